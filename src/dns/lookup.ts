@@ -1,0 +1,49 @@
+/** One MX record: where mail goes, the lowest preference first. */
+export type MailExchange = { readonly preference: number; readonly exchange: string };
+
+/** What a record of each type that is asked for carries, as a plain value. */
+export type RecordData = {
+  /** A dotted quad. */
+  readonly A: string;
+  /** As `::1`. */
+  readonly AAAA: string;
+  /** The exchange is in lower case without the last dot; the root is `"."`. */
+  readonly MX: MailExchange;
+  /** The strings of one record, joined without a space; one character for each octet. */
+  readonly TXT: string;
+};
+
+export type RecordType = keyof RecordData;
+
+/**
+ * How a look-up ended. Only `nxdomain` says that the name does not exist; `timeout` and `error` say nothing
+ * about it.
+ */
+export type LookupOutcome = "answer" | "nodata" | "nxdomain" | "timeout" | "error";
+
+/** What the DNS said to one question. A look-up never throws: whatever went wrong is a value. */
+export type Lookup<T extends RecordType> = {
+  readonly outcome: LookupOutcome;
+  /** Empty unless the outcome is `answer`. */
+  readonly records: readonly RecordData[T][];
+  /** For how long the DNS lets this be kept; of a negative answer the lesser of its SOA's TTL and MINIMUM. */
+  readonly ttlSeconds: number;
+  /** The name is an alias: the records stand at the end of a CNAME chain. */
+  readonly alias: boolean;
+  /** Of an `error`: the response code in lower case (`servfail`, `refused`) or what else went wrong. */
+  readonly detail: string | null;
+};
+
+/** Asks the DNS. Names are A-labels, in any case, with or without the last dot. */
+export type Resolver = {
+  readonly lookUp: <T extends RecordType>(name: string, type: T) => Promise<Lookup<T>>;
+};
+
+/** An outcome without records. */
+export function emptyLookup<T extends RecordType>(
+  outcome: Exclude<LookupOutcome, "answer">,
+  ttlSeconds = 0,
+  detail: string | null = null,
+): Lookup<T> {
+  return { outcome, records: [], ttlSeconds, alias: false, detail };
+}
