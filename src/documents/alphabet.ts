@@ -1,0 +1,92 @@
+import { type DocumentType, failed, type Finding, type Outcome } from "./outcome.ts";
+
+/** Longer values are refused unread, so no check does work that grows with junk. */
+export const VALUE_CHARACTERS_MAX = 64;
+
+/** Which characters a type is written with: an entry for each UTF-16 unit up to the en dash. */
+export type Alphabet = Uint8Array;
+
+const KEPT = 1;
+const DROPPED = 2;
+const LOWER_CASE = 3;
+
+export const DIGITS = "0123456789";
+export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+const BLANKS = " \u00a0";
+const EN_DASH = "\u2013";
+
+/** An alphabet of upper-case characters to keep and marks to drop; blanks and the en dash are always dropped. */
+export function alphabetOf(kept: string, marks: string): Alphabet {
+  const alphabet = new Uint8Array(EN_DASH.charCodeAt(0) + 1);
+  for (const mark of BLANKS + EN_DASH + marks) alphabet[mark.charCodeAt(0)] = DROPPED;
+  for (const character of kept) {
+    alphabet[character.toLowerCase().charCodeAt(0)] = LOWER_CASE;
+    alphabet[character.charCodeAt(0)] = KEPT;
+  }
+  return alphabet;
+}
+
+/**
+ * The value upper-cased and without separators, or null where a character is foreign to the alphabet or
+ * the value too long. Full-width forms are folded (NFKC); digits of other scripts survive that and are foreign.
+ */
+export function compactBy(alphabet: Alphabet, value: string): string | null {
+  if (value.length > VALUE_CHARACTERS_MAX) return null;
+  return compactPlain(alphabet, value) ?? compactFolded(alphabet, value);
+}
+
+function compactFolded(alphabet: Alphabet, value: string): string | null {
+  const folded = value.normalize("NFKC");
+  return folded === value ? null : compactPlain(alphabet, folded);
+}
+
+function compactPlain(alphabet: Alphabet, value: string): string | null {
+  let hasLowerCase = false;
+  let hasDropped = false;
+  for (let i = 0; i < value.length; i++) {
+    const kind = alphabet[value.charCodeAt(i)];
+    if (kind === KEPT) continue;
+    if (kind === DROPPED) hasDropped = true;
+    else if (kind === LOWER_CASE) hasLowerCase = true;
+    else return null;
+  }
+  const compact = hasDropped ? withoutDropped(alphabet, value) : value;
+  return hasLowerCase ? compact.toUpperCase() : compact;
+}
+
+function withoutDropped(alphabet: Alphabet, value: string): string {
+  let compact = "";
+  let start = 0;
+  for (let i = 0; i < value.length; i++) {
+    if (alphabet[value.charCodeAt(i)] !== DROPPED) continue;
+    if (i > start) compact += value.slice(start, i);
+    start = i + 1;
+  }
+  return compact + value.slice(start);
+}
+
+/** The refusal of a value that `compactBy` could not read. `named` is the type with its article: "A CPF". */
+export function unreadable<T extends DocumentType>(
+  type: T,
+  value: string,
+  named: string,
+  alphabet: Alphabet,
+  unread: Finding<T>,
+): Outcome<T> {
+  if (value.length > VALUE_CHARACTERS_MAX) {
+    const message = `A value of more than ${VALUE_CHARACTERS_MAX} characters is not read.`;
+    return failed(type, value, "length", message, unread);
+  }
+  const position = foreignPosition(alphabet, value);
+  return failed(type, value, "format", `${named} is not written with character ${position} of this.`, unread);
+}
+
+function foreignPosition(alphabet: Alphabet, value: string): number {
+  let position = 0;
+  for (const character of value) {
+    position++;
+    if (compactBy(alphabet, character) === null) return position;
+  }
+  return position;
+}

@@ -1,0 +1,92 @@
+import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { isOneCharacterRepeated } from "./checksums/digits.ts";
+import { type DocumentCheck, failed, type Finding, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+
+const ALPHABET = alphabetOf(DIGITS, "-./");
+const LENGTH = 11;
+
+/** By the ninth digit: the states of the fiscal region of the Receita Federal that issued the number. */
+const REGIONS = [
+  "RS",
+  "DF, GO, MS, MT, TO",
+  "AC, AM, AP, PA, RO, RR",
+  "CE, MA, PI",
+  "AL, PB, PE, RN",
+  "BA, SE",
+  "MG",
+  "ES, RJ",
+  "SP",
+  "PR, SC",
+] as const;
+
+/** Arithmetically right and used in examples everywhere. */
+const EXAMPLE = "12345678909";
+
+const UNREAD: Finding<"cpf"> = {
+  normalized: null,
+  formatted: null,
+  country: "BR",
+  strength: "two_check_digits",
+  warnings: NO_WARNINGS,
+  data_version: null,
+  details: { region: null, expected_check_digits: null },
+};
+
+function compact(value: string): string | null {
+  return compactBy(ALPHABET, value);
+}
+
+/** `52998224725` → `529.982.247-25` */
+function format(digits: string): string {
+  return `${digits.slice(0, 3)}.${digits.slice(3, 6)}.${digits.slice(6, 9)}-${digits.slice(9)}`;
+}
+
+/** Ten times the first and second check digit and the second: two sums modulo 11, 10 read as 0. */
+function expectedCheckDigits(digits: string): number {
+  let first = 0;
+  let second = 0;
+  for (let i = 0; i < 9; i++) {
+    const digit = digits.charCodeAt(i) - 48;
+    first += digit * (10 - i);
+    second += digit * (11 - i);
+  }
+  const firstDigit = first % 11 < 2 ? 0 : 11 - (first % 11);
+  second += firstDigit * 2;
+  return firstDigit * 10 + (second % 11 < 2 ? 0 : 11 - (second % 11));
+}
+
+function validate(value: string): Outcome<"cpf"> {
+  const digits = compact(value);
+  if (digits === null) return unreadable("cpf", value, "A CPF", ALPHABET, UNREAD);
+  if (digits.length !== LENGTH) {
+    const message = `A CPF has ${LENGTH} digits; this has ${digits.length}.`;
+    return failed("cpf", value, "length", message, { ...UNREAD, normalized: digits });
+  }
+  const expected = expectedCheckDigits(digits);
+  const expectedText = expected < 10 ? `0${expected}` : `${expected}`;
+  const finding: Finding<"cpf"> = {
+    normalized: digits,
+    formatted: format(digits),
+    country: "BR",
+    strength: "two_check_digits",
+    warnings: digits === EXAMPLE ? ["test_number"] : NO_WARNINGS,
+    data_version: null,
+    details: { region: REGIONS[digits.charCodeAt(8) - 48] ?? null, expected_check_digits: expectedText },
+  };
+  // Repeated digits satisfy the arithmetic and are never issued.
+  if (isOneCharacterRepeated(digits)) {
+    return failed("cpf", value, "component", "A CPF of one repeated digit is never issued.", finding);
+  }
+  if (!digits.endsWith(expectedText)) {
+    const message = `The check digits are ${digits.slice(9)} and should be ${expectedText}.`;
+    return failed("cpf", value, "checksum", message, finding);
+  }
+  return passed("cpf", value, finding);
+}
+
+/**
+ * The Brazilian number of a natural person (Receita Federal): nine digits and two check digits.
+ * @example
+ * cpf.validate("529.982.247-25").valid === true
+ */
+export const cpf: DocumentCheck<"cpf"> = { compact, validate, format, unread: UNREAD };
