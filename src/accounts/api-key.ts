@@ -1,0 +1,57 @@
+/** Fills an array of that length with bytes that nobody can guess. */
+export type RandomBytes = (length: number) => Uint8Array;
+
+/** The machine's source of secrets. */
+export const systemRandomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+
+const PREFIX = "asy_";
+const SECRET_CHARS = 30;
+const CHECK_CHARS = 6;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const KEY_CHARS = PREFIX.length + SECRET_CHARS + CHECK_CHARS;
+const KEY = /^asy_[0-9A-Za-z]{36}$/;
+
+/**
+ * A new key: `asy_`, 30 random base62 characters (178 bits), and the CRC32 of these 34 characters as six base62
+ * digits, so that a mistyped key is refused without a look-up.
+ */
+export function makeApiKey(randomBytes: RandomBytes): string {
+  const body = PREFIX + randomBase62(SECRET_CHARS, randomBytes);
+  return body + checkCharacters(body);
+}
+
+/** Whether a text is written as a key is: prefix, length, alphabet and check characters. */
+export function isApiKeyWellFormed(text: string): boolean {
+  if (text.length !== KEY_CHARS || !KEY.test(text)) return false;
+  return checkCharacters(text.slice(0, -CHECK_CHARS)) === text.slice(-CHECK_CHARS);
+}
+
+/**
+ * The SHA-256 by which a key is kept, in hex. A random key of 178 bits needs no slow hash, and comparing the
+ * hashes tells a guesser nothing about the key.
+ */
+export function hashApiKey(key: string): string {
+  return new Bun.CryptoHasher("sha256").update(key).digest("hex");
+}
+
+/** Random base62 characters, each as likely as any other. */
+export function randomBase62(length: number, randomBytes: RandomBytes): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 248 is the largest multiple of 62 in a byte: what lies above would favour the first characters.
+      if (byte < 248 && text.length < length) text += BASE62.charAt(byte % 62);
+    }
+  }
+  return text;
+}
+
+function checkCharacters(body: string): string {
+  let rest = Bun.hash.crc32(body);
+  let digits = "";
+  for (let place = 0; place < CHECK_CHARS; place += 1) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

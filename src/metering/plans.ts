@@ -1,0 +1,193 @@
+import { formatUsdFixed, parseUsd } from "./money.ts";
+
+export const PLAN_NAMES = ["free", "starter", "growth", "scale"] as const;
+
+export type PlanName = (typeof PLAN_NAMES)[number];
+
+/** What a plan costs and allows. Without an overage price the included units are a hard stop. */
+export type Plan = {
+  readonly plan: PlanName;
+  readonly monthlyPriceMicroUsd: number;
+  readonly includedUnits: number;
+  readonly overagePriceMicroUsd: number | null;
+  readonly requestsPerSecond: number;
+  readonly burst: number;
+  readonly maxBatchSize: number;
+};
+
+/** All four plans, cheapest first. */
+export type PlanCatalogue = readonly Plan[];
+
+/** The catalogue of an operator who gives none of his own. */
+export const DEFAULT_PLANS: PlanCatalogue = [
+  {
+    plan: "free",
+    monthlyPriceMicroUsd: 0,
+    includedUnits: 1_000,
+    overagePriceMicroUsd: null,
+    requestsPerSecond: 10,
+    burst: 20,
+    maxBatchSize: 100,
+  },
+  {
+    plan: "starter",
+    monthlyPriceMicroUsd: 29_000_000,
+    includedUnits: 25_000,
+    overagePriceMicroUsd: 1_500,
+    requestsPerSecond: 50,
+    burst: 100,
+    maxBatchSize: 1_000,
+  },
+  {
+    plan: "growth",
+    monthlyPriceMicroUsd: 149_000_000,
+    includedUnits: 250_000,
+    overagePriceMicroUsd: 800,
+    requestsPerSecond: 200,
+    burst: 400,
+    maxBatchSize: 10_000,
+  },
+  {
+    plan: "scale",
+    monthlyPriceMicroUsd: 749_000_000,
+    includedUnits: 2_500_000,
+    overagePriceMicroUsd: 400,
+    requestsPerSecond: 1_000,
+    burst: 2_000,
+    maxBatchSize: 100_000,
+  },
+];
+
+export type PlansView = {
+  readonly currency: "USD";
+  readonly plans: readonly PlanView[];
+};
+
+/** A plan as callers see it, and as an operator writes it in his file. */
+export type PlanView = {
+  readonly plan: PlanName;
+  readonly monthly_price_usd: string;
+  readonly included_units: number;
+  readonly overage_unit_price_usd: string | null;
+  readonly requests_per_second: number;
+  readonly burst: number;
+  readonly max_batch_size: number;
+};
+
+/** The catalogue as `GET /v1/plans` answers it. */
+export function plansView(plans: PlanCatalogue): PlansView {
+  return {
+    currency: "USD",
+    plans: plans.map((plan) => ({
+      plan: plan.plan,
+      monthly_price_usd: formatUsdFixed(plan.monthlyPriceMicroUsd, 2),
+      included_units: plan.includedUnits,
+      overage_unit_price_usd:
+        plan.overagePriceMicroUsd === null ? null : formatUsdFixed(plan.overagePriceMicroUsd, 6),
+      requests_per_second: plan.requestsPerSecond,
+      burst: plan.burst,
+      max_batch_size: plan.maxBatchSize,
+    })),
+  };
+}
+
+export function isPlanName(text: string): text is PlanName {
+  return (PLAN_NAMES as readonly string[]).includes(text);
+}
+
+/** The catalogue's entry of a plan. A catalogue has all four, so a missing one is a bug. */
+export function planOf(plans: PlanCatalogue, name: PlanName): Plan {
+  const plan = plans.find((candidate) => candidate.plan === name);
+  if (plan === undefined) throw new Error(`the catalogue has no plan ${name}`);
+  return plan;
+}
+
+export type PlansRead =
+  | { readonly ok: true; readonly plans: PlanCatalogue }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** No count of a catalogue is larger: a thousand million. */
+const COUNT_MAX = 1_000_000_000;
+
+/**
+ * Reads an operator's catalogue: the shape of the reply of `GET /v1/plans`, with all four plans, each dearer
+ * than the one before. Reports every problem at once.
+ */
+export function readPlans(json: string): PlansRead {
+  let file: unknown;
+  try {
+    file = JSON.parse(json);
+  } catch {
+    return { ok: false, problems: ["the file is not valid JSON"] };
+  }
+  if (!isRecord(file) || !Array.isArray(file.plans)) {
+    return { ok: false, problems: ['the file must be {"currency":"USD","plans":[…]}'] };
+  }
+  const problems: string[] = [];
+  if (file.currency !== "USD") problems.push('currency must be "USD"');
+  const entries: readonly unknown[] = file.plans;
+  const plans = entries.flatMap((entry, index) => readPlan(entry, `plans[${index}]`, problems));
+  checkNames(plans, problems);
+  plans.sort((a, b) => a.monthlyPriceMicroUsd - b.monthlyPriceMicroUsd);
+  checkOrder(plans, problems);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, plans };
+}
+
+function readPlan(entry: unknown, at: string, problems: string[]): Plan[] {
+  if (!isRecord(entry)) {
+    problems.push(`${at} must be an object`);
+    return [];
+  }
+  const before = problems.length;
+  const name = entry.plan;
+  if (typeof name !== "string" || !isPlanName(name)) {
+    problems.push(`${at}.plan must be one of ${PLAN_NAMES.join(", ")}`);
+  }
+  const overage = entry.overage_unit_price_usd;
+  const plan = {
+    monthlyPriceMicroUsd: readPrice(entry.monthly_price_usd, 2, `${at}.monthly_price_usd`, problems),
+    includedUnits: readCount(entry.included_units, 0, `${at}.included_units`, problems),
+    overagePriceMicroUsd:
+      overage === null ? null : readPrice(overage, 6, `${at}.overage_unit_price_usd`, problems, " or null"),
+    requestsPerSecond: readCount(entry.requests_per_second, 1, `${at}.requests_per_second`, problems),
+    burst: readCount(entry.burst, 1, `${at}.burst`, problems),
+    maxBatchSize: readCount(entry.max_batch_size, 1, `${at}.max_batch_size`, problems),
+  };
+  return problems.length > before ? [] : [{ plan: name as PlanName, ...plan }];
+}
+
+function checkNames(plans: readonly Plan[], problems: string[]): void {
+  for (const name of PLAN_NAMES) {
+    const count = plans.filter((plan) => plan.plan === name).length;
+    // A plan whose entry has problems of its own is not reported as missing too.
+    if (count === 0 && problems.length === 0) problems.push(`the plan ${name} is missing`);
+    if (count > 1) problems.push(`the plan ${name} is given ${count} times`);
+  }
+}
+
+function checkOrder(plans: readonly Plan[], problems: string[]): void {
+  for (const [index, plan] of plans.entries()) {
+    const cheaper = plans[index - 1];
+    if (cheaper !== undefined && cheaper.monthlyPriceMicroUsd === plan.monthlyPriceMicroUsd) {
+      problems.push(`the plans ${cheaper.plan} and ${plan.plan} have the same monthly_price_usd`);
+    }
+  }
+}
+
+function readPrice(value: unknown, decimals: 2 | 6, at: string, problems: string[], also = ""): number {
+  const microUsd = typeof value === "string" ? parseUsd(value) : null;
+  if (microUsd !== null && (decimals === 6 || microUsd % 10_000 === 0)) return microUsd;
+  problems.push(`${at} must be a string such as "${decimals === 2 ? "29.00" : "0.001500"}"${also}`);
+  return 0;
+}
+
+function readCount(value: unknown, min: number, at: string, problems: string[]): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= COUNT_MAX)
+    return value;
+  problems.push(`${at} must be an integer from ${min} to ${COUNT_MAX}`);
+  return min;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,22 @@
+/** What one identity document costs. */
+export const IDENTITY_UNITS = 1;
+
+/** What one phone number costs. */
+export const PHONE_UNITS = 1;
+
+/** What one email address costs: the SPF and DMARC look-ups of a deep check double it. */
+export function emailUnits(deep: boolean): 1 | 2 {
+  return deep ? 2 : 1;
+}
+
+const UNCHARGED_SUB_STATUSES: ReadonlySet<string> = new Set(["dns_timeout", "dns_error", "check_failed"]);
+
+/** Whether an email result is paid for: not where our own look-up or worker failed. */
+export function isEmailCharged(subStatus: string): boolean {
+  return !UNCHARGED_SUB_STATUSES.has(subStatus);
+}
+
+/** Whether an identity or phone result with this reason is paid for: not where our own check broke. */
+export function isOutcomeCharged(reason: string | null): boolean {
+  return reason !== "check_failed";
+}
