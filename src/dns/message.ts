@@ -1,4 +1,11 @@
-import { type Answer, decode, encode, type Packet, RECURSION_DESIRED } from "dns-packet";
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  encode,
+  type Packet,
+  RECURSION_DESIRED,
+} from "dns-packet";
 import { emptyLookup, type Lookup, type RecordData, type RecordType } from "./lookup.ts";
 
 /** A question in wire form. The first two octets are left for the id. */
@@ -99,18 +106,14 @@ function isFailure(rcode: number): boolean {
 export function readReply<T extends RecordType>(message: Buffer, name: string, type: T): Reading<T> {
   const flags = message.readUInt16BE(2);
   if ((flags & 0x0200) !== 0) return { kind: "truncated" };
-  const packet = decodeOrNull(message);
-  if (packet === null) return isFailure(flags & 0x0f) ? failed(flags & 0x0f) : { kind: "malformed" };
-  const rcode = (flags & 0x0f) | (extendedRcode(packet) << 4);
-  if (isFailure(rcode)) return failed(rcode);
-  return readRecords(packet, name, type, rcode === RCODE_NXDOMAIN);
-}
-
-function decodeOrNull(message: Buffer): Packet | null {
+  const rcode = flags & 0x0f;
   try {
-    return decode(message);
+    const packet = decode(message);
+    const fullRcode = rcode | (extendedRcode(packet) << 4);
+    if (isFailure(fullRcode)) return failed(fullRcode);
+    return readRecords(packet, name, type, fullRcode === RCODE_NXDOMAIN);
   } catch {
-    return null;
+    return isFailure(rcode) ? failed(rcode) : { kind: "malformed" };
   }
 }
 
@@ -130,7 +133,7 @@ function readRecords<T extends RecordType>(
   type: T,
   nameMissing: boolean,
 ): Reading<T> {
-  const answers = packet.answers ?? [];
+  const answers = (packet.answers ?? []).filter((record) => "class" in record && record.class === "IN");
   let name = normalName(asked);
   let ttlSeconds = TTL_SECONDS_MAX;
   const seen = new Set([name]);
@@ -156,11 +159,18 @@ function chainEnd<T extends RecordType>(
   nameMissing: boolean,
 ): Reading<T> {
   const soa = packet.authorities?.find((record) => record.type === "SOA");
+  if (soa === undefined && !nameMissing && isReferral(packet)) return { kind: "failed", rcode: "referral" };
   if (soa?.type !== "SOA" && hops > 0 && !nameMissing) return { kind: "alias", target, hops, ttlSeconds };
   const negative =
     soa?.type === "SOA" ? Math.min(readTtl(soa.ttl), readTtl(soa.data.minimum), ttlSeconds) : 0;
   const lookup = emptyLookup<T>(nameMissing ? "nxdomain" : "nodata", negative);
   return { kind: "done", lookup: hops > 0 ? { ...lookup, alias: true } : lookup };
+}
+
+/** Some other server would know: no answer, and no word that there is none (RFC 2308, 2.2). */
+function isReferral(packet: Packet): boolean {
+  const authoritative = ((packet.flags ?? 0) & AUTHORITATIVE_ANSWER) !== 0;
+  return !authoritative && (packet.authorities?.some((record) => record.type === "NS") ?? false);
 }
 
 function answer<T extends RecordType>(

@@ -1,0 +1,370 @@
+import type { Clock } from "../clock.ts";
+import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
+import { ALIASES_MAX, encodeQuery, isEncodable, type Query, type Reading, readReply } from "./message.ts";
+import { formatServerAddress, type ServerAddress } from "./server-address.ts";
+import { createServerHealth } from "./server-health.ts";
+import { askByTcp } from "./tcp-question.ts";
+import { createUdpChannel, type Transaction, type UdpChannel } from "./udp-channel.ts";
+
+export type StubResolverParts = {
+  /** Asked in this order; one at least. */
+  readonly servers: readonly ServerAddress[];
+  readonly clock: Clock;
+  /** How long each attempt waits before the next one starts; their number is the number of attempts. */
+  readonly attemptTimeoutsMs?: readonly number[];
+  /** The longest that one look-up may take from the moment it is sent, aliases and TCP included. */
+  readonly lookupTimeoutMs?: number;
+  readonly inFlightMax?: number;
+  /** Look-ups that wait for their turn; one more is refused as an `error` with the detail `queue_full`. */
+  readonly waitingMax?: number;
+  /** How long a server that failed is asked last. */
+  readonly serverPenaltyMs?: number;
+  /** A random integer of 16 bits, for message ids. */
+  readonly random16?: () => number;
+};
+
+/** Counters since the start, and how things are now. */
+export type ResolverStats = {
+  readonly lookups: number;
+  /** Messages sent: first attempts and retries, by UDP and TCP. */
+  readonly queries: number;
+  readonly retries: number;
+  readonly tcpQueries: number;
+  readonly timeouts: number;
+  readonly errors: number;
+  /** Datagrams that answered no open question. */
+  readonly ignored: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly servers: readonly { readonly address: string; readonly failing: boolean }[];
+};
+
+export type StubResolver = Resolver & {
+  readonly stats: () => ResolverStats;
+  /** Ends every look-up as an `error` with the detail `closed`. */
+  readonly close: () => void;
+};
+
+const DEFAULTS = {
+  attemptTimeoutsMs: [400, 800, 1600],
+  lookupTimeoutMs: 4000,
+  inFlightMax: 192,
+  waitingMax: 65_536,
+  serverPenaltyMs: 10_000,
+} as const;
+
+const SWEEP_MS = 10;
+/** From this attempt on EDNS is left out, for paths that drop messages which have it. */
+const PLAIN_FROM_ATTEMPT = 2;
+
+type Server = { readonly address: ServerAddress; readonly channel: UdpChannel };
+
+/** A look-up that holds one of the places in flight, or waits for one. */
+type Question = {
+  name: string;
+  readonly type: RecordType;
+  readonly settle: (lookup: Lookup<RecordType>) => void;
+  /** What is done when the question is over: open transactions and connections, each by its canceller. */
+  readonly open: Set<() => void>;
+  servers: readonly Server[];
+  attempts: number;
+  refusals: number;
+  detail: string | null;
+  nextAttemptAt: number;
+  deadline: number;
+  hops: number;
+  aliasTtlSeconds: number;
+};
+
+/**
+ * Creates a stub resolver: it asks recursive servers by UDP, and by TCP where a reply was cut short.
+ *
+ * @example
+ * const resolver = createStubResolver({ servers: systemServers(), clock: systemClock });
+ * const { outcome, records } = await resolver.lookUp("example.com", "MX");
+ */
+export function createStubResolver(parts: StubResolverParts): StubResolver {
+  const { clock } = parts;
+  const settings = { ...DEFAULTS, ...parts };
+  const random16 = parts.random16 ?? createRandom16();
+  const counts = { lookups: 0, queries: 0, retries: 0, tcpQueries: 0, timeouts: 0, errors: 0, ignored: 0 };
+  const servers: readonly Server[] = parts.servers.map((address) => ({
+    address,
+    channel: createUdpChannel({ server: address, clock, random16, onIgnored: () => counts.ignored++ }),
+  }));
+  const health = createServerHealth(servers, clock, settings.serverPenaltyMs);
+  const inFlight = new Set<Question>();
+  const waiting: Question[] = [];
+  let waitingHead = 0;
+  let sweeper: ReturnType<typeof setInterval> | null = null;
+  let closed = false;
+
+  function lookUp<T extends RecordType>(name: string, type: T): Promise<Lookup<T>> {
+    counts.lookups++;
+    const refusal = refuse(name);
+    if (refusal !== null) {
+      counts.errors++;
+      return Promise.resolve(emptyLookup<T>("error", 0, refusal));
+    }
+    return new Promise((resolve) => {
+      const question: Question = {
+        name,
+        type,
+        settle: resolve as (lookup: Lookup<RecordType>) => void,
+        open: new Set(),
+        servers: [],
+        attempts: 0,
+        refusals: 0,
+        detail: null,
+        nextAttemptAt: 0,
+        deadline: 0,
+        hops: 0,
+        aliasTtlSeconds: Number.POSITIVE_INFINITY,
+      };
+      if (inFlight.size < settings.inFlightMax) start(question);
+      else waiting.push(question);
+    });
+  }
+
+  function refuse(name: string): string | null {
+    if (closed) return "closed";
+    if (servers.length === 0) return "no_servers";
+    if (!isEncodable(name)) return "unusable_name";
+    return waiting.length - waitingHead >= settings.waitingMax ? "queue_full" : null;
+  }
+
+  function start(question: Question): void {
+    inFlight.add(question);
+    question.deadline = clock.monotonic() + settings.lookupTimeoutMs;
+    sweeper ??= setInterval(sweep, SWEEP_MS);
+    begin(question);
+  }
+
+  /** Asks for the question's name from the first server on. */
+  function begin(question: Question): void {
+    question.servers = health.order();
+    question.attempts = 0;
+    question.refusals = 0;
+    attempt(question);
+  }
+
+  function attempt(question: Question): void {
+    const timeoutMs = settings.attemptTimeoutsMs[question.attempts];
+    const server = question.servers[question.attempts % question.servers.length];
+    if (timeoutMs === undefined || server === undefined) {
+      finish(question, exhausted(question));
+      return;
+    }
+    if (question.attempts > 0) counts.retries++;
+    const edns = question.attempts < PLAIN_FROM_ATTEMPT;
+    question.attempts++;
+    question.nextAttemptAt = clock.monotonic() + timeoutMs;
+    askByUdp(question, server, edns);
+  }
+
+  function askByUdp(question: Question, server: Server, edns: boolean): void {
+    const query = encodeQuery(question.name, question.type, edns);
+    if (query === null) {
+      finish(question, emptyLookup("error", 0, "unusable_name"));
+      return;
+    }
+    counts.queries++;
+    const transaction: Transaction = {
+      query,
+      port: null,
+      id: 0,
+      onReply: (message) => {
+        question.open.delete(cancel);
+        health.succeeded(server);
+        take(question, server, query, edns, readReply(message, question.name, question.type));
+      },
+      onUnreachable: () => {
+        question.open.delete(cancel);
+        unreachable(question, server);
+      },
+    };
+    const cancel = () => server.channel.forget(transaction);
+    question.open.add(cancel);
+    server.channel.send(transaction);
+  }
+
+  function take(
+    question: Question,
+    server: Server,
+    query: Query,
+    edns: boolean,
+    reading: Reading<RecordType>,
+  ): void {
+    switch (reading.kind) {
+      case "done":
+        finish(question, withAlias(question, reading.lookup));
+        return;
+      case "alias":
+        follow(question, reading);
+        return;
+      case "truncated":
+        retryByTcp(question, server, query);
+        return;
+      case "failed":
+        if (edns && (reading.rcode === "formerr" || reading.rcode === "notimp"))
+          askByUdp(question, server, false);
+        else refused(question, server, reading.rcode);
+        return;
+      case "malformed":
+        refused(question, server, "malformed");
+    }
+  }
+
+  function retryByTcp(question: Question, server: Server, query: Query): void {
+    counts.queries++;
+    counts.tcpQueries++;
+    question.nextAttemptAt = Math.max(
+      question.nextAttemptAt,
+      clock.monotonic() + (settings.attemptTimeoutsMs.at(-1) ?? 0),
+    );
+    const cancel = askByTcp(server.address, query, random16(), {
+      onReply: (message) => {
+        question.open.delete(cancel);
+        const reading = readReply(message, question.name, question.type);
+        if (reading.kind === "truncated") refused(question, server, "truncated");
+        else take(question, server, query, false, reading);
+      },
+      onFailure: () => {
+        question.open.delete(cancel);
+        refused(question, server, "tcp_failed");
+      },
+    });
+    question.open.add(cancel);
+  }
+
+  /** A server has answered without an answer: the next one is asked at once, and each one twice at most. */
+  function refused(question: Question, server: Server, detail: string): void {
+    question.detail = detail;
+    question.refusals++;
+    if (detail === "refused") health.failed(server, true);
+    const refusalsMax = Math.max(2, Math.min(servers.length + 1, settings.attemptTimeoutsMs.length));
+    if (question.refusals >= refusalsMax) finish(question, exhausted(question));
+    else if (question.open.size === 0) attempt(question);
+  }
+
+  /** Nobody listens there. A sole server may be on its way up again, so that is waited for. */
+  function unreachable(question: Question, server: Server): void {
+    question.detail = "unreachable";
+    health.failed(server, true);
+    if (question.open.size === 0 && question.attempts < servers.length) attempt(question);
+  }
+
+  /** Asks for the target of an alias that the reply named without its records. */
+  function follow(
+    question: Question,
+    alias: { readonly target: string; readonly hops: number; readonly ttlSeconds: number },
+  ): void {
+    cancelOpen(question);
+    question.hops += alias.hops;
+    question.aliasTtlSeconds = Math.min(question.aliasTtlSeconds, alias.ttlSeconds);
+    question.name = alias.target;
+    if (question.hops > ALIASES_MAX) finish(question, emptyLookup("error", 0, "cname_chain_too_long"));
+    else begin(question);
+  }
+
+  function finish(question: Question, lookup: Lookup<RecordType>): void {
+    if (!inFlight.delete(question)) return;
+    cancelOpen(question);
+    if (lookup.outcome === "timeout") counts.timeouts++;
+    if (lookup.outcome === "error") counts.errors++;
+    question.settle(lookup);
+    startWaiting();
+  }
+
+  function startWaiting(): void {
+    const next = waiting[waitingHead];
+    if (next === undefined) {
+      if (inFlight.size === 0) stopSweeper();
+      return;
+    }
+    waitingHead++;
+    if (waitingHead === waiting.length || waitingHead > 1024) {
+      waiting.splice(0, waitingHead);
+      waitingHead = 0;
+    }
+    start(next);
+  }
+
+  /** Starts the attempts that are due and ends what has passed its deadline. */
+  function sweep(): void {
+    const now = clock.monotonic();
+    for (const question of [...inFlight]) {
+      if (now >= question.deadline) finish(question, exhausted(question));
+      else if (now >= question.nextAttemptAt) timedOut(question);
+    }
+  }
+
+  function timedOut(question: Question): void {
+    const server = question.servers[(question.attempts - 1) % question.servers.length];
+    if (server !== undefined && question.open.size > 0) {
+      health.failed(server, false);
+      if (health.isFailing(server)) server.channel.renew();
+    }
+    attempt(question);
+  }
+
+  function stopSweeper(): void {
+    if (sweeper !== null) clearInterval(sweeper);
+    sweeper = null;
+  }
+
+  function stats(): ResolverStats {
+    return {
+      ...counts,
+      inFlight: inFlight.size,
+      waiting: waiting.length - waitingHead,
+      servers: servers.map((server) => ({
+        address: formatServerAddress(server.address),
+        failing: health.isFailing(server),
+      })),
+    };
+  }
+
+  function close(): void {
+    closed = true;
+    const ended = [...inFlight, ...waiting.splice(0).slice(waitingHead)];
+    waitingHead = 0;
+    inFlight.clear();
+    for (const question of ended) {
+      cancelOpen(question);
+      question.settle(emptyLookup("error", 0, "closed"));
+    }
+    stopSweeper();
+    for (const server of servers) server.channel.close();
+  }
+
+  return { lookUp, stats, close };
+}
+
+function cancelOpen(question: Question): void {
+  for (const cancel of question.open) cancel();
+  question.open.clear();
+}
+
+/** Silence is a time-out; where any server has said no, that is the better word. */
+function exhausted(question: Question): Lookup<RecordType> {
+  return question.detail === null ? emptyLookup("timeout") : emptyLookup("error", 0, question.detail);
+}
+
+function withAlias(question: Question, lookup: Lookup<RecordType>): Lookup<RecordType> {
+  if (question.hops === 0) return lookup;
+  return { ...lookup, alias: true, ttlSeconds: Math.min(lookup.ttlSeconds, question.aliasTtlSeconds) };
+}
+
+/** Random 16-bit integers from the system's generator, drawn a thousand at a time. */
+function createRandom16(): () => number {
+  const drawn = new Uint16Array(1024);
+  let at = drawn.length;
+  return () => {
+    if (at >= drawn.length) {
+      crypto.getRandomValues(drawn);
+      at = 0;
+    }
+    return drawn[at++] ?? 0;
+  };
+}

@@ -1,0 +1,58 @@
+import { connect, type Socket } from "node:net";
+import { isReplyTo, type Query } from "./message.ts";
+import type { ServerAddress } from "./server-address.ts";
+
+/** How a question by TCP can end: `onReply` once, with a matching message, or `onFailure` once. */
+export type TcpOutcome = {
+  readonly onReply: (message: Buffer) => void;
+  readonly onFailure: () => void;
+};
+
+const LENGTH_OCTETS = 2;
+
+/**
+ * Asks by TCP, over a connection of its own, and returns a function that gives up without a word. The caller
+ * sets the deadline.
+ */
+export function askByTcp(server: ServerAddress, query: Query, id: number, outcome: TcpOutcome): () => void {
+  const packet = Buffer.from(query.packet);
+  packet.writeUInt16BE(id, 0);
+  const framed = Buffer.alloc(LENGTH_OCTETS + packet.length);
+  framed.writeUInt16BE(packet.length, 0);
+  packet.copy(framed, LENGTH_OCTETS);
+
+  const reader = createMessageReader();
+  let ended = false;
+  const socket: Socket = connect({ host: server.ip, port: server.port });
+  socket.setNoDelay(true);
+
+  function end(report?: () => void): void {
+    if (ended) return;
+    ended = true;
+    socket.destroy();
+    report?.();
+  }
+
+  socket.on("connect", () => socket.write(framed));
+  socket.on("data", (chunk: Buffer) => {
+    const message = reader(chunk);
+    if (message === null) return;
+    const matches = message.length >= 2 && message.readUInt16BE(0) === id && isReplyTo(message, query);
+    end(() => (matches ? outcome.onReply(message) : outcome.onFailure()));
+  });
+  socket.on("error", () => end(outcome.onFailure));
+  socket.on("close", () => end(outcome.onFailure));
+  return () => end();
+}
+
+/** Collects one message behind its length; returns it when it is whole, else null. */
+function createMessageReader(): (chunk: Buffer) => Buffer | null {
+  const framed = Buffer.alloc(LENGTH_OCTETS + 0xffff);
+  let filled = 0;
+  return (chunk) => {
+    filled += chunk.copy(framed, filled);
+    if (filled < LENGTH_OCTETS) return null;
+    const end = LENGTH_OCTETS + framed.readUInt16BE(0);
+    return filled < end ? null : framed.subarray(LENGTH_OCTETS, end);
+  };
+}
