@@ -1,0 +1,98 @@
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  Metadata,
+  ParseError,
+  type PhoneNumber,
+  parsePhoneNumberWithError,
+} from "libphonenumber-js/max";
+import type { PhoneReason, PhoneRegion, PhoneType } from "./phone-number.ts";
+
+/** The metadata's release, with the date of the prefix tables. */
+export const PHONE_DATA_VERSION = "libphonenumber-js 1.13.16, prefixes 2026-07-17";
+
+/** A number that was taken apart by the numbering plan of its calling code. */
+export type Reading = {
+  readonly number: PhoneNumber;
+  /** Undefined where no range of the plan holds the number: it is not valid. */
+  readonly type: PhoneType | undefined;
+};
+
+const TYPES: Record<NonNullable<ReturnType<PhoneNumber["getType"]>>, PhoneType> = {
+  MOBILE: "mobile",
+  FIXED_LINE: "fixed_line",
+  FIXED_LINE_OR_MOBILE: "fixed_line_or_mobile",
+  TOLL_FREE: "toll_free",
+  PREMIUM_RATE: "premium_rate",
+  SHARED_COST: "shared_cost",
+  VOIP: "voip",
+  PERSONAL_NUMBER: "personal_number",
+  PAGER: "pager",
+  UAN: "uan",
+  VOICEMAIL: "voicemail",
+};
+
+const REASONS: Readonly<Record<string, PhoneReason>> = {
+  NOT_A_NUMBER: "not_a_number",
+  INVALID_COUNTRY: "invalid_country",
+  TOO_SHORT: "too_short",
+  TOO_LONG: "too_long",
+  INVALID_LENGTH: "invalid_length",
+};
+
+/**
+ * Takes apart a text of digits and punctuation, with or without a leading `+`.
+ * A text without international prefix needs the region, or is `invalid_country`.
+ */
+export function parseNumber(text: string, region: PhoneRegion | undefined): Reading | PhoneReason {
+  try {
+    const number = parsePhoneNumberWithError(text, optionsOf(region));
+    const type = number.getType();
+    return { number, type: type && TYPES[type] };
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    return REASONS[error.message] ?? "not_a_number";
+  }
+}
+
+/** Why the number's length is none that its plan uses. */
+export function lengthFault(number: PhoneNumber): PhoneReason {
+  const lengths = planOf(number.countryCallingCode)?.possibleLengths() ?? [];
+  const length = number.nationalNumber.length;
+  if (length < Math.min(...lengths)) return "too_short";
+  return length > Math.max(...lengths) ? "too_long" : "invalid_length";
+}
+
+/** True for the ISO 3166 alpha-2 code, in capitals, of a country with a numbering plan. */
+export function isCountry(code: string): boolean {
+  return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
+}
+
+/** True for a calling code in use, be it of countries or of none. */
+export function isCallingCode(digits: string): boolean {
+  return /^[1-9]\d{0,2}$/.test(digits) && planOf(digits) !== undefined;
+}
+
+/** The countries that share a calling code; none for one that belongs to no country. */
+export function countriesOf(callingCode: string): string[] {
+  return getCountries().filter((country) => getCountryCallingCode(country) === callingCode);
+}
+
+function planOf(callingCode: string) {
+  const metadata = new Metadata();
+  try {
+    // It takes calling codes as well as countries; its type tells of countries only.
+    metadata.selectNumberingPlan(callingCode as CountryCode);
+  } catch {
+    return undefined;
+  }
+  return metadata.numberingPlan;
+}
+
+function optionsOf(region: PhoneRegion | undefined) {
+  if (region === undefined) return { extract: false };
+  if ("country" in region) return { extract: false, defaultCountry: region.country as CountryCode };
+  return { extract: false, defaultCallingCode: region.callingCode };
+}

@@ -1,0 +1,67 @@
+import { foldToAscii } from "./folding.ts";
+import type { PhoneReason } from "./phone-number.ts";
+import { readTelUri } from "./tel-uri.ts";
+
+/** What was written, brought into the form that numbering plans can read. */
+export type PhoneText = {
+  /** Digits and punctuation, with a leading `+` where the number is international. */
+  readonly number: string;
+  readonly extension: string | undefined;
+  readonly vanity: boolean;
+};
+
+/** Longer texts are no phone numbers, and are not looked at. In UTF-16 units. */
+const LENGTH_MAX = 250;
+
+/** Most numbers: nothing to bring into form. A zero after the plus is looked at below. */
+const PLAIN = /^(?:\+[1-9]|[\d(])[\d ().\-/]*$/;
+
+/**
+ * Labels of extensions, each spelled as after folding. One letter and short ones may stand for something
+ * else, so that they take fewer digits (9 instead of 20), as in Google's libphonenumber.
+ */
+const EXTENSION =
+  /(?<![\p{L}])(?:(?:e?xt(?:ensi(?:o\u0301?|\u00f3))?n?|anexo|ramal|poste|interno|interne|durchwahl|klappe|toestel|anknytning|wew|доб|внутр|内線|内线|分機|分机|내선)[.:]?[\s,-]*(?<long>\d{1,20})|(?:x|int|dw)[.:]?[\s,-]*(?<short>\d{1,9}))#?\)?$/iu;
+
+/** The letters of ITU-T E.161, A to Z. */
+const KEYPAD = "22233344455566677778889999";
+
+/** Reads a phone number as people write it. The result may still be no number of any plan. */
+export function readPhoneText(text: string): PhoneText | PhoneReason {
+  if (text.length > LENGTH_MAX) return "too_long";
+  const written = foldToAscii(text).trim();
+  if (PLAIN.test(written)) return { number: written, extension: undefined, vanity: false };
+  if (written.length > LENGTH_MAX) return "too_long";
+  const uri = readTelUri(written);
+  if (uri === null) return "not_a_number";
+  const labelled = uri.extension === undefined ? splitExtension(uri.number) : uri;
+  const number = internationalPrefix(labelled.number);
+  if (!/\p{L}/u.test(number)) return { number, extension: labelled.extension, vanity: false };
+  const dialled = dialledOnKeypad(number);
+  if (dialled === null) return "not_a_number";
+  return { number: dialled, extension: labelled.extension, vanity: true };
+}
+
+function splitExtension(written: string): { number: string; extension: string | undefined } {
+  const found = EXTENSION.exec(written);
+  const extension = found?.groups?.long ?? found?.groups?.short;
+  if (found === null || extension === undefined) return { number: written, extension: undefined };
+  return { number: written.slice(0, found.index).replace(/[\s,;(]+$/, ""), extension };
+}
+
+/** Brings `(+44)`, `++44`, `+0044` and `+01144` to `+44`: no calling code begins with 0. */
+function internationalPrefix(number: string): string {
+  return number.replace(/^[\s"'([<]*\+[\s+]*(?:0[\s\-.]*(?:0|1[\s\-.]*1)[\s\-.]*(?=[1-9]))?/, "+");
+}
+
+/**
+ * Letters as the keys they stand on, or null where they are no dialling aid: fewer than three digits before
+ * them, fewer than three letters, or only the placeholder `x`.
+ */
+function dialledOnKeypad(number: string): string | null {
+  const start = number.search(/\p{L}/u);
+  const letters = number.slice(start).replace(/[^\p{L}]/gu, "");
+  if (number.slice(0, start).replace(/\D/g, "").length < 3) return null;
+  if (!/^[a-z]{3,}$/i.test(letters) || /^x+$/i.test(letters)) return null;
+  return number.replace(/[a-z]/gi, (letter) => KEYPAD[letter.toUpperCase().charCodeAt(0) - 65] ?? "");
+}

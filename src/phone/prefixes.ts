@@ -1,0 +1,53 @@
+import carrierText from "./data/carriers.txt" with { type: "text" };
+import portableText from "./data/portable-regions.txt" with { type: "text" };
+import timezoneText from "./data/timezones.txt" with { type: "text" };
+import type { PhoneType } from "./phone-number.ts";
+import { decodePrefixTable } from "./prefix-table.ts";
+
+/** Calling codes where mobile numbers begin with an area code too (libphonenumber): MX AR BR ID CN. */
+const MOBILE_WITH_AREA_CODE = new Set(["52", "54", "55", "62", "86"]);
+
+/** Kinds of number that are allocated to mobile carriers. */
+const OF_CARRIERS: ReadonlySet<PhoneType> = new Set<PhoneType>(["mobile", "fixed_line_or_mobile", "pager"]);
+
+// The tables are constant; they are decoded when first asked for, once in each thread.
+const timezoneTable = once(() => decodePrefixTable(timezoneText));
+const carrierTable = once(() => decodePrefixTable(carrierText));
+const portableRegions = once(
+  () => new Set(portableText.split("\n").filter((line) => /^[A-Z]{2}$/.test(line))),
+);
+
+/**
+ * Time zones of a valid number, given with its calling code: of its area where the number is tied to one,
+ * else of all the countries of its calling code.
+ */
+export function timezonesOf(digits: string, callingCode: string, type: PhoneType): readonly string[] {
+  const tiedToArea =
+    type === "fixed_line" ||
+    type === "fixed_line_or_mobile" ||
+    (type === "mobile" && MOBILE_WITH_AREA_CODE.has(callingCode));
+  const zones = timezoneTable()(tiedToArea ? digits : callingCode);
+  return zones === undefined ? [] : zones.split("&");
+}
+
+/**
+ * The carrier to which a valid number was first allocated. Null where the country lets numbers move between
+ * carriers: there the allocation tells nothing of today.
+ */
+export function originalCarrierOf(
+  digits: string,
+  country: string | undefined,
+  type: PhoneType,
+): string | null {
+  if (!OF_CARRIERS.has(type)) return null;
+  if (country !== undefined && portableRegions().has(country)) return null;
+  return carrierTable()(digits) ?? null;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,46 @@
+/** The parts of a `tel:` URI (RFC 3966) that bear on the number. */
+export type TelUri = {
+  readonly number: string;
+  readonly extension: string | undefined;
+};
+
+/**
+ * Reads `tel:` URIs, and texts that carry their parameters without the scheme; any other text is its own
+ * number. Null where the phone-context or the extension is malformed. A context which is a domain tells nothing of the
+ * number; one which is a prefix is put before a local number.
+ *
+ * @example readTelUri("tel:03-331-6005;phone-context=+64") // number "+6403-331-6005"
+ * @example readTelUri("tel:+1-201-555-0123;ext=12") // number "+1-201-555-0123", extension "12"
+ */
+export function readTelUri(text: string): TelUri | null {
+  const scheme = /^tel:/i.test(text);
+  if (!scheme && !/;(?:phone-context|isub|ext)=/i.test(text)) return { number: text, extension: undefined };
+  const [local = "", ...parameters] = (scheme ? text.slice(4) : text).split(";");
+  let number = (scheme ? percentDecoded(local) : local).trim();
+  let extension: string | undefined;
+  let context: string | undefined;
+  for (const parameter of parameters) {
+    const [name = "", value = ""] = parameter.split("=", 2);
+    if (/^ext$/i.test(name)) {
+      extension = value.replace(/[-.()\s]/g, "");
+      if (!/^\d{1,20}$/.test(extension)) return null;
+    } else if (/^phone-context$/i.test(name)) context = percentDecoded(value);
+  }
+  if (context !== undefined) {
+    if (!isContext(context)) return null;
+    if (context.startsWith("+") && !number.startsWith("+")) number = context + number;
+  }
+  return { number, extension };
+}
+
+/** A prefix of a global number, or a domain name. */
+function isContext(context: string): boolean {
+  if (context.startsWith("+")) return /^\+[\d\-.()]*$/.test(context) && /\d/.test(context);
+  const labels = context.replace(/\.$/, "").split(".");
+  const top = labels.at(-1) ?? "";
+  return /^[a-z]/i.test(top) && labels.every((label) => /^[a-z\d](?:[a-z\d-]*[a-z\d])?$/i.test(label));
+}
+
+function percentDecoded(text: string): string {
+  return text.replace(/%([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

@@ -1,0 +1,72 @@
+import { lengthFault, parseNumber, type Reading } from "./parse.ts";
+import { type PhoneReason, type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
+import { type PhoneText, readPhoneText } from "./phone-text.ts";
+import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
+import { planRegion } from "./region.ts";
+
+/**
+ * Judges one phone number. `region` serves where the text has no international prefix. Takes any text,
+ * never throws, and looks at no more than 250 characters.
+ *
+ * @example validatePhone("+55 11 98765-4321", undefined).e164 // "+5511987654321"
+ * @example validatePhone("(11) 98765-4321", { country: "BR" }).e164 // "+5511987654321"
+ */
+export function validatePhone(text: string, region: PhoneRegion | undefined): PhoneResult {
+  const written = readPhoneText(text);
+  if (typeof written === "string") return unread(text, written);
+  const reading = readNumber(written.number, planRegion(region));
+  return typeof reading === "string" ? unread(text, reading) : result(text, written, reading);
+}
+
+/** What people dial to leave their country, where it is no prefix in the region: 00 by ITU-T E.123, 011. */
+const EXIT_CODE = /^[^\d+]*0[^\d+]*(?:0|1[^\d+]*1)[^\d+]*(?=[1-9])/;
+const DOUBLE_ZERO = /^[^\d+]*0[^\d+]*0/;
+/** Russia and Kazakhstan dial 8~10; their calling code alone tells the library no country to take it from. */
+const EXIT_CODE_OF_7 = /^[^\d+]*8[^\d+]*1[^\d+]*0[^\d+]*(?=[1-9])/;
+
+function readNumber(number: string, region: PhoneRegion | undefined): Reading | PhoneReason {
+  const first = parseNumber(number, region);
+  if (isValid(first) || number.startsWith("+")) return first;
+  const exitCode =
+    region !== undefined &&
+    "callingCode" in region &&
+    region.callingCode === "7" &&
+    EXIT_CODE_OF_7.test(number)
+      ? EXIT_CODE_OF_7
+      : EXIT_CODE;
+  if (!exitCode.test(number)) return first;
+  const second = parseNumber(number.replace(exitCode, "+"), region);
+  const onlyInternational = region === undefined && first === "invalid_country" && DOUBLE_ZERO.test(number);
+  return isValid(second) || onlyInternational ? second : first;
+}
+
+function isValid(reading: Reading | PhoneReason): boolean {
+  return typeof reading !== "string" && reading.type !== undefined;
+}
+
+function result(phone: string, written: PhoneText, { number, type }: Reading): PhoneResult {
+  if (written.extension !== undefined) number.setExt(written.extension);
+  const valid = type !== undefined;
+  const possible = valid || number.isPossible();
+  const digits = number.countryCallingCode + number.nationalNumber;
+  const isNonGeographic = number.isNonGeographic();
+  return {
+    phone,
+    valid,
+    possible,
+    reason: valid ? null : possible ? "invalid_number" : lengthFault(number),
+    e164: possible ? number.number : null,
+    international: possible ? number.formatInternational() : null,
+    national: possible ? number.formatNational() : null,
+    rfc3966: possible ? number.getURI() : null,
+    country: isNonGeographic ? "001" : (number.country ?? null),
+    calling_code: number.countryCallingCode,
+    national_number: number.nationalNumber,
+    extension: number.ext ?? null,
+    is_non_geographic: isNonGeographic,
+    vanity: written.vanity,
+    type: type ?? null,
+    timezones: type === undefined ? [] : timezonesOf(digits, number.countryCallingCode, type),
+    original_carrier: type === undefined ? null : originalCarrierOf(digits, number.country, type),
+  };
+}
