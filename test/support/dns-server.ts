@@ -1,0 +1,37 @@
+import { systemClock } from "../../src/clock.ts";
+import { type FixtureServer, startFixtureServer } from "../../src/dns/fixture-server.ts";
+import { createStubResolver, type StubResolver, type StubResolverParts } from "../../src/dns/resolver.ts";
+import { parseServerAddress, type ServerAddress } from "../../src/dns/server-address.ts";
+
+export type ResolverUnderTest = AsyncDisposable & {
+  readonly server: FixtureServer;
+  readonly resolver: StubResolver;
+};
+
+/** The address of a server as a setting of the resolver. */
+export function serverAddress(text: string): ServerAddress {
+  const address = parseServerAddress(text);
+  if (address === null) throw new Error(`no server address: ${text}`);
+  return address;
+}
+
+/** A fixture server with this zone, and a resolver that asks it. Both end with the scope. */
+export async function startDns(
+  zone: string,
+  settings: Partial<StubResolverParts> = {},
+): Promise<ResolverUnderTest> {
+  const server = await startFixtureServer({ zone });
+  const resolver = createStubResolver({
+    servers: [serverAddress(server.address)],
+    clock: systemClock,
+    ...settings,
+  });
+  return {
+    server,
+    resolver,
+    [Symbol.asyncDispose]: async () => {
+      resolver.close();
+      await server.close();
+    },
+  };
+}
