@@ -1,14 +1,115 @@
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../clock.ts";
+import { createAccountStore } from "./account-store.ts";
+import { lockDataDir } from "./data-dir-lock.ts";
+import { databasePath, openDatabaseFile, openMemoryDatabase, prepareDataDir } from "./database-file.ts";
+import { createInvoiceStore } from "./invoice-store.ts";
+import { migrate } from "./migrations.ts";
+import { createPlanPeriodStore } from "./plan-period-store.ts";
+import { createReplyStore } from "./reply-store.ts";
+import { probes } from "./schema.ts";
+import { asStorageError, StorageError, withStorageErrors } from "./storage-error.ts";
+import { createUsageStore } from "./usage-store.ts";
 
-export type Store = {
-  readonly probe: () => void;
-  readonly checkpoint: () => void;
-  readonly close: () => void;
-  readonly transact: <T>(work: () => T) => T;
-};
+export type Store = ReturnType<typeof createStore>;
 
-export declare function openStore(
-  options:
-    | { readonly dataDir: string; readonly clock: Clock }
-    | { readonly path: ":memory:"; readonly clock: Clock },
-): Store;
+type StoreOptions =
+  | { readonly dataDir: string; readonly clock: Clock }
+  | { readonly path: ":memory:"; readonly clock: Clock };
+
+/**
+ * Opens the database of a data directory and takes the directory for this process alone. Throws a
+ * StoreOpenError, whose message tells the operator what to do, where that is not possible.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { clock } = options;
+  if ("path" in options) {
+    const database = openMemoryDatabase();
+    migrate(database, clock);
+    return createStore({ database, clock, path: null, unlock: () => {} });
+  }
+  const path = databasePath(options.dataDir);
+  prepareDataDir(options.dataDir);
+  const lock = lockDataDir(options.dataDir);
+  let database: Database | undefined;
+  try {
+    database = openDatabaseFile(path);
+    migrate(database, clock);
+    return createStore({ database, clock, path, unlock: lock.release });
+  } catch (error) {
+    database?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+function createStore(parts: { database: Database; clock: Clock; path: string | null; unlock: () => void }) {
+  const { database, clock, path, unlock } = parts;
+  const orm = drizzle(database);
+  const fileNumber = path === null ? null : statSync(path).ino;
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const rollback = database.prepare("ROLLBACK");
+  let isOpen = true;
+
+  /**
+   * Runs work as one transaction, or as part of the one that is running. The work must be synchronous: a
+   * promise would be committed before it has done anything, so it is refused and rolled back.
+   */
+  function transact<T>(work: () => T extends PromiseLike<unknown> ? never : T): T {
+    if (database.inTransaction) return work();
+    try {
+      begin.run();
+      const result: T = work();
+      if (result instanceof Promise) throw new Error("the work of a transaction must be synchronous");
+      commit.run();
+      return result;
+    } catch (error) {
+      if (database.inTransaction) rollback.run();
+      throw asStorageError(error);
+    }
+  }
+
+  function assertFileInPlace(): void {
+    if (path === null) return;
+    if (statSync(path, { throwIfNoEntry: false })?.ino !== fileNumber) {
+      throw new StorageError(`the database file ${path} was moved or removed while it was in use`);
+    }
+  }
+
+  return {
+    accounts: withStorageErrors(createAccountStore(orm)),
+    planPeriods: withStorageErrors(createPlanPeriodStore(orm)),
+    usage: withStorageErrors(createUsageStore(orm)),
+    invoices: withStorageErrors(createInvoiceStore(orm)),
+    replies: withStorageErrors(createReplyStore(orm)),
+    transact,
+    ...withStorageErrors({
+      /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
+      probe: (): void => {
+        assertFileInPlace();
+        const row = { probeId: 1, at: clock.now() };
+        orm
+          .insert(probes)
+          .values(row)
+          .onConflictDoUpdate({ target: probes.probeId, set: { at: row.at } })
+          .run();
+      },
+
+      /** Moves the log into the database file and empties it: for idle time and the end. */
+      checkpoint: (): void => {
+        database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      },
+    }),
+
+    /** Frees the data directory. Closing twice is closing once. */
+    close: (): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      database.close();
+      unlock();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { and, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
+import type { Orm } from "./orm.ts";
+import { accounts, apiKeys } from "./schema.ts";
+
+export type AccountRow = typeof accounts.$inferSelect;
+export type ApiKeyRow = typeof apiKeys.$inferSelect;
+
+export type AccountStore = ReturnType<typeof createAccountStore>;
+
+/** Accounts and the hashes of their keys. */
+export function createAccountStore(orm: Orm) {
+  const byId = orm
+    .select()
+    .from(accounts)
+    .where(eq(accounts.accountId, sql.placeholder("accountId")))
+    .prepare();
+  const keyByHash = orm
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
+    .prepare();
+
+  return {
+    /** False, and nothing written, where an account with this normalized mailbox exists. */
+    insert: (row: AccountRow): boolean =>
+      orm
+        .insert(accounts)
+        .values(row)
+        .onConflictDoNothing({ target: accounts.normalized })
+        .returning({ accountId: accounts.accountId })
+        .all().length > 0,
+
+    find: (accountId: string): AccountRow | undefined => byId.get({ accountId }),
+
+    setPlan: (accountId: string, plan: string, pendingPlan: string | null): void => {
+      orm.update(accounts).set({ plan, pendingPlan }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    setSpendLimit: (accountId: string, spendLimitMicroUsd: number | null): void => {
+      orm.update(accounts).set({ spendLimitMicroUsd }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    insertKey: (row: ApiKeyRow): void => {
+      orm.insert(apiKeys).values(row).run();
+    },
+
+    findKey: (keyHash: string): ApiKeyRow | undefined => keyByHash.get({ keyHash }),
+
+    /** Ends all other keys of the account at `expiresAt`, unless they end before. */
+    expireOtherKeys: (accountId: string, keyHash: string, expiresAt: number): void => {
+      orm
+        .update(apiKeys)
+        .set({ expiresAt })
+        .where(
+          and(
+            eq(apiKeys.accountId, accountId),
+            ne(apiKeys.keyHash, keyHash),
+            or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, expiresAt)),
+          ),
+        )
+        .run();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { Database } from "bun:sqlite";
+import type { Clock } from "../clock.ts";
+import initial from "./migrations/0000_initial.sql" with { type: "text" };
+import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
+import { StoreOpenError } from "./storage-error.ts";
+
+/** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
+export type Migration = { readonly name: string; readonly sql: string };
+
+/** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0000_initial", sql: initial },
+  { name: "0001_issued_invoices", sql: issuedInvoices },
+];
+
+type Applied = { readonly name: string; readonly checksum: string };
+
+/**
+ * Brings a database to the newest schema, forwards only, in one transaction. Refuses a database that a newer
+ * version has written, and one whose steps are not the ones known here.
+ */
+export function migrate(
+  database: Database,
+  clock: Clock,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  database.run(
+    "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
+  );
+  database
+    .transaction(() => {
+      const applied = database
+        .query<Applied, []>("SELECT name, checksum FROM migrations ORDER BY name")
+        .all();
+      checkApplied(applied, migrations);
+      for (const migration of migrations.slice(applied.length)) apply(database, migration, clock.now());
+    })
+    .exclusive();
+}
+
+function checkApplied(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  for (const [index, row] of applied.entries()) {
+    const migration = migrations[index];
+    if (migration === undefined) {
+      throw new StoreOpenError(
+        `The database was written by a newer version (it has the step ${row.name}). Start that version or a later one, or restore a backup from before the update.`,
+      );
+    }
+    if (migration.name !== row.name || checksum(migration.sql) !== row.checksum) {
+      throw new StoreOpenError(
+        `The database has a step ${row.name} that this version does not know. Start the version that wrote it, or restore a backup.`,
+      );
+    }
+  }
+}
+
+function apply(database: Database, migration: Migration, at: number): void {
+  for (const statement of migration.sql.split("--> statement-breakpoint")) database.run(statement);
+  database
+    .query("INSERT INTO migrations (name, checksum, applied_at) VALUES (?, ?, ?)")
+    .run(migration.name, checksum(migration.sql), at);
+}
+
+function checksum(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,90 @@
+import { and, asc, eq, isNotNull, isNull, lte, sql } from "drizzle-orm";
+import type { Orm } from "./orm.ts";
+import { planPeriods } from "./schema.ts";
+
+export type PlanPeriodRow = typeof planPeriods.$inferSelect;
+export type NewPlanPeriod = Omit<PlanPeriodRow, "planPeriodId" | "endsAt" | "units" | "calls" | "invoiceId">;
+
+export type PlanPeriodStore = ReturnType<typeof createPlanPeriodStore>;
+
+/** The times that accounts spent on a plan, and what they used in them. */
+export function createPlanPeriodStore(orm: Orm) {
+  const running = orm
+    .select()
+    .from(planPeriods)
+    .where(and(eq(planPeriods.accountId, sql.placeholder("accountId")), isNull(planPeriods.endsAt)))
+    .prepare();
+  const ofMonth = orm
+    .select()
+    .from(planPeriods)
+    .where(
+      and(
+        eq(planPeriods.accountId, sql.placeholder("accountId")),
+        eq(planPeriods.periodStart, sql.placeholder("periodStart")),
+      ),
+    )
+    .orderBy(asc(planPeriods.planPeriodId))
+    .prepare();
+  const add = orm
+    .update(planPeriods)
+    .set({
+      units: sql`${planPeriods.units} + ${sql.placeholder("units")}`,
+      calls: sql`${planPeriods.calls} + ${sql.placeholder("calls")}`,
+    })
+    .where(eq(planPeriods.planPeriodId, sql.placeholder("planPeriodId")))
+    .prepare();
+
+  return {
+    insert: (row: NewPlanPeriod): PlanPeriodRow => orm.insert(planPeriods).values(row).returning().get(),
+
+    running: (accountId: string): PlanPeriodRow | undefined => running.get({ accountId }),
+
+    /** The plan periods of one month, in the order in which they began. */
+    ofMonth: (accountId: string, periodStart: number): PlanPeriodRow[] =>
+      ofMonth.all({ accountId, periodStart }),
+
+    end: (planPeriodId: number, endsAt: number): void => {
+      orm.update(planPeriods).set({ endsAt }).where(eq(planPeriods.planPeriodId, planPeriodId)).run();
+    },
+
+    add: (planPeriodId: number, units: number, calls: number): void => {
+      add.run({ planPeriodId, units, calls });
+    },
+
+    /** Accounts whose running plan period lies in a month that is over. */
+    runningDue: (now: number, limit: number): string[] =>
+      orm
+        .select({ accountId: planPeriods.accountId })
+        .from(planPeriods)
+        .where(and(isNull(planPeriods.endsAt), lte(planPeriods.periodEnd, now)))
+        .orderBy(asc(planPeriods.periodEnd), asc(planPeriods.planPeriodId))
+        .limit(limit)
+        .all()
+        .map((row) => row.accountId),
+
+    /** The next plan period after `afterId` that has ended, in a month that is over, and has no invoice. */
+    uninvoicedDue: (now: number, afterId: number, limit: number): PlanPeriodRow[] =>
+      orm
+        .select()
+        .from(planPeriods)
+        .where(
+          and(
+            isNull(planPeriods.invoiceId),
+            isNotNull(planPeriods.endsAt),
+            lte(planPeriods.periodEnd, now),
+            sql`${planPeriods.planPeriodId} > ${afterId}`,
+          ),
+        )
+        .orderBy(asc(planPeriods.planPeriodId))
+        .limit(limit)
+        .all(),
+
+    markInvoiced: (accountId: string, periodStart: number, invoiceId: string): void => {
+      orm
+        .update(planPeriods)
+        .set({ invoiceId })
+        .where(and(eq(planPeriods.accountId, accountId), eq(planPeriods.periodStart, periodStart)))
+        .run();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+// Times are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Only types that
+// every SQL database has: text and integers.
+
+export const accounts = sqliteTable(
+  "accounts",
+  {
+    accountId: text("account_id").primaryKey(),
+    email: text("email").notNull(),
+    normalized: text("normalized").notNull(),
+    name: text("name"),
+    company: text("company"),
+    country: text("country"),
+    referralCode: text("referral_code"),
+    plan: text("plan").notNull(),
+    /** The plan that begins with the next period. */
+    pendingPlan: text("pending_plan"),
+    spendLimitMicroUsd: integer("spend_limit_micro_usd"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [uniqueIndex("accounts_by_normalized").on(table.normalized)],
+);
+
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    keyHash: text("key_hash").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at"),
+  },
+  (table) => [index("api_keys_by_account").on(table.accountId)],
+);
+
+/**
+ * The time an account spent on one plan within one month, with the plan's prices as they were when it began.
+ * `ends_at` is null while it runs; `invoice_id` is null until the month is invoiced.
+ */
+export const planPeriods = sqliteTable(
+  "plan_periods",
+  {
+    planPeriodId: integer("plan_period_id").primaryKey({ autoIncrement: true }),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    periodStart: integer("period_start").notNull(),
+    periodEnd: integer("period_end").notNull(),
+    plan: text("plan").notNull(),
+    monthlyPriceMicroUsd: integer("monthly_price_micro_usd").notNull(),
+    includedUnits: integer("included_units").notNull(),
+    overagePriceMicroUsd: integer("overage_price_micro_usd"),
+    startsAt: integer("starts_at").notNull(),
+    endsAt: integer("ends_at"),
+    units: integer("units").notNull().default(0),
+    calls: integer("calls").notNull().default(0),
+    invoiceId: text("invoice_id"),
+  },
+  (table) => [
+    index("plan_periods_by_account").on(table.accountId, table.periodStart),
+    uniqueIndex("plan_periods_running").on(table.accountId).where(sql`${table.endsAt} is null`),
+    index("plan_periods_running_by_end").on(table.periodEnd).where(sql`${table.endsAt} is null`),
+    index("plan_periods_uninvoiced_by_end").on(table.periodEnd).where(sql`${table.invoiceId} is null`),
+    check("plan_periods_counts", sql`${table.units} >= 0 and ${table.calls} >= 0`),
+  ],
+);
+
+/** Every charge, one row each: what an invoice can be proved from. */
+export const usageEvents = sqliteTable(
+  "usage_events",
+  {
+    eventId: integer("event_id").primaryKey({ autoIncrement: true }),
+    accountId: text("account_id").notNull(),
+    planPeriodId: integer("plan_period_id").notNull(),
+    at: integer("at").notNull(),
+    endpoint: text("endpoint").notNull(),
+    units: integer("units").notNull(),
+  },
+  (table) => [check("usage_events_units", sql`${table.units} > 0`)],
+);
+
+/** Charges and calls, rolled up. */
+export const usageDays = sqliteTable(
+  "usage_days",
+  {
+    accountId: text("account_id").notNull(),
+    day: text("day").notNull(),
+    endpoint: text("endpoint").notNull(),
+    calls: integer("calls").notNull(),
+    units: integer("units").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.day, table.endpoint] })],
+);
+
+/** Issued invoices: a trigger refuses to change or remove one. `body` is the text that callers get. */
+export const invoices = sqliteTable(
+  "invoices",
+  {
+    invoiceId: text("invoice_id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    periodStart: integer("period_start").notNull(),
+    periodEnd: integer("period_end").notNull(),
+    units: integer("units").notNull(),
+    totalMicroUsd: integer("total_micro_usd").notNull(),
+    body: text("body").notNull(),
+    issuedAt: integer("issued_at").notNull(),
+  },
+  (table) => [uniqueIndex("invoices_by_period").on(table.accountId, table.periodStart)],
+);
+
+/** What a call with an Idempotency-Key was answered, until it expires. A large body is a file. */
+export const idempotentReplies = sqliteTable(
+  "idempotent_replies",
+  {
+    accountId: text("account_id").notNull(),
+    idempotencyKey: text("idempotency_key").notNull(),
+    fingerprint: text("fingerprint").notNull(),
+    status: integer("status").notNull(),
+    headers: text("headers").notNull(),
+    body: text("body"),
+    bodyFile: text("body_file"),
+    bodyBytes: integer("body_bytes").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.idempotencyKey] }),
+    index("idempotent_replies_by_expiry").on(table.expiresAt),
+  ],
+);
+
+/** One row, rewritten to find out whether the database takes writes. */
+export const probes = sqliteTable("probes", {
+  probeId: integer("probe_id").primaryKey(),
+  at: integer("at").notNull(),
+});

@@ -1,0 +1,81 @@
+import { and, asc, between, eq, sql, sum } from "drizzle-orm";
+import type { Orm } from "./orm.ts";
+import { usageDays, usageEvents } from "./schema.ts";
+
+export type UsageEventRow = typeof usageEvents.$inferSelect;
+export type UsageDayRow = typeof usageDays.$inferSelect;
+
+export type UsageStore = ReturnType<typeof createUsageStore>;
+
+/** Charges one by one, and their roll-up by day and endpoint. */
+export function createUsageStore(orm: Orm) {
+  const insertEvent = orm
+    .insert(usageEvents)
+    .values({
+      accountId: sql.placeholder("accountId"),
+      planPeriodId: sql.placeholder("planPeriodId"),
+      at: sql.placeholder("at"),
+      endpoint: sql.placeholder("endpoint"),
+      units: sql.placeholder("units"),
+    })
+    .prepare();
+  const addDay = orm
+    .insert(usageDays)
+    .values({
+      accountId: sql.placeholder("accountId"),
+      day: sql.placeholder("day"),
+      endpoint: sql.placeholder("endpoint"),
+      calls: sql.placeholder("calls"),
+      units: sql.placeholder("units"),
+    })
+    .onConflictDoUpdate({
+      target: [usageDays.accountId, usageDays.day, usageDays.endpoint],
+      set: {
+        calls: sql`${usageDays.calls} + excluded.calls`,
+        units: sql`${usageDays.units} + excluded.units`,
+      },
+    })
+    .prepare();
+  const inDays = (accountId: string, firstDay: string, lastDay: string) =>
+    and(eq(usageDays.accountId, accountId), between(usageDays.day, firstDay, lastDay));
+  const calls = sum(usageDays.calls).mapWith(Number);
+  const units = sum(usageDays.units).mapWith(Number);
+
+  return {
+    insertEvent: (event: Omit<UsageEventRow, "eventId">): void => {
+      insertEvent.run(event);
+    },
+
+    addDay: (row: UsageDayRow): void => {
+      addDay.run(row);
+    },
+
+    /** Both days belong to the range. */
+    byDay: (accountId: string, firstDay: string, lastDay: string) =>
+      orm
+        .select({ day: usageDays.day, calls, units })
+        .from(usageDays)
+        .where(inDays(accountId, firstDay, lastDay))
+        .groupBy(usageDays.day)
+        .orderBy(asc(usageDays.day))
+        .all(),
+
+    /** Both days belong to the range. */
+    byEndpoint: (accountId: string, firstDay: string, lastDay: string) =>
+      orm
+        .select({ endpoint: usageDays.endpoint, calls, units })
+        .from(usageDays)
+        .where(inDays(accountId, firstDay, lastDay))
+        .groupBy(usageDays.endpoint)
+        .orderBy(asc(usageDays.endpoint))
+        .all(),
+
+    /** The units of all events, by plan period: what counters and invoices must agree with. */
+    eventUnits: (): { planPeriodId: number; units: number }[] =>
+      orm
+        .select({ planPeriodId: usageEvents.planPeriodId, units: sum(usageEvents.units).mapWith(Number) })
+        .from(usageEvents)
+        .groupBy(usageEvents.planPeriodId)
+        .all(),
+  };
+}
