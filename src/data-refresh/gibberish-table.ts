@@ -1,0 +1,320 @@
+/**
+ * Fits the tables of the gibberish score and writes them as text: counts over made-up human locals, weights by
+ * logistic regression where each fold of languages is judged by counts of the others, and an isotonic calibration.
+ */
+import {
+  digitSymbol,
+  type GibberishModel,
+  gibberishLogit,
+  kindCount,
+  kindOfSymbol,
+  kindOrder,
+  measureNames,
+  symbolCount,
+  symbolOfCode,
+} from "../email/gibberish-model.ts";
+import { encodeGibberishModel, quantisedRatio } from "../email/gibberish-table.ts";
+import type { GeneratedTable } from "./generated-table.ts";
+import {
+  foldCount,
+  humanLocal,
+  pick,
+  seededRandom,
+  type TokenGroup,
+  tokenGroups,
+} from "./gibberish-corpus.ts";
+import { randomLocal } from "./gibberish-random.ts";
+
+/** Share of gibberish the probabilities assume: one address in ten, as in a sign-up list. */
+const gibberishPrior = 0.1;
+const localsPerGroupMax = 6000;
+const fittedLocals = 24_000;
+
+type Counts = { readonly trigrams: Float64Array; readonly kinds: Float64Array };
+
+const kindTableSize = kindCount ** kindOrder;
+
+function emptyCounts(): Counts {
+  return { trigrams: new Float64Array(symbolCount ** 3), kinds: new Float64Array(kindTableSize) };
+}
+
+function add(table: Float64Array, index: number, amount: number): void {
+  table[index] = (table[index] ?? 0) + amount;
+}
+
+/** Counts the transitions of one local, in the same way as the scorer reads it. */
+function countLocal(local: string, counts: Counts): void {
+  let last = 0;
+  let beforeLast = 0;
+  let kindContext = 0;
+  for (let i = 0; i <= local.length; i++) {
+    const symbol = symbolOfCode[i < local.length ? local.charCodeAt(i) : 0] ?? 0;
+    if (symbol === 0 && last === 0) continue;
+    kindContext = (kindContext * kindCount + (kindOfSymbol[symbol] ?? 0)) % kindTableSize;
+    add(counts.trigrams, (beforeLast * symbolCount + last) * symbolCount + symbol, 1);
+    add(counts.kinds, kindContext, 1);
+    if (symbol === 0) kindContext = 0;
+    beforeLast = symbol === 0 ? 0 : last;
+    last = symbol;
+  }
+}
+
+function localsOf(group: TokenGroup): number {
+  return Math.min(localsPerGroupMax, 6 * (group.first.length + group.last.length + group.words.length));
+}
+
+function sumOf(tables: readonly Counts[]): Counts {
+  const total = emptyCounts();
+  for (const table of tables) {
+    table.trigrams.forEach((count, index) => {
+      add(total.trigrams, index, count);
+    });
+    table.kinds.forEach((count, index) => {
+      add(total.kinds, index, count);
+    });
+  }
+  return total;
+}
+
+/** Chance of a symbol in random text: a tenth of the places end a part, the rest are of 26 letters and 10 digits. */
+function randomChance(symbol: number): number {
+  if (symbol === 0) return 0.1;
+  return symbol === digitSymbol ? 0.9 * (10 / 36) : 0.9 / 36;
+}
+
+/** Witten-Bell chain: each order of context leans on the shorter one by the number of kinds seen after it. */
+function trigramRatios(counts: Float64Array): Float32Array {
+  const n = symbolCount;
+  const unigrams = new Float64Array(n);
+  const bigrams = new Float64Array(n * n);
+  counts.forEach((count, index) => {
+    add(unigrams, index % n, count);
+    add(bigrams, index % (n * n), count);
+  });
+  const total = unigrams.reduce((sum, count) => sum + count, 0);
+  const chance1 = unigrams.map((count) => (count + 1) / (total + n));
+  const chance2 = smoothed(bigrams, chance1, 1);
+  const chance3 = smoothed(counts, chance2, 2);
+  return Float32Array.from({ length: n ** 3 }, (_, index) => {
+    const symbol = index % n;
+    const human = 0.5 * Math.log(chance2[index % (n * n)] ?? 1) + 0.5 * Math.log(chance3[index] ?? 1);
+    return quantisedRatio(Math.log(randomChance(symbol)) - human);
+  });
+}
+
+function smoothed(counts: Float64Array, lower: Float64Array, leaning: number): Float64Array {
+  const n = symbolCount;
+  const chances = new Float64Array(counts.length);
+  for (let context = 0; context < counts.length / n; context++) {
+    const row = counts.subarray(context * n, context * n + n);
+    const sum = row.reduce((total, count) => total + count, 0);
+    const seen = row.reduce((total, count) => total + (count > 0 ? 1 : 0), 0);
+    const weight = leaning * Math.max(1, seen) * 2;
+    row.forEach((count, symbol) => {
+      const index = context * n + symbol;
+      chances[index] = (count + weight * (lower[index % lower.length] ?? 0)) / (sum + weight);
+    });
+  }
+  return chances;
+}
+
+function kindRatios(counts: Float64Array): Float32Array {
+  const chanceOfKind = new Float64Array(kindCount);
+  for (let symbol = 0; symbol < symbolCount; symbol++) {
+    add(chanceOfKind, kindOfSymbol[symbol] ?? 0, randomChance(symbol));
+  }
+  // Each context of four kinds leans on the shorter one, down to no context at all.
+  let lower: Float64Array = Float64Array.from({ length: kindCount }, () => 1 / kindCount);
+  for (let order = 1; order <= kindOrder; order++) {
+    const size = kindCount ** order;
+    const pooled = new Float64Array(size);
+    counts.forEach((count, index) => {
+      add(pooled, index % size, count);
+    });
+    const chances = new Float64Array(size);
+    for (let context = 0; context < size; context += kindCount) {
+      let sum = 0;
+      for (let kind = 0; kind < kindCount; kind++) sum += pooled[context + kind] ?? 0;
+      for (let kind = 0; kind < kindCount; kind++) {
+        const below = lower[(context + kind) % lower.length] ?? 0;
+        chances[context + kind] = ((pooled[context + kind] ?? 0) + 12 * below) / (sum + 12);
+      }
+    }
+    lower = chances;
+  }
+  return Float32Array.from(lower, (chance, index) =>
+    quantisedRatio(Math.log(chanceOfKind[index % kindCount] ?? 1) - Math.log(chance)),
+  );
+}
+
+function modelOf(counts: Counts): GibberishModel {
+  return {
+    trigrams: trigramRatios(counts.trigrams),
+    kinds: kindRatios(counts.kinds),
+    weights: new Float64Array(measureNames.length),
+    calibration: new Float64Array(0),
+  };
+}
+
+type Example = { readonly measures: Float64Array; readonly isGibberish: boolean };
+
+function examplesOf(
+  groups: readonly TokenGroup[],
+  models: readonly GibberishModel[],
+  random: () => number,
+): Example[] {
+  const examples: Example[] = [];
+  const measured = (local: string, model: GibberishModel, isGibberish: boolean) => {
+    const measures = new Float64Array(measureNames.length);
+    gibberishLogit(local, model, measures);
+    examples.push({ measures, isGibberish });
+  };
+  const sizes = groups.map((group) => Math.sqrt(localsOf(group)));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  groups.forEach((group, index) => {
+    const model = models[group.fold];
+    if (model === undefined) throw new Error(`no model for fold ${group.fold}`);
+    const count = Math.ceil((fittedLocals * (sizes[index] ?? 0)) / total);
+    const name = () => pick(group.first.length > 0 ? group.first : group.words, random);
+    for (let i = 0; i < count; i++) {
+      measured(humanLocal(group, random), model, false);
+      measured(randomLocal(random, name), model, true);
+    }
+  });
+  return examples;
+}
+
+function weightOf(example: Example): number {
+  return example.isGibberish ? gibberishPrior : 1 - gibberishPrior;
+}
+
+/** Logistic regression by Newton steps with a small ridge. */
+function fittedWeights(examples: readonly Example[]): Float64Array {
+  const n = measureNames.length;
+  const weights = new Float64Array(n);
+  for (let step = 0; step < 14; step++) {
+    const gradient = new Float64Array(n);
+    const hessian = new Float64Array(n * n);
+    for (const example of examples) {
+      const { measures } = example;
+      let logit = 0;
+      for (let j = 0; j < n; j++) logit += (weights[j] ?? 0) * (measures[j] ?? 0);
+      const chance = 1 / (1 + Math.exp(-logit));
+      const weight = weightOf(example);
+      const error = weight * ((example.isGibberish ? 1 : 0) - chance);
+      const curvature = weight * Math.max(1e-6, chance * (1 - chance));
+      for (let j = 0; j < n; j++) {
+        const measure = measures[j] ?? 0;
+        if (measure === 0) continue;
+        add(gradient, j, error * measure);
+        for (let k = 0; k <= j; k++) add(hessian, j * n + k, curvature * measure * (measures[k] ?? 0));
+      }
+    }
+    for (let j = 0; j < n; j++) {
+      add(gradient, j, -0.5 * (weights[j] ?? 0));
+      add(hessian, j * n + j, 0.5);
+      for (let k = j + 1; k < n; k++) hessian[j * n + k] = hessian[k * n + j] ?? 0;
+    }
+    solved(hessian, gradient).forEach((change, j) => {
+      add(weights, j, change);
+    });
+  }
+  return weights.map((weight) => Math.round(weight * 10_000) / 10_000);
+}
+
+/** Gaussian elimination with pivoting on a small dense system. */
+function solved(matrix: Float64Array, right: Float64Array): Float64Array {
+  const n = right.length;
+  const rows = Array.from({ length: n }, (_, i) => [...matrix.subarray(i * n, i * n + n), right[i] ?? 0]);
+  for (let column = 0; column < n; column++) {
+    const pivot =
+      rows.slice(column).sort((a, b) => Math.abs(b[column] ?? 0) - Math.abs(a[column] ?? 0))[0] ?? [];
+    const at = rows.indexOf(pivot);
+    const swapped = rows[column] ?? [];
+    rows[column] = pivot;
+    rows[at] = swapped;
+    for (const row of rows) {
+      if (row === pivot) continue;
+      const factor = (row[column] ?? 0) / (pivot[column] ?? 1);
+      for (let k = column; k <= n; k++) row[k] = (row[k] ?? 0) - factor * (pivot[k] ?? 0);
+    }
+  }
+  return Float64Array.from(rows, (row, i) => (row[n] ?? 0) / (row[i] ?? 1));
+}
+
+export const calibrationFrom = -12;
+export const calibrationTo = 12;
+const calibrationStep = 0.5;
+
+/** Pools adjacent violators, then reads the curve off at even steps of the logit. */
+function isotonic(points: { logit: number; isGibberish: boolean; weight: number }[]): Float64Array {
+  points.sort((a, b) => a.logit - b.logit);
+  const blocks: { logit: number; hits: number; weight: number }[] = [];
+  for (const point of points) {
+    let block = {
+      logit: point.logit * point.weight,
+      hits: point.isGibberish ? point.weight : 0,
+      weight: point.weight,
+    };
+    for (let top = blocks.at(-1); top !== undefined; top = blocks.at(-1)) {
+      const isOrdered = top.hits / top.weight < block.hits / block.weight;
+      if (isOrdered && top.weight > 15) break;
+      blocks.pop();
+      block = {
+        logit: block.logit + top.logit,
+        hits: block.hits + top.hits,
+        weight: block.weight + top.weight,
+      };
+    }
+    blocks.push(block);
+  }
+  const curve = blocks.map((block) => ({
+    logit: block.logit / block.weight,
+    chance: (block.hits + 0.01) / (block.weight + 0.11),
+  }));
+  const count = (calibrationTo - calibrationFrom) / calibrationStep + 1;
+  return Float64Array.from({ length: count }, (_, i) => {
+    const chance = interpolated(curve, calibrationFrom + i * calibrationStep);
+    return Math.round(chance * 10_000) / 10_000;
+  });
+}
+
+function interpolated(curve: readonly { logit: number; chance: number }[], logit: number): number {
+  let below = { logit: calibrationFrom, chance: 0 };
+  for (const point of curve) {
+    if (point.logit >= logit) {
+      const span = point.logit - below.logit;
+      return span <= 0
+        ? point.chance
+        : below.chance + ((point.chance - below.chance) * (logit - below.logit)) / span;
+    }
+    below = point;
+  }
+  const span = calibrationTo - below.logit;
+  return span <= 0 ? 1 : below.chance + ((1 - below.chance) * (logit - below.logit)) / span;
+}
+
+/** Fits everything; about two seconds. The same sources give the same model. */
+export function fitGibberishModel(): GibberishModel {
+  const random = seededRandom(20_260_901);
+  const groups = tokenGroups(random);
+  const foldCounts = Array.from({ length: foldCount }, emptyCounts);
+  for (const group of groups) {
+    const counts = foldCounts[group.fold];
+    if (counts === undefined) throw new Error(`no fold ${group.fold}`);
+    for (let i = localsOf(group); i > 0; i--) countLocal(humanLocal(group, random), counts);
+  }
+  const models = foldCounts.map((left) => modelOf(sumOf(foldCounts.filter((counts) => counts !== left))));
+  const weights = fittedWeights(examplesOf(groups, models, seededRandom(7)));
+  const weighted = models.map((model) => ({ ...model, weights }));
+  const points = examplesOf(groups, weighted, seededRandom(8)).map((example) => ({
+    logit: example.measures.reduce((sum, measure, j) => sum + measure * (weights[j] ?? 0), 0),
+    isGibberish: example.isGibberish,
+    weight: weightOf(example),
+  }));
+  return { ...modelOf(sumOf(foldCounts)), weights, calibration: isotonic(points) };
+}
+
+export const tables: readonly GeneratedTable[] = [
+  { path: "src/email/data/gibberish.txt", build: () => encodeGibberishModel(fitGibberishModel()) },
+];

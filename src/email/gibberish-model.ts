@@ -1,0 +1,289 @@
+/**
+ * The arithmetic of the gibberish score, shared by the scorer and by the script that fits its tables.
+ *
+ * A local part is read as symbols: 0 for a boundary, 1 to 26 for a to z, 27 for any digit. Every symbol adds
+ * the logarithm of "how much likelier in random text than in names, given what stood before it".
+ */
+
+export const symbolCount = 28;
+export const digitSymbol = 27;
+/** Letters fall into few kinds, so that a longer context can be counted: see `kindOfSymbol`. */
+export const kindCount = 8;
+export const kindOrder = 5;
+const kindTableSize = kindCount ** kindOrder;
+
+export type GibberishModel = {
+  /** Log-likelihood ratio by (second last, last, present symbol); positive speaks for random text. */
+  readonly trigrams: Float32Array;
+  /** The same for the kinds of five symbols in a row. */
+  readonly kinds: Float32Array;
+  /** One weight for each measure of `measureNames`. */
+  readonly weights: Float64Array;
+  /** The calibration: probabilities at evenly spaced logits, see `probabilityOf`. */
+  readonly calibration: Float64Array;
+};
+
+export const measureNames = [
+  "bias",
+  "trigram_sum",
+  "trigram_mean",
+  "trigram_worst_stretch",
+  "kind_sum",
+  "kind_mean",
+  "kind_worst_stretch",
+  "peak",
+  "letter_digit_switches",
+  "inner_digit_groups",
+  "keyboard_run",
+  "keyboard_short_runs",
+  "repetition",
+  "mixed_case",
+  "length",
+  "letters",
+  "digit_share",
+  "hexadecimal",
+] as const;
+
+const vowel = 1;
+const digitKind = 7;
+
+function kindOf(letter: string): number {
+  if ("aeiou".includes(letter)) return vowel;
+  if (letter === "y") return 2;
+  if ("lrmnw".includes(letter)) return 3;
+  if (letter === "s") return 4;
+  if (letter === "h") return 5;
+  return 6;
+}
+
+export const kindOfSymbol: Uint8Array = Uint8Array.from({ length: symbolCount }, (_, symbol) =>
+  symbol === 0 ? 0 : symbol === digitSymbol ? digitKind : kindOf(String.fromCharCode(96 + symbol)),
+);
+
+const plus = 43;
+
+/** Symbol of each ASCII code; what is neither letter nor digit is a boundary. */
+export const symbolOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code >= 97 && code <= 122) return code - 96;
+  if (code >= 65 && code <= 90) return code - 64;
+  return code >= 48 && code <= 57 ? digitSymbol : 0;
+});
+
+const keyboards: readonly (readonly string[])[] = [
+  ["1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm"],
+  ["1234567890", "qwertzuiop", "asdfghjkl", "yxcvbnm"],
+  ["1234567890", "azertyuiop", "qsdfghjklm", "wxcvbn"],
+  ["abcdefghijklmnopqrstuvwxyz"],
+];
+const steps = [
+  [1, 0],
+  [-1, 0],
+  [0, 1],
+  [0, -1],
+  [1, -1],
+  [-1, 1],
+] as const;
+const keyCount = 36;
+
+/** Index of a key: 0 to 9 for digits, 10 to 35 for letters, either case. */
+const keyOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const symbol = symbolOfCode[code] ?? 0;
+  return symbol === 0 ? 0 : symbol === digitSymbol ? code - 48 : symbol + 9;
+});
+
+/**
+ * For each ordered pair of keys one bit for every keyboard and direction in which the second follows the first.
+ * Two digits have none: 1234 after a name is a habit, not a walk.
+ */
+const keySteps: Int32Array = (() => {
+  const table = new Int32Array(keyCount * keyCount);
+  keyboards.forEach((rows, board) => {
+    rows.forEach((row, y) => {
+      for (let x = 0; x < row.length; x++) {
+        steps.forEach(([dx, dy], direction) => {
+          const next = rows[y + dy]?.[x + dx];
+          if (next === undefined) return;
+          const from = keyOfCode[row.charCodeAt(x)] ?? 0;
+          const to = keyOfCode[next.charCodeAt(0)] ?? 0;
+          if (from < 10 && to < 10) return;
+          const index = from * keyCount + to;
+          table[index] = (table[index] ?? 0) | (1 << (board * steps.length + direction));
+        });
+      }
+    });
+  });
+  return table;
+})();
+
+/**
+ * Logit of "gibberish" before calibration, for ASCII text; a `+tag` is left out. Linear in the length.
+ * With `measures` given, they are written there in the order of `measureNames`.
+ */
+export function gibberishLogit(local: string, model: GibberishModel, measures?: Float64Array): number {
+  const { trigrams, kinds, weights } = model;
+  let end = local.length;
+  let last = 0;
+  let beforeLast = 0;
+  let kindContext = 0;
+  let sum = 0;
+  let stretch = 0;
+  let worstStretch = 0;
+  let kindSum = 0;
+  let kindStretch = 0;
+  let worstKindStretch = 0;
+  let decayed = 0;
+  let peak = 0;
+  let terms = 0;
+  let letters = 0;
+  let digits = 0;
+  let switches = 0;
+  let innerDigitGroups = 0;
+  let onlyHexadecimal = true;
+  let lowerToUpper = 0;
+  let lastWasLower = false;
+  let lastKey = 0;
+  let runDirections = 0;
+  let runLength = 0;
+  let keyboardRun = 0;
+  let shortRuns = 0;
+  let key1 = -1;
+  let key2 = -1;
+  let key3 = -1;
+  let key4 = -1;
+  let same1 = 0;
+  let same2 = 0;
+  let same3 = 0;
+  let same4 = 0;
+  let repetition = 0;
+
+  for (let i = 0; i <= end; i++) {
+    const code = i < end ? local.charCodeAt(i) : 0;
+    if (code === plus && i > 0) end = i;
+    const symbol = symbolOfCode[code] ?? 0;
+    if (symbol === 0 && last === 0) continue;
+
+    const ratio = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? 0;
+    kindContext = (kindContext * kindCount + (kindOfSymbol[symbol] ?? 0)) % kindTableSize;
+    const kindRatio = kinds[kindContext] ?? 0;
+    sum += ratio;
+    stretch += ratio;
+    if (stretch < 0) stretch = 0;
+    else if (stretch > worstStretch) worstStretch = stretch;
+    kindSum += kindRatio;
+    kindStretch += kindRatio;
+    if (kindStretch < 0) kindStretch = 0;
+    else if (kindStretch > worstKindStretch) worstKindStretch = kindStretch;
+    decayed = decayed * 0.7 + ratio;
+    if (decayed > peak) peak = decayed;
+    terms++;
+
+    const key = symbol === 0 ? -1 : (keyOfCode[code] ?? 0);
+    const stepDirections = key < 0 || last === 0 ? 0 : (keySteps[lastKey * keyCount + key] ?? 0);
+    const sameDirections = runDirections & stepDirections;
+    if (runLength > 0 && sameDirections !== 0) {
+      runDirections = sameDirections;
+      runLength++;
+    } else {
+      if (runLength >= 3) keyboardRun += runLength + 1;
+      else if (runLength === 2) shortRuns++;
+      runDirections = stepDirections;
+      runLength = stepDirections === 0 ? 0 : 1;
+    }
+
+    if (symbol === 0) {
+      lastWasLower = false;
+      key1 = -1;
+      key2 = -1;
+      key3 = -1;
+      key4 = -1;
+      kindContext = 0;
+      beforeLast = 0;
+      last = 0;
+      continue;
+    }
+
+    if (symbol === digitSymbol) {
+      digits++;
+      if (last !== 0 && last !== digitSymbol) switches++;
+      key1 = -1;
+      key2 = -1;
+      key3 = -1;
+      key4 = -1;
+    } else {
+      letters++;
+      if (last === digitSymbol) {
+        switches++;
+        innerDigitGroups++;
+      }
+      if (symbol > 6) onlyHexadecimal = false;
+      same1 = key === key1 ? same1 + 1 : 0;
+      same2 = key === key2 ? same2 + 1 : 0;
+      same3 = key === key3 ? same3 + 1 : 0;
+      same4 = key === key4 ? same4 + 1 : 0;
+      if (same1 > 1 || same2 > 3 || same3 > 3 || same4 > 3) repetition++;
+      key4 = key3;
+      key3 = key2;
+      key2 = key1;
+      key1 = key;
+      const isLower = code > 96;
+      if (!isLower && lastWasLower) lowerToUpper++;
+      lastWasLower = isLower;
+    }
+    lastKey = key;
+    beforeLast = last;
+    last = symbol;
+  }
+
+  const length = letters + digits;
+  const shortRunCount = shortRuns > 1 ? shortRuns : shortRuns === 1 && keyboardRun > 0 ? 1 : 0;
+  const hexadecimal = onlyHexadecimal && switches > 1 ? Math.min(length, 16) : 0;
+  const perTerm = terms > 0 ? 1 / terms : 0;
+  const digitShare = letters > 0 && digits > 0 ? digits / length : 0;
+  const mixedCase = lowerToUpper > 1 ? Math.min(lowerToUpper - 1, 6) : 0;
+  if (measures !== undefined) {
+    measures.set([
+      1,
+      clamped(sum * 0.1),
+      sum * perTerm,
+      clamped(worstStretch * 0.1),
+      clamped(kindSum * 0.1),
+      kindSum * perTerm,
+      clamped(worstKindStretch * 0.1),
+      peak * 0.1,
+      Math.min(switches, 8),
+      Math.min(innerDigitGroups, 4),
+      Math.min(keyboardRun, 12),
+      Math.min(shortRunCount, 4),
+      Math.min(repetition, 8),
+      mixedCase,
+      Math.log(1 + length),
+      Math.log(1 + letters),
+      digitShare,
+      hexadecimal * 0.1,
+    ]);
+  }
+  return (
+    (weights[0] ?? 0) +
+    (weights[1] ?? 0) * clamped(sum * 0.1) +
+    (weights[2] ?? 0) * sum * perTerm +
+    (weights[3] ?? 0) * clamped(worstStretch * 0.1) +
+    (weights[4] ?? 0) * clamped(kindSum * 0.1) +
+    (weights[5] ?? 0) * kindSum * perTerm +
+    (weights[6] ?? 0) * clamped(worstKindStretch * 0.1) +
+    (weights[7] ?? 0) * peak * 0.1 +
+    (weights[8] ?? 0) * Math.min(switches, 8) +
+    (weights[9] ?? 0) * Math.min(innerDigitGroups, 4) +
+    (weights[10] ?? 0) * Math.min(keyboardRun, 12) +
+    (weights[11] ?? 0) * Math.min(shortRunCount, 4) +
+    (weights[12] ?? 0) * Math.min(repetition, 8) +
+    (weights[13] ?? 0) * mixedCase +
+    (weights[14] ?? 0) * Math.log(1 + length) +
+    (weights[15] ?? 0) * Math.log(1 + letters) +
+    (weights[16] ?? 0) * digitShare +
+    (weights[17] ?? 0) * hexadecimal * 0.1
+  );
+}
+
+function clamped(value: number): number {
+  return value > 4 ? 4 : value < -4 ? -4 : value;
+}

@@ -1,0 +1,62 @@
+import { type GibberishModel, kindCount, kindOrder, symbolCount } from "./gibberish-model.ts";
+
+const levels = 93;
+const ratioLeast = -5;
+const ratioStep = 0.12;
+const firstCode = 34;
+const rowLength = symbolCount * symbolCount;
+
+export const calibrationFrom = -12;
+export const calibrationTo = 12;
+export const calibrationStep = 0.5;
+
+function levelOf(ratio: number): number {
+  return Math.min(levels - 1, Math.max(0, Math.round((ratio - ratioLeast) / ratioStep)));
+}
+
+/** The value a ratio has after it went through the text. */
+export function quantisedRatio(ratio: number): number {
+  return Math.fround(levelOf(ratio) * ratioStep + ratioLeast);
+}
+
+function rowsOf(table: Float32Array): string {
+  let text = "";
+  for (let i = 0; i < table.length; i++) {
+    text += String.fromCharCode(firstCode + levelOf(table[i] ?? 0));
+    if (i % rowLength === rowLength - 1 || i === table.length - 1) text += "\n";
+  }
+  return text;
+}
+
+/** The model as text: two lines of numbers, then one character for each entry of both tables. */
+export function encodeGibberishModel(model: GibberishModel): string {
+  return [
+    "# Gibberish tables, fitted on @faker-js/faker (MIT) and role-based-email-addresses (MIT); written by data:refresh",
+    `weights\t${model.weights.join(" ")}`,
+    `calibration\t${model.calibration.join(" ")}`,
+    "tables",
+    rowsOf(model.trigrams) + rowsOf(model.kinds),
+  ].join("\n");
+}
+
+/** Reads the text of `encodeGibberishModel`; a damaged file is a bug and throws. */
+export function decodeGibberishModel(text: string): GibberishModel {
+  const trigrams = new Float32Array(symbolCount ** 3);
+  const kinds = new Float32Array(kindCount ** kindOrder);
+  const weightsAt = text.indexOf("weights\t");
+  const calibrationAt = text.indexOf("calibration\t");
+  const tablesAt = text.indexOf("\ntables\n");
+  const numbers = (from: number) =>
+    Float64Array.from(text.slice(text.indexOf("\t", from) + 1, text.indexOf("\n", from)).split(" "), Number);
+  let entry = 0;
+  for (let i = tablesAt + 8; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < firstCode) continue;
+    const ratio = (code - firstCode) * ratioStep + ratioLeast;
+    if (entry < trigrams.length) trigrams[entry] = ratio;
+    else kinds[entry - trigrams.length] = ratio;
+    entry++;
+  }
+  if (tablesAt < 0 || entry !== trigrams.length + kinds.length) throw new Error("gibberish table is damaged");
+  return { trigrams, kinds, weights: numbers(weightsAt), calibration: numbers(calibrationAt) };
+}
