@@ -1,0 +1,132 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+import type { Lookup, RecordType, Resolver } from "./lookup.ts";
+
+/** A look-up, with the instant on `Clock.monotonic` up to which it holds. */
+export type CachedLookup<T extends RecordType> = Lookup<T> & { readonly expiresAt: number };
+
+export type DnsCache = {
+  /**
+   * Answers from the cache, or joins the look-up for the same name and type that is on its way, or starts one.
+   * Never rejects. A caller that stops waiting leaves the look-up to the others.
+   */
+  readonly lookUp: <T extends RecordType>(name: string, type: T) => Promise<CachedLookup<T>>;
+  readonly stats: () => CacheStats;
+};
+
+export type CacheStats = {
+  readonly hits: number;
+  readonly misses: number;
+  /** Look-ups that joined one on its way. */
+  readonly joined: number;
+  readonly entries: number;
+};
+
+export type DnsCacheParts = {
+  readonly resolver: Resolver;
+  readonly clock: Clock;
+  readonly entriesMax?: number;
+};
+
+const ENTRIES_MAX = 100_000;
+/** Bounds the text of all records together: one TXT answer can have 64 KB. */
+const RECORD_CHARACTERS_MAX = 64_000_000;
+
+const POSITIVE_FLOOR_MS = 60_000;
+const POSITIVE_CAP_MS = 24 * 3_600_000;
+const NEGATIVE_CAP_MS = 3 * 3_600_000;
+/** A failure is kept so long, and twice as long each time it comes again (RFC 9520, 3.2). */
+const FAILURE_FLOOR_MS = 5_000;
+const FAILURE_CAP_MS = 30_000;
+/** Failures of this process, not of the DNS: kept for nobody. */
+const OWN_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
+
+type Entry = CachedLookup<RecordType> & { readonly failureMs: number };
+
+/**
+ * A cache in front of a resolver: positive answers for their TTL (60 s to 24 h), negative ones for what their SOA
+ * allows (RFC 2308, at most 3 h), failures for 5 to 30 s. It evicts what was used least recently.
+ */
+export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: DnsCacheParts): DnsCache {
+  const entries = new LRUCache<string, Entry>({
+    max: entriesMax,
+    maxSize: RECORD_CHARACTERS_MAX,
+    sizeCalculation: charactersOf,
+    perf: { now: clock.monotonic },
+    ttl: POSITIVE_CAP_MS,
+    ttlResolution: 0,
+  });
+  const onTheirWay = new Map<string, Promise<Entry>>();
+  const counts = { hits: 0, misses: 0, joined: 0 };
+
+  function lookUp(name: string, type: RecordType): Promise<Entry> {
+    const key = `${type} ${name}`;
+    const failedBefore = entries.peek(key, { allowStale: true })?.failureMs ?? 0;
+    const known = entries.get(key);
+    if (known !== undefined) {
+      counts.hits++;
+      return Promise.resolve(known);
+    }
+    const sameLookup = onTheirWay.get(key);
+    if (sameLookup !== undefined) {
+      counts.joined++;
+      return sameLookup;
+    }
+    counts.misses++;
+    const work = askAndKeep(key, name, type, failedBefore);
+    onTheirWay.set(key, work);
+    return work;
+  }
+
+  async function askAndKeep(
+    key: string,
+    name: string,
+    type: RecordType,
+    failedBeforeMs: number,
+  ): Promise<Entry> {
+    const lookup = await resolver.lookUp(name, type);
+    onTheirWay.delete(key);
+    const ttlMs = keepForMs(lookup, failedBeforeMs);
+    const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
+    const entry: Entry = {
+      ...lookup,
+      expiresAt: clock.monotonic() + ttlMs,
+      failureMs: failed ? ttlMs : 0,
+    };
+    if (ttlMs > 0) entries.set(key, entry, { ttl: ttlMs });
+    return entry;
+  }
+
+  return {
+    // The type of the record is part of the key, so an entry holds records of the type asked for.
+    lookUp: lookUp as DnsCache["lookUp"],
+    stats: () => ({ ...counts, entries: entries.size }),
+  };
+}
+
+function keepForMs(lookup: Lookup<RecordType>, failedBeforeMs: number): number {
+  const ttlMs = lookup.ttlSeconds * 1000;
+  switch (lookup.outcome) {
+    case "answer":
+      return clamp(ttlMs, POSITIVE_FLOOR_MS, POSITIVE_CAP_MS);
+    case "nodata":
+    case "nxdomain":
+      return clamp(ttlMs, FAILURE_FLOOR_MS, NEGATIVE_CAP_MS);
+    case "timeout":
+    case "error":
+      if (lookup.detail !== null && OWN_FAILURES.has(lookup.detail)) return 0;
+      return clamp(failedBeforeMs * 2, FAILURE_FLOOR_MS, FAILURE_CAP_MS);
+  }
+}
+
+function clamp(value: number, floor: number, cap: number): number {
+  return Math.min(Math.max(value, floor), cap);
+}
+
+function charactersOf(entry: Entry): number {
+  let characters = 1;
+  for (const record of entry.records) {
+    characters += typeof record === "string" ? record.length : record.exchange.length;
+  }
+  return characters;
+}

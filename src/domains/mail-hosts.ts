@@ -1,0 +1,79 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+import type { CachedLookup, DnsCache } from "../dns/cache.ts";
+import { isAddress, isPublicAddress } from "./public-address.ts";
+
+/** What a host name that mail is sent to resolves to. */
+export type MailHost = {
+  readonly reach: "public" | "private" | "dead" | "literal" | "timeout" | "error";
+  /** The name is an alias. */
+  readonly alias: boolean;
+  /** The instant on `Clock.monotonic` up to which this holds. */
+  readonly expiresAt: number;
+};
+
+export type MailHosts = {
+  /** Resolves a host, in lower case without the last dot. Never rejects. */
+  readonly reachOf: (host: string) => Promise<MailHost>;
+};
+
+const HOSTS_MAX = 50_000;
+
+/**
+ * Resolves mail hosts and remembers them, since few hosts serve most domains. AAAA is asked for only where A alone
+ * shows no public address.
+ */
+export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Clock }): MailHosts {
+  const known = new LRUCache<string, MailHost>({
+    max: HOSTS_MAX,
+    perf: { now: clock.monotonic },
+    ttl: 1,
+    ttlResolution: 0,
+  });
+
+  async function reachOf(host: string): Promise<MailHost> {
+    const fixed = reachWithoutDns(host);
+    if (fixed !== null) return { reach: fixed, alias: false, expiresAt: Number.POSITIVE_INFINITY };
+    const before = known.get(host);
+    if (before !== undefined) return before;
+    const found = await resolve(cache, host);
+    const ttlMs = found.expiresAt - clock.monotonic();
+    if (ttlMs > 0) known.set(host, found, { ttl: ttlMs });
+    return found;
+  }
+
+  return { reachOf };
+}
+
+/** An address in place of a name, and the names that mean this very machine (RFC 6761, 6.3). */
+function reachWithoutDns(host: string): "literal" | "private" | null {
+  if (isAddress(host)) return isPublicAddress(host) ? "literal" : "private";
+  return host === "localhost" || host.endsWith(".localhost") ? "private" : null;
+}
+
+async function resolve(cache: DnsCache, host: string): Promise<MailHost> {
+  const a = await cache.lookUp(host, "A");
+  if (a.outcome === "nxdomain" || hasPublic(a)) return reachFrom([a]);
+  return reachFrom([a, await cache.lookUp(host, "AAAA")]);
+}
+
+type AddressLookup = CachedLookup<"A"> | CachedLookup<"AAAA">;
+
+function reachFrom(lookups: readonly AddressLookup[]): MailHost {
+  return {
+    reach: bestReach(lookups),
+    alias: lookups.some(({ alias }) => alias),
+    expiresAt: Math.min(...lookups.map(({ expiresAt }) => expiresAt)),
+  };
+}
+
+function bestReach(lookups: readonly AddressLookup[]): MailHost["reach"] {
+  if (lookups.some(hasPublic)) return "public";
+  if (lookups.some(({ outcome }) => outcome === "timeout")) return "timeout";
+  if (lookups.some(({ outcome }) => outcome === "error")) return "error";
+  return lookups.some(({ outcome }) => outcome === "answer") ? "private" : "dead";
+}
+
+function hasPublic(lookup: AddressLookup): boolean {
+  return lookup.records.some(isPublicAddress);
+}
