@@ -1,0 +1,55 @@
+import type { Counts, JudgeOutcome, JudgeTask } from "./messages.ts";
+
+/** Judges one kind of item: everything a chunk needs besides its items is bound beforehand. */
+export type ItemJudge<Item> = {
+  readonly judge: (item: Item) => Verdict;
+  /** The answer where `judge` broke or its thread died. */
+  readonly checkFailed: (item: Item) => Verdict;
+};
+
+/** One judged item: its result as JSON text, the summary's word for it, and whether it is paid for. */
+export type Verdict = {
+  readonly json: string;
+  readonly status: string;
+  readonly chargeable: boolean;
+};
+
+/**
+ * Judges the items of a chunk in order and writes the results down as bytes. An item whose check throws is
+ * answered `check_failed` and not charged; the others go on.
+ */
+export function judgeItems<Item>(
+  task: JudgeTask,
+  items: readonly Item[],
+  { judge, checkFailed }: ItemJudge<Item>,
+): JudgeOutcome {
+  const texts: string[] = [];
+  const counts: { [status: string]: number } = {};
+  let chargeable = 0;
+  let nextRepeat = 0;
+  for (const [position, item] of items.entries()) {
+    const verdict = attempt(item, judge, checkFailed);
+    texts.push(verdict.json);
+    counts[verdict.status] = (counts[verdict.status] ?? 0) + 1;
+    if (task.repeats[nextRepeat] === position) nextRepeat += 1;
+    else if (verdict.chargeable) chargeable += 1;
+  }
+  return { bytes: new TextEncoder().encode(texts.join(task.separator)), counts, chargeable };
+}
+
+function attempt<Item>(
+  item: Item,
+  judge: (item: Item) => Verdict,
+  checkFailed: (item: Item) => Verdict,
+): Verdict {
+  try {
+    return judge(item);
+  } catch {
+    return checkFailed(item);
+  }
+}
+
+/** Adds the counts of a chunk to those of the batch. */
+export function addCounts(totals: { [status: string]: number }, counts: Counts): void {
+  for (const [status, count] of Object.entries(counts)) totals[status] = (totals[status] ?? 0) + count;
+}

@@ -1,0 +1,118 @@
+import type { Clock } from "../clock.ts";
+import { ApiError } from "../errors.ts";
+import { inOrder } from "./in-order.ts";
+import type { BatchKind, Chunk, JudgeOutcome, JudgeTask, SplitOutcome, SplitTask } from "./messages.ts";
+import { type Pool, PoolTaskError } from "./pool.ts";
+
+/** What a batch is judged by, beside its items. */
+export type JudgeOptions = {
+  readonly deep: boolean;
+  readonly dns: boolean;
+  readonly country: string | null;
+  readonly separator: "," | "\n";
+};
+
+/** Facts about the mail domains of a chunk, a JSON object per line. `deadlineMs` is on the monotonic clock. */
+export type FactsText = (
+  domains: string,
+  options: { readonly deep: boolean; readonly dns: boolean; readonly deadlineMs: number },
+) => Promise<string>;
+
+export type BatchRunner = {
+  /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
+  readonly enter: () => Disposable;
+  /** Reads a body and cuts it into chunks. */
+  readonly split: (task: Omit<SplitTask, "chunkItems">) => Promise<SplitOutcome>;
+  /** Judges chunks side by side and yields what they come to in order; reading slowly slows the work down. */
+  readonly judge: (
+    kind: BatchKind,
+    chunks: readonly Chunk[],
+    options: JudgeOptions,
+    signal: AbortSignal,
+  ) => AsyncGenerator<JudgeOutcome, void, undefined>;
+  readonly underWay: () => number;
+};
+
+export type BatchRunnerParts = {
+  readonly pool: Pool;
+  readonly factsText: FactsText;
+  readonly clock: Clock;
+  /** The work itself, for batches so small that a thread would cost more than it saves. */
+  readonly inline: {
+    readonly split: (task: SplitTask) => SplitOutcome;
+    readonly judge: (task: JudgeTask) => JudgeOutcome;
+    /** Every item answered `check_failed`. */
+    readonly failed: (task: JudgeTask) => JudgeOutcome;
+  };
+  readonly settings: {
+    readonly batchesMax: number;
+    readonly threads: number;
+    readonly lookupTimeoutMs: number;
+  };
+};
+
+/** Items in a chunk: fewer cost more messages, more delay the first bytes (measured best between 500 and 1000). */
+const CHUNK_ITEMS = 1000;
+/** Up to here a batch is cut and judged where it arrives. */
+const INLINE_ITEMS_MAX = 32;
+const INLINE_BYTES_MAX = 8192;
+
+/** The way of every batch: cut, look up, judge in threads, in order. */
+export function createBatchRunner({
+  pool,
+  factsText,
+  clock,
+  inline,
+  settings,
+}: BatchRunnerParts): BatchRunner {
+  let underWay = 0;
+  // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
+  const windowMax = settings.threads * 2 + 1;
+
+  async function judgeChunk(
+    kind: BatchKind,
+    chunk: Chunk,
+    options: JudgeOptions & { readonly deadlineMs: number; readonly signal: AbortSignal },
+  ): Promise<JudgeOutcome> {
+    const task: JudgeTask = {
+      kind,
+      items: chunk.items,
+      repeats: chunk.repeats,
+      facts: chunk.domains === "" ? "" : await factsText(chunk.domains, options),
+      country: options.country,
+      separator: options.separator,
+    };
+    if (chunk.count <= INLINE_ITEMS_MAX) return inline.judge(task);
+    try {
+      return await pool.run("judge", task, options.signal);
+    } catch (error) {
+      if (error instanceof PoolTaskError) return inline.failed(task);
+      throw error;
+    }
+  }
+
+  return {
+    enter() {
+      if (underWay >= settings.batchesMax) throw new ApiError("overloaded");
+      underWay += 1;
+      let left = false;
+      return {
+        [Symbol.dispose]() {
+          if (!left) underWay -= 1;
+          left = true;
+        },
+      };
+    },
+    async split(task) {
+      const whole = { ...task, chunkItems: CHUNK_ITEMS };
+      return task.body.byteLength <= INLINE_BYTES_MAX ? inline.split(whole) : await pool.run("split", whole);
+    },
+    judge(kind, chunks, options, signal) {
+      const deadlineMs = clock.monotonic() + settings.lookupTimeoutMs;
+      return inOrder(chunks, windowMax, (chunk) =>
+        judgeChunk(kind, chunk, { ...options, deadlineMs, signal }),
+      );
+    },
+    underWay: () => underWay,
+  };
+}

@@ -1,0 +1,133 @@
+import type { Server } from "bun";
+import type { Account } from "../accounts/key-ring.ts";
+import type { Clock } from "../clock.ts";
+import { ApiError } from "../errors.ts";
+import { errorReply } from "./envelope.ts";
+import { JSON_TYPE, type Reply } from "./reply.ts";
+
+/** One call from its arrival to its report. */
+export type Call = {
+  readonly id: string;
+  readonly request: Request;
+  /** The path's template, never the path itself: for logs, metrics and metering. */
+  readonly route: string;
+  readonly params: { readonly [name: string]: string };
+  /** The peer's, or what a trusted proxy names. */
+  readonly clientAddress: () => string;
+  /** Lifts the server's limit on silence, for a reply that takes its time. */
+  readonly allowSilence: () => void;
+  /** Set by the guard. */
+  account: Account | null;
+  /** Units on disk for this call; for a streamed reply those reserved for it. */
+  units: number;
+  /** Headers gathered on the way, which a refusal carries too. */
+  readonly headers: { [name: string]: string };
+  /** True where the reply goes on after its headers: whoever streams then calls `finish`. */
+  streaming: boolean;
+  readonly finish: (status: number, outcome?: CallOutcome) => void;
+};
+
+export type CallOutcome = "complete" | "cut";
+
+export type CallReport = {
+  readonly call: Call;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly outcome: CallOutcome;
+};
+
+export type Handler = (call: Call) => Reply | Promise<Reply>;
+
+/** What the router hands to a route. */
+export type RouteContext = {
+  readonly request: Request;
+  readonly server: Server<unknown> | null;
+  readonly params?: { readonly [name: string]: string };
+};
+
+export type BoundaryParts = {
+  readonly clock: Clock;
+  readonly newRequestId: () => string;
+  readonly trustProxy: boolean;
+  readonly draining: () => boolean;
+  /** Writes the headers of authenticated replies. */
+  readonly stamp: (call: Call) => void;
+  /** Hears of each call once, when its reply is decided; of a streamed one when it ends. */
+  readonly report: (report: CallReport) => void;
+  readonly reportBug: (call: Call, error: unknown) => void;
+  /** Turns the known failures of parts into refusals; undefined for a bug. */
+  readonly refusalOf: (error: unknown) => ApiError | undefined;
+};
+
+export type Boundary = {
+  /** Wraps a handler: request id, headers, error envelope, report. `open` routes also answer while draining. */
+  readonly route: (
+    route: string,
+    handler: Handler,
+    options?: { readonly open?: boolean },
+  ) => (context: RouteContext) => Promise<Response>;
+};
+
+/** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
+export function createBoundary(parts: BoundaryParts): Boundary {
+  return {
+    route:
+      (route, handler, options = {}) =>
+      async (context) => {
+        const call = beginCall(parts, route, context);
+        let response: Response;
+        try {
+          if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
+          const reply = await handler(call);
+          parts.stamp(call);
+          response = respond(reply, call.headers);
+        } catch (error) {
+          call.streaming = false;
+          response = refuse(parts, call, error);
+        }
+        if (!call.streaming) call.finish(response.status);
+        return response;
+      },
+  };
+}
+
+function beginCall(parts: BoundaryParts, route: string, { request, server, params }: RouteContext): Call {
+  const startedMs = parts.clock.monotonic();
+  const id = parts.newRequestId();
+  const call: Call = {
+    id,
+    request,
+    route,
+    params: params ?? {},
+    clientAddress: () => clientAddress(request, server, parts.trustProxy),
+    allowSilence: () => server?.timeout(request, 0),
+    account: null,
+    units: 0,
+    headers: { "X-Request-Id": id },
+    streaming: false,
+    finish: (status, outcome = "complete") =>
+      parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome }),
+  };
+  return call;
+}
+
+function respond(reply: Reply, headers: { [name: string]: string }): Response {
+  if (reply.headers !== undefined) Object.assign(headers, reply.headers);
+  headers["Content-Type"] ??= JSON_TYPE;
+  return new Response(reply.body, { status: reply.status, headers });
+}
+
+function refuse(parts: BoundaryParts, call: Call, error: unknown): Response {
+  const known = error instanceof ApiError ? error : parts.refusalOf(error);
+  if (known === undefined) parts.reportBug(call, error);
+  call.units = 0;
+  parts.stamp(call);
+  return errorReply(known ?? new ApiError("internal_error"), call.headers);
+}
+
+/** Behind a trusted proxy the last address it added; else the peer's. */
+function clientAddress(request: Request, server: Server<unknown> | null, trustProxy: boolean): string {
+  const forwarded = trustProxy ? request.headers.get("x-forwarded-for") : null;
+  const last = forwarded?.split(",").at(-1)?.trim();
+  return last || (server?.requestIP(request)?.address ?? "unknown");
+}

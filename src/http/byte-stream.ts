@@ -1,0 +1,46 @@
+/**
+ * A body that is made as fast as it is read. A reader that takes nothing for `stallMs` is given up. `onEnd` is
+ * called once: true where everything was read, false where the reader left, stalled, or the source failed.
+ */
+export function byteStream(
+  source: AsyncGenerator<Uint8Array, void, undefined>,
+  options: { readonly stallMs: number; readonly onEnd: (complete: boolean) => void },
+): ReadableStream<Uint8Array> {
+  let stall: ReturnType<typeof setTimeout> | undefined;
+  let ended = false;
+  const end = (complete: boolean) => {
+    clearTimeout(stall);
+    if (ended) return;
+    ended = true;
+    options.onEnd(complete);
+  };
+  const stop = async () => {
+    end(false);
+    await source.return();
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        clearTimeout(stall);
+        try {
+          const { done, value } = await source.next();
+          if (done === true) {
+            end(true);
+            controller.close();
+            return;
+          }
+          controller.enqueue(value);
+        } catch (error) {
+          end(false);
+          throw error;
+        }
+        stall = setTimeout(() => {
+          controller.error(new Error("The reader stalled"));
+          void stop();
+        }, options.stallMs);
+      },
+      cancel: stop,
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,71 @@
+import type { Account } from "../accounts/key-ring.ts";
+import type { IdempotentCall } from "../metering/idempotency.ts";
+import type { Meter } from "../metering/meter.ts";
+import type { Call, Handler } from "./boundary.ts";
+import type { Guard } from "./guard.ts";
+import type { Idempotent } from "./idempotent.ts";
+import { jsonText, type Reply } from "./reply.ts";
+import { parseJson, readBytes, requireJson } from "./request-body.ts";
+
+/** One check that is paid for: what it is asked, what it costs, what it does. */
+export type ChargedCheck<Asked, Result> = {
+  readonly route: string;
+  /** Read what is asked; throw `invalid_request`. */
+  readonly fromQuery: (url: string) => Asked;
+  readonly fromBody: (body: unknown) => Asked;
+  readonly units: (asked: Asked) => number;
+  readonly work: (asked: Asked) => Result | Promise<Result>;
+  /** False where our own part failed: such a result costs nothing. */
+  readonly isCharged: (result: Result) => boolean;
+};
+
+export type Charged = <Asked, Result>(
+  check: ChargedCheck<Asked, Result>,
+) => { readonly get: Handler; readonly post: Handler };
+
+export type ChargedParts = {
+  readonly guard: Guard;
+  readonly meter: Meter;
+  readonly idempotent: Idempotent;
+  readonly bodyBytesMax: number;
+};
+
+/** Reserve, work, record: the bracket that no paid check can be done outside of. */
+export function createCharged({ guard, meter, idempotent, bodyBytesMax }: ChargedParts): Charged {
+  return <Asked, Result>(check: ChargedCheck<Asked, Result>) => {
+    async function answer(
+      call: Call,
+      account: Account,
+      asked: Asked,
+      entry: IdempotentCall | null,
+    ): Promise<Reply> {
+      const units = check.units(asked);
+      const reservation = meter.reserve(account, units);
+      try {
+        const result = await check.work(asked);
+        const text = JSON.stringify(result);
+        const charge = { endpoint: check.route, units: check.isCharged(result) ? units : 0 };
+        await reservation.record(charge, entry?.keep({ status: 200, headers: {}, body: text }));
+        call.units = charge.units;
+        return jsonText(text);
+      } finally {
+        reservation.release();
+      }
+    }
+
+    return {
+      get(call) {
+        const account = guard.admit(call);
+        return answer(call, account, check.fromQuery(call.request.url), null);
+      },
+      async post(call) {
+        const account = guard.admit(call);
+        requireJson(call.request);
+        const body = await readBytes(call.request, bodyBytesMax);
+        return idempotent(call, account, body, (entry) =>
+          answer(call, account, check.fromBody(parseJson(body)), entry),
+        );
+      },
+    };
+  };
+}

@@ -1,0 +1,54 @@
+import { Elysia } from "elysia";
+import type { EmailCheck } from "../domains/email-check.ts";
+import type { EmailVerification } from "../email/email-verification.ts";
+import { emailUnits, isEmailCharged } from "../metering/units.ts";
+import type { BatchRouteParts } from "./batch.ts";
+import { batchHandler } from "./batch.ts";
+import type { Boundary } from "./boundary.ts";
+import type { Charged } from "./charged.ts";
+import { restorePlus } from "./plus.ts";
+import { createReader } from "./schema.ts";
+import { EmailBatchQuery, EmailQuery } from "./wire.ts";
+
+export type EmailRouteParts = {
+  readonly boundary: Boundary;
+  readonly charged: Charged;
+  readonly batch: BatchRouteParts;
+  readonly checkEmail: EmailCheck;
+};
+
+const verifyParameters = createReader(EmailQuery);
+const batchQuery = createReader(EmailBatchQuery);
+
+const STATUSES = ["deliverable", "risky", "undeliverable", "unknown"];
+
+/** Verification of addresses, one at a time or in batches. */
+export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRouteParts) {
+  const verify = charged<{ email: string; deep?: boolean; dns?: boolean }, EmailVerification>({
+    route: "/v1/email/verify",
+    fromQuery: (url) => {
+      const query = verifyParameters.query(url);
+      return { ...query, email: restorePlus(query.email) };
+    },
+    fromBody: verifyParameters.body,
+    units: ({ deep }) => emailUnits(deep ?? false),
+    work: ({ email, deep, dns }) => checkEmail(email, { deep: deep ?? false, dns: dns ?? true }),
+    isCharged: (result) => isEmailCharged(result.sub_status),
+  });
+  return new Elysia({ name: "email" })
+    .get("/v1/email/verify", boundary.route("/v1/email/verify", verify.get))
+    .post("/v1/email/verify", boundary.route("/v1/email/verify", verify.post))
+    .post(
+      "/v1/email/batch",
+      boundary.route(
+        "/v1/email/batch",
+        batchHandler(batch, {
+          kind: "email",
+          statuses: STATUSES,
+          readQuery: batchQuery.query,
+          check: () => undefined,
+          unitsPerItem: ({ deep }) => emailUnits(deep ?? false),
+        }),
+      ),
+    );
+}

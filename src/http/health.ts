@@ -1,0 +1,99 @@
+import { Elysia } from "elysia";
+import type { Clock } from "../clock.ts";
+import type { Boundary } from "./boundary.ts";
+import { json } from "./reply.ts";
+
+/** What a check of one part found. `fail` means that calls cannot be answered or charged. */
+export type CheckResult = {
+  readonly status: "pass" | "warn" | "fail";
+  readonly observed: number | null;
+  readonly unit: string | null;
+  readonly output?: string;
+};
+
+/** Exercises one part. May throw or hang: the first reads as `fallback`, so does the second at its deadline. */
+export type Check = {
+  readonly run: (signal: AbortSignal) => CheckResult | Promise<CheckResult>;
+  readonly fallback: "warn" | "fail";
+};
+
+export type HealthParts = {
+  readonly boundary: Boundary;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly draining: () => boolean;
+  readonly checks: { readonly [part: string]: Check };
+};
+
+type HealthView = {
+  readonly status: "healthy" | "degraded" | "failing";
+  readonly version: string;
+  readonly uptime_s: number;
+  readonly checks: { readonly [part: string]: CheckResult & { readonly time: string } };
+};
+
+const ANSWER_VALID_MS = 1000;
+const CHECK_TIMEOUT_MS = 2000;
+
+/** /healthz says that the process lives; /health that each part does its work, anew at most once a second. */
+export function healthRoutes(parts: HealthParts) {
+  const view = oncePerSecond(parts.clock, () => examine(parts));
+  return new Elysia({ name: "health" })
+    .get(
+      "/healthz",
+      parts.boundary.route("/healthz", () => json({ status: "alive" }), { open: true }),
+    )
+    .get(
+      "/health",
+      parts.boundary.route(
+        "/health",
+        async () => {
+          const health = await view();
+          return json(health, health.status === "failing" ? 503 : 200);
+        },
+        { open: true },
+      ),
+    );
+}
+
+async function examine({ checks, clock, version, draining }: HealthParts): Promise<HealthView> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([part, check]) => {
+      const result = await attempt(check);
+      return [part, { ...result, time: new Date(clock.now()).toISOString() }] as const;
+    }),
+  );
+  const statuses = results.map(([, result]) => result.status);
+  const failing = draining() || statuses.includes("fail");
+  const degraded = statuses.includes("warn");
+  return {
+    status: failing ? "failing" : degraded ? "degraded" : "healthy",
+    version,
+    uptime_s: Math.floor(clock.monotonic() / 1000),
+    checks: Object.fromEntries(results),
+  };
+}
+
+async function attempt({ run, fallback }: Check): Promise<CheckResult> {
+  const late: CheckResult = { status: fallback, observed: null, unit: null, output: "No answer in time." };
+  const broken: CheckResult = { status: fallback, observed: null, unit: null, output: "The check failed." };
+  const deadline = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+  const timeout = new Promise<CheckResult>((resolve) => {
+    deadline.addEventListener("abort", () => resolve(late), { once: true });
+  });
+  const work = (async () => run(deadline))().catch(() => broken);
+  return Promise.race([work, timeout]);
+}
+
+/** Calls made while an answer is fresh, or being made, share it. */
+function oncePerSecond<T>(clock: Clock, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  let madeMs = 0;
+  return () => {
+    if (made === undefined || clock.monotonic() - madeMs >= ANSWER_VALID_MS) {
+      made = make();
+      madeMs = clock.monotonic();
+    }
+    return made;
+  };
+}

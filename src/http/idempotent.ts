@@ -1,0 +1,46 @@
+import type { Account } from "../accounts/key-ring.ts";
+import { ApiError } from "../errors.ts";
+import {
+  type Idempotency,
+  type IdempotentCall,
+  idempotencyFingerprint,
+  parseIdempotencyKey,
+} from "../metering/idempotency.ts";
+import type { Call } from "./boundary.ts";
+import type { Reply } from "./reply.ts";
+
+/**
+ * Runs the work of a POST once per Idempotency-Key. The work gets the call whose reply it must keep beside its
+ * charge, or null where no key was sent.
+ */
+export type Idempotent = (
+  call: Call,
+  account: Account,
+  body: Uint8Array,
+  work: (entry: IdempotentCall | null) => Promise<Reply>,
+) => Promise<Reply>;
+
+export function createIdempotent(idempotency: Idempotency): Idempotent {
+  return async (call, account, body, work) => {
+    const header = call.request.headers.get("idempotency-key");
+    if (header === null) return work(null);
+    const key = parseIdempotencyKey(header);
+    if (key === null) {
+      throw new ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.");
+    }
+    const { pathname, search } = new URL(call.request.url);
+    const fingerprint = idempotencyFingerprint(call.request.method, pathname + search, body);
+    const start = idempotency.begin(account.accountId, key, fingerprint);
+    if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
+    if (start.state === "mismatch") throw new ApiError("idempotency_mismatch");
+    if (start.state === "replay") {
+      const { status, headers, body: stored } = start.reply;
+      return { status, body: stored, headers: { ...headers, "Idempotent-Replayed": "true" } };
+    }
+    try {
+      return await work(start.call);
+    } finally {
+      start.call.end();
+    }
+  };
+}

@@ -1,0 +1,84 @@
+import { Elysia } from "elysia";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Boundary, CallReport } from "./boundary.ts";
+
+export type Metrics = {
+  readonly observe: (report: CallReport) => void;
+  /** The text form that Prometheus reads. */
+  readonly text: () => Promise<string>;
+};
+
+/** Values that parts count themselves, read when the metrics are: name → help and current value. */
+export type Readings = {
+  readonly [name: string]: { readonly help: string; readonly read: () => number | Labelled[] };
+};
+
+export type Labelled = { readonly labels: { readonly [label: string]: string }; readonly value: number };
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Counts calls by route template, status and time; everything else is read from the parts on demand. */
+export function createMetrics(readings: Readings): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: "assay_http_requests_total",
+    help: "Calls by route and status.",
+    labelNames: ["route", "status"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "assay_http_request_seconds",
+    help: "Time from a call's arrival until its reply is decided; for a streamed reply until its end.",
+    labelNames: ["route"],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const units = new Counter({
+    name: "assay_units_charged_total",
+    help: "Units charged by route.",
+    labelNames: ["route"],
+    registers: [registry],
+  });
+  for (const [name, { help, read }] of Object.entries(readings)) addReading(registry, name, help, read);
+  return {
+    observe({ call, status, durationMs }) {
+      requests.inc({ route: call.route, status });
+      seconds.observe({ route: call.route }, durationMs / 1000);
+      if (call.units > 0) units.inc({ route: call.route }, call.units);
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+function addReading(registry: Registry, name: string, help: string, read: () => number | Labelled[]): void {
+  const first = read();
+  const labelNames = typeof first === "number" ? [] : Object.keys(first[0]?.labels ?? {});
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      const now = read();
+      if (typeof now === "number") this.set(now);
+      else for (const { labels, value } of now) this.set(labels, value);
+    },
+  });
+}
+
+/** /metrics for Prometheus; it costs nothing but is not meant for the public: see the setting METRICS. */
+export function metricsRoutes(parts: { boundary: Boundary; metrics: Metrics }) {
+  return new Elysia({ name: "metrics" }).get(
+    "/metrics",
+    parts.boundary.route(
+      "/metrics",
+      async () => ({
+        status: 200,
+        body: await parts.metrics.text(),
+        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
+      }),
+      { open: true },
+    ),
+  );
+}

@@ -1,0 +1,57 @@
+import { Elysia } from "elysia";
+import type { Accounts } from "../accounts/accounts.ts";
+import { ApiError } from "../errors.ts";
+import type { Rate } from "../metering/rate-limiter.ts";
+import type { Boundary } from "./boundary.ts";
+import type { EmailCheck } from "./email-check.ts";
+import type { Guard } from "./guard.ts";
+import { json } from "./reply.ts";
+import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import { createReader } from "./schema.ts";
+import { SignupBody } from "./wire.ts";
+
+export type SignupRouteParts = {
+  readonly boundary: Boundary;
+  readonly guard: Guard;
+  readonly accounts: Accounts;
+  readonly checkEmail: EmailCheck;
+  readonly bodyBytesMax: number;
+  readonly signupsPerMinute: number;
+};
+
+const signupBody = createReader(SignupBody);
+
+/** Opening an account: the one call that shows a key. */
+export function signupRoutes(parts: SignupRouteParts) {
+  const rate: Rate = { requestsPerSecond: parts.signupsPerMinute / 60, burst: parts.signupsPerMinute };
+  return new Elysia({ name: "signup" }).post(
+    "/v1/signup",
+    parts.boundary.route("/v1/signup", async (call) => {
+      parts.guard.admitPublic(call, "signup", rate);
+      requireJson(call.request);
+      const fields = signupBody.body(parseJson(await readBytes(call.request, parts.bodyBytesMax)));
+      const { email, normalized } = await usableEmail(parts.checkEmail, fields.email);
+      const { accountId, apiKey } = parts.accounts.signup({
+        email,
+        normalized,
+        name: fields.name ?? null,
+        company: fields.company ?? null,
+        country: fields.country ?? null,
+        plan: fields.plan ?? "free",
+        referralCode: fields.referral_code ?? null,
+      });
+      return json({ account_id: accountId, api_key: apiKey }, 201);
+    }),
+  );
+}
+
+/** Throws `unusable_email` where mail certainly never arrives or the mailbox is a throwaway. */
+async function usableEmail(checkEmail: EmailCheck, text: string) {
+  const email = text.trim();
+  const { status, normalized, is_disposable } = await checkEmail(email, { deep: false, dns: true });
+  if (status === "undeliverable") {
+    throw new ApiError("unusable_email", "email must be an address whose domain takes mail.");
+  }
+  if (is_disposable) throw new ApiError("unusable_email", "email must not be a disposable address.");
+  return { email, normalized };
+}

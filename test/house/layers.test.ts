@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { dirname, join, normalize, relative } from "node:path";
+
+/** Who may import what inside the house, and which library has which importer. */
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** A folder's files may import from its own folder and from these; `*` is everything. */
+const ARROWS: { readonly [room: string]: readonly string[] } = {
+  email: [],
+  documents: [],
+  phone: [],
+  dns: ["clock"],
+  domains: ["clock", "dns", "email"],
+  batch: ["clock", "errors", "email", "documents", "phone", "domains"],
+  store: ["clock"],
+  metering: ["clock", "errors", "store"],
+  accounts: ["clock", "errors", "store", "metering"],
+  directory: ["clock", "errors", "store"],
+  http: [
+    "clock",
+    "errors",
+    "email",
+    "documents",
+    "phone",
+    "dns",
+    "domains",
+    "batch",
+    "metering",
+    "accounts",
+    "directory",
+  ],
+  log: ["config"],
+  app: ["errors", "http"],
+  workers: ["clock", "email", "documents", "phone", "batch", "directory"],
+  "data-refresh": ["email", "documents", "phone", "domains"],
+  main: ["*"],
+};
+
+/** Where each library may be imported; a place is a folder or a file. */
+const IMPORTERS: { readonly [library: string]: readonly string[] } = {
+  elysia: ["src/http", "src/app.ts"],
+  "@elysiajs/openapi": ["src/http"],
+  "@sinclair/typebox": ["src/http"],
+  "prom-client": ["src/http/metrics.ts"],
+  "drizzle-orm": ["src/store"],
+  "bun:sqlite": ["src/store"],
+  piscina: ["src/batch/pool.ts"],
+  "lru-cache": ["src/dns", "src/domains", "src/accounts"],
+  "dns-packet": ["src/dns"],
+  tldts: ["src/email", "src/domains"],
+  "libphonenumber-js": ["src/phone"],
+  pino: ["src/log.ts"],
+};
+
+type Import = { readonly file: string; readonly target: string };
+
+function* sources(folder: string): Generator<string> {
+  for (const file of new Bun.Glob("**/*.ts").scanSync({ cwd: join(ROOT, folder) })) yield `${folder}/${file}`;
+}
+
+async function importsOf(file: string): Promise<Import[]> {
+  const text = await Bun.file(join(ROOT, file)).text();
+  const pattern = /(?:^|\n)\s*(?:import|export)[^"';]*?from\s*"([^"]+)"|\bimport\(\s*"([^"]+)"/g;
+  return [...text.matchAll(pattern)].map((match) => ({ file, target: match[1] ?? match[2] ?? "" }));
+}
+
+/** `src/email/address.ts` → `email`; `src/clock.ts` → `clock`; `workers/batch.ts` → `workers`. */
+function roomOf(file: string): string {
+  const [top, second] = file.split("/");
+  return top === "workers" ? "workers" : (second ?? "").replace(/\.ts$/, "");
+}
+
+const files = [...sources("src"), ...sources("workers")];
+const imports = (await Promise.all(files.map(importsOf))).flat();
+
+describe("the rooms of the house", () => {
+  test("arrows point one way", () => {
+    const broken = imports.flatMap(({ file, target }) => {
+      if (!target.startsWith(".")) return [];
+      const from = roomOf(file);
+      const path = relative(ROOT, normalize(join(ROOT, dirname(file), target)));
+      const to = roomOf(path);
+      const allowed = ARROWS[from];
+      if (allowed === undefined) return [`${file}: the room ${from} has no line in ARROWS`];
+      return from === to || allowed.includes("*") || allowed.includes(to) ? [] : [`${file} → ${path}`];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("nothing outside the data refresh imports a development dependency", async () => {
+    const { devDependencies } = await Bun.file(join(ROOT, "package.json")).json();
+    const broken = imports.filter(({ file, target }) => {
+      const library = Object.keys(devDependencies).find(
+        (name) => target === name || target.startsWith(`${name}/`),
+      );
+      return library !== undefined && !file.startsWith("src/data-refresh/");
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("each library has its one importer", () => {
+    const broken = imports.filter(({ file, target }) => {
+      const library = Object.keys(IMPORTERS).find((name) => target === name || target.startsWith(`${name}/`));
+      if (library === undefined) return false;
+      return !(IMPORTERS[library] ?? []).some((place) => file === place || file.startsWith(`${place}/`));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("time, chance and the environment enter from outside", async () => {
+    const outside = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bBun\.env\b|\bnew Date\(\)/;
+    const entrances = new Set(["src/main.ts", "src/clock.ts", "src/config.ts"]);
+    const broken: string[] = [];
+    for (const file of files) {
+      if (entrances.has(file) || file.startsWith("workers/")) continue;
+      const text = await Bun.file(join(ROOT, file)).text();
+      if (outside.test(text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, ""))) broken.push(file);
+    }
+    expect(broken).toEqual([]);
+  });
+});
