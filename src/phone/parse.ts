@@ -65,9 +65,9 @@ export function lengthFault(number: PhoneNumber): PhoneReason {
   return length > Math.max(...lengths) ? "too_long" : "invalid_length";
 }
 
-/** True for the ISO 3166 alpha-2 code, in capitals, of a country with a numbering plan. */
+/** True for two capitals that are the ISO 3166 code of a country with a numbering plan. */
 export function isCountry(code: string): boolean {
-  return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
+  return code.length === 2 && isSupportedCountry(code);
 }
 
 /** True for a calling code in use, be it of countries or of none. */

@@ -7,7 +7,8 @@ export type PhoneText = {
   /** Digits and punctuation, with a leading `+` where the number is international. */
   readonly number: string;
   readonly extension: string | undefined;
-  readonly vanity: boolean;
+  /** Where letters were read as a keypad: what stands before the first of them. */
+  readonly beforeLetters: string | undefined;
 };
 
 /** Longer texts are no phone numbers, and are not looked at. In UTF-16 units. */
@@ -30,16 +31,21 @@ const KEYPAD = "22233344455566677778889999";
 export function readPhoneText(text: string): PhoneText | PhoneReason {
   if (text.length > LENGTH_MAX) return "too_long";
   const written = foldToAscii(text).trim();
-  if (PLAIN.test(written)) return { number: written, extension: undefined, vanity: false };
+  if (PLAIN.test(written)) return asWritten(written);
   if (written.length > LENGTH_MAX) return "too_long";
   const uri = readTelUri(written);
   if (uri === null) return "not_a_number";
   const labelled = uri.extension === undefined ? splitExtension(uri.number) : uri;
   const number = internationalPrefix(labelled.number);
-  if (!/\p{L}/u.test(number)) return { number, extension: labelled.extension, vanity: false };
-  const dialled = dialledOnKeypad(number);
-  if (dialled === null) return "not_a_number";
-  return { number: dialled, extension: labelled.extension, vanity: true };
+  const start = number.search(/\p{L}/u);
+  if (start < 0) return { ...asWritten(number), extension: labelled.extension };
+  const beforeLetters = number.slice(0, start);
+  if (!isDiallingAid(beforeLetters, number.slice(start))) return "not_a_number";
+  return { number: dialled(number), extension: labelled.extension, beforeLetters };
+}
+
+function asWritten(number: string): PhoneText {
+  return { number, extension: undefined, beforeLetters: undefined };
 }
 
 function splitExtension(written: string): { number: string; extension: string | undefined } {
@@ -54,14 +60,12 @@ function internationalPrefix(number: string): string {
   return number.replace(/^[\s"'([<]*\+[\s+]*(?:0[\s\-.]*(?:0|1[\s\-.]*1)[\s\-.]*(?=[1-9]))?/, "+");
 }
 
-/**
- * Letters as the keys they stand on, or null where they are no dialling aid: fewer than three digits before
- * them, fewer than three letters, or only the placeholder `x`.
- */
-function dialledOnKeypad(number: string): string | null {
-  const start = number.search(/\p{L}/u);
-  const letters = number.slice(start).replace(/[^\p{L}]/gu, "");
-  if (number.slice(0, start).replace(/\D/g, "").length < 3) return null;
-  if (!/^[a-z]{3,}$/i.test(letters) || /^x+$/i.test(letters)) return null;
+/** At least three digits and then three letters, which are not only the placeholder `x`. */
+function isDiallingAid(before: string, rest: string): boolean {
+  const letters = rest.replace(/[^\p{L}]/gu, "");
+  return before.replace(/\D/g, "").length >= 3 && /^[a-z]{3,}$/i.test(letters) && !/^x+$/i.test(letters);
+}
+
+function dialled(number: string): string {
   return number.replace(/[a-z]/gi, (letter) => KEYPAD[letter.toUpperCase().charCodeAt(0) - 65] ?? "");
 }

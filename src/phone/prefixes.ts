@@ -4,8 +4,11 @@ import timezoneText from "./data/timezones.txt" with { type: "text" };
 import type { PhoneType } from "./phone-number.ts";
 import { decodePrefixTable } from "./prefix-table.ts";
 
-/** Calling codes where mobile numbers begin with an area code too (libphonenumber): MX AR BR ID CN. */
-const MOBILE_WITH_AREA_CODE = new Set(["52", "54", "55", "62", "86"]);
+/**
+ * Calling codes whose mobile numbers begin with an area code too: MX AR BR ID CN, as in libphonenumber; and
+ * the two great shared ones, where the first digits at least tell the country.
+ */
+const MOBILE_WITH_AREA_CODE = new Set(["52", "54", "55", "62", "86", "1", "7"]);
 
 /** Kinds of number that are allocated to mobile carriers. */
 const OF_CARRIERS: ReadonlySet<PhoneType> = new Set<PhoneType>(["mobile", "fixed_line_or_mobile", "pager"]);

@@ -14,7 +14,7 @@ const WITHOUT_PLAN = new Set(["AQ", "BV", "GS", "HM", "PN", "TF", "UM"]);
  */
 export function readCountry(text: string): PhoneRegion | null {
   const bare = text.length > 16 ? "" : text.trim();
-  const code = bare.toUpperCase();
+  const code = /^[a-z]{2}$/i.test(bare) ? bare.toUpperCase() : "";
   if (isCountry(code) || WITHOUT_PLAN.has(code)) return { country: code };
   const digits = bare.startsWith("+") ? bare.slice(1) : bare;
   if (!isCallingCode(digits)) return null;

@@ -41,6 +41,9 @@ function isContext(context: string): boolean {
   return /^[a-z]/i.test(top) && labels.every((label) => /^[a-z\d](?:[a-z\d-]*[a-z\d])?$/i.test(label));
 }
 
+/** Only what numbers are written with: any other escape stays, and makes the text no number. */
 function percentDecoded(text: string): string {
-  return text.replace(/%([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text.replace(/%(2[089bdef]|3\d)/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }

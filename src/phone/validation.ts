@@ -14,7 +14,12 @@ import { planRegion } from "./region.ts";
 export function validatePhone(text: string, region: PhoneRegion | undefined): PhoneResult {
   const written = readPhoneText(text);
   if (typeof written === "string") return unread(text, written);
-  const reading = readNumber(written.number, planRegion(region));
+  const planned = planRegion(region);
+  // A number that is whole without its letters has a remark behind it: "030 123456 privat".
+  if (written.beforeLetters !== undefined && isValid(readNumber(written.beforeLetters.trim(), planned))) {
+    return unread(text, "not_a_number");
+  }
+  const reading = readNumber(written.number, planned);
   return typeof reading === "string" ? unread(text, reading) : result(text, written, reading);
 }
 
@@ -64,7 +69,7 @@ function result(phone: string, written: PhoneText, { number, type }: Reading): P
     national_number: number.nationalNumber,
     extension: number.ext ?? null,
     is_non_geographic: isNonGeographic,
-    vanity: written.vanity,
+    vanity: written.beforeLetters !== undefined,
     type: type ?? null,
     timezones: type === undefined ? [] : timezonesOf(digits, number.countryCallingCode, type),
     original_carrier: type === undefined ? null : originalCarrierOf(digits, number.country, type),
