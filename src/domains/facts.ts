@@ -1,0 +1,190 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+import type { DnsCache } from "../dns/cache.ts";
+import type { DomainFacts, DomainLists, MailPolicy, MailRouting } from "../email/domain-facts.ts";
+import { createMailHosts } from "./mail-hosts.ts";
+import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
+import { createMailRouting, type RoutingFinding } from "./mail-routing.ts";
+
+export type FactsOptions = {
+  /** False: nothing is looked up, and the facts are those of the lists. */
+  readonly dns: boolean;
+  /** SPF and DMARC too. */
+  readonly deep: boolean;
+  /** The instant on `Clock.monotonic` at which this caller stops waiting. */
+  readonly deadlineMs?: number;
+  /** Aborted, it stops this caller's waiting. */
+  readonly signal?: AbortSignal;
+};
+
+/** Facts with their JSON text, which is what crosses to a thread. */
+export type KnownDomain = { readonly facts: DomainFacts; readonly json: string };
+
+/** Where facts about mail domains come from. The domain is an A-label form in lower case. */
+export type DomainFactsSource = {
+  /**
+   * Finds the facts, from the cache or the DNS. Never rejects. Where the caller stops waiting first, what is not
+   * known by then stands as `timeout` (and SPF and DMARC as `temperror`); the look-ups go on for the cache.
+   */
+  readonly factsOf: (domain: string, options: FactsOptions) => Promise<DomainFacts>;
+  /** The facts if they are known and still hold: the same object each time. Costs a fraction of a microsecond. */
+  readonly cachedFacts: (domain: string, options: FactsOptions) => DomainFacts | undefined;
+  /** As `factsOf` and `cachedFacts`, with the JSON text. */
+  readonly findDomain: (domain: string, options: FactsOptions) => Promise<KnownDomain>;
+  readonly knownDomain: (domain: string, options: FactsOptions) => KnownDomain | undefined;
+  readonly stats: () => FactsStats;
+};
+
+export type FactsStats = { readonly hits: number; readonly misses: number; readonly entries: number };
+
+export type DomainFactsParts = {
+  readonly cache: DnsCache;
+  readonly lists: DomainListing;
+  readonly clock: Clock;
+  /** Domains kept for each of the three kinds of question: offline, plain, deep. */
+  readonly entriesMax?: number;
+};
+
+export type DomainListing = {
+  readonly listsOf: (domain: string, mxHosts: readonly string[]) => DomainLists;
+};
+
+const ENTRIES_MAX = 100_000;
+const CUT_SHORT: MailPolicy = {
+  spf: { state: "temperror", all: null, sendsNoMail: false },
+  dmarc: { state: "temperror", policy: null },
+};
+
+/** Facts on their way, shared by all who ask for them; `routing` is filled in as soon as it is known. */
+type Gathering = { readonly whole: Promise<KnownDomain>; routing: RoutingFinding | null };
+
+/**
+ * Creates the source of domain facts. Whole facts are kept as long as the shortest-lived look-up they were made
+ * from, so that a domain met again costs one look at a table.
+ *
+ * @example
+ * const facts = createDomainFacts({ cache, lists: createDomainLists(), clock: systemClock });
+ * const { mail } = await facts.factsOf("example.com", { dns: true, deep: false });
+ */
+export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
+  const { cache, lists, clock, entriesMax = ENTRIES_MAX } = parts;
+  const mailHosts = createMailHosts({ cache, clock });
+  const routing = createMailRouting({ cache, mailHosts });
+  const policies = createMailPolicies({ cache });
+  const tables = {
+    offline: createTable(entriesMax, clock),
+    plain: createTable(entriesMax, clock),
+    deep: createTable(entriesMax, clock),
+  };
+  const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
+  const counts = { hits: 0, misses: 0 };
+
+  function knownDomain(domain: string, { dns, deep }: FactsOptions): KnownDomain | undefined {
+    const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain).get(domain);
+    if (known !== undefined) counts.hits++;
+    return known;
+  }
+
+  async function findDomain(domain: string, options: FactsOptions): Promise<KnownDomain> {
+    const known = knownDomain(domain, options);
+    if (known !== undefined) return known;
+    counts.misses++;
+    if (!options.dns) return keepOffline(domain);
+    if (isOver(options)) return cutShort(domain, options, null);
+    const gathering = gather(domain, options.deep);
+    const whole = await untilOver(gathering.whole, options, clock);
+    return whole ?? cutShort(domain, options, gathering);
+  }
+
+  function isOver({ deadlineMs, signal }: FactsOptions): boolean {
+    return signal?.aborted === true || (deadlineMs !== undefined && clock.monotonic() >= deadlineMs);
+  }
+
+  function keepOffline(domain: string): KnownDomain {
+    const known = withJson(factsFrom(domain, { state: "not_checked" }));
+    tables.offline.set(domain, known);
+    return known;
+  }
+
+  /** Starts to find facts, or joins those who already do. */
+  function gather(domain: string, deep: boolean): Gathering {
+    const onTheirWay = deep ? gatherings.deep : gatherings.plain;
+    const same = onTheirWay.get(domain);
+    if (same !== undefined) return same;
+    const routed = routing.routeOf(domain);
+    const gathering: Gathering = {
+      routing: null,
+      whole: keepWhole(domain, routed, deep ? policies.policyOf(domain) : null),
+    };
+    void routed.then((finding) => {
+      gathering.routing = finding;
+    });
+    onTheirWay.set(domain, gathering);
+    return gathering;
+  }
+
+  async function keepWhole(
+    domain: string,
+    routed: Promise<RoutingFinding>,
+    deep: Promise<PolicyFinding> | null,
+  ): Promise<KnownDomain> {
+    const { mail, expiresAt } = await routed;
+    const policy = await deep;
+    const facts = factsFrom(domain, mail, policy?.policyFor(mail.state !== "no_domain"));
+    const known = withJson(facts);
+    const ttlMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt) - clock.monotonic();
+    if (ttlMs > 0) (policy === null ? tables.plain : tables.deep).set(domain, known, { ttl: ttlMs });
+    (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
+    return known;
+  }
+
+  /** What one caller gets who stopped waiting: kept for nobody. */
+  function cutShort(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
+    const mail = gathering?.routing?.mail ?? { state: "timeout" };
+    return withJson(factsFrom(domain, mail, deep ? CUT_SHORT : undefined));
+  }
+
+  function factsFrom(domain: string, mail: MailRouting, policy?: MailPolicy): DomainFacts {
+    const facts = { domain, mail, lists: lists.listsOf(domain, mail.state === "mx" ? mail.hosts : []) };
+    return policy === undefined ? facts : { ...facts, policy };
+  }
+
+  return {
+    knownDomain,
+    findDomain,
+    cachedFacts: (domain, options) => knownDomain(domain, options)?.facts,
+    factsOf: async (domain, options) => (await findDomain(domain, options)).facts,
+    stats: () => ({
+      ...counts,
+      entries: tables.offline.size + tables.plain.size + tables.deep.size,
+    }),
+  };
+}
+
+function withJson(facts: DomainFacts): KnownDomain {
+  return { facts, json: JSON.stringify(facts) };
+}
+
+function createTable(entriesMax: number, clock: Clock): LRUCache<string, KnownDomain> {
+  return new LRUCache({ max: entriesMax, perf: { now: clock.monotonic }, ttlResolution: 0 });
+}
+
+/** Waits for a promise that never rejects; null where the caller's deadline or signal comes first. */
+function untilOver<T>(
+  work: Promise<T>,
+  { deadlineMs, signal }: FactsOptions,
+  clock: Clock,
+): Promise<T | null> {
+  if (deadlineMs === undefined && signal === undefined) return work;
+  return new Promise((resolve) => {
+    const stop = () => resolve(null);
+    const timer =
+      deadlineMs === undefined ? undefined : setTimeout(stop, Math.max(0, deadlineMs - clock.monotonic()));
+    signal?.addEventListener("abort", stop, { once: true });
+    void work.then((value) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+      resolve(value);
+    });
+  });
+}

@@ -1,0 +1,31 @@
+import type { DnsCache } from "../dns/cache.ts";
+import type { MailPolicy } from "../email/domain-facts.ts";
+import { findDmarc } from "./dmarc.ts";
+import { evaluateSpf } from "./spf.ts";
+
+export type PolicyFinding = {
+  /** Given whether the domain exists: the policy of a missing sub-domain may be another one. */
+  readonly policyFor: (exists: boolean) => MailPolicy;
+  /** The instant on `Clock.monotonic` up to which this holds. */
+  readonly expiresAt: number;
+};
+
+export type MailPolicies = {
+  /** Finds what a domain publishes by SPF and DMARC. Never rejects. */
+  readonly policyOf: (domain: string) => Promise<PolicyFinding>;
+};
+
+export function createMailPolicies({ cache }: { readonly cache: DnsCache }): MailPolicies {
+  async function policyOf(domain: string): Promise<PolicyFinding> {
+    const [spf, dmarc] = await Promise.all([evaluateSpf(cache, domain), findDmarc(cache, domain)]);
+    return {
+      policyFor: (exists) => ({
+        spf: spf.finding,
+        dmarc: { state: dmarc.state, policy: exists ? dmarc.policy : dmarc.policyIfMissing },
+      }),
+      expiresAt: Math.min(spf.expiresAt, dmarc.expiresAt),
+    };
+  }
+
+  return { policyOf };
+}
