@@ -1,6 +1,6 @@
 import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
-import { type DocumentCheck, failed, type Finding, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-./");
 const LENGTH = 11;

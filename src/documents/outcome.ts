@@ -179,3 +179,21 @@ export function failed<T extends DocumentType>(
     details: finding.details,
   };
 }
+
+/** The answer where no type of document was recognised; the value is to be masked by the caller. */
+export function undetected(value: string, reason: IdentityReason, message: string): UndetectedResult {
+  return {
+    type: null,
+    value,
+    valid: false,
+    reason,
+    message,
+    normalized: null,
+    formatted: null,
+    country: null,
+    strength: null,
+    warnings: NO_WARNINGS,
+    data_version: null,
+    details: null,
+  };
+}

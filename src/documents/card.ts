@@ -1,0 +1,113 @@
+import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { type CardBrand, cardBrandOf, cardBrandsVersion } from "./card-brand.ts";
+import { maskDigits, maskText } from "./card-mask.ts";
+import { digitAt, numberAt } from "./checksums/digits.ts";
+import { luhnRemainder } from "./checksums/luhn.ts";
+import testNumberText from "./data/card-test-numbers.txt" with { type: "text" };
+import { tableRows } from "./data/table-rows.ts";
+import {
+  type DocumentCheck,
+  type Finding,
+  failed,
+  type IdentityWarning,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+} from "./outcome.ts";
+
+const ALPHABET = alphabetOf(DIGITS, "-.");
+const LENGTH_MIN = 12;
+const LENGTH_MAX = 19;
+
+const testNumbers = new Set(tableRows(testNumberText).map(([number = ""]) => number));
+
+const TEST_NUMBER: readonly IdentityWarning[] = Object.freeze(["test_number"] as const);
+const UNKNOWN_ISSUER: readonly IdentityWarning[] = Object.freeze(["unknown_issuer"] as const);
+const LEGACY_LENGTH: readonly IdentityWarning[] = Object.freeze(["legacy_length"] as const);
+
+const UNREAD: Finding<"card"> = {
+  normalized: null,
+  formatted: null,
+  country: null,
+  strength: "check_digit",
+  warnings: NO_WARNINGS,
+  data_version: cardBrandsVersion,
+  details: { brand: null, iin: null, last4: null, length: null, cvv_length: null },
+};
+
+/** The bare digits. They are the number itself: never to be shown, kept or logged. */
+function compact(value: string): string | null {
+  return compactBy(ALPHABET, value);
+}
+
+/** `4242424242424242` → `424242******4242`: a card number is only ever written masked. */
+function format(digits: string): string {
+  return maskDigits(digits);
+}
+
+/** Visa's thirteen digits and JCB's fifteen are no longer issued, and cards with them were valid. */
+function isLegacyLength(brand: CardBrand, digits: string): boolean {
+  if (brand.name === "visa") return digits.length === 13;
+  return brand.name === "jcb" && digits.length === 15 && !digits.startsWith("3");
+}
+
+function warningsFor(brand: CardBrand | null, digits: string): readonly IdentityWarning[] {
+  if (brand === null) return UNKNOWN_ISSUER;
+  const isTest = testNumbers.has(digits);
+  if (!isLegacyLength(brand, digits)) return isTest ? TEST_NUMBER : NO_WARNINGS;
+  return isTest ? [...LEGACY_LENGTH, ...TEST_NUMBER] : LEGACY_LENGTH;
+}
+
+function refuseLength(shown: string, digits: string): Outcome<"card"> {
+  const message = `A card number has ${LENGTH_MIN} to ${LENGTH_MAX} digits; this has ${digits.length}.`;
+  const finding: Finding<"card"> = {
+    ...UNREAD,
+    normalized: shown,
+    details: { ...UNREAD.details, length: digits.length },
+  };
+  return failed("card", shown, "length", message, finding);
+}
+
+function validate(value: string): Outcome<"card"> {
+  const digits = compact(value);
+  if (digits === null) {
+    return { ...unreadable("card", value, "A card number", ALPHABET, UNREAD), value: maskText(value) };
+  }
+  const shown = maskDigits(digits);
+  if (digits.length < LENGTH_MIN || digits.length > LENGTH_MAX) return refuseLength(shown, digits);
+  const brand = cardBrandOf(numberAt(digits, 0, 8));
+  const finding: Finding<"card"> = {
+    normalized: shown,
+    formatted: shown,
+    country: null,
+    strength: "check_digit",
+    warnings: warningsFor(brand, digits),
+    data_version: cardBrandsVersion,
+    details: {
+      brand: brand === null ? null : brand.name,
+      iin: digits.slice(0, 6),
+      last4: digits.slice(-4),
+      length: digits.length,
+      cvv_length: brand === null ? null : brand.cvvLength,
+    },
+  };
+  if (brand !== null && !brand.lengths.includes(digits.length) && !isLegacyLength(brand, digits)) {
+    const message = `A ${brand.name} card has ${brand.lengths.join(", ")} digits; this has ${digits.length}.`;
+    return failed("card", shown, "length", message, finding);
+  }
+  const remainder = luhnRemainder(digits);
+  if (remainder !== 0) {
+    const given = digitAt(digits, digits.length - 1);
+    const message = `The check digit is ${given} and should be ${(given + 10 - remainder) % 10}.`;
+    return failed("card", shown, "checksum", message, finding);
+  }
+  return passed("card", shown, finding);
+}
+
+/**
+ * A payment card number (ISO/IEC 7812) by the Luhn digit and its brand's lengths. The number is masked in all
+ * that is answered, however it was written.
+ * @example
+ * card.validate("4242 4242 4242 4242").value === "424242******4242"
+ */
+export const card: DocumentCheck<"card"> = { compact, validate, format, unread: UNREAD };

@@ -1,0 +1,14 @@
+/** The check digit that ISO 7064 MOD 11,10 puts behind a stretch of digits. */
+export function mod11And10CheckDigit(digits: string, start: number, end: number): number {
+  let product = 10;
+  for (let i = start; i < end; i++) {
+    const sum = (product + digits.charCodeAt(i) - 48) % 10;
+    product = ((sum === 0 ? 10 : sum) * 2) % 11;
+  }
+  return (11 - product) % 10;
+}
+
+/** True where the last digit of the stretch is its ISO 7064 MOD 11,10 check digit. */
+export function holdsMod11And10(digits: string, start = 0, end = digits.length): boolean {
+  return digits.charCodeAt(end - 1) - 48 === mod11And10CheckDigit(digits, start, end - 1);
+}

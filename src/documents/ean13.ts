@@ -1,0 +1,115 @@
+import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { digitAt } from "./checksums/digits.ts";
+import { gs1CheckDigit } from "./checksums/gs1.ts";
+import prefixText from "./data/gs1-prefixes.txt" with { type: "text" };
+import { tableRows } from "./data/table-rows.ts";
+import {
+  type DocumentCheck,
+  type Ean13Class,
+  type Finding,
+  failed,
+  type IdentityWarning,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+} from "./outcome.ts";
+
+const ALPHABET = alphabetOf(DIGITS, "-");
+const LENGTH = 13;
+const DATA_VERSION = "GS1 prefix list (2025)";
+
+type Prefix = {
+  readonly issuer: string | null;
+  readonly class: Ean13Class;
+  readonly warnings: readonly IdentityWarning[];
+};
+
+const UNASSIGNED: Prefix = {
+  issuer: null,
+  class: "product",
+  warnings: Object.freeze(["unknown_issuer"] as const),
+};
+const RESTRICTED: Prefix = {
+  issuer: null,
+  class: "restricted",
+  warnings: Object.freeze(["restricted_prefix"] as const),
+};
+const ISMN: Prefix = { issuer: "ISMN", class: "ismn", warnings: NO_WARNINGS };
+
+const prefixes = readPrefixes();
+
+/** An entry for each of the thousand three-digit prefixes. */
+function readPrefixes(): readonly Prefix[] {
+  const entries = new Array<Prefix>(1000).fill(UNASSIGNED);
+  for (const [range = "", kind = "", issuer = ""] of tableRows(prefixText)) {
+    const [first = "", last = first] = range.split("-");
+    entries.fill(prefixOf(kind, issuer), Number(first), Number(last) + 1);
+  }
+  return entries;
+}
+
+function prefixOf(kind: string, issuer: string): Prefix {
+  if (kind === "restricted") return RESTRICTED;
+  // GS1 keeps this prefix for demonstrations and examples.
+  if (kind === "demonstration") return { issuer, class: "product", warnings: ["test_number"] };
+  return { issuer: issuer === "-" ? null : issuer, class: kind as Ean13Class, warnings: NO_WARNINGS };
+}
+
+function prefixFor(digits: string): Prefix {
+  if (digits.startsWith("9790")) return ISMN;
+  // Seven zeros lead the numbers that companies keep to themselves; the rest of 000 is GS1 US.
+  if (digits.startsWith("0000000")) return RESTRICTED;
+  return prefixes[Number(digits.slice(0, 3))] ?? UNASSIGNED;
+}
+
+const UNREAD: Finding<"ean13"> = {
+  normalized: null,
+  formatted: null,
+  country: null,
+  strength: "check_digit",
+  warnings: NO_WARNINGS,
+  data_version: DATA_VERSION,
+  details: { gs1_prefix: null, issuer: null, class: null },
+};
+
+function compact(value: string): string | null {
+  return compactBy(ALPHABET, value);
+}
+
+/** `5901234123457` → `5 901234 123457`, as printed under the bars. */
+function format(digits: string): string {
+  return `${digits.slice(0, 1)} ${digits.slice(1, 7)} ${digits.slice(7)}`;
+}
+
+function validate(value: string): Outcome<"ean13"> {
+  const digits = compact(value);
+  if (digits === null) return unreadable("ean13", value, "An EAN-13", ALPHABET, UNREAD);
+  if (digits.length !== LENGTH) {
+    const message = `An EAN-13 has ${LENGTH} digits; this has ${digits.length}.`;
+    return failed("ean13", value, "length", message, { ...UNREAD, normalized: digits });
+  }
+  const prefix = prefixFor(digits);
+  const finding: Finding<"ean13"> = {
+    normalized: digits,
+    formatted: format(digits),
+    country: null,
+    strength: "check_digit",
+    warnings: prefix.warnings,
+    data_version: DATA_VERSION,
+    details: { gs1_prefix: digits.slice(0, 3), issuer: prefix.issuer, class: prefix.class },
+  };
+  const expected = gs1CheckDigit(digits);
+  if (digitAt(digits, LENGTH - 1) !== expected) {
+    const message = `The check digit is ${digits.slice(-1)} and should be ${expected}.`;
+    return failed("ean13", value, "checksum", message, finding);
+  }
+  return passed("ean13", value, finding);
+}
+
+/**
+ * The article number of thirteen digits (GTIN-13, GS1 General Specifications). Other lengths are other numbers.
+ * The country stays null: a prefix tells who issued the number and not where the goods come from.
+ * @example
+ * ean13.validate("5901234123457").details.issuer === "PL"
+ */
+export const ean13: DocumentCheck<"ean13"> = { compact, validate, format, unread: UNREAD };

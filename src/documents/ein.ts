@@ -1,0 +1,70 @@
+import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import prefixText from "./data/ein-prefixes.txt" with { type: "text" };
+import { tableRows } from "./data/table-rows.ts";
+import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+
+const ALPHABET = alphabetOf(DIGITS, "-");
+const LENGTH = 9;
+const DATA_VERSION = "IRS valid EIN prefixes";
+
+/** A separator belongs behind the prefix and nowhere else: 123-45-6789 is a social security number. */
+const WRITTEN = /^ *\d{2}[- \u2013]?\d{7} *$/;
+
+const NO_CAMPUS: readonly string[] = Object.freeze([]);
+const campusesByPrefix = new Map(
+  tableRows(prefixText).map(([prefix = "", campuses = ""]) => [prefix, campuses.split("; ")]),
+);
+
+const UNREAD: Finding<"ein"> = {
+  normalized: null,
+  formatted: null,
+  country: "US",
+  strength: "format",
+  warnings: NO_WARNINGS,
+  data_version: DATA_VERSION,
+  details: { prefix: null, campus: NO_CAMPUS },
+};
+
+function compact(value: string): string | null {
+  return compactBy(ALPHABET, value);
+}
+
+/** `123456789` → `12-3456789` */
+function format(digits: string): string {
+  return `${digits.slice(0, 2)}-${digits.slice(2)}`;
+}
+
+function validate(value: string): Outcome<"ein"> {
+  const digits = compact(value);
+  if (digits === null) return unreadable("ein", value, "An EIN", ALPHABET, UNREAD);
+  if (digits.length !== LENGTH) {
+    const message = `An EIN has ${LENGTH} digits; this has ${digits.length}.`;
+    return failed("ein", value, "length", message, { ...UNREAD, normalized: digits });
+  }
+  if (digits !== value && !WRITTEN.test(value.normalize("NFKC"))) {
+    const message = "An EIN is written 12-3456789, with no other separator.";
+    return failed("ein", value, "format", message, { ...UNREAD, normalized: digits });
+  }
+  const prefix = digits.slice(0, 2);
+  const campus = campusesByPrefix.get(prefix);
+  const finding: Finding<"ein"> = {
+    normalized: digits,
+    formatted: format(digits),
+    country: "US",
+    strength: "format",
+    warnings: NO_WARNINGS,
+    data_version: DATA_VERSION,
+    details: { prefix, campus: campus ?? NO_CAMPUS },
+  };
+  if (campus === undefined) {
+    return failed("ein", value, "component", `The IRS assigns no EIN with the prefix ${prefix}.`, finding);
+  }
+  return passed("ein", value, finding);
+}
+
+/**
+ * The US employer identification number (26 CFR 301.6109-1). It has no check digit: only its prefix can be wrong.
+ * @example
+ * ein.validate("12-3456789").details.campus[0] === "Andover"
+ */
+export const ein: DocumentCheck<"ein"> = { compact, validate, format, unread: UNREAD };

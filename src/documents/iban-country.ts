@@ -1,0 +1,112 @@
+import registryText from "./data/iban-registry.txt" with { type: "text" };
+import { tableRows } from "./data/table-rows.ts";
+import { type IdentityWarning, NO_WARNINGS } from "./outcome.ts";
+
+/** A stretch of the whole IBAN, `end` excluded. */
+type Stretch = { readonly start: number; readonly end: number };
+
+/** What the registry says of one country's IBANs. */
+export type IbanCountry = {
+  readonly code: string;
+  /** In the registry's notation, such as `DE2!n8!n10!n`. */
+  readonly structure: string;
+  /** For each character of the IBAN the kinds it may be: digit 1, letter 2, either 3. */
+  readonly classes: Uint8Array;
+  readonly bank: Stretch | null;
+  readonly branch: Stretch | null;
+  readonly account: Stretch;
+  readonly sepa: boolean;
+  readonly warningsFor: (iban: string) => readonly IdentityWarning[];
+};
+
+const DIGIT = 1;
+const LETTER = 2;
+const CLASSES: Readonly<Record<string, number>> = { n: DIGIT, a: LETTER, c: DIGIT | LETTER };
+
+const QR_IBAN: readonly IdentityWarning[] = Object.freeze(["qr_iban"] as const);
+
+const rows = tableRows(registryText);
+const countries = indexCountries();
+const hosts = new Map(
+  rows.flatMap(([code = "", , , , , , , territories = "-"]) =>
+    territories === "-" ? [] : territories.split(",").map((territory) => [territory, code] as const),
+  ),
+);
+
+/** All countries of the registry, in its order. */
+export const ibanCountries: readonly IbanCountry[] = countries.filter((country) => country !== null);
+
+/** The country an IBAN begins with, or null. */
+export function ibanCountryOf(iban: string): IbanCountry | null {
+  return countries[indexOf(iban)] ?? null;
+}
+
+/** The country whose code a territory's accounts carry, such as `FR` for `GF`. */
+export function ibanHostOf(territory: string): string | null {
+  return hosts.get(territory) ?? null;
+}
+
+/** True where each character of an IBAN of the right length is of the kind its country's structure asks for. */
+export function fitsStructure(country: IbanCountry, iban: string): boolean {
+  const { classes } = country;
+  for (let i = 2; i < classes.length; i++) {
+    const kind = iban.charCodeAt(i) <= 57 ? DIGIT : LETTER;
+    if (((classes[i] ?? 0) & kind) === 0) return false;
+  }
+  return true;
+}
+
+function indexOf(iban: string): number {
+  const first = iban.charCodeAt(0) - 65;
+  const second = iban.charCodeAt(1) - 65;
+  return first >= 0 && second >= 0 && second < 26 ? first * 26 + second : -1;
+}
+
+function indexCountries(): readonly (IbanCountry | null)[] {
+  const index = new Array<IbanCountry | null>(26 * 26).fill(null);
+  for (const row of rows) {
+    const country = readCountry(row);
+    index[indexOf(country.code)] = country;
+  }
+  return index;
+}
+
+function readCountry(row: readonly string[]): IbanCountry {
+  const [code = "", , structure = "", bank = "-", branch = "-", account = "-", sepa = "no"] = row;
+  const accountStretch = stretchOf(account);
+  if (accountStretch === null) throw new Error(`the IBAN table has no account position for ${code}`);
+  return {
+    code,
+    structure,
+    classes: classesOf(structure),
+    bank: stretchOf(bank),
+    branch: stretchOf(branch),
+    account: accountStretch,
+    sepa: sepa === "yes",
+    warningsFor: code === "CH" || code === "LI" ? qrWarnings : noWarnings,
+  };
+}
+
+/** `1-4`, counted within the BBAN, becomes characters 4 to 8 of the IBAN. */
+function stretchOf(position: string): Stretch | null {
+  if (position === "-") return null;
+  const [first, last] = position.split("-").map(Number);
+  return { start: (first ?? 0) + 3, end: (last ?? 0) + 4 };
+}
+
+function classesOf(structure: string): Uint8Array {
+  const classes = [LETTER, LETTER];
+  for (const [, count, kind = ""] of structure.slice(2).matchAll(/(\d+)!([nac])/g)) {
+    for (let i = 0; i < Number(count); i++) classes.push(CLASSES[kind] ?? 0);
+  }
+  return Uint8Array.from(classes);
+}
+
+function noWarnings(): readonly IdentityWarning[] {
+  return NO_WARNINGS;
+}
+
+/** Bank codes 30000 to 31999 are kept for QR-IBANs, which take payments with a QR reference only. */
+function qrWarnings(iban: string): readonly IdentityWarning[] {
+  return iban.startsWith("30", 4) || iban.startsWith("31", 4) ? QR_IBAN : NO_WARNINGS;
+}

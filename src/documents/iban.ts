@@ -1,0 +1,134 @@
+import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
+import { numberAt } from "./checksums/digits.ts";
+import { mod97 } from "./checksums/mod97.ts";
+import { fitsStructure, type IbanCountry, ibanCountryOf, ibanHostOf } from "./iban-country.ts";
+import { nationalCheckOf } from "./iban-national-check.ts";
+import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+
+const ALPHABET = alphabetOf(DIGITS + LETTERS, "-.");
+const BBAN_START = 4;
+const DATA_VERSION = "SWIFT IBAN registry 101 (2026-01)";
+
+const UNREAD: Finding<"iban"> = {
+  normalized: null,
+  formatted: null,
+  country: null,
+  strength: "mod97",
+  warnings: NO_WARNINGS,
+  data_version: DATA_VERSION,
+  details: {
+    check_digits: null,
+    expected_check_digits: null,
+    bban: null,
+    bank_code: null,
+    branch_code: null,
+    account_number: null,
+    national_check: "not_checked",
+    sepa: null,
+  },
+};
+
+function compact(value: string): string | null {
+  return compactBy(ALPHABET, value);
+}
+
+/** `DE89370400440532013000` → `DE89 3704 0044 0532 0130 00` */
+function format(iban: string): string {
+  let text = iban.slice(0, 4);
+  for (let i = 4; i < iban.length; i += 4) text += ` ${iban.slice(i, i + 4)}`;
+  return text;
+}
+
+/** The check digits that country and BBAN ask for: 02 to 98, so that 00, 01 and 99, congruent to three of them, are wrong. */
+export function ibanCheckDigits(iban: string): string {
+  const expected = 98 - mod97(`${iban.slice(0, 2)}00`, 0, 4, mod97(iban, BBAN_START));
+  return expected < 10 ? `0${expected}` : `${expected}`;
+}
+
+/** True where the whole number is 1 modulo 97 and its check digits are among those that can be computed. */
+function holdsCheckDigits(iban: string): boolean {
+  const given = numberAt(iban, 2, BBAN_START);
+  if (given < 2 || given > 98) return false;
+  return mod97(iban, 0, BBAN_START, mod97(iban, BBAN_START)) === 1;
+}
+
+function findingFor(iban: string, country: IbanCountry, expected: string): Finding<"iban"> {
+  const { bank, branch, account } = country;
+  return {
+    normalized: iban,
+    formatted: format(iban),
+    country: country.code,
+    strength: "mod97",
+    warnings: country.warningsFor(iban),
+    data_version: DATA_VERSION,
+    details: {
+      check_digits: iban.slice(2, BBAN_START),
+      expected_check_digits: expected,
+      bban: iban.slice(BBAN_START),
+      bank_code: bank === null ? null : iban.slice(bank.start, bank.end),
+      branch_code: branch === null ? null : iban.slice(branch.start, branch.end),
+      account_number: iban.slice(account.start, account.end),
+      national_check: nationalCheckOf(country.code, iban),
+      sepa: country.sepa,
+    },
+  };
+}
+
+function refuseCountry(value: string, iban: string): Outcome<"iban"> {
+  const code = iban.slice(0, 2);
+  const unread = { ...UNREAD, normalized: iban };
+  if (!/^[A-Z]{2}$/.test(code)) {
+    const message = "An IBAN begins with the two letters of its country.";
+    return failed("iban", value, iban === "" ? "length" : "format", message, unread);
+  }
+  const host = ibanHostOf(code);
+  const message =
+    host === null
+      ? `The IBAN registry has no country ${code}.`
+      : `The IBAN registry has no country ${code}; accounts there are numbered under ${host}.`;
+  return failed("iban", value, "component", message, unread);
+}
+
+function validate(value: string): Outcome<"iban"> {
+  const iban = compact(value);
+  if (iban === null) return unreadable("iban", value, "An IBAN", ALPHABET, UNREAD);
+  const country = ibanCountryOf(iban);
+  if (country === null) return refuseCountry(value, iban);
+  const { length } = country.classes;
+  if (iban.length !== length) {
+    const message = `An IBAN of ${country.code} has ${length} characters; this has ${iban.length}.`;
+    return failed("iban", value, "length", message, unstructured(iban, country));
+  }
+  if (!fitsStructure(country, iban)) {
+    const message = `An IBAN of ${country.code} is built ${country.structure}; this is not.`;
+    return failed("iban", value, "format", message, unstructured(iban, country));
+  }
+  if (!holdsCheckDigits(iban)) {
+    const expected = ibanCheckDigits(iban);
+    const message = `The check digits are ${iban.slice(2, 4)} and should be ${expected}.`;
+    return failed("iban", value, "checksum", message, findingFor(iban, country, expected));
+  }
+  const finding = findingFor(iban, country, iban.slice(2, BBAN_START));
+  if (finding.details.national_check === "fail") {
+    const message = `The check digits within the account number are not those of ${country.code}.`;
+    return failed("iban", value, "component", message, finding);
+  }
+  return passed("iban", value, finding);
+}
+
+function unstructured(iban: string, country: IbanCountry): Finding<"iban"> {
+  return {
+    ...UNREAD,
+    normalized: iban,
+    country: country.code,
+    details: { ...UNREAD.details, sepa: country.sepa },
+  };
+}
+
+/**
+ * The international bank account number (ISO 13616): structure by the SWIFT registry, ISO 7064 MOD 97-10,
+ * and the check digits within the national number where their rule is public and holds for real accounts.
+ * @example
+ * iban.validate("GB29 NWBK 6016 1331 9268 19").details.bank_code === "NWBK"
+ */
+export const iban: DocumentCheck<"iban"> = { compact, validate, format, unread: UNREAD };

@@ -1,0 +1,72 @@
+import rangeText from "./data/isbn-ranges.txt" with { type: "text" };
+import { tableRows } from "./data/table-rows.ts";
+
+/** A registration group of the ISBN system: a country, a territory or a language. */
+export type IsbnGroup = {
+  /** Such as `978-3`. */
+  readonly key: string;
+  readonly agency: string;
+  /** Digits of the group behind 978 or 979. */
+  readonly length: number;
+  /** Where each range of registrants begins and ends, over seven digits, in order. */
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  /** How many digits the registrants of each range have. */
+  readonly registrantLengths: Uint8Array;
+};
+
+const GROUP_DIGITS_MAX = 5;
+const RANGE_DIGITS = 7;
+
+const [versionRow, ...groupRows] = tableRows(rangeText);
+
+export const isbnRangesVersion = versionRow?.[1] ?? "";
+
+const groups = new Map(groupRows.map((row) => readGroup(row)).map((group) => [groupKey(group.key), group]));
+
+function readGroup([key = "", agency = "", rangeList = ""]: readonly string[]): IsbnGroup {
+  const ranges = rangeList === "" ? [] : rangeList.split(",").map((range) => range.split("-"));
+  return {
+    key,
+    agency,
+    length: key.length - 4,
+    from: Uint32Array.from(ranges, ([first = ""]) => Number(first.padEnd(RANGE_DIGITS, "0"))),
+    to: Uint32Array.from(ranges, ([, last = ""]) => Number(last.padEnd(RANGE_DIGITS, "9"))),
+    registrantLengths: Uint8Array.from(ranges, ([first = ""]) => first.length),
+  };
+}
+
+/** A number for prefix and group in which 978-80 and 978-8 differ: the digits behind a leading group length. */
+function groupKey(key: string): number {
+  return numericKey(Number(key.replace("-", "")), key.length - 4);
+}
+
+function numericKey(digits: number, length: number): number {
+  return digits * 10 + length;
+}
+
+/** The group of a thirteen-digit ISBN, or null where none is assigned. */
+export function isbnGroupOf(isbn13: string): IsbnGroup | null {
+  let digits = Number(isbn13.slice(0, 3));
+  for (let length = 1; length <= GROUP_DIGITS_MAX; length++) {
+    digits = digits * 10 + isbn13.charCodeAt(2 + length) - 48;
+    const group = groups.get(numericKey(digits, length));
+    if (group !== undefined) return group;
+  }
+  return null;
+}
+
+/** How many digits the registrant of a thirteen-digit ISBN has, or 0 where its range is not assigned. */
+export function registrantLengthOf(group: IsbnGroup, isbn13: string): number {
+  const start = 3 + group.length;
+  const digits = Number(isbn13.slice(start, Math.min(start + RANGE_DIGITS, 12)).padEnd(RANGE_DIGITS, "0"));
+  let low = 0;
+  let high = group.from.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((group.from[middle] ?? 0) <= digits) low = middle;
+    else high = middle - 1;
+  }
+  const isInside = digits >= (group.from[low] ?? 1) && digits <= (group.to[low] ?? 0);
+  return isInside ? (group.registrantLengths[low] ?? 0) : 0;
+}

@@ -1,0 +1,142 @@
+import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
+import { isOneCharacterRepeated } from "./checksums/digits.ts";
+import {
+  type DocumentCheck,
+  type Finding,
+  failed,
+  type IdentityWarning,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+} from "./outcome.ts";
+import { rulesBeyond } from "./vat/beyond.ts";
+import { easternRules } from "./vat/eastern.ts";
+import { northernRules } from "./vat/northern.ts";
+import type { VatRule } from "./vat/rule.ts";
+import { southernRules } from "./vat/southern.ts";
+import { westernRules } from "./vat/western.ts";
+
+// The sign characters stand in old Irish numbers, & and Ñ in Mexican ones.
+const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
+
+const LEGACY_LENGTH: readonly IdentityWarning[] = Object.freeze(["legacy_length"] as const);
+
+/** Every rule there is, European Union first. */
+export const vatRules: readonly VatRule[] = [
+  ...westernRules,
+  ...southernRules,
+  ...northernRules,
+  ...easternRules,
+  ...rulesBeyond,
+];
+
+const rulesByPrefix = new Map(vatRules.map((rule) => [rule.prefix.slice(0, 2), rule]));
+
+const UNREAD: Finding<"vat"> = {
+  normalized: null,
+  formatted: null,
+  country: null,
+  strength: "check_digit",
+  warnings: NO_WARNINGS,
+  data_version: null,
+  details: { prefix: null, number: null },
+};
+
+function compact(value: string): string | null {
+  return compactBy(ALPHABET, value);
+}
+
+/** `CHE107787577IVA` → `CHE-107.787.577 IVA`; where a country has no custom of its own the compact form stays. */
+function format(number: string): string {
+  const rule = vatRuleOf(number);
+  return rule?.format === undefined ? number : rule.format(number.slice(rule.prefix.length));
+}
+
+/** The rule that a compact number's prefix stands for, or null. Greece may be written EL or GR. */
+export function vatRuleOf(number: string): VatRule | null {
+  const code = number.slice(0, 2);
+  return rulesByPrefix.get(code === "GR" ? "EL" : code) ?? null;
+}
+
+function findingOf(rule: VatRule, body: string): Finding<"vat"> {
+  return {
+    normalized: rule.prefix + body,
+    formatted: null,
+    country: rule.country,
+    strength: rule.strength,
+    warnings: NO_WARNINGS,
+    data_version: null,
+    details: { prefix: rule.prefix, number: body },
+  };
+}
+
+function refusePrefix(value: string, number: string): Outcome<"vat"> {
+  const unread = { ...UNREAD, normalized: number };
+  if (number === "") return failed("vat", value, "length", "A VAT number is not empty.", unread);
+  if (!/^[A-Z]{2}/.test(number)) {
+    const message = "A VAT number begins with the letters of its country, such as DE or EL.";
+    return failed("vat", value, "format", message, unread);
+  }
+  return failed("vat", value, "component", `No VAT number begins with ${number.slice(0, 2)}.`, unread);
+}
+
+function validate(value: string): Outcome<"vat"> {
+  const number = compact(value);
+  if (number === null) return unreadable("vat", value, "A VAT number", ALPHABET, UNREAD);
+  const rule = vatRuleOf(number);
+  if (rule === null) return refusePrefix(value, number);
+  const given = number.slice(rule.prefix.length);
+  const described = `A VAT number that begins with ${rule.prefix} goes on with ${rule.shape}`;
+  if (rule.prefix.length > 2 && !number.startsWith(rule.prefix)) {
+    return failed("vat", value, "format", `${described}.`, { ...UNREAD, normalized: number });
+  }
+  if (!rule.lengths.includes(given.length)) {
+    const message = `${described}; this has ${given.length} characters there.`;
+    return failed("vat", value, "length", message, findingOf(rule, given));
+  }
+  const body = rule.modernize === undefined ? given : rule.modernize(given);
+  if (!rule.fits(body)) {
+    return failed("vat", value, "format", `${described}; this does not.`, findingOf(rule, given));
+  }
+  return judge(value, rule, body, body.length === given.length ? null : LEGACY_LENGTH);
+}
+
+function judge(
+  value: string,
+  rule: VatRule,
+  body: string,
+  legacy: readonly IdentityWarning[] | null,
+): Outcome<"vat"> {
+  const numeral = rule.numberLength === undefined ? body : body.slice(0, rule.numberLength);
+  const normalized = rule.prefix + body;
+  const finding: Finding<"vat"> = {
+    normalized,
+    formatted: rule.format === undefined ? normalized : rule.format(body),
+    country: rule.country,
+    strength: rule.strength,
+    warnings: legacy ?? (rule.warningsFor === undefined ? NO_WARNINGS : rule.warningsFor(body)),
+    data_version: null,
+    details: { prefix: rule.prefix, number: numeral },
+  };
+  if (!rule.holds(body)) {
+    const message = `The check digits of ${normalized} do not follow from the rest of it.`;
+    return failed("vat", value, "checksum", message, finding);
+  }
+  if (isAllZeros(numeral) || (rule.isIssued !== undefined && !rule.isIssued(body))) {
+    const message = `${normalized} satisfies the arithmetic, and such numbers are never issued.`;
+    return failed("vat", value, "component", message, finding);
+  }
+  return passed("vat", value, finding);
+}
+
+function isAllZeros(numeral: string): boolean {
+  return numeral.startsWith("0") && isOneCharacterRepeated(numeral);
+}
+
+/**
+ * A value added tax number with its country's prefix, by the arithmetic of each country (the European
+ * Commission's rules for its members). Whether it is registered is not looked up.
+ * @example
+ * vat.validate("GR 094259216").normalized === "EL094259216"
+ */
+export const vat: DocumentCheck<"vat"> = { compact, validate, format, unread: UNREAD };

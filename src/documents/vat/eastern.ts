@@ -1,0 +1,158 @@
+import { digitAt, isDigits, numberAt, weightedSum } from "../checksums/digits.ts";
+import { holdsMod11And10 } from "../checksums/iso7064.ts";
+import { complementOf11, isDay, remainderBy11, type VatRule } from "./rule.ts";
+
+/** A legal entity's nine digits: weights 1 to 8, and 3 to 10 where those give 10. */
+function holdsBulgarianEntity(body: string): boolean {
+  const digit = weightedSum(body, [1, 2, 3, 4, 5, 6, 7, 8]) % 11;
+  const expected = digit === 10 ? remainderBy11(weightedSum(body, [3, 4, 5, 6, 7, 8, 9, 10]), 0) : digit;
+  return digitAt(body, 8) === expected;
+}
+
+/** A citizen's EGN: a birthday, its month raised by 20 before 1900 and by 40 from 2000 on. */
+function holdsBulgarianEgn(body: string): boolean {
+  const month = numberAt(body, 2, 4) % 20;
+  if (!isDay(month, numberAt(body, 4, 6))) return false;
+  return remainderBy11(weightedSum(body, [2, 4, 8, 5, 10, 9, 7, 3, 6]), 0) === digitAt(body, 9);
+}
+
+function holdsBulgarian(body: string): boolean {
+  if (body.length === 9) return holdsBulgarianEntity(body);
+  return (
+    holdsBulgarianEgn(body) ||
+    weightedSum(body, [21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10 === digitAt(body, 9) ||
+    complementOf11(weightedSum(body, [4, 3, 2, 7, 6, 5, 4, 3, 2]), -1) === digitAt(body, 9)
+  );
+}
+
+const bulgaria: VatRule = {
+  prefix: "BG",
+  country: "BG",
+  shape: "9 or 10 digits",
+  lengths: [9, 10],
+  strength: "check_digit",
+  fits: (body) => isDigits(body),
+  holds: holdsBulgarian,
+};
+
+/** Numbers that begin with 6: nine less the complement that an entity's would have, taken modulo 10. */
+function holdsCzechSpecial(body: string): boolean {
+  const complement = 11 - (weightedSum(body, [8, 7, 6, 5, 4, 3, 2], 1) % 11);
+  return (19 - complement) % 10 === digitAt(body, 8);
+}
+
+/** Months are raised by 50 for women and by 20 where a day's numbers ran out. */
+function isCzechBirthday(body: string): boolean {
+  const month = numberAt(body, 2, 4) % 50;
+  return isDay(month > 20 ? month - 20 : month, numberAt(body, 4, 6));
+}
+
+/** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten, modulo 11. */
+function holdsCzech(body: string): boolean {
+  if (body.length === 8) {
+    const complement = 11 - (weightedSum(body, [8, 7, 6, 5, 4, 3, 2]) % 11);
+    return complement % 10 === digitAt(body, 7);
+  }
+  if (body.length === 9) {
+    return (body.startsWith("6") && holdsCzechSpecial(body)) || isOldCzechBirthNumber(body);
+  }
+  return isCzechBirthday(body) && (numberAt(body, 0, 9) % 11) % 10 === digitAt(body, 9);
+}
+
+function isOldCzechBirthNumber(body: string): boolean {
+  return numberAt(body, 0, 2) <= 53 && isCzechBirthday(body);
+}
+
+const czechia: VatRule = {
+  prefix: "CZ",
+  country: "CZ",
+  shape: "8, 9 or 10 digits",
+  lengths: [8, 9, 10],
+  strength: "check_digit",
+  fits: (body) => isDigits(body) && !(body.length === 8 && body.startsWith("9")),
+  holds: holdsCzech,
+};
+
+const croatia: VatRule = {
+  prefix: "HR",
+  country: "HR",
+  shape: "11 digits",
+  lengths: [11],
+  strength: "check_digit",
+  fits: (body) => isDigits(body),
+  holds: holdsMod11And10,
+};
+
+const hungary: VatRule = {
+  prefix: "HU",
+  country: "HU",
+  shape: "8 digits",
+  lengths: [8],
+  strength: "check_digit",
+  fits: (body) => isDigits(body),
+  holds: (body) => weightedSum(body, [9, 7, 3, 1, 9, 7, 3, 1]) % 10 === 0,
+};
+
+const poland: VatRule = {
+  prefix: "PL",
+  country: "PL",
+  shape: "10 digits",
+  lengths: [10],
+  strength: "check_digit",
+  fits: (body) => isDigits(body),
+  holds: (body) => remainderBy11(weightedSum(body, [6, 5, 7, 2, 3, 4, 5, 6, 7]), -1) === digitAt(body, 9),
+};
+
+/** The weights belong to the last nine digits before the check digit, however few there are. */
+function holdsRomanian(body: string): boolean {
+  const last = body.length - 1;
+  const sum = weightedSum(body, [7, 5, 3, 2, 1, 7, 5, 3, 2].slice(9 - last));
+  return remainderBy11(sum * 10, 0) === digitAt(body, last);
+}
+
+const romania: VatRule = {
+  prefix: "RO",
+  country: "RO",
+  shape: "2 to 10 digits, the first not 0",
+  lengths: [2, 3, 4, 5, 6, 7, 8, 9, 10],
+  strength: "check_digit",
+  fits: (body) => isDigits(body) && !body.startsWith("0"),
+  holds: holdsRomanian,
+};
+
+/** 11 less the remainder; 10 is written 0 and 11 does not occur. */
+function holdsSlovenian(body: string): boolean {
+  const sum = weightedSum(body, [8, 7, 6, 5, 4, 3, 2]);
+  return sum % 11 !== 0 && complementOf11(sum, 0) === digitAt(body, 7);
+}
+
+const slovenia: VatRule = {
+  prefix: "SI",
+  country: "SI",
+  shape: "8 digits, the first not 0",
+  lengths: [8],
+  strength: "check_digit",
+  fits: (body) => isDigits(body) && !body.startsWith("0"),
+  holds: holdsSlovenian,
+};
+
+const slovakia: VatRule = {
+  prefix: "SK",
+  country: "SK",
+  shape: "10 digits, the first not 0 and the third 2, 3, 4 or 6 to 9",
+  lengths: [10],
+  strength: "check_digit",
+  fits: (body) => /^[1-9]\d[2-46-9]\d{7}$/.test(body),
+  holds: (body) => numberAt(body, 0, 10) % 11 === 0,
+};
+
+export const easternRules: readonly VatRule[] = [
+  bulgaria,
+  czechia,
+  croatia,
+  hungary,
+  poland,
+  romania,
+  slovenia,
+  slovakia,
+];

@@ -1,0 +1,45 @@
+import type { IdentityStrength, IdentityWarning } from "../outcome.ts";
+
+/**
+ * How one country writes and checks its VAT numbers. The functions get the body, which is what stands behind
+ * the prefix, of an admitted length and in upper case; `holds` and `isIssued` only once `fits` has said yes.
+ */
+export type VatRule = {
+  /** As answered: `EL` for Greece. */
+  readonly prefix: string;
+  /** ISO 3166; null where the number belongs to no one country. */
+  readonly country: string | null;
+  /** In words, for the message: "U and 8 digits". */
+  readonly shape: string;
+  /** Of the body. */
+  readonly lengths: readonly number[];
+  readonly strength: IdentityStrength;
+  readonly fits: (body: string) => boolean;
+  readonly holds: (body: string) => boolean;
+  /** False for numbers that no authority gives out, though their arithmetic may hold. */
+  readonly isIssued?: (body: string) => boolean;
+  /** Brings a withdrawn form to the present one; the number then carries the warning `legacy_length`. */
+  readonly modernize?: (body: string) => string;
+  readonly warningsFor?: (body: string) => readonly IdentityWarning[];
+  /** How many characters of the body are the number, where a suffix such as MVA follows it. */
+  readonly numberLength?: number;
+  /** Writes the whole number as is customary; without it prefix and body stand together. */
+  readonly format?: (body: string) => string;
+};
+
+/** 11 less the remainder modulo 11, with 11 read as 0 and 10 as what a country makes of it (-1: no such number). */
+export function complementOf11(sum: number, ten: number): number {
+  const digit = 11 - (sum % 11);
+  return digit === 11 ? 0 : digit === 10 ? ten : digit;
+}
+
+/** The remainder modulo 11, with 10 read as what a country makes of it (-1: no such number). */
+export function remainderBy11(sum: number, ten: number): number {
+  const digit = sum % 11;
+  return digit === 10 ? ten : digit;
+}
+
+/** True for a day that can stand in a number: month 1 to 12, day 1 to 31. */
+export function isDay(month: number, day: number): boolean {
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
