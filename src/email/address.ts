@@ -323,7 +323,8 @@ function checkLabels(domain: string, unicode: string): MailDomain {
   if (RESERVED_TLDS.has(tld)) {
     return { ok: false, subStatus: "reserved_domain", reason: "reserved_domain", name: domain };
   }
-  if (!isIcannTld(tld)) return { ok: false, subStatus: "invalid_tld", reason: "invalid_tld", name: domain };
+  if (!isInternetName(domain, tld))
+    return { ok: false, subStatus: "invalid_tld", reason: "invalid_tld", name: domain };
   return { ok: true, name: domain, unicode };
 }
 
@@ -379,9 +380,19 @@ const ICANN_ONLY = {
   mixedInputs: false,
 } as const;
 
-/** Whether the root zone has the top-level domain, by the ICANN section of the public suffix list. */
+/**
+ * Whether the root zone has the top-level domain, by the ICANN section of the public suffix list. A top-level
+ * domain without a rule of its own (`za`) shows by its second-level ones.
+ */
+function isInternetName(domain: string, tld: string): boolean {
+  return parseHost(domain, ICANN_ONLY).isIcann === true || isIcannTld(tld);
+}
+
 export function isIcannTld(tld: string): boolean {
-  return parseHost(`a.${tld}`, ICANN_ONLY).isIcann === true;
+  return (
+    parseHost(`a.${tld}`, ICANN_ONLY).isIcann === true ||
+    parseHost(`a.co.${tld}`, ICANN_ONLY).isIcann === true
+  );
 }
 
 function refusedDomain(reason: SyntaxFault, name: string): MailDomain {

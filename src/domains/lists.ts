@@ -1,0 +1,50 @@
+import { getDomain } from "tldts";
+import type { DomainLists } from "../email/domain-facts.ts";
+import { providerOf } from "../email/providers.ts";
+import disposableText from "./data/disposable-domains.txt" with { type: "text" };
+import freeText from "./data/free-domains.txt" with { type: "text" };
+import throwawayHostsText from "./data/throwaway-mail-hosts.txt" with { type: "text" };
+
+export type DomainListing = {
+  readonly listsOf: (domain: string, mxHosts: readonly string[]) => DomainLists;
+};
+
+/**
+ * What the lists say of a domain in A-label form and lower case, and of the hosts that take its mail. About 3 MB
+ * of sets, so one for the process. A domain of the provider table is never disposable, whatever the lists say.
+ */
+export function createDomainLists(): DomainListing {
+  const disposable = entries(disposableText);
+  const free = entries(freeText);
+  const throwawayHosts = entries(throwawayHostsText);
+  return {
+    listsOf(domain, mxHosts) {
+      const provider = providerOf(domain);
+      if (provider !== undefined) return { disposable: null, freeProvider: provider.kind !== "company" };
+      if (isListed(disposable, domain)) return { disposable: "listed", freeProvider: false };
+      if (mxHosts.some((host) => isListed(throwawayHosts, host))) {
+        return { disposable: "mail_host", freeProvider: false };
+      }
+      return { disposable: null, freeProvider: free.has(domain) };
+    },
+  };
+}
+
+function entries(text: string): ReadonlySet<string> {
+  return new Set(text.split("\n").filter((line) => line !== "" && !line.startsWith("#")));
+}
+
+/** Whether the set has the name or a parent of it, up to the registrable domain and never a public suffix. */
+function isListed(set: ReadonlySet<string>, name: string): boolean {
+  const registrable = getDomain(name, {
+    allowPrivateDomains: false,
+    extractHostname: false,
+    mixedInputs: false,
+  });
+  if (registrable === null) return false;
+  for (let start = 0; ; ) {
+    if (set.has(name.slice(start))) return true;
+    if (name.length - start <= registrable.length) return false;
+    start = name.indexOf(".", start) + 1;
+  }
+}

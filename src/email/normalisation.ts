@@ -1,0 +1,98 @@
+import type { NormalisationRule, Provider } from "./providers.ts";
+
+/**
+ * The key of a mailbox: two addresses with one key reach the same person, as far as the provider publishes it.
+ * It is for finding duplicates and never the address to send to. Applied to its own result it changes nothing.
+ *
+ * Sources: support.google.com/mail/answer/7436150 (dots, gmail.com only), support.google.com/a/users/answer/9282734
+ * (plus on Workspace), learn.microsoft.com plus-addressing-in-exchange-online, help.yahoo.com SLN28815,
+ * fastmail.help 360060591053, proton.me/support/addresses-and-aliases, yandex.com/support/mail,
+ * kb.mailbox.org mail-extensions, posteo.de/hilfe. GMX, WEB.DE, T-Online, Tuta, mail.ru, QQ, NetEase, Libero and
+ * La Poste have no plus addressing, so a tag is part of the name there.
+ *
+ * @example normalizedAddress("J.Doe+news@GoogleMail.com" …) gives "jdoe@gmail.com"
+ */
+export function normalizedAddress(
+  local: string,
+  domain: string,
+  provider: Provider | undefined,
+  mxHosts: readonly string[],
+): string {
+  const rule = ruleOf(provider, mxHosts);
+  const lower = lowerCased(local);
+  if (rule === "fastmail") return fastmailKey(lower, domain);
+  return `${localKey(lower, rule)}@${domainKey(domain, rule)}`;
+}
+
+function ruleOf(provider: Provider | undefined, mxHosts: readonly string[]): NormalisationRule {
+  if (provider !== undefined && provider.kind !== "company") return provider.rule;
+  return mxHosts.some(isGoogleWorkspaceHost) ? "plus" : "keep";
+}
+
+/** Lower case in NFC, unless that makes a local part too long to be one (some letters grow). */
+function lowerCased(local: string): string {
+  const lower = local.toLowerCase();
+  if (isAscii(lower)) return lower;
+  const composed = lower.normalize("NFC");
+  return Buffer.byteLength(composed) > 64 ? local : composed;
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
+  return true;
+}
+
+/** Google Workspace: plus addressing works, dots tell mailboxes apart. */
+export function isGoogleWorkspaceHost(host: string): boolean {
+  return (
+    host === "smtp.google.com" ||
+    host === "aspmx.l.google.com" ||
+    host.endsWith(".aspmx.l.google.com") ||
+    (host.startsWith("aspmx") && host.endsWith(".googlemail.com"))
+  );
+}
+
+function localKey(local: string, rule: NormalisationRule): string {
+  switch (rule) {
+    case "plus":
+      return beforeFirst(local, "+");
+    case "gmail":
+      return without(beforeFirst(local, "+"), /\./g);
+    case "proton":
+      return without(beforeFirst(local, "+"), /[._-]/g);
+    case "yahoo":
+      return beforeFirst(local, "-");
+    case "yandex":
+      return beforeFirst(local, "+").replaceAll(".", "-");
+    default:
+      return local;
+  }
+}
+
+function domainKey(domain: string, rule: NormalisationRule): string {
+  if (rule === "gmail") return "gmail.com";
+  return rule === "yandex" ? "yandex.ru" : domain;
+}
+
+/** `anything@user.fastmail.com` is `user@fastmail.com`; an underscore of the user's name is a hyphen there. */
+function fastmailKey(local: string, domain: string): string {
+  const labels = domain.split(".");
+  const [user = ""] = labels;
+  return labels.length === 3 && !TWO_LEVEL_SUFFIXES.has(labels.slice(1).join("."))
+    ? `${user.replaceAll("-", "_")}@${labels.slice(1).join(".")}`
+    : `${beforeFirst(local, "+")}@${domain}`;
+}
+
+/** Fastmail domains of three labels end in these: what stands before is the domain, not a user. */
+const TWO_LEVEL_SUFFIXES: ReadonlySet<string> = new Set(["co.uk", "com.au"]);
+
+/** What stands before the mark, or the whole where nothing would be left. */
+function beforeFirst(local: string, mark: string): string {
+  const at = local.indexOf(mark);
+  return at > 0 ? local.slice(0, at) : local;
+}
+
+function without(local: string, marks: RegExp): string {
+  const rest = local.replace(marks, "");
+  return rest === "" ? local : rest;
+}
