@@ -1,99 +1,90 @@
 import type { Clock } from "../clock.ts";
-import type { InvoiceView } from "../metering/invoice.ts";
 import type { Meter } from "../metering/meter.ts";
-import type { PlanCatalogue, PlanName } from "../metering/plans.ts";
+import type { PlanCatalogue } from "../metering/plans.ts";
 import type { Store } from "../store/open.ts";
+import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";
+import { type InvoicePage, invoicePage } from "./invoice-list.ts";
 import type { KeyRing } from "./key-ring.ts";
-
-export type SignupFields = {
-  readonly email: string;
-  /** The key by which two spellings of one mailbox are found to be the same. */
-  readonly normalized: string;
-  readonly name: string | null;
-  readonly company: string | null;
-  readonly country: string | null;
-  readonly plan: PlanName;
-  readonly referralCode: string | null;
-};
-
-/** The body of `GET /v1/account`. */
-export type AccountView = {
-  readonly account_id: string;
-  readonly email: string;
-  readonly name: string | null;
-  readonly company: string | null;
-  readonly country: string | null;
-  readonly plan: PlanName;
-  readonly pending_plan: PlanName | null;
-  readonly created_at: string;
-  readonly period: { readonly start: string; readonly end: string };
-  readonly usage: {
-    readonly units: number;
-    readonly included_units: number;
-    readonly remaining_units: number | null;
-    readonly calls: number;
-    readonly by_endpoint: readonly EndpointUsage[];
-  };
-  readonly limits: {
-    readonly requests_per_second: number;
-    readonly burst: number;
-    readonly max_batch_size: number;
-  };
-  readonly spend_limit_usd: string | null;
-  readonly projected_invoice: InvoiceView;
-};
-
-export type EndpointUsage = { readonly endpoint: string; readonly calls: number; readonly units: number };
-export type DayUsage = { readonly day: string; readonly calls: number; readonly units: number };
-
-export type UsageView = {
-  readonly from: string;
-  readonly to: string;
-  readonly group_by: "day" | "endpoint";
-  readonly rows: readonly (DayUsage | EndpointUsage)[];
-};
-
-export type InvoicePage = {
-  readonly data: readonly InvoiceView[];
-  readonly has_more: boolean;
-  readonly next_cursor: string | null;
-};
-
-export type RotatedKey = { readonly apiKey: string; readonly oldKeyExpiresAt: string };
+import { type RotatedKey, rotateKey } from "./key-rotation.ts";
+import { applyPlanChange, type PlanChange } from "./plan-change.ts";
+import { type SignedUp, type SignupFields, signUp } from "./signup.ts";
+import { type UsageRange, type UsageView, usageReport } from "./usage-report.ts";
 
 export type Accounts = {
-  readonly signup: (fields: SignupFields) => { readonly accountId: string; readonly apiKey: string };
+  /** Throws an ApiError `account_exists` where the mailbox has an account. */
+  readonly signup: (fields: SignupFields) => SignedUp;
   readonly view: (accountId: string) => AccountView;
+  /** `alongside` writes in the same transaction as the change. */
   readonly changePlan: (
     accountId: string,
-    change: { readonly plan: PlanName; readonly spendLimitMicroUsd?: number | null | undefined },
+    change: PlanChange,
     alongside?: (view: AccountView) => void,
   ) => AccountView;
+  /** `alongside` writes in the same transaction as the new key. */
   readonly rotateKey: (
     accountId: string,
     options: { readonly overlapSeconds: number },
     alongside?: (rotated: RotatedKey) => void,
   ) => RotatedKey;
-  readonly usage: (
-    accountId: string,
-    range: {
-      readonly from?: string | null;
-      readonly to?: string | null;
-      readonly groupBy: "day" | "endpoint";
-    },
-  ) => UsageView;
+  /** Throws an ApiError `invalid_request` for dates that cannot be. */
+  readonly usage: (accountId: string, range: UsageRange) => UsageView;
+  /** Throws an ApiError `invalid_request` for an unknown cursor. */
   readonly invoices: (
     accountId: string,
     page: { readonly limit: number; readonly startingAfter: string | null },
   ) => InvoicePage;
 };
 
-export declare function createAccounts(parts: {
+/** What an account's holder sees and changes. */
+export function createAccounts(parts: {
   store: Store;
   meter: Meter;
   keyRing: KeyRing;
   plans: PlanCatalogue;
   clock: Clock;
   randomBytes: RandomBytes;
-}): Accounts;
+}): Accounts {
+  const { store, meter, keyRing, clock } = parts;
+  const viewNow = (accountId: string): AccountView =>
+    accountView(parts, meter.ledger(accountId), clock.now());
+
+  return {
+    signup: (fields) => signUp(parts, fields),
+
+    view: (accountId) => {
+      meter.flush();
+      return viewNow(accountId);
+    },
+
+    changePlan: (accountId, change, alongside = () => {}) => {
+      meter.flush();
+      const ledger = meter.ledger(accountId);
+      try {
+        return store.transact(() => {
+          applyPlanChange(parts, ledger, change);
+          meter.forget(accountId);
+          const view = viewNow(accountId);
+          alongside(view);
+          return view;
+        });
+      } catch (error) {
+        // What memory read inside the transaction was undone with it.
+        meter.forget(accountId);
+        throw error;
+      } finally {
+        keyRing.forget(accountId);
+      }
+    },
+
+    rotateKey: (accountId, { overlapSeconds }, alongside = () => {}) =>
+      rotateKey(parts, accountId, overlapSeconds, alongside),
+
+    usage: (accountId, range) => {
+      meter.flush();
+      return usageReport(store, accountId, meter.ledger(accountId).period, clock.now(), range);
+    },
+
+    invoices: (accountId, page) => invoicePage(store, accountId, page),
+  };
+}

@@ -1,6 +1,9 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import type { Plan, PlanCatalogue } from "../metering/plans.ts";
+import { storedPlanName } from "../metering/plan-periods.ts";
+import { type Plan, type PlanCatalogue, planOf } from "../metering/plans.ts";
 import type { Store } from "../store/open.ts";
+import { hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
 
 /** Whom a key belongs to, and what the plan of that account allows. */
 export type Account = {
@@ -15,4 +18,57 @@ export type KeyRing = {
   readonly forget: (accountId: string) => void;
 };
 
-export declare function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock: Clock }): KeyRing;
+type KnownKey = {
+  readonly account: Account;
+  readonly expiresAt: number | null;
+};
+
+const KEYS_MAX = 50_000;
+const TTL_MS = 5_000;
+
+/**
+ * Finds accounts by key. Cached for five seconds by the key's SHA-256: known keys and unknown ones apart, so
+ * that a flood of made-up keys pushes no real one out. The key itself is kept nowhere, and what a comparison of
+ * hashes gives away in time says nothing about it.
+ */
+export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock: Clock }): KeyRing {
+  const { store, plans, clock } = parts;
+  const bounds = { max: KEYS_MAX, ttl: TTL_MS, ttlResolution: 0, perf: { now: clock.monotonic } };
+  const knownKeys = new LRUCache<string, KnownKey>(bounds);
+  const unknownKeys = new LRUCache<string, true>(bounds);
+  /** A known key holds only as long as its account is the one that stands here. */
+  const accounts = new LRUCache<string, Account>(bounds);
+
+  function load(keyHash: string): KnownKey | undefined {
+    const key = store.accounts.findKey(keyHash);
+    const row = key === undefined ? undefined : store.accounts.find(key.accountId);
+    if (key === undefined || row === undefined) {
+      unknownKeys.set(keyHash, true);
+      return undefined;
+    }
+    const account = accounts.get(row.accountId) ?? {
+      accountId: row.accountId,
+      plan: planOf(plans, storedPlanName(row.plan)),
+    };
+    const known = { account, expiresAt: key.expiresAt };
+    accounts.set(row.accountId, account);
+    knownKeys.set(keyHash, known);
+    return known;
+  }
+
+  return {
+    find: (key) => {
+      if (!isApiKeyWellFormed(key)) return null;
+      const keyHash = hashApiKey(key);
+      let known = knownKeys.get(keyHash);
+      if (known === undefined || accounts.get(known.account.accountId) !== known.account) {
+        known = unknownKeys.has(keyHash) ? undefined : load(keyHash);
+      }
+      if (known === undefined || (known.expiresAt !== null && known.expiresAt <= clock.now())) return null;
+      return known.account;
+    },
+    forget: (accountId) => {
+      accounts.delete(accountId);
+    },
+  };
+}

@@ -1,24 +1,16 @@
 import type { Clock } from "../clock.ts";
+import { ApiError } from "../errors.ts";
 import type { Store } from "../store/open.ts";
+import { StorageError } from "../store/storage-error.ts";
+import { createChargeLog } from "./charge-log.ts";
+import { createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./ledger.ts";
+import { formatUsd } from "./money.ts";
+import { secondOf } from "./period.ts";
+import { enterMonth } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
+import { openReservation, type Reservation } from "./reservation.ts";
 
 export type MeteredAccount = { readonly accountId: string };
-
-export type Charge = {
-  /** The route's template, at most 64 characters: what the usage is grouped by. */
-  readonly endpoint: string;
-  readonly units: number;
-};
-
-/** Units that are kept free for one call, until they are recorded or released. */
-export type Reservation = {
-  readonly accountId: string;
-  readonly units: number;
-  readonly record: (charge: Charge, alongside?: () => void) => Promise<void>;
-  readonly release: () => void;
-  readonly chargedUnits: () => number;
-  readonly remainingUnits: () => number | null;
-};
 
 export type MonthQuota = {
   readonly limitUnits: number;
@@ -27,16 +19,148 @@ export type MonthQuota = {
 };
 
 export type Meter = {
+  /**
+   * Holds units for one call. Throws an ApiError `quota_exceeded` where they would pass the plan's hard stop or
+   * the account's spend limit, `overloaded` where too many charges wait for the disk.
+   */
   readonly reserve: (account: MeteredAccount, units: number) => Reservation;
+  /** Counts a call of no units; on disk within a second. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;
+  /** Units that the plan's hard stop leaves; null where the plan has none. */
   readonly remainingUnits: (account: MeteredAccount) => number | null;
+  /** The included units of the running month. */
   readonly month: (account: MeteredAccount) => MonthQuota;
+  /** The account's month as memory has it; what was charged in it is on disk. */
+  readonly ledger: (accountId: string) => Ledger;
+  /** To be called when plan, plan periods or spend limit of an account were changed in the database. */
+  readonly forget: (accountId: string) => void;
+  /** Takes accounts into the month of `now`, all or none: those that nobody used since it turned. */
+  readonly enterMonths: (accountIds: readonly string[], now: number) => void;
+  /** Whether a running call may still be charged to this plan period. */
+  readonly isOpen: (planPeriodId: number) => boolean;
+  /** Writes all that waits, at once. False where the disk did not take calls of no units; they wait on. */
+  readonly flush: () => boolean;
+  /** Charges that wait for the disk. */
+  readonly waiting: () => number;
   readonly close: () => Promise<void>;
 };
 
-export declare function createMeter(parts: {
+const ENTRIES_PER_COMMIT_MAX = 2_000;
+const WAITING_MAX = 50_000;
+const LEDGERS_MAX = 50_000;
+const ENDPOINT_CHARS_MAX = 64;
+
+/**
+ * Meters calls: reserve, work, record. Reservations live in memory, where they guard hard stops and spend
+ * limits; a charge is on disk before its call is answered. A crash forgets the reservations and nothing else.
+ * A charge belongs to the plan period in which its call began, also when the month or the plan turns before it
+ * is written. The meter must be the only writer of its database.
+ */
+export function createMeter(parts: {
   store: Store;
   plans: PlanCatalogue;
   clock: Clock;
+  /** Told when an account enters a month, in which its plan may be another one. */
   planChanged: (accountId: string) => void;
-}): Meter;
+}): Meter {
+  const { store, plans, clock, planChanged } = parts;
+  const ledgers = createLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
+  const log = createChargeLog({ store, entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX });
+
+  const callTime = (ledger: Ledger): number => {
+    // A clock that was set back must not move a call out of the plan period that pays for it.
+    const latest = ledger.period.end - 1;
+    return Math.min(Math.max(Math.floor(clock.now()), ledger.current.startsAt), latest);
+  };
+
+  const remainingUnits = ({ accountId }: MeteredAccount): number | null => {
+    const ledger = ledgers.of(accountId);
+    return ledger.current.overagePriceMicroUsd === null ? includedUnitsLeft(ledger) : null;
+  };
+
+  return {
+    reserve: (account, units) => {
+      if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
+      if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
+      const ledger = ledgers.of(account.accountId);
+      if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, clock.now());
+      const { accountId, current } = ledger;
+      const at = callTime(ledger);
+      return openReservation({
+        accountId,
+        units,
+        tally: current,
+        opened: ledgers.opened,
+        closed: ledgers.closed,
+        remainingUnits: () => remainingUnits(account),
+        append: (charge, calls, settled, alongside) => {
+          const endpoint = checkEndpoint(charge.endpoint);
+          const entry = {
+            accountId,
+            planPeriodId: current.planPeriodId,
+            at,
+            endpoint,
+            units: charge.units,
+            calls,
+          };
+          return log.append(entry, settled, alongside);
+        },
+      });
+    },
+    countCall: ({ accountId }, endpoint) => {
+      const ledger = ledgers.of(accountId);
+      const { planPeriodId } = ledger.current;
+      const at = callTime(ledger);
+      log.appendLater({ accountId, planPeriodId, at, endpoint: checkEndpoint(endpoint), units: 0, calls: 1 });
+    },
+    remainingUnits,
+    month: ({ accountId }) => {
+      const ledger = ledgers.of(accountId);
+      return {
+        limitUnits: ledger.current.includedUnits,
+        remainingUnits: includedUnitsLeft(ledger),
+        resetSeconds: secondsUntil(ledger.period.end, clock.now()),
+      };
+    },
+    ledger: ledgers.of,
+    forget: ledgers.forget,
+    enterMonths: (accountIds, now) => {
+      store.transact(() => {
+        for (const accountId of accountIds) enterMonth(store, plans, accountId, now);
+      });
+      for (const accountId of accountIds) {
+        ledgers.forget(accountId);
+        planChanged(accountId);
+      }
+    },
+    isOpen: ledgers.isOpen,
+    flush: log.flush,
+    waiting: log.waiting,
+    close: async () => {
+      if (!log.flush()) throw new StorageError("some calls of no units could not be written");
+    },
+  };
+}
+
+function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
+  const { current, period, spendLimitMicroUsd } = ledger;
+  const until = secondOf(period.end);
+  const left = unitsLeft(ledger);
+  const used = ledger.tallies.reduce((total, tally) => total + tally.units + tally.heldUnits, 0);
+  const message =
+    current.overagePriceMicroUsd === null
+      ? `This call needs ${units} units; ${used} of the ${current.includedUnits} units of the ${current.plan} plan are used or held until ${until}. A larger plan is to be had by POST /v1/account/plan.`
+      : `This call needs ${units} units; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. It is changed by POST /v1/account/plan.`;
+  return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
+}
+
+function secondsUntil(at: number, now: number): number {
+  return Math.max(1, Math.ceil((at - now) / 1_000));
+}
+
+function checkEndpoint(endpoint: string): string {
+  if (endpoint.length === 0 || endpoint.length > ENDPOINT_CHARS_MAX) {
+    throw new Error(`an endpoint has 1 to ${ENDPOINT_CHARS_MAX} characters, not ${endpoint.length}`);
+  }
+  return endpoint;
+}

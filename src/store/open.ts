@@ -86,6 +86,7 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     invoices: withStorageErrors(createInvoiceStore(orm)),
     replies: withStorageErrors(createReplyStore(orm)),
     transact,
+    isInTransaction: (): boolean => database.inTransaction,
     ...withStorageErrors({
       /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
       probe: (): void => {

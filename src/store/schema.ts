@@ -121,15 +121,16 @@ export const idempotentReplies = sqliteTable(
     idempotencyKey: text("idempotency_key").notNull(),
     fingerprint: text("fingerprint").notNull(),
     status: integer("status").notNull(),
-    headers: text("headers").notNull(),
-    body: text("body"),
-    bodyFile: text("body_file"),
     bodyBytes: integer("body_bytes").notNull(),
     expiresAt: integer("expires_at").notNull(),
+    headers: text("headers").notNull(),
+    bodyFile: text("body_file"),
+    body: text("body"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.idempotencyKey] }),
-    index("idempotent_replies_by_expiry").on(table.expiresAt),
+    // With the bytes in it, so that their sum is found without reading bodies.
+    index("idempotent_replies_by_expiry").on(table.expiresAt, table.bodyBytes),
   ],
 );
 

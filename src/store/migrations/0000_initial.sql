@@ -27,15 +27,15 @@ CREATE TABLE `idempotent_replies` (
 	`idempotency_key` text NOT NULL,
 	`fingerprint` text NOT NULL,
 	`status` integer NOT NULL,
-	`headers` text NOT NULL,
-	`body` text,
-	`body_file` text,
 	`body_bytes` integer NOT NULL,
 	`expires_at` integer NOT NULL,
+	`headers` text NOT NULL,
+	`body_file` text,
+	`body` text,
 	PRIMARY KEY(`account_id`, `idempotency_key`)
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `idempotent_replies_by_expiry` ON `idempotent_replies` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `idempotent_replies_by_expiry` ON `idempotent_replies` (`expires_at`,`body_bytes`);--> statement-breakpoint
 CREATE TABLE `invoices` (
 	`invoice_id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,

@@ -1,0 +1,77 @@
+import { type InvoiceView, invoiceView, projectedTotal } from "../metering/invoice.ts";
+import { includedUnitsLeft, type Ledger } from "../metering/ledger.ts";
+import { formatUsd } from "../metering/money.ts";
+import { dayOf, lastDayOf, secondOf } from "../metering/period.ts";
+import { storedPlanName } from "../metering/plan-periods.ts";
+import { type PlanCatalogue, type PlanName, planOf } from "../metering/plans.ts";
+import type { Store } from "../store/open.ts";
+
+/** The body of `GET /v1/account`. */
+export type AccountView = {
+  readonly account_id: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly company: string | null;
+  readonly country: string | null;
+  readonly plan: PlanName;
+  readonly pending_plan: PlanName | null;
+  readonly created_at: string;
+  readonly period: { readonly start: string; readonly end: string };
+  readonly usage: {
+    readonly units: number;
+    readonly included_units: number;
+    readonly remaining_units: number | null;
+    readonly calls: number;
+    readonly by_endpoint: readonly EndpointUsage[];
+  };
+  readonly limits: {
+    readonly requests_per_second: number;
+    readonly burst: number;
+    readonly max_batch_size: number;
+  };
+  readonly spend_limit_usd: string | null;
+  readonly projected_invoice: InvoiceView;
+};
+
+export type EndpointUsage = { readonly endpoint: string; readonly calls: number; readonly units: number };
+
+/** An account with its running month. Units that are held for running calls are not in it. */
+export function accountView(
+  parts: { store: Store; plans: PlanCatalogue },
+  ledger: Ledger,
+  now: number,
+): AccountView {
+  const { store, plans } = parts;
+  const { accountId, period, tallies, current } = ledger;
+  const account = store.accounts.find(accountId);
+  if (account === undefined) throw new Error("the ledger has no account");
+  const limits = planOf(plans, current.plan);
+  const byEndpoint = store.usage.byEndpoint(accountId, dayOf(period.start), lastDayOf(period));
+  const { spendLimitMicroUsd, createdAt } = account;
+  const total = projectedTotal(period, tallies, { now, activeSince: createdAt, spendLimitMicroUsd });
+  return {
+    account_id: accountId,
+    email: account.email,
+    name: account.name,
+    company: account.company,
+    country: account.country,
+    plan: current.plan,
+    pending_plan: account.pendingPlan === null ? null : storedPlanName(account.pendingPlan),
+    created_at: secondOf(createdAt),
+    period: { start: secondOf(period.start), end: secondOf(period.end) },
+    usage: {
+      units: tallies.reduce((sum, { units }) => sum + units, 0),
+      included_units: current.includedUnits,
+      remaining_units: current.overagePriceMicroUsd === null ? includedUnitsLeft(ledger) : null,
+      calls: byEndpoint.reduce((sum, { calls }) => sum + calls, 0),
+      by_endpoint: byEndpoint,
+    },
+    limits: {
+      requests_per_second: limits.requestsPerSecond,
+      burst: limits.burst,
+      max_batch_size: limits.maxBatchSize,
+    },
+    spend_limit_usd: spendLimitMicroUsd === null ? null : formatUsd(spendLimitMicroUsd),
+    projected_invoice: invoiceView(accountId, period, tallies, total),
+  };
+}

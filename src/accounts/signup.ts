@@ -1,0 +1,45 @@
+import type { Clock } from "../clock.ts";
+import { ApiError } from "../errors.ts";
+import { periodOf } from "../metering/period.ts";
+import { newPlanPeriod } from "../metering/plan-periods.ts";
+import type { PlanCatalogue, PlanName } from "../metering/plans.ts";
+import type { Store } from "../store/open.ts";
+import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";
+
+export type SignupFields = {
+  readonly email: string;
+  /** The key by which two spellings of one mailbox are found to be the same. */
+  readonly normalized: string;
+  readonly name: string | null;
+  readonly company: string | null;
+  readonly country: string | null;
+  readonly plan: PlanName;
+  readonly referralCode: string | null;
+};
+
+export type SignedUp = { readonly accountId: string; readonly apiKey: string };
+
+const ACCOUNT_ID_CHARS = 20;
+
+/**
+ * Makes an account, its first key and its first plan period in one step. Throws an ApiError `account_exists`
+ * where the mailbox has an account, however many signups of it run at once.
+ */
+export function signUp(
+  parts: { store: Store; plans: PlanCatalogue; clock: Clock; randomBytes: RandomBytes },
+  fields: SignupFields,
+): SignedUp {
+  const { store, plans, clock, randomBytes } = parts;
+  const now = Math.floor(clock.now());
+  const accountId = `acc_${randomBase62(ACCOUNT_ID_CHARS, randomBytes)}`;
+  const apiKey = makeApiKey(randomBytes);
+  const account = { ...fields, accountId, pendingPlan: null, spendLimitMicroUsd: null, createdAt: now };
+  store.transact(() => {
+    if (!store.accounts.insert(account)) throw new ApiError("account_exists");
+    store.accounts.insertKey({ keyHash: hashApiKey(apiKey), accountId, createdAt: now, expiresAt: null });
+    store.planPeriods.insert(
+      newPlanPeriod(plans, { accountId, plan: fields.plan, period: periodOf(now), startsAt: now }),
+    );
+  });
+  return { accountId, apiKey };
+}

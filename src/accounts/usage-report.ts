@@ -1,0 +1,67 @@
+import { ApiError } from "../errors.ts";
+import { dayOf, type Period } from "../metering/period.ts";
+import type { Store } from "../store/open.ts";
+import type { EndpointUsage } from "./account-view.ts";
+
+export type DayUsage = { readonly day: string; readonly calls: number; readonly units: number };
+
+/** The body of `GET /v1/account/usage`. */
+export type UsageView = {
+  readonly from: string;
+  readonly to: string;
+  readonly group_by: "day" | "endpoint";
+  readonly rows: readonly (DayUsage | EndpointUsage)[];
+};
+
+export type UsageRange = {
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+  readonly groupBy: "day" | "endpoint";
+};
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 366;
+
+/**
+ * Usage by day or by endpoint, from the first to the last day, both included. Without dates: to today,
+ * and from the first of the last day's month. A moment ("2026-11-20T10:00:00Z") stands for its day. Days without a call are left out.
+ */
+export function usageReport(
+  store: Store,
+  accountId: string,
+  period: Period,
+  now: number,
+  range: UsageRange,
+): UsageView {
+  const to = readDay("to", range.to) ?? dayOf(Math.min(Math.max(now, period.start), period.end - 1));
+  const from = readDay("from", range.from) ?? `${to.slice(0, 7)}-01`;
+  if (from > to) throw new ApiError("invalid_request", `from (${from}) must not be after to (${to}).`);
+  if ((Date.parse(to) - Date.parse(from)) / DAY_MS >= DAYS_MAX) {
+    throw new ApiError("invalid_request", `from and to may span at most ${DAYS_MAX} days.`);
+  }
+  const rows =
+    range.groupBy === "day"
+      ? store.usage.byDay(accountId, from, to)
+      : store.usage.byEndpoint(accountId, from, to);
+  return { from, to, group_by: range.groupBy, rows };
+}
+
+function readDay(name: "from" | "to", text: string | null | undefined): string | null {
+  if (text === null || text === undefined) return null;
+  const at = text.length <= 30 ? Date.parse(text) : Number.NaN;
+  const isDay = DAY.test(text.slice(0, 10)) && (text.length === 10 || text.charAt(10) === "T");
+  // Years beyond four digits and days that no month has are not what was meant.
+  if (!isDay || Number.isNaN(at) || !isCalendarDay(text.slice(0, 10))) {
+    throw new ApiError(
+      "invalid_request",
+      `${name} must be a date such as 2026-11-20 or 2026-11-20T10:00:00Z.`,
+    );
+  }
+  return dayOf(at);
+}
+
+function isCalendarDay(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && dayOf(at) === day;
+}

@@ -1,0 +1,130 @@
+import type { Clock } from "../clock.ts";
+import type { Store } from "../store/open.ts";
+import { basePrices, overagePrice, type PlanPeriod, splitUnits } from "./invoice.ts";
+import type { Period } from "./period.ts";
+import { enterMonth, planPeriodOf, runningPlanPeriod } from "./plan-periods.ts";
+import type { PlanCatalogue } from "./plans.ts";
+
+/** What was used in a plan period, and what is being held for calls that run. */
+export type Tally = PlanPeriod & {
+  readonly planPeriodId: number;
+  /** On disk. */
+  units: number;
+  /** Reserved, or on the way to the disk. */
+  heldUnits: number;
+  /** Reservations that may still be recorded. */
+  openReservations: number;
+};
+
+/** The month in which an account is, in memory. */
+export type Ledger = {
+  readonly accountId: string;
+  readonly period: Period;
+  /** The plan periods of the month; the last one is running. */
+  readonly tallies: readonly Tally[];
+  readonly current: Tally;
+  readonly spendLimitMicroUsd: number | null;
+};
+
+export type Ledgers = {
+  /** The account's ledger; enters the new month where the old one is over. */
+  readonly of: (accountId: string) => Ledger;
+  /** Reads the account's ledger anew when it is next asked for: the database was changed. */
+  readonly forget: (accountId: string) => void;
+  readonly opened: (tally: Tally) => void;
+  readonly closed: (tally: Tally) => void;
+  /** Whether a running call may still be charged to this plan period. */
+  readonly isOpen: (planPeriodId: number) => boolean;
+};
+
+/**
+ * Keeps the ledgers of at most `ledgersMax` accounts that were active last. Tallies with open reservations are
+ * kept apart for as long as these last, so that every reservation of a plan period counts on the same tally.
+ */
+export function createLedgers(parts: {
+  store: Store;
+  plans: PlanCatalogue;
+  clock: Clock;
+  ledgersMax: number;
+  planChanged: (accountId: string) => void;
+}): Ledgers {
+  const { store, plans, clock, ledgersMax, planChanged } = parts;
+  const ledgers = new Map<string, Ledger>();
+  const openTallies = new Map<number, Tally>();
+
+  function load(accountId: string, now: number): Ledger {
+    let running = runningPlanPeriod(store, accountId);
+    if (running.periodEnd <= now) {
+      running = enterMonth(store, plans, accountId, now);
+      planChanged(accountId);
+    }
+    const rows = store.planPeriods.ofMonth(accountId, running.periodStart);
+    const tallies = rows.map((row): Tally => {
+      const open = openTallies.get(row.planPeriodId);
+      return (
+        open ?? { ...planPeriodOf(row), planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 }
+      );
+    });
+    const current = tallies.at(-1);
+    const account = store.accounts.find(accountId);
+    if (current === undefined || account === undefined) throw new Error("the account has no ledger");
+    const period = { start: running.periodStart, end: running.periodEnd };
+    return { accountId, period, tallies, current, spendLimitMicroUsd: account.spendLimitMicroUsd };
+  }
+
+  function remember(ledger: Ledger): void {
+    if (ledgers.size >= ledgersMax) {
+      const [oldest] = ledgers.keys();
+      if (oldest !== undefined) ledgers.delete(oldest);
+    }
+    ledgers.set(ledger.accountId, ledger);
+  }
+
+  return {
+    of: (accountId) => {
+      const now = clock.now();
+      const known = ledgers.get(accountId);
+      if (known !== undefined && now < known.period.end) return known;
+      ledgers.delete(accountId);
+      const ledger = load(accountId, now);
+      remember(ledger);
+      return ledger;
+    },
+    forget: (accountId) => {
+      ledgers.delete(accountId);
+    },
+    opened: (tally) => {
+      tally.openReservations += 1;
+      openTallies.set(tally.planPeriodId, tally);
+    },
+    closed: (tally) => {
+      tally.openReservations -= 1;
+      if (tally.openReservations === 0) openTallies.delete(tally.planPeriodId);
+    },
+    isOpen: (planPeriodId) => openTallies.has(planPeriodId),
+  };
+}
+
+/** Included units that nobody has used or holds. */
+export function includedUnitsLeft(ledger: Ledger): number {
+  const included = splitUnits(withHeld(ledger)).reduce((total, split) => total + split.included, 0);
+  return Math.max(0, ledger.current.includedUnits - included);
+}
+
+/**
+ * How many more units may be reserved: what is included where that is a hard stop, and with a spend limit also
+ * what its rest pays for. Held units count as if they were all used, so that no order of events passes a limit.
+ */
+export function unitsLeft(ledger: Ledger): number {
+  const price = ledger.current.overagePriceMicroUsd;
+  if (price === null) return includedUnitsLeft(ledger);
+  if (ledger.spendLimitMicroUsd === null || price === 0) return Number.POSITIVE_INFINITY;
+  const planPeriods = withHeld(ledger);
+  const base = basePrices(ledger.period, planPeriods).reduce((total, share) => total + share, 0);
+  const rest = ledger.spendLimitMicroUsd - base - overagePrice(planPeriods);
+  return includedUnitsLeft(ledger) + Math.max(0, Math.floor(rest / price));
+}
+
+function withHeld(ledger: Ledger): PlanPeriod[] {
+  return ledger.tallies.map((tally) => ({ ...tally, units: tally.units + tally.heldUnits }));
+}

@@ -1,0 +1,69 @@
+import type { Store } from "../store/open.ts";
+import type { NewPlanPeriod, PlanPeriodRow } from "../store/plan-period-store.ts";
+import type { PlanPeriod } from "./invoice.ts";
+import { type Period, periodOf } from "./period.ts";
+import { isPlanName, type PlanCatalogue, type PlanName, planOf } from "./plans.ts";
+
+/** A text of the database as a plan's name. */
+export function storedPlanName(text: string): PlanName {
+  if (!isPlanName(text)) throw new Error(`the database names an unknown plan ${text}`);
+  return text;
+}
+
+/** A row as the invoice reads it. */
+export function planPeriodOf(row: PlanPeriodRow): PlanPeriod {
+  return { ...row, plan: storedPlanName(row.plan) };
+}
+
+/** A plan period that begins now, with today's prices. */
+export function newPlanPeriod(
+  plans: PlanCatalogue,
+  begin: { accountId: string; plan: PlanName; period: Period; startsAt: number },
+): NewPlanPeriod {
+  const plan = planOf(plans, begin.plan);
+  return {
+    accountId: begin.accountId,
+    periodStart: begin.period.start,
+    periodEnd: begin.period.end,
+    plan: plan.plan,
+    monthlyPriceMicroUsd: plan.monthlyPriceMicroUsd,
+    includedUnits: plan.includedUnits,
+    overagePriceMicroUsd: plan.overagePriceMicroUsd,
+    startsAt: begin.startsAt,
+  };
+}
+
+/**
+ * Ends the plan periods of months that are over and begins those of the next, until the running one holds
+ * `now`; a plan that was asked for begins with its month. Months in which nobody called are not left out.
+ * Time that runs backwards changes nothing.
+ */
+export function enterMonth(
+  store: Store,
+  plans: PlanCatalogue,
+  accountId: string,
+  now: number,
+): PlanPeriodRow {
+  return store.transact(() => {
+    let running = runningPlanPeriod(store, accountId);
+    while (running.periodEnd <= now) {
+      const account = store.accounts.find(accountId);
+      if (account === undefined) throw new Error("a plan period has no account");
+      const plan = storedPlanName(account.pendingPlan ?? account.plan);
+      if (account.pendingPlan !== null) store.accounts.setPlan(accountId, plan, null);
+      store.planPeriods.end(running.planPeriodId, running.periodEnd);
+      const period = periodOf(running.periodEnd);
+      running = store.planPeriods.insert(
+        newPlanPeriod(plans, { accountId, plan, period, startsAt: period.start }),
+      );
+    }
+    return running;
+  });
+}
+
+/** The plan period in which an account is. Every account has one from its signup on. */
+export function runningPlanPeriod(store: Store, accountId: string): PlanPeriodRow {
+  const running = store.planPeriods.running(accountId);
+  if (running === undefined) throw new Error("the account has no running plan period");
+  return running;
+}
