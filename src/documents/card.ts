@@ -1,6 +1,6 @@
-import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { compactBy, unreadable } from "./alphabet.ts";
 import { type CardBrand, cardBrandOf, cardBrandsVersion } from "./card-brand.ts";
-import { maskDigits, maskText } from "./card-mask.ts";
+import { CARD_ALPHABET, maskCardNumber, maskDigits } from "./card-mask.ts";
 import { digitAt, numberAt } from "./checksums/digits.ts";
 import { luhnRemainder } from "./checksums/luhn.ts";
 import testNumberText from "./data/card-test-numbers.txt" with { type: "text" };
@@ -15,7 +15,6 @@ import {
   passed,
 } from "./outcome.ts";
 
-const ALPHABET = alphabetOf(DIGITS, "-.");
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 19;
 
@@ -37,7 +36,7 @@ const UNREAD: Finding<"card"> = {
 
 /** The bare digits. They are the number itself: never to be shown, kept or logged. */
 function compact(value: string): string | null {
-  return compactBy(ALPHABET, value);
+  return compactBy(CARD_ALPHABET, value);
 }
 
 /** `4242424242424242` → `424242******4242`: a card number is only ever written masked. */
@@ -71,7 +70,10 @@ function refuseLength(shown: string, digits: string): Outcome<"card"> {
 function validate(value: string): Outcome<"card"> {
   const digits = compact(value);
   if (digits === null) {
-    return { ...unreadable("card", value, "A card number", ALPHABET, UNREAD), value: maskText(value) };
+    return {
+      ...unreadable("card", value, "A card number", CARD_ALPHABET, UNREAD),
+      value: maskCardNumber(value),
+    };
   }
   const shown = maskDigits(digits);
   if (digits.length < LENGTH_MIN || digits.length > LENGTH_MAX) return refuseLength(shown, digits);

@@ -1,5 +1,6 @@
+import { VALUE_CHARACTERS_MAX } from "./alphabet.ts";
 import { card } from "./card.ts";
-import { maskText } from "./card-mask.ts";
+import { digitRunsIn, maskCardNumber } from "./card-mask.ts";
 import { cnpj } from "./cnpj.ts";
 import { cpf } from "./cpf.ts";
 import { ean13 } from "./ean13.ts";
@@ -11,6 +12,7 @@ import {
   type DocumentCheck,
   type DocumentType,
   failed,
+  type IdentityReason,
   type IdentityResult,
   undetected,
 } from "./outcome.ts";
@@ -37,21 +39,28 @@ export function isDocumentType(text: string): text is DocumentType {
 
 /**
  * Judges a value as a document of the type. Any text is answered: what is wrong with it stands in the result.
- * A number that only a card can have is masked even where another type was asked for.
+ * A card number is masked even where another type was asked for.
  */
 export function validateDocument(type: DocumentType, value: string): IdentityResult {
   const result = documents[type].validate(value);
-  return result.valid || type === "card" ? result : withoutCardNumber(result);
+  return result.valid || type === "card" || !hidesCardNumber(result) ? result : masked(result);
 }
 
-/** More digits than any other type has, so that a number of them is nothing but a card's. */
-const CARD_ONLY_DIGITS_MIN = 15;
+/** Shorter runs of digits may well be what was asked for, mistyped. */
+const CARD_RUN_MIN = 14;
 
-function withoutCardNumber(result: IdentityResult): IdentityResult {
-  const digits = card.compact(result.value);
-  if (digits === null || digits.length < CARD_ONLY_DIGITS_MIN) return result;
-  const { valid, value } = card.validate(digits);
-  return valid ? { ...result, value, normalized: value } : result;
+/** What has its type's whole structure was formatted, and is not taken for a card number whatever its Luhn sum. */
+function hidesCardNumber({ value, formatted }: IdentityResult): boolean {
+  if (formatted !== null || value.length < CARD_RUN_MIN || value.length > VALUE_CHARACTERS_MAX) return false;
+  return digitRunsIn(value).some((run) => {
+    if (run.length < CARD_RUN_MIN) return false;
+    const { valid, details } = card.validate(run);
+    return valid && details.brand !== null;
+  });
+}
+
+function masked({ type, value, reason, message }: IdentityResult): IdentityResult {
+  return unread(type, maskCardNumber(value), reason ?? "format", message ?? "");
 }
 
 /** The result where our own check broke: nothing is known, and a card number stays masked. */
@@ -60,13 +69,18 @@ export function checkFailed(type: null, value: string): AutodetectResult;
 export function checkFailed(type: DocumentType | null, value: string): IdentityResult | AutodetectResult;
 export function checkFailed(type: DocumentType | null, value: string): IdentityResult | AutodetectResult {
   const message = "The check could not be carried out; try again.";
-  if (type !== null) return unchecked(type, type === "card" ? maskText(value) : value, message);
-  const nothing = undetected(maskText(value), "check_failed", message);
+  if (type !== null) return unread(type, maskCardNumber(value), "check_failed", message);
+  const nothing = undetected(maskCardNumber(value), "check_failed", message);
   return { ...nothing, detected: null, confidence: 0, candidates: [] };
 }
 
-function unchecked<T extends DocumentType>(type: T, value: string, message: string): IdentityResult {
-  const { unread }: DocumentCheck<T> = documents[type];
-  // A type argument that is a union keeps the compiler from seeing that the parts belong together.
-  return failed(type, value, "check_failed", message, unread) as unknown as IdentityResult;
+function unread<T extends DocumentType>(
+  type: T,
+  value: string,
+  reason: IdentityReason,
+  message: string,
+): IdentityResult {
+  const finding = documents[type].unread;
+  // A type argument that may be a union keeps the compiler from seeing that the parts belong together.
+  return failed(type, value, reason, message, finding) as unknown as IdentityResult;
 }

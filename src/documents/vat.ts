@@ -21,14 +21,10 @@ const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
 
 const LEGACY_LENGTH: readonly IdentityWarning[] = Object.freeze(["legacy_length"] as const);
 
-/** Every rule there is, European Union first. */
-export const vatRules: readonly VatRule[] = [
-  ...westernRules,
-  ...southernRules,
-  ...northernRules,
-  ...easternRules,
-  ...rulesBeyond,
-];
+const europeanRules = [...westernRules, ...southernRules, ...northernRules, ...easternRules];
+
+/** Every rule there is, Europe first. */
+export const vatRules: readonly VatRule[] = [...europeanRules, ...rulesBeyond];
 
 const rulesByPrefix = new Map(vatRules.map((rule) => [rule.prefix.slice(0, 2), rule]));
 
@@ -56,6 +52,14 @@ function format(number: string): string {
 export function vatRuleOf(number: string): VatRule | null {
   const code = number.slice(0, 2);
   return rulesByPrefix.get(code === "GR" ? "EL" : code) ?? null;
+}
+
+/** True where some European country's rule holds for a number that was written without its prefix. */
+export function holdsSomeVatRule(body: string): boolean {
+  return europeanRules.some(
+    (rule) =>
+      rule.strength !== "format" && rule.lengths[0] === body.length && rule.fits(body) && rule.holds(body),
+  );
 }
 
 function findingOf(rule: VatRule, body: string): Finding<"vat"> {

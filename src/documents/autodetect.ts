@@ -1,0 +1,167 @@
+import { alphabetOf, compactBy, DIGITS, LETTERS, VALUE_CHARACTERS_MAX } from "./alphabet.ts";
+import { cardBrandOf } from "./card-brand.ts";
+import { maskCardNumber } from "./card-mask.ts";
+import { isDigits, numberAt } from "./checksums/digits.ts";
+import { ibanCheckDigits } from "./iban.ts";
+import { ibanCountryOf } from "./iban-country.ts";
+import { maskedTypeOf } from "./number-mask.ts";
+import {
+  type AutodetectResult,
+  type Candidate,
+  type DocumentType,
+  type IdentityResult,
+  undetected,
+} from "./outcome.ts";
+import { validateDocument } from "./registry.ts";
+import { holdsSomeVatRule, vatRuleOf } from "./vat.ts";
+
+/** Whatever some type is written with. */
+const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
+
+/** A type that a value may be, before its rivals are weighed. */
+type Guess = { readonly type: DocumentType; readonly weight: number; readonly result: IdentityResult };
+
+/**
+ * Finds the type a value is most likely of. A customary writing tells most, then how seldom a random text of
+ * the same shape passes the type's check. Where nothing passes, a writing or a prefix may still tell the type,
+ * and the answer says what is wrong. Any text is answered; a card number is masked, recognised or not.
+ * @example
+ * autodetect("978-3-16-148410-0").detected === "isbn"
+ */
+export function autodetect(value: string): AutodetectResult {
+  if (value.length > VALUE_CHARACTERS_MAX) {
+    const message = `A value of more than ${VALUE_CHARACTERS_MAX} characters is not read.`;
+    return unrecognised(value, "length", message, []);
+  }
+  const number = compactBy(ALPHABET, value);
+  if (number === null || number === "") {
+    return unrecognised(value, "format", "No document is numbered like this.", []);
+  }
+  const masked = number === value ? null : maskedTypeOf(value.normalize("NFKC").trim(), number.length);
+  const guesses = plausibleTypes(number, masked)
+    .map(([type, weight]) => ({ type, weight, result: validateDocument(type, value) }))
+    .filter(({ result }) => result.valid);
+  if (guesses.length > 0) {
+    const hasVat = guesses.some(({ type }) => type === "vat");
+    return ranked(guesses, hasVat ? [] : bareVatCandidates(number));
+  }
+  const likely = masked === null ? typeByPrefix(number) : ([masked, 0.6] as const);
+  if (likely === null) {
+    return unrecognised(value, "format", "No document is numbered like this.", bareVatCandidates(number));
+  }
+  const [type, confidence] = likely;
+  return { ...validateDocument(type, value), detected: type, confidence, candidates: [{ type, confidence }] };
+}
+
+function unrecognised(
+  value: string,
+  reason: "format" | "length",
+  message: string,
+  candidates: readonly Candidate[],
+): AutodetectResult {
+  return { ...undetected(maskCardNumber(value), reason, message), detected: null, confidence: 0, candidates };
+}
+
+/** The best guess wins; what it leaves open is divided among its rivals and taken off its own confidence. */
+function ranked(guesses: readonly Guess[], others: readonly Candidate[]): AutodetectResult {
+  const [winner, ...rivals] = guesses.toSorted((a, b) => b.weight - a.weight);
+  if (winner === undefined) throw new Error("ranking needs a guess");
+  const shares = rivals.map(({ type, weight }) => ({ type, confidence: weight * (1 - winner.weight) }));
+  const rivalry = shares.reduce((sum, { confidence }) => sum + confidence, 0);
+  const confidence = rounded(winner.weight * (1 - rivalry));
+  const candidates = [
+    { type: winner.type, confidence },
+    ...shares.map((share) => ({ type: share.type, confidence: rounded(share.confidence) })),
+    ...others,
+  ];
+  return {
+    ...winner.result,
+    detected: winner.type,
+    confidence,
+    candidates: candidates.toSorted((a, b) => b.confidence - a.confidence),
+  };
+}
+
+function rounded(confidence: number): number {
+  return Math.round(confidence * 1000) / 1000;
+}
+
+type Plausible = readonly [type: DocumentType, weight: number];
+
+/** The types whose length and characters fit, weighed by how seldom chance would pass their check. */
+function plausibleTypes(number: string, masked: DocumentType | null): readonly Plausible[] {
+  const plausible = isDigits(number) ? digitTypes(number) : letterTypes(number);
+  if (masked === null) return plausible;
+  const weight = masked === "ein" ? 0.8 : 0.99;
+  return [[masked, weight], ...plausible.filter(([type]) => type !== masked)];
+}
+
+function digitTypes(number: string): readonly Plausible[] {
+  switch (number.length) {
+    case 9:
+      return [["ein", 0.35]];
+    case 10:
+      return [["isbn", 0.85]];
+    case 11:
+      return [["cpf", 0.95]];
+    case 13:
+      return [
+        ["isbn", 0.97],
+        ["ean13", 0.9],
+        ["card", cardWeight(number, 0.4)],
+      ];
+    case 14:
+      return [
+        ["cnpj", 0.95],
+        ["card", cardWeight(number, 0.9)],
+      ];
+    default:
+      return [["card", cardWeight(number, number.length === 12 ? 0.5 : 0.95)]];
+  }
+}
+
+/** Without a brand only the Luhn digit speaks for a card, and one number in ten has that by chance. */
+function cardWeight(number: string, weightWithBrand: number): number {
+  return cardBrandOf(numberAt(number, 0, 8)) === null ? 0.3 : weightWithBrand;
+}
+
+function letterTypes(number: string): readonly Plausible[] {
+  const types: Plausible[] = [];
+  if (number.length === 10) types.push(["isbn", 0.85]);
+  if (number.length === 14) types.push(["cnpj", 0.95]);
+  const rule = vatRuleOf(number);
+  if (rule !== null) types.push(["vat", rule.strength === "format" ? 0.7 : 0.97]);
+  if (number.length >= 15) types.push(["iban", 0.99]);
+  return types;
+}
+
+/** Digits that would be somebody's VAT number with a prefix, which alone never decides. */
+function bareVatCandidates(number: string): readonly Candidate[] {
+  const isCandidate = number.length >= 8 && number.length <= 12 && holdsSomeVatRule(number);
+  return isCandidate ? [{ type: "vat", confidence: 0.1 }] : [];
+}
+
+/** The type that letters or leading digits speak for though no check passes, or null. */
+function typeByPrefix(number: string): Plausible | null {
+  if (isDigits(number)) return typeByLeadingDigits(number);
+  const country = ibanCountryOf(number);
+  if (country !== null && isDigits(number, 2, 4)) {
+    if (number.length === country.classes.length) return ["iban", 0.7];
+    if (number.length >= 16) return ["iban", 0.4];
+  }
+  const rule = vatRuleOf(number);
+  if (rule !== null && isDigits(number, number.length - 3, number.length - 1)) {
+    return rule.lengths.includes(number.length - rule.prefix.length) ? ["vat", 0.6] : ["vat", 0.3];
+  }
+  // Countries outside the registry number their accounts in the same way.
+  const isLikeIban =
+    /^[A-Z]{2}\d{2}[0-9A-Z]{11,30}$/.test(number) && ibanCheckDigits(number) === number.slice(2, 4);
+  return isLikeIban ? ["iban", 0.5] : null;
+}
+
+function typeByLeadingDigits(number: string): Plausible | null {
+  if (number.length === 13 && /^97[89]/.test(number)) return ["isbn", 0.5];
+  if (number.length < 15 || number.length > 19) return null;
+  const brand = cardBrandOf(numberAt(number, 0, 8));
+  return brand?.lengths.includes(number.length) === true ? ["card", 0.4] : null;
+}
