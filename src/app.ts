@@ -1,60 +1,128 @@
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
+import { version } from "../package.json" with { type: "json" };
+import { PoolFullError } from "./batch/pool.ts";
+import type { Config } from "./config.ts";
 import { ApiError } from "./errors.ts";
-import type { Boundary } from "./http/boundary.ts";
+import { accountRoutes } from "./http/account.ts";
+import { type Boundary, type CallReport, createBoundary } from "./http/boundary.ts";
+import { createCharged } from "./http/charged.ts";
+import { directoryRoutes } from "./http/directory.ts";
+import { emailRoutes } from "./http/email.ts";
+import { createGuard, type Guard } from "./http/guard.ts";
+import { healthRoutes } from "./http/health.ts";
+import { createIdempotent } from "./http/idempotent.ts";
+import { identityRoutes } from "./http/identity.ts";
+import { createMetrics, type Metrics, metricsRoutes } from "./http/metrics.ts";
+import { phoneRoutes } from "./http/phone.ts";
+import { planRoutes } from "./http/plans.ts";
+import { signupRoutes } from "./http/signup.ts";
+import { unroutedHandler } from "./http/unrouted.ts";
+import { errorFacts, type Log } from "./log.ts";
+import type { Parts, Surroundings } from "./parts.ts";
+import { checksOf, readingsOf } from "./probes.ts";
+import { StorageError } from "./store/storage-error.ts";
 
-export type AppParts = {
-  readonly boundary: Boundary;
-  readonly routes: readonly AnyElysia[];
-  readonly bodyBytesMax: number;
-};
+/** Bodies of everything but batches. */
+const SMALL_BODY_BYTES_MAX = 131_072;
 
-/**
- * Mounts the routes. Whatever the router itself refuses (an unknown path, a wrong method, a request it cannot
- * read) leaves by the same boundary as everything else.
- */
-export function createApp({ boundary, routes }: AppParts) {
+/** Mounts the routes on the parts, behind the one boundary that everything enters and leaves by. */
+export function createApp(config: Config, surroundings: Surroundings, parts: Parts, draining: () => boolean) {
+  const guard = createGuard(parts);
+  const metrics = createMetrics(readingsOf(parts));
+  const boundary = openBoundary(config, surroundings, { guard, metrics, draining });
   const app = new Elysia({ name: "assay", normalize: false });
-  for (const route of routes) app.use(route);
-  const allowed = methodsByPath(app);
-  const unrouted = boundary.route("unrouted", (call) => {
-    const { pathname } = new URL(call.request.url);
-    const methods = allowed(pathname);
-    if (methods === undefined) throw new ApiError("not_found", "There is nothing at this path.");
-    call.headers.Allow = methods;
-    throw new ApiError("method_not_allowed", `This path takes ${methods}.`);
-  });
-  const broken = (error: unknown) =>
-    boundary.route("unrouted", () => {
-      throw error;
-    });
+  for (const routes of routesOf(config, surroundings, parts, { boundary, guard, metrics, draining })) {
+    app.use(routes);
+  }
+  const unrouted = boundary.route("unrouted", unroutedHandler(app));
   return app.onError(({ code, error, request, server }) => {
-    const answer = code === "NOT_FOUND" ? unrouted : broken(error);
+    const rethrow = () => {
+      throw error;
+    };
+    const answer = code === "NOT_FOUND" ? unrouted : boundary.route("unrouted", rethrow);
     return answer({ request, server });
   });
 }
 
-/** Finds the Allow header of a path among the routes, or undefined where no route has the path. */
-function methodsByPath(app: AnyElysia): (pathname: string) => string | undefined {
-  const methods = new Map<string, Set<string>>();
-  for (const { method, path } of app.routes) {
-    const known = methods.get(path) ?? new Set();
-    known.add(method);
-    if (method === "GET") known.add("HEAD");
-    methods.set(path, known);
-  }
-  const patterns = [...methods].map(([path, names]) => ({
-    segments: path.split("/"),
-    allow: [...names].sort().join(", "),
-  }));
-  return (pathname) => {
-    const segments = pathname.split("/");
-    return patterns.find((pattern) => matches(pattern.segments, segments))?.allow;
-  };
+type Entrance = {
+  readonly boundary: Boundary;
+  readonly guard: Guard;
+  readonly metrics: Metrics;
+  readonly draining: () => boolean;
+};
+
+function openBoundary(
+  config: Config,
+  { clock, log, newRequestId }: Surroundings,
+  { guard, metrics, draining }: Omit<Entrance, "boundary">,
+): Boundary {
+  return createBoundary({
+    clock,
+    newRequestId,
+    trustProxy: config.trustProxy,
+    draining,
+    stamp: guard.stamp,
+    report(report) {
+      metrics.observe(report);
+      logCall(log, report);
+    },
+    reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
+    refusalOf,
+  });
 }
 
-function matches(pattern: readonly string[], segments: readonly string[]): boolean {
-  if (pattern.length !== segments.length) return false;
-  return pattern.every((part, position) =>
-    part.startsWith(":") ? segments[position] !== "" : part === segments[position],
-  );
+function routesOf(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
+  const { boundary, guard, metrics, draining } = entrance;
+  const checks = checksOf(config, surroundings.clock, parts);
+  const { meter, accounts, checkEmail, directory, plans, runner } = parts;
+  const bodyBytesMax = SMALL_BODY_BYTES_MAX;
+  const idempotent = createIdempotent(parts.idempotency);
+  const charged = createCharged({ guard, meter, idempotent, bodyBytesMax });
+  const publicRate = config.limits.publicRequestsPerSecond;
+  const admitPublic = (call: Parameters<Guard["admitPublic"]>[0]) =>
+    guard.admitPublic(call, "public", { requestsPerSecond: publicRate, burst: publicRate * 2 });
+  const batch = {
+    guard,
+    meter,
+    runner,
+    idempotent,
+    bodyBytesMax: config.batch.bodyBytesMax,
+    readerStallMs: config.batch.readerStallMs,
+  };
+  const { signupsPerMinute } = config.limits;
+  return [
+    healthRoutes({ boundary, clock: surroundings.clock, version, draining, checks }),
+    planRoutes({ boundary, admit: admitPublic, plans }),
+    signupRoutes({ boundary, guard, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
+    accountRoutes({ boundary, guard, accounts, meter, idempotent, bodyBytesMax }),
+    emailRoutes({ boundary, charged, batch, checkEmail }),
+    identityRoutes({ boundary, charged, batch }),
+    phoneRoutes({ boundary, charged, batch }),
+    directoryRoutes({ boundary, admit: admitPublic, directory }),
+    ...(config.metrics ? [metricsRoutes({ boundary, metrics })] : []),
+  ];
+}
+
+/** The failures of parts that callers are told of. Everything else is a bug. */
+function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof StorageError) return new ApiError("storage_unavailable", undefined, { cause: error });
+  if (error instanceof PoolFullError) return new ApiError("overloaded", undefined, { cause: error });
+  if (error instanceof Error && error.name === "AbortError") {
+    return new ApiError("invalid_request", "The body was cut off.", { cause: error });
+  }
+  return undefined;
+}
+
+/** One line per call: what was asked of which route, by which account, and what became of it. */
+function logCall(log: Log, { call, status, durationMs, outcome }: CallReport): void {
+  log.info("call", {
+    request_id: call.id,
+    method: call.request.method,
+    route: call.route,
+    status,
+    ms: Math.round(durationMs * 100) / 100,
+    account: call.account?.accountId,
+    units: call.units,
+    ...(outcome === "complete" ? {} : { outcome }),
+  });
 }

@@ -15,10 +15,9 @@ const FLUSH_MS = 250;
 
 /** A log on standard output; tests pass a sink of their own. */
 export function createLog(level: LogLevel, sink?: LogSink): Log {
-  const destination =
-    sink ?? pino.destination({ fd: 1, sync: false, minLength: 8192, periodicFlush: FLUSH_MS });
+  const output = pino.destination({ fd: 1, sync: false, minLength: 8192, periodicFlush: FLUSH_MS });
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: "event" };
-  const logger = pino(options, destination);
+  const logger = pino(options, sink ?? output);
   const write = (name: Exclude<LogLevel, "silent">) => (event: string, facts?: Facts) =>
     logger[name](facts ?? {}, event);
   return {

@@ -1,10 +1,13 @@
 import { Piscina } from "piscina";
+import type { Clock } from "../clock.ts";
 import type { JudgeOutcome, JudgeTask, SplitOutcome, SplitTask } from "./messages.ts";
 
 /** What the worker threads can do: the named exports of the worker file. */
 export type PoolTasks = {
   readonly split: { readonly task: SplitTask; readonly outcome: SplitOutcome };
   readonly judge: { readonly task: JudgeTask; readonly outcome: JudgeOutcome };
+  /** Does nothing, in a thread: to see that one answers. */
+  readonly ping: { readonly task: Record<string, never>; readonly outcome: string };
 };
 
 export type Pool = AsyncDisposable & {
@@ -28,6 +31,8 @@ export type PoolStats = {
   readonly finished: number;
   readonly retried: number;
   readonly failed: number;
+  /** Time that tasks took in all. */
+  readonly runMs: number;
 };
 
 export type PoolSettings = {
@@ -38,6 +43,7 @@ export type PoolSettings = {
   readonly waitingMax: number;
   /** From hand-over to a thread until its result. */
   readonly taskTimeoutMs: number;
+  readonly clock: Clock;
 };
 
 export class PoolFullError extends Error {
@@ -60,7 +66,7 @@ export function createPool(settings: PoolSettings): Pool {
     atomics: "async",
   });
   const slots = createSlots(settings.threads, settings.waitingMax);
-  const totals = { finished: 0, retried: 0, failed: 0 };
+  const totals = { finished: 0, retried: 0, failed: 0, runMs: 0 };
 
   async function attempt(name: string, task: unknown) {
     const deadline = new AbortController();
@@ -89,11 +95,13 @@ export function createPool(settings: PoolSettings): Pool {
   return {
     async run(name, task, signal) {
       await slots.take(signal);
+      const startedMs = settings.clock.monotonic();
       try {
         const outcome = await attemptTwice(name, task);
         totals.finished += 1;
         return outcome;
       } finally {
+        totals.runMs += settings.clock.monotonic() - startedMs;
         slots.give();
       }
     },

@@ -1,6 +1,6 @@
 import { mailDomainOf } from "../email/address.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import { verifyEmail } from "../email/verification.ts";
+import { judgeDomain, verifyEmail } from "../email/verification.ts";
 import type { DomainFactsSource } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it. */

@@ -1,5 +1,7 @@
 import { Elysia } from "elysia";
-import type { Accounts, AccountView, RotatedKey } from "../accounts/accounts.ts";
+import type { AccountView } from "../accounts/account-view.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { RotatedKey } from "../accounts/key-rotation.ts";
 import type { Account } from "../accounts/key-ring.ts";
 import type { Meter } from "../metering/meter.ts";
 import { parseUsd } from "../metering/money.ts";

@@ -4,7 +4,8 @@ import type { BatchKind, BodyForm, JudgeOutcome, SplitOutcome } from "../batch/m
 import type { BatchRunner } from "../batch/runner.ts";
 import { ApiError } from "../errors.ts";
 import type { IdempotentCall } from "../metering/idempotency.ts";
-import type { Meter, Reservation } from "../metering/meter.ts";
+import type { Meter } from "../metering/meter.ts";
+import type { Reservation } from "../metering/reservation.ts";
 import type { Call, Handler } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
 import type { Guard } from "./guard.ts";

@@ -11,11 +11,8 @@ export type Reader<Schema extends TObject> = {
   readonly body: (value: unknown) => Static<Schema>;
 };
 
-/** A parameter or field that may be left out; in a body it may also be null. */
-export const Optional = <Inner extends TSchema>(inner: Inner) => Type.Optional(inner);
-
 /** One of some words. */
-export function Word<const Words extends readonly [string, ...string[]]>(words: Words, description?: string) {
+export function Word<const Words extends readonly string[]>(words: Words, description?: string) {
   return Type.Unsafe<Words[number]>(
     Type.String({
       enum: [...words],

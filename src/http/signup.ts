@@ -3,7 +3,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import { ApiError } from "../errors.ts";
 import type { Rate } from "../metering/rate-limiter.ts";
 import type { Boundary } from "./boundary.ts";
-import type { EmailCheck } from "./email-check.ts";
+import type { EmailCheck } from "../domains/email-check.ts";
 import type { Guard } from "./guard.ts";
 import { json } from "./reply.ts";
 import { parseJson, readBytes, requireJson } from "./request-body.ts";

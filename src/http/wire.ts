@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { DOCUMENT_TYPES } from "../documents/registry.ts";
 import { Word } from "./schema.ts";
 
 /** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
@@ -20,6 +21,17 @@ export const EmailBatchQuery = Type.Object({
   deep: Type.Optional(Type.Boolean({ default: false })),
   dns: Type.Optional(Type.Boolean({ default: true })),
 });
+
+/** The eight types of documents, as callers name them. */
+const DocumentTypeWord = Word(DOCUMENT_TYPES);
+
+export const IdentityQuery = Type.Object({ type: DocumentTypeWord, value: Type.String() });
+
+export const AutodetectQuery = Type.Object({ value: Type.String() });
+
+export const PhoneQuery = Type.Object({ phone: Type.String(), country: Type.Optional(Type.String()) });
+
+export const PhoneBatchQuery = Type.Object({ country: Type.Optional(Type.String()) });
 
 export const SignupBody = Type.Object({
   email: Text(1000),

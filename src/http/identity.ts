@@ -1,0 +1,57 @@
+import { Elysia } from "elysia";
+import { autodetect } from "../documents/autodetect.ts";
+import type { AutodetectResult, DocumentType, IdentityResult } from "../documents/outcome.ts";
+import { validateDocument } from "../documents/registry.ts";
+import { IDENTITY_UNITS, isOutcomeCharged } from "../metering/units.ts";
+import { type BatchRouteParts, batchHandler } from "./batch.ts";
+import type { Boundary } from "./boundary.ts";
+import type { Charged } from "./charged.ts";
+import { createReader } from "./schema.ts";
+import { AutodetectQuery, IdentityQuery } from "./wire.ts";
+
+export type IdentityRouteParts = {
+  readonly boundary: Boundary;
+  readonly charged: Charged;
+  readonly batch: BatchRouteParts;
+};
+
+const identityParameters = createReader(IdentityQuery);
+const autodetectParameters = createReader(AutodetectQuery);
+
+/** Checks of identity documents, one at a time or in batches. */
+export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts) {
+  const validate = charged<{ type: DocumentType; value: string }, IdentityResult>({
+    route: "/v1/identity/validate",
+    fromQuery: identityParameters.query,
+    fromBody: identityParameters.body,
+    units: () => IDENTITY_UNITS,
+    work: ({ type, value }) => validateDocument(type, value),
+    isCharged: ({ reason }) => isOutcomeCharged(reason),
+  });
+  const detect = charged<{ value: string }, AutodetectResult>({
+    route: "/v1/identity/autodetect",
+    fromQuery: autodetectParameters.query,
+    fromBody: autodetectParameters.body,
+    units: () => IDENTITY_UNITS,
+    work: ({ value }) => autodetect(value),
+    isCharged: ({ reason }) => isOutcomeCharged(reason),
+  });
+  return new Elysia({ name: "identity" })
+    .get("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.get))
+    .post("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.post))
+    .get("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.get))
+    .post("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.post))
+    .post(
+      "/v1/identity/batch",
+      boundary.route(
+        "/v1/identity/batch",
+        batchHandler(batch, {
+          kind: "identity",
+          statuses: ["valid", "invalid"],
+          readQuery: () => ({}),
+          check: () => undefined,
+          unitsPerItem: () => IDENTITY_UNITS,
+        }),
+      ),
+    );
+}

@@ -1,0 +1,65 @@
+import { Elysia } from "elysia";
+import { ApiError } from "../errors.ts";
+import { isOutcomeCharged, PHONE_UNITS } from "../metering/units.ts";
+import type { PhoneRegion, PhoneResult } from "../phone/phone-number.ts";
+import { readCountry } from "../phone/region.ts";
+import { validatePhone } from "../phone/validation.ts";
+import { type BatchRouteParts, batchHandler } from "./batch.ts";
+import type { Boundary } from "./boundary.ts";
+import type { Charged } from "./charged.ts";
+import { restorePlusOfPhone } from "./plus.ts";
+import { createReader } from "./schema.ts";
+import { PhoneBatchQuery, PhoneQuery } from "./wire.ts";
+
+export type PhoneRouteParts = {
+  readonly boundary: Boundary;
+  readonly charged: Charged;
+  readonly batch: BatchRouteParts;
+};
+
+type Asked = { readonly phone: string; readonly region: PhoneRegion | undefined };
+
+const phoneParameters = createReader(PhoneQuery);
+const batchQuery = createReader(PhoneBatchQuery);
+
+/** Checks of phone numbers, one at a time or in batches. */
+export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
+  const validate = charged<Asked, PhoneResult>({
+    route: "/v1/phone/validate",
+    fromQuery: (url) => {
+      const { phone, country } = phoneParameters.query(url);
+      return { phone: restorePlusOfPhone(phone), region: regionOf(country) };
+    },
+    fromBody: (body) => {
+      const { phone, country } = phoneParameters.body(body);
+      return { phone, region: regionOf(country) };
+    },
+    units: () => PHONE_UNITS,
+    work: ({ phone, region }) => validatePhone(phone, region),
+    isCharged: ({ reason }) => isOutcomeCharged(reason),
+  });
+  return new Elysia({ name: "phone" })
+    .get("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.get))
+    .post("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.post))
+    .post(
+      "/v1/phone/batch",
+      boundary.route(
+        "/v1/phone/batch",
+        batchHandler(batch, {
+          kind: "phone",
+          statuses: ["valid", "invalid"],
+          readQuery: batchQuery.query,
+          check: ({ country }) => void regionOf(country),
+          unitsPerItem: () => PHONE_UNITS,
+        }),
+      ),
+    );
+}
+
+/** The default country of a call; throws `invalid_request` for one that is none. */
+function regionOf(country: string | undefined): PhoneRegion | undefined {
+  if (country === undefined) return undefined;
+  const region = readCountry(country);
+  if (region !== null) return region;
+  throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
+}

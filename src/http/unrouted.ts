@@ -1,0 +1,39 @@
+import type { AnyElysia } from "elysia";
+import { ApiError } from "../errors.ts";
+import type { Handler } from "./boundary.ts";
+
+/** Answers what no route took: 405 with the Allow header where the path has other methods, else 404. */
+export function unroutedHandler(app: AnyElysia): Handler {
+  const allowOf = methodsByPath(app);
+  return (call) => {
+    const allow = allowOf(new URL(call.request.url).pathname);
+    if (allow === undefined) throw new ApiError("not_found");
+    call.headers.Allow = allow;
+    throw new ApiError("method_not_allowed", `This path takes ${allow}.`);
+  };
+}
+
+function methodsByPath(app: AnyElysia): (pathname: string) => string | undefined {
+  const methods = new Map<string, Set<string>>();
+  for (const { method, path } of app.routes) {
+    const known = methods.get(path) ?? new Set();
+    known.add(method);
+    if (method === "GET") known.add("HEAD");
+    methods.set(path, known);
+  }
+  const patterns = [...methods].map(([path, names]) => ({
+    segments: path.split("/"),
+    allow: [...names].sort().join(", "),
+  }));
+  return (pathname) => {
+    const segments = pathname.split("/");
+    return patterns.find((pattern) => matches(pattern.segments, segments))?.allow;
+  };
+}
+
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.length !== segments.length) return false;
+  return pattern.every((part, position) =>
+    part.startsWith(":") ? segments[position] !== "" : part === segments[position],
+  );
+}

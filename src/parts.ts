@@ -1,0 +1,194 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Accounts, createAccounts } from "./accounts/accounts.ts";
+import type { RandomBytes } from "./accounts/api-key.ts";
+import { createKeyRing, type KeyRing } from "./accounts/key-ring.ts";
+import { createChunkJudge } from "./batch/chunk-judge.ts";
+import { createFactsText } from "./batch/facts-text.ts";
+import { createPool, type Pool } from "./batch/pool.ts";
+import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
+import { splitBatch } from "./batch/split.ts";
+import type { Clock } from "./clock.ts";
+import { type Config, ConfigError, type DnsConfig } from "./config.ts";
+import { createDirectory, type Directory } from "./directory/directory.ts";
+import { createSyncThread } from "./directory/sync-thread.ts";
+import { createDnsCache, type DnsCache } from "./dns/cache.ts";
+import { createStubResolver, type StubResolver } from "./dns/resolver.ts";
+import { parseServerAddress, type ServerAddress } from "./dns/server-address.ts";
+import { systemServers } from "./dns/system-servers.ts";
+import { createEmailCheck, type EmailCheck } from "./domains/email-check.ts";
+import { createDomainFacts, type DomainFactsSource } from "./domains/facts.ts";
+import { createDomainLists } from "./domains/lists.ts";
+import { errorFacts, type Log } from "./log.ts";
+import { createBilling } from "./metering/billing.ts";
+import { createIdempotency, type Idempotency } from "./metering/idempotency.ts";
+import { createMeter, type Meter } from "./metering/meter.ts";
+import { DEFAULT_PLANS, type PlanCatalogue, readPlans } from "./metering/plans.ts";
+import { createRateLimiter, type RateLimiter } from "./metering/rate-limiter.ts";
+import { openStore, type Store } from "./store/open.ts";
+
+/** What the process gets from outside besides its settings. */
+export type Surroundings = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly newRequestId: () => string;
+  /** The worker files, as `new Worker` takes them. */
+  readonly workerFiles: { readonly batch: string; readonly directorySync: string };
+};
+
+/** Everything that the routes are made of. Disposing closes it from the top down. */
+export type Parts = AsyncDisposable & {
+  readonly plans: PlanCatalogue;
+  readonly store: Store;
+  readonly keyRing: KeyRing;
+  readonly meter: Meter;
+  readonly idempotency: Idempotency;
+  readonly accounts: Accounts;
+  readonly accountLimiter: RateLimiter;
+  readonly addressLimiter: RateLimiter;
+  readonly resolver: StubResolver;
+  readonly dnsCache: DnsCache;
+  readonly domainFacts: DomainFactsSource;
+  readonly checkEmail: EmailCheck;
+  readonly pool: Pool;
+  readonly runner: BatchRunner;
+  readonly directory: Directory;
+};
+
+const HOUR_MS = 3_600_000;
+/** Domains that one chunk has under way at a time. */
+const LOOKUPS_PER_CHUNK_MAX = 128;
+const LIMITER_ENTRIES_MAX = 100_000;
+/** Longer than any chunk takes on a busy machine, short enough for a caller who waits. */
+const TASK_TIMEOUT_MS = 10_000;
+
+/** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
+export async function openParts(config: Config, surroundings: Surroundings): Promise<Parts> {
+  await using stack = new AsyncDisposableStack();
+  const { clock, log } = surroundings;
+  const plans = plansOf(config.plansFile);
+  const money = openMoney(config, surroundings, plans, stack);
+  const lookups = openLookups(config.dns, surroundings, stack);
+  const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
+  const directory = stack.use(
+    createDirectory({
+      settings: config.directory,
+      syncer: createSyncThread({
+        workerFile: surroundings.workerFiles.directorySync,
+        settings: { ...config.directory, folder: join(config.dataDir, "directory") },
+      }),
+      clock,
+      random: surroundings.random,
+      report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
+    }),
+  );
+  await directory.start();
+  const parts = { plans, ...money, ...lookups, ...batches, directory };
+  const opened = stack.move();
+  return { ...parts, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** The database, and all that counts and bills. */
+function openMoney(
+  config: Config,
+  { clock, log, randomBytes }: Surroundings,
+  plans: PlanCatalogue,
+  stack: AsyncDisposableStack,
+) {
+  const store = openStore({ dataDir: config.dataDir, clock });
+  stack.defer(() => store.close());
+  const keyRing = createKeyRing({ store, plans, clock });
+  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
+  stack.defer(async () => {
+    await meter.close();
+    store.checkpoint();
+  });
+  const billing = createBilling({ store, meter, clock });
+  stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
+  const directory = join(config.dataDir, "idempotency");
+  const idempotency = createIdempotency({ store, directory, clock });
+  const prune = () =>
+    idempotency.prune().catch((error: unknown) => log.error("pruning failed", errorFacts(error)));
+  void prune();
+  const pruning = setInterval(prune, HOUR_MS);
+  stack.defer(() => clearInterval(pruning));
+  return {
+    store,
+    keyRing,
+    meter,
+    idempotency,
+    accounts: createAccounts({ store, meter, keyRing, plans, clock, randomBytes }),
+    accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+    addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+  };
+}
+
+/** The DNS and what is known of mail domains. */
+export function openLookups(dns: DnsConfig, { clock }: Surroundings, stack: AsyncDisposableStack) {
+  const resolver = createStubResolver({
+    servers: serversOf(dns.servers),
+    clock,
+    lookupTimeoutMs: dns.lookupTimeoutMs,
+    inFlightMax: dns.inFlightMax,
+  });
+  stack.defer(() => resolver.close());
+  const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax });
+  const domainFacts = createDomainFacts({ cache: dnsCache, lists: createDomainLists(), clock });
+  return { resolver, dnsCache, domainFacts, checkEmail: createEmailCheck(domainFacts) };
+}
+
+/** The worker threads and the way of a batch through them. */
+export function openBatches(
+  { batch }: Config,
+  { clock, workerFiles }: Surroundings,
+  domainFacts: DomainFactsSource,
+  stack: AsyncDisposableStack,
+) {
+  const pool = stack.use(
+    createPool({
+      workerFile: workerFiles.batch,
+      threads: batch.workerThreads,
+      waitingMax: batch.inFlightMax * (batch.workerThreads * 2 + 2),
+      taskTimeoutMs: TASK_TIMEOUT_MS,
+      clock,
+    }),
+  );
+  const judge = createChunkJudge();
+  const runner = createBatchRunner({
+    pool,
+    factsText: createFactsText(domainFacts, LOOKUPS_PER_CHUNK_MAX),
+    clock,
+    inline: { split: splitBatch, judge: judge.judge, failed: judge.failed },
+    settings: {
+      batchesMax: batch.inFlightMax,
+      threads: batch.workerThreads,
+      lookupTimeoutMs: batch.lookupTimeoutMs,
+    },
+  });
+  return { pool, runner };
+}
+
+function plansOf(file: string | null): PlanCatalogue {
+  if (file === null) return DEFAULT_PLANS;
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    throw new ConfigError(`PLANS_FILE: ${file} cannot be read.`);
+  }
+  const read = readPlans(text);
+  if (!read.ok) throw new ConfigError(read.problems.map((problem) => `PLANS_FILE: ${problem}`).join("\n"));
+  return read.plans;
+}
+
+function serversOf(texts: readonly string[]): readonly ServerAddress[] {
+  if (texts.length === 0) return systemServers();
+  return texts.map((text) => {
+    const server = parseServerAddress(text);
+    if (server === null)
+      throw new ConfigError(`DNS_SERVERS: ${text} must be an IP address, with or without a port.`);
+    return server;
+  });
+}

@@ -1,0 +1,48 @@
+import { createApp } from "./app.ts";
+import type { Config } from "./config.ts";
+import { openParts, type Surroundings } from "./parts.ts";
+
+/** A server that answers. */
+export type RunningServer = {
+  readonly url: string;
+  /**
+   * Refuses new calls, lets those in flight end within the grace time, then closes every part. Tells whether
+   * all of them ended.
+   */
+  readonly stop: () => Promise<boolean>;
+};
+
+/** Seconds of silence after which a connection is closed. */
+const IDLE_TIMEOUT_SECONDS = 10;
+
+/** Opens the parts, mounts the routes on them and listens. */
+export async function startServer(config: Config, surroundings: Surroundings): Promise<RunningServer> {
+  const parts = await openParts(config, surroundings);
+  let draining = false;
+  const app = createApp(config, surroundings, parts, () => draining);
+  app.listen({
+    hostname: config.host,
+    port: config.port,
+    // Two servers on one port must be an error, not a lottery.
+    reusePort: false,
+    idleTimeout: IDLE_TIMEOUT_SECONDS,
+    // Bun answers what is over its limit with an empty 413; the routes have limits and an envelope of their own.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  });
+  return {
+    url: app.server?.url.origin ?? "",
+    async stop() {
+      draining = true;
+      const ended = await Promise.race([app.stop().then(() => true), elapsed(config.shutdownGraceMs)]);
+      if (!ended) await app.stop(true);
+      await parts[Symbol.asyncDispose]();
+      return ended;
+    },
+  };
+}
+
+function elapsed(ms: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), ms).unref();
+  });
+}
