@@ -54,7 +54,7 @@ const PORT_AGE_MAX_MS = 60_000;
 /** Opens nothing until the first transaction. Source ports are the system's choice, at random. */
 export function createUdpChannel({ server, clock, random16, onIgnored }: ChannelParts): UdpChannel {
   const ports: Port[] = [];
-  /** What waits for the first socket: no more than the resolver lets be in flight. */
+  /** What waits for the sockets to open: no more than the resolver lets be in flight. */
   const backlog: Transaction[] = [];
   let opening = 0;
   let turn = 0;
@@ -62,7 +62,7 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
 
   function send(transaction: Transaction): void {
     for (let count = ports.length + opening; count < PORTS_OPEN; count++) void open();
-    const port = nextPort();
+    const port = opening > 0 && ports.length < PORTS_OPEN ? null : nextPort();
     if (port !== null) dispatch(port, transaction);
     else backlog.push(transaction);
   }
@@ -95,8 +95,15 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     const port = await openPort();
     opening--;
     if (port !== null) adopt(port, replaced);
-    else if (ports.length === 0 && opening === 0) {
-      for (const waiting of backlog.splice(0)) waiting.onUnreachable();
+    else if (opening === 0) sendBacklog();
+  }
+
+  /** Spreads what has waited over the sockets that could be opened. */
+  function sendBacklog(): void {
+    for (const waiting of backlog.splice(0)) {
+      const port = nextPort();
+      if (port !== null) dispatch(port, waiting);
+      else waiting.onUnreachable();
     }
   }
 
@@ -129,7 +136,7 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     }
     if (replaced !== undefined) retire(replaced);
     ports.push(port);
-    for (const waiting of backlog.splice(0)) dispatch(port, waiting);
+    if (opening === 0) sendBacklog();
   }
 
   function receive(port: Port, message: Buffer): void {
