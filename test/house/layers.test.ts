@@ -12,7 +12,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   phone: [],
   dns: ["clock"],
   domains: ["clock", "dns", "email"],
-  batch: ["clock", "errors", "email", "documents", "phone", "domains"],
+  batch: ["clock", "errors", "email", "documents", "phone", "domains", "metering"],
   store: ["clock"],
   metering: ["clock", "errors", "store"],
   accounts: ["clock", "errors", "store", "metering"],
@@ -31,10 +31,18 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "directory",
   ],
   log: ["config"],
-  app: ["errors", "http"],
+  client: [],
+  examples: ["client"],
   workers: ["clock", "email", "documents", "phone", "batch", "directory"],
   "data-refresh": ["email", "documents", "phone", "domains"],
+  // The compositions: they know every room, and nothing but each other knows them.
+  probes: ["*"],
+  parts: ["*"],
+  app: ["*"],
+  server: ["*"],
   main: ["*"],
+  cli: ["*"],
+  demo: ["*"],
 };
 
 /** Where each library may be imported; a place is a folder or a file. */
@@ -48,7 +56,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   piscina: ["src/batch/pool.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
   "dns-packet": ["src/dns"],
-  tldts: ["src/email", "src/domains"],
+  tldts: ["src/email", "src/domains", "src/data-refresh"],
   "libphonenumber-js": ["src/phone"],
   pino: ["src/log.ts"],
 };
