@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/clock.ts";
+import { createDnsCache } from "../../src/dns/cache.ts";
+import { createDomainFacts, type DomainFactsSource } from "../../src/domains/facts.ts";
+import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
+
+const PLAIN = { dns: true, deep: false };
+const DEEP = { dns: true, deep: true };
+const OFFLINE = { dns: false, deep: false };
+
+const ZONE = `
+one.com MX 10 mx.one.com
+one.com TXT "v=spf1 mx -all"
+_dmarc.one.com TXT "v=DMARC1; p=quarantine; sp=none; np=reject"
+mx.one.com A 8.8.8.8
+short.com 90 MX 10 mx.one.com
+late.com MX 10 mx.one.com
+late.com !delay 120
+slow-policy.com MX 10 mx.one.com
+slow-policy.com TXT !delay 400
+silent.com !silent
+listed.com MX 10 mx.throwaway.com
+mx.throwaway.com A 8.8.8.8
+`;
+
+type Setting = AsyncDisposable & {
+  readonly facts: DomainFactsSource;
+  readonly dns: ResolverUnderTest;
+  /** Moves the clock on. */
+  readonly pass: (ms: number) => void;
+  readonly nowMs: () => number;
+};
+
+async function startFacts(): Promise<Setting> {
+  let passedMs = 0;
+  const nowMs = () => systemClock.monotonic() + passedMs;
+  const clock = { now: systemClock.now, monotonic: nowMs };
+  const dns = await startDns(ZONE, { attemptTimeoutsMs: [600] });
+  const lists = {
+    listsOf: (_domain: string, hosts: readonly string[]) => ({
+      disposable: hosts.includes("mx.throwaway.com") ? ("mail_host" as const) : null,
+      freeProvider: false,
+    }),
+  };
+  const cache = createDnsCache({ resolver: dns.resolver, clock });
+  return {
+    facts: createDomainFacts({ cache, lists, clock }),
+    dns,
+    pass: (ms) => {
+      passedMs += ms;
+    },
+    nowMs,
+    [Symbol.asyncDispose]: () => dns[Symbol.asyncDispose](),
+  };
+}
+
+describe("facts", () => {
+  test("hold where mail goes, what the lists say of its hosts, and nothing that was not asked for", async () => {
+    await using setting = await startFacts();
+    expect(await setting.facts.factsOf("listed.com", PLAIN)).toEqual({
+      domain: "listed.com",
+      mail: {
+        state: "mx",
+        hosts: ["mx.throwaway.com"],
+        targets: "public",
+        cname: false,
+        partlyDead: false,
+        nullMixed: false,
+      },
+      lists: { disposable: "mail_host", freeProvider: false },
+    });
+  });
+
+  test("asked for deeply hold SPF and DMARC", async () => {
+    await using setting = await startFacts();
+    expect((await setting.facts.factsOf("one.com", DEEP)).policy).toEqual({
+      spf: { state: "found", all: "-", sendsNoMail: false },
+      dmarc: { state: "found", policy: "quarantine" },
+    });
+    expect((await setting.facts.factsOf("one.com", PLAIN)).policy).toBeUndefined();
+  });
+
+  test("of a missing sub-domain take the policy for missing ones", async () => {
+    await using setting = await startFacts();
+    const { mail, policy } = await setting.facts.factsOf("gone.one.com", DEEP);
+    expect(mail.state).toBe("no_domain");
+    expect(policy?.dmarc).toEqual({ state: "found", policy: "reject" });
+  });
+
+  test("without DNS ask nobody and are kept", async () => {
+    await using setting = await startFacts();
+    const first = await setting.facts.factsOf("one.com", OFFLINE);
+    expect(first.mail).toEqual({ state: "not_checked" });
+    expect(setting.facts.cachedFacts("one.com", { dns: false, deep: true })).toBe(first);
+    expect(setting.dns.server.queryCount()).toBe(0);
+  });
+});
+
+describe("known facts", () => {
+  test("are unknown at first, then the same object and text while they hold", async () => {
+    await using setting = await startFacts();
+    expect(setting.facts.cachedFacts("one.com", PLAIN)).toBeUndefined();
+    const found = await setting.facts.findDomain("one.com", PLAIN);
+    expect(setting.facts.knownDomain("one.com", PLAIN)).toBe(found);
+    expect(await setting.facts.findDomain("one.com", PLAIN)).toBe(found);
+    expect(setting.facts.cachedFacts("one.com", PLAIN)).toBe(found.facts);
+    expect(found.json).toBe(JSON.stringify(found.facts));
+    expect(setting.facts.cachedFacts("one.com", DEEP)).toBeUndefined();
+  });
+
+  test("hold as long as the shortest-lived look-up behind them", async () => {
+    await using setting = await startFacts();
+    await setting.facts.factsOf("short.com", PLAIN);
+    setting.pass(89_000);
+    expect(setting.facts.cachedFacts("short.com", PLAIN)).toBeDefined();
+    setting.pass(2_000);
+    expect(setting.facts.cachedFacts("short.com", PLAIN)).toBeUndefined();
+  });
+
+  test("are found once for all who ask at the same time", async () => {
+    await using setting = await startFacts();
+    const found = await Promise.all(
+      Array.from({ length: 100 }, () => setting.facts.factsOf("one.com", DEEP)),
+    );
+    expect(new Set(found).size).toBe(1);
+    expect(setting.dns.server.queryCount("one.com", "MX")).toBe(1);
+  });
+
+  test("of a failure hold for seconds only", async () => {
+    await using setting = await startFacts();
+    expect((await setting.facts.factsOf("silent.com", PLAIN)).mail.state).toBe("timeout");
+    expect(setting.facts.cachedFacts("silent.com", PLAIN)).toBeDefined();
+    setting.pass(5_001);
+    expect(setting.facts.cachedFacts("silent.com", PLAIN)).toBeUndefined();
+  });
+});
+
+describe("a caller who stops waiting", () => {
+  test("at its deadline gets a time-out; the others get the facts, and only those are kept", async () => {
+    await using setting = await startFacts();
+    const patient = setting.facts.factsOf("late.com", PLAIN);
+    const started = performance.now();
+    const hasty = await setting.facts.factsOf("late.com", { ...PLAIN, deadlineMs: setting.nowMs() + 30 });
+    expect(performance.now() - started).toBeLessThan(110);
+    expect(hasty).toMatchObject({ domain: "late.com", mail: { state: "timeout" } });
+    expect(setting.facts.cachedFacts("late.com", PLAIN)).toBeUndefined();
+    expect((await patient).mail.state).toBe("mx");
+    expect(setting.facts.cachedFacts("late.com", PLAIN)).toBe(await patient);
+    expect(setting.dns.server.queryCount("late.com", "MX")).toBe(1);
+  });
+
+  test("by its signal gets a time-out at once", async () => {
+    await using setting = await startFacts();
+    const stop = new AbortController();
+    const facts = setting.facts.factsOf("silent.com", { ...PLAIN, signal: stop.signal });
+    stop.abort();
+    expect((await facts).mail.state).toBe("timeout");
+  });
+
+  test("before it asked starts no look-up", async () => {
+    await using setting = await startFacts();
+    const over = { ...DEEP, deadlineMs: setting.nowMs() - 1 };
+    expect((await setting.facts.factsOf("one.com", over)).policy?.spf.state).toBe("temperror");
+    expect(
+      (await setting.facts.factsOf("one.com", { ...PLAIN, signal: AbortSignal.abort() })).mail.state,
+    ).toBe("timeout");
+    expect(setting.dns.server.queryCount()).toBe(0);
+  });
+
+  test("keeps what was known of the routing when SPF is late", async () => {
+    await using setting = await startFacts();
+    const facts = await setting.facts.factsOf("slow-policy.com", {
+      ...DEEP,
+      deadlineMs: setting.nowMs() + 150,
+    });
+    expect(facts.mail.state).toBe("mx");
+    expect(facts.policy?.spf.state).toBe("temperror");
+  });
+});
