@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import disposableEmailDomainsPackage from "disposable-email-domains-js/package.json" with { type: "json" };
 import emailProvidersPackage from "email-providers/package.json" with { type: "json" };
 import fakefilterPackage from "fakefilter/package.json" with { type: "json" };
@@ -26,10 +27,8 @@ const NO_ROLES = new Set(
   alexa alla alpha alphas arin asset dev general job mentor per reg sem server`.split(/\s+/),
 );
 
-async function roleAccounts(): Promise<string> {
-  const { default: accounts } = (await import("role-based-email-addresses")) as {
-    default: readonly string[];
-  };
+function roleAccounts(): string {
+  const accounts = createRequire(import.meta.url)("role-based-email-addresses") as readonly string[];
   const kept = accounts
     .map((account) => account.toLowerCase())
     .filter((account) => !/^\d+$/.test(account) && !NO_ROLES.has(account));

@@ -1,0 +1,123 @@
+import type { DomainFacts, MailPolicy, MailRouting } from "./domain-facts.ts";
+import { type Provider, providerOf } from "./providers.ts";
+import type { Finding } from "./reasons.ts";
+import { type MailEvidence, suggestDomain } from "./suggestion.ts";
+import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
+
+/** What holds for every address of a domain, worked out once. */
+export type DomainJudgement = {
+  readonly facts: DomainFacts;
+  readonly provider: Provider | undefined;
+  readonly suggestion: string | null;
+  readonly hasMx: boolean;
+  readonly mxHosts: readonly string[];
+  readonly isDisposable: boolean;
+  readonly isFreeProvider: boolean;
+  /** The verdict on a local part; each is worked out once, and there are fewer than 80 of them. */
+  readonly verdictOn: (isRole: boolean, gibberishScore: number) => Verdict;
+};
+
+export function judgeDomain(facts: DomainFacts): DomainJudgement {
+  const { mail, lists } = facts;
+  const provider = providerOf(facts.domain);
+  const isKnown = provider !== undefined || lists.freeProvider;
+  const suggestion = isKnown ? null : suggestDomain(facts.domain, evidenceOf(mail));
+  const findings = [...findingsOf(mail, facts.policy)];
+  if (lists.disposable !== null) findings.push("disposable");
+  if (suggestion !== null) findings.push("possible_typo");
+  if (provider?.kind === "relay") findings.push("privacy_relay");
+  if (lists.freeProvider) findings.push("free_provider");
+  return {
+    facts,
+    provider,
+    suggestion,
+    hasMx: mail.state === "mx",
+    mxHosts: mail.state === "mx" ? mail.hosts : [],
+    isDisposable: lists.disposable !== null,
+    isFreeProvider: lists.freeProvider,
+    verdictOn: verdictsOver(findings),
+  };
+}
+
+function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"] {
+  const known = new Map<number, Verdict>();
+  return (isRole, gibberishScore) => {
+    const finding = gibberishFinding(gibberishScore);
+    const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + (isRole ? 1 : 0);
+    let verdict = known.get(key);
+    if (verdict === undefined) {
+      const all = new Set(findings);
+      if (isRole) all.add("role_account");
+      if (finding !== null) all.add(finding);
+      verdict = verdictOf(all, gibberishScore);
+      known.set(key, verdict);
+    }
+    return verdict;
+  };
+}
+
+/** Whether mail to the domain is known to arrive somewhere, which tells a slip from a little known name. */
+function evidenceOf(mail: MailRouting): MailEvidence {
+  switch (mail.state) {
+    case "mx":
+      return mail.targets === "dead" || mail.targets === "private" ? "none" : "works";
+    case "no_domain":
+    case "no_mail_server":
+    case "null_mx":
+      return "none";
+    default:
+      return "unknown";
+  }
+}
+
+function* findingsOf(mail: MailRouting, policy: MailPolicy | undefined): Generator<Finding> {
+  yield "mailbox_not_probed";
+  yield* mailFindings(mail, policy);
+  if (policy !== undefined) yield* policyFindings(policy);
+}
+
+function* mailFindings(mail: MailRouting, policy: MailPolicy | undefined): Generator<Finding> {
+  switch (mail.state) {
+    case "not_checked":
+      yield "dns_not_checked";
+      break;
+    case "timeout":
+      yield "dns_timeout";
+      break;
+    case "error":
+      yield "dns_error";
+      break;
+    case "no_domain":
+      yield "domain_not_found";
+      break;
+    case "no_mail_server":
+    case "null_mx":
+      yield mail.state;
+      break;
+    case "implicit_mx":
+      yield policy?.spf.sendsNoMail === true ? "domain_sends_no_mail" : "implicit_mx";
+      break;
+    case "mx":
+      if (mail.targets !== "public") yield TARGET_FINDINGS[mail.targets];
+      if (mail.partlyDead) yield "mx_partially_broken";
+      if (mail.cname) yield "mx_is_cname";
+      if (mail.nullMixed) yield "null_mx_mixed";
+  }
+}
+
+const TARGET_FINDINGS = {
+  unknown: "dns_error",
+  literal: "mx_is_ip",
+  private: "mx_unroutable",
+  dead: "mx_unresolvable",
+} as const;
+
+function* policyFindings({ spf, dmarc }: MailPolicy): Generator<Finding> {
+  if (spf.state === "none") yield "spf_missing";
+  else if (spf.state === "permerror") yield "spf_permerror";
+  else if (spf.all === "+") yield "spf_pass_all";
+  if (dmarc.state === "none") yield "dmarc_missing";
+  else if (dmarc.state === "found" && dmarc.policy !== "quarantine") {
+    yield dmarc.policy === "reject" ? "dmarc_reject" : "dmarc_none";
+  }
+}

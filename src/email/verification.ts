@@ -1,0 +1,128 @@
+import {
+  type AddressParser,
+  createAddressParser,
+  type ParsedAddress,
+  parseAddress,
+  type RefusedAddress,
+} from "./address.ts";
+import type { DomainFacts } from "./domain-facts.ts";
+import { type DomainJudgement, judgeDomain } from "./domain-judgement.ts";
+import type { EmailVerification } from "./email-verification.ts";
+import { gibberishScore } from "./gibberish.ts";
+import { normalizedAddress } from "./normalisation.ts";
+import { type Provider, providerOf } from "./providers.ts";
+import { isRole } from "./role.ts";
+import { suggestDomain } from "./suggestion.ts";
+
+/**
+ * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
+ * names, and is left out only where that is null.
+ */
+export function verifyEmail(text: string, judgement: DomainJudgement | undefined): EmailVerification {
+  return verifyParsed(text, parseAddress(text), judgement);
+}
+
+export type EmailJudge = (text: string) => EmailVerification;
+
+/**
+ * A judge for many addresses: each domain is read and judged once. `factsOf` is asked for every domain that
+ * `mailDomainOf` names; it must know them all.
+ */
+export function createEmailJudge(
+  factsOf: (domain: string) => DomainFacts | undefined,
+  parser: AddressParser = createAddressParser(),
+): EmailJudge {
+  const judgements = new Map<string, DomainJudgement>();
+  return (text) => {
+    const address = parser.parse(text);
+    if (!address.ok) return refusal(text, address);
+    let judgement = judgements.get(address.domain);
+    if (judgement === undefined) {
+      const facts = factsOf(address.domain);
+      if (facts === undefined) throw new Error("no facts about the domain of an address to judge");
+      judgement = judgeDomain(facts);
+      judgements.set(address.domain, judgement);
+    }
+    return verifyParsed(text, address, judgement);
+  };
+}
+
+function verifyParsed(
+  text: string,
+  address: ParsedAddress,
+  judgement: DomainJudgement | undefined,
+): EmailVerification {
+  if (!address.ok) return refusal(text, address);
+  if (judgement === undefined) throw new Error("no judgement of the domain of an address to judge");
+  const { local, domain } = address;
+  const role = isRole(local);
+  const gibberish = gibberishOf(local, judgement.provider);
+  const verdict = judgement.verdictOn(role, gibberish);
+  return {
+    email: text,
+    status: verdict.status,
+    sub_status: verdict.sub_status,
+    score: verdict.score,
+    normalized: normalizedAddress(local, domain, judgement.provider, judgement.mxHosts),
+    has_mx: judgement.hasMx,
+    mx_hosts: judgement.mxHosts,
+    is_disposable: judgement.isDisposable,
+    is_role: role,
+    is_free_provider: judgement.isFreeProvider,
+    gibberish_score: gibberish,
+    did_you_mean: judgement.suggestion === null ? null : `${local}@${judgement.suggestion}`,
+    reasons: verdict.reasons,
+  };
+}
+
+/** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */
+function gibberishOf(local: string, provider: Provider | undefined): number {
+  return provider?.numericNames === true && /^\d+$/.test(local) ? 0 : gibberishScore(local);
+}
+
+/** The result for an address that no look-up could save. */
+function refusal(text: string, address: RefusedAddress): EmailVerification {
+  const { subStatus, reason, local, domain } = address;
+  const isReadable = subStatus !== "invalid_syntax" && local !== null && domain !== null;
+  const meant = local === null || domain === null ? null : suggestDomain(domain.toLowerCase(), "none");
+  return {
+    email: text,
+    status: "undeliverable",
+    sub_status: subStatus,
+    score: 0,
+    normalized: isReadable ? normalizedAddress(local, domain, providerOf(domain), []) : "",
+    has_mx: false,
+    mx_hosts: [],
+    is_disposable: false,
+    is_role: isReadable && isRole(local),
+    is_free_provider: false,
+    gibberish_score: isReadable ? gibberishScore(local) : 0,
+    did_you_mean: meant === null ? null : `${local}@${meant}`,
+    reasons: meant === null ? [reason] : [reason, "possible_typo"],
+  };
+}
+
+/** The result where our own check broke: nothing is said about the address, and nothing is charged. */
+export function checkFailed(text: string): EmailVerification {
+  return {
+    email: text,
+    status: "unknown",
+    sub_status: "check_failed",
+    score: 20,
+    normalized: "",
+    has_mx: false,
+    mx_hosts: [],
+    is_disposable: false,
+    is_role: false,
+    is_free_provider: false,
+    gibberish_score: 0,
+    did_you_mean: null,
+    reasons: ["check_failed"],
+  };
+}
+
+/** Whether the caller pays: not where the failure was ours or our look-up's. */
+export function isChargeable(result: EmailVerification): boolean {
+  const { sub_status } = result;
+  return sub_status !== "dns_timeout" && sub_status !== "dns_error" && sub_status !== "check_failed";
+}
