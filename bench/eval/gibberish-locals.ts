@@ -54,7 +54,8 @@ export function heldOutNames(): NameGroup[] {
       /^(pinyin|kana)$/.test(group.name) ? [] : [...group.first, ...group.last, ...group.words],
     ),
   );
-  const unseen = (value: unknown) => [...tokensIn(value)].filter((token) => token.length > 2 && !seen.has(token));
+  const unseen = (value: unknown) =>
+    [...tokensIn(value)].filter((token) => token.length > 2 && !seen.has(token));
   const fromLocales = heldOutLocales.map((name) => {
     const locale: LocaleDefinition = allLocales[name];
     const latin = (value: unknown) => unseen(JSON.parse(transliterated(JSON.stringify(value ?? []))));
@@ -118,7 +119,10 @@ function keyboardWalk(length: number, random: Random): string {
   if (random() < 0.25) {
     const column = (x: number) => `${(x + 1) % 10}${rows.map((row) => row[x] ?? "").join("")}`;
     const start = Math.floor(random() * 5);
-    return [0, 1, 2, 3].map((step) => column(start + step)).join("").slice(0, length);
+    return [0, 1, 2, 3]
+      .map((step) => column(start + step))
+      .join("")
+      .slice(0, length);
   }
   let text = "";
   while (text.length < length) {
@@ -134,12 +138,17 @@ function keyboardWalk(length: number, random: Random): string {
 function mixOfLettersAndDigits(length: number, random: Random): string {
   let text = "";
   while (text.length < length) {
-    text += drawn(letters, 1 + Math.floor(random() * 3), random) + drawn("0123456789", 1 + Math.floor(random() * 2), random);
+    text +=
+      drawn(letters, 1 + Math.floor(random() * 3), random) +
+      drawn("0123456789", 1 + Math.floor(random() * 2), random);
   }
   return text.slice(0, length);
 }
 
-export const generators: readonly (readonly [name: string, make: (length: number, random: Random) => string])[] = [
+export const generators: readonly (readonly [
+  name: string,
+  make: (length: number, random: Random) => string,
+])[] = [
   ["letters", (length, random) => drawn(letters, length, random)],
   ["alphanumerics", (length, random) => drawn(`${letters}0123456789`, length, random)],
   ["hexadecimal", (length, random) => drawn("0123456789abcdef", length, random)],
@@ -148,7 +157,10 @@ export const generators: readonly (readonly [name: string, make: (length: number
   ["letters and digits", mixOfLettersAndDigits],
   ["mashed home row", (length, random) => drawn("asdfghjkl", length, random)],
   ["mashed keys", (length, random) => drawn("asdfjklqweruiopghzxnm", length, random)],
-  ["mixed case base62", (length, random) => drawn(`${letters}${letters.toUpperCase()}0123456789`, length, random)],
+  [
+    "mixed case base62",
+    (length, random) => drawn(`${letters}${letters.toUpperCase()}0123456789`, length, random),
+  ],
   ["one letter", (length, random) => drawn(letters, 1, random).repeat(length)],
   ["repeated piece", (length, random) => drawn(letters, 3, random).repeat(6).slice(0, length)],
 ];

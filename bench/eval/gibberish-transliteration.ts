@@ -37,7 +37,10 @@ export function transliterated(text: string): string {
   let latin = "";
   for (const letter of text.normalize("NFC").toLowerCase()) {
     const code = letter.codePointAt(0) ?? 0;
-    latin += code >= hangulFrom && code < hangulFrom + 11_172 ? latinOfHangul(code) : (latinOf.get(letter) ?? letter);
+    latin +=
+      code >= hangulFrom && code < hangulFrom + 11_172
+        ? latinOfHangul(code)
+        : (latinOf.get(letter) ?? letter);
   }
   return latin.replaceAll("ου", "ou").replaceAll("oy", "ou");
 }

@@ -15,7 +15,7 @@ const randomPerGenerator = 2000;
 const falseAlarmTarget = 0.01;
 const falseAlarmMaxAtThreshold = 0.005;
 const recallTarget = 0.9;
-const assumedShare = 0.1;
+const assumedShare = 0.5;
 /** The makers every figure of which must reach the target. */
 const requiredGenerators = 5;
 
@@ -27,7 +27,11 @@ function shareAbove(scores: readonly number[], limit: number): number {
   return scores.filter((score) => score > limit).length / scores.length;
 }
 
-function scoresOf(make: (length: number, random: Random) => string, lengths: [number, number], seed: number): number[] {
+function scoresOf(
+  make: (length: number, random: Random) => string,
+  lengths: [number, number],
+  seed: number,
+): number[] {
   const random = seededRandom(seed);
   const [least, most] = lengths;
   return Array.from({ length: randomPerGenerator }, () =>
@@ -60,13 +64,14 @@ function calibrationLines(human: readonly number[], random: readonly number[]): 
     const humanWeight = (inBin(human).length / human.length) * (1 - assumedShare);
     const randomWeight = (inBin(random).length / random.length) * assumedShare;
     const all = humanWeight + randomWeight;
-    const mean = (scores: readonly number[]) => scores.reduce((sum, score) => sum + score, 0) / (scores.length || 1);
+    const mean = (scores: readonly number[]) =>
+      scores.reduce((sum, score) => sum + score, 0) / (scores.length || 1);
     const said = (mean(inBin(human)) * humanWeight + mean(inBin(random)) * randomWeight) / (all || 1);
     const seen = randomWeight / (all || 1);
     const range = `${from.toFixed(2)} to ${Math.min(1, to).toFixed(2)}`;
     return `  ${range}   said ${said.toFixed(3)}   seen ${seen.toFixed(3)}   ${percent(all)} of addresses`;
   });
-  return [`calibration, one address in ten gibberish`, ...lines];
+  return [`calibration, every second address gibberish`, ...lines];
 }
 
 /**
@@ -86,7 +91,8 @@ export async function evaluateGibberish(): Promise<{ lines: string[]; ok: boolea
     const short = scoresOf(make, [6, 7], 200 + index);
     pooled.push(...long);
     if (index < requiredGenerators && shareAbove(long, limit) < recallTarget) ok = false;
-    const at = (scores: number[]) => `${percent(shareAbove(scores, limit))}  ${percent(shareAbove(scores, GIBBERISH_THRESHOLD))}`;
+    const at = (scores: number[]) =>
+      `${percent(shareAbove(scores, limit))}  ${percent(shareAbove(scores, GIBBERISH_THRESHOLD))}`;
     return `  ${name.padEnd(22)}${at(long)}   ${at(short)}`;
   });
   const spoken = scoresOf(pronounceable, [8, 16], 300);

@@ -7,11 +7,33 @@ import handWords from "./gibberish-words.txt" with { type: "text" };
 
 /** Locales of @faker-js/faker (MIT) the tables are fitted on; the evaluation uses none of them. */
 export const trainingLocales = [
-  ["en", "de", "es", "it", "pt_BR"],
-  ["en_AU", "en_GH", "nl", "fr", "tr"],
-  ["en_IN", "cs_CZ", "da", "hu", "fr_SN"],
-  ["en_ZA", "pl", "fi", "id_ID", "lv", "vi"],
-  ["en_NG", "es_MX", "hr", "nb_NO", "yo_NG", "ro"],
+  "en",
+  "de",
+  "es",
+  "it",
+  "pt_BR",
+  "en_AU",
+  "en_GH",
+  "nl",
+  "fr",
+  "tr",
+  "en_IN",
+  "cs_CZ",
+  "da",
+  "hu",
+  "fr_SN",
+  "en_ZA",
+  "pl",
+  "fi",
+  "id_ID",
+  "lv",
+  "vi",
+  "en_NG",
+  "es_MX",
+  "hr",
+  "nb_NO",
+  "yo_NG",
+  "ro",
 ] as const;
 
 /** A language or family: what first names, last names and other words it gives. */
@@ -24,7 +46,7 @@ export type TokenGroup = {
   readonly words: readonly string[];
 };
 
-export const foldCount = trainingLocales.length;
+export const foldCount = 10;
 
 /** Numbers from 0 up to 1, the same for the same seed on every machine. */
 export function seededRandom(seed: number): () => number {
@@ -126,7 +148,7 @@ function syllableGroups(random: () => number): TokenGroup[] {
 }
 
 export function tokenGroups(random: () => number): TokenGroup[] {
-  const locales = trainingLocales.flatMap((names, fold) => names.map((name) => localeGroup(name, fold)));
+  const locales = trainingLocales.map((name, index) => localeGroup(name, index % foldCount));
   const roles = {
     name: "role-words",
     fold: 0,
@@ -173,7 +195,30 @@ function letter(random: () => number): string {
 const particles = "de van von el al bin ben da di du la le mc mac san st ter der vander dela o abu".split(
   " ",
 );
+const dutchParticles = "van vd vd vande vander vden de d ver den ten ter vdr".split(" ");
+const termsWithDigits =
+  "mp3 mp4 h2o co2 3d 2d 4x4 web2 web3 b2b b2c p2p e2e k8s i18n q1 q2 q3 q4 h1 h2 f1 m3 x5 4k 5g 24x7 365 v2 gr8 m8 l8r sk8 b4 w8 u2 k9 s3 ec2 r2d2 y2k b12 1st 2nd 3rd 4th 12th 80s 90s 10k 5k 7up a4 w3 t4 2x 4u 2u 4me 2go 4you 2pac 50cent 4ever 2day".split(
+    " ",
+  );
+const epithets = "mr mrs dr the real iam its im its the el la team club dj mc lil big official".split(" ");
+const digitForLetter: Readonly<Record<string, string>> = {
+  a: "4",
+  e: "3",
+  i: "1",
+  o: "0",
+  s: "5",
+  t: "7",
+  b: "8",
+};
 const separators = [".", ".", ".", "_", "-"];
+
+/** A letter written as the digit that looks like it, as in m4trix. */
+function withOneDigit(word: string, random: () => number): string {
+  const places = [...word].flatMap((letter, place) => (digitForLetter[letter] === undefined ? [] : [place]));
+  if (places.length === 0) return word;
+  const place = pick(places, random);
+  return word.slice(0, place) + (digitForLetter[word.charAt(place)] ?? "") + word.slice(place + 1);
+}
 
 const shapes: readonly (readonly [weight: number, make: (parts: Parts) => string])[] = [
   [16, ({ first, last, random }) => first + pick(separators, random) + last],
@@ -221,6 +266,27 @@ const shapes: readonly (readonly [weight: number, make: (parts: Parts) => string
   [0.3, ({ word, random }) => `${word}-20${digits(2, random)}-0${digits(1, random)}-${digits(2, random)}`],
   [0.3, ({ word, random }) => `${word}${digits(2, random)}${letter(random)}`],
   [0.3, ({ first, last, random }) => `${first}${digits(2, random)}${last}`],
+  [1.5, ({ last, random }) => letter(random) + pick(dutchParticles, random) + last],
+  [1.2, ({ last, random }) => letter(random) + letter(random) + pick(dutchParticles, random) + last],
+  [
+    0.6,
+    ({ last, random }) =>
+      letter(random) + letter(random) + letter(random) + pick(dutchParticles, random) + last,
+  ],
+  [0.5, ({ random }) => pick(termsWithDigits, random)],
+  [0.8, ({ word, random }) => pick(termsWithDigits, random) + pick(["", "-", "."], random) + word],
+  [0.8, ({ word, random }) => word + pick(["", "-", "_"], random) + pick(termsWithDigits, random)],
+  [0.6, ({ word, random }) => withOneDigit(word, random)],
+  [
+    0.4,
+    ({ first, word, random }) => pick([`xx${first}xx`, `x${word}x`, `x_${word}_x`, `xo${first}`], random),
+  ],
+  [
+    0.8,
+    ({ first, word, random }) =>
+      pick(epithets, random) + pick(["", "", "-", "."], random) + pick([first, word], random),
+  ],
+  [0.3, ({ first }) => first + first.slice(-1) + first.slice(-1)],
 ];
 const shapeWeight = shapes.reduce((sum, [weight]) => sum + weight, 0);
 

@@ -5,11 +5,14 @@
 import {
   digitSymbol,
   type GibberishModel,
-  gibberishLogit,
   kindCount,
   kindOfSymbol,
   kindOrder,
+  kindTableSize,
+  logitOf,
   measureNames,
+  measuresOf,
+  nextKindContext,
   symbolCount,
   symbolOfCode,
 } from "../email/gibberish-model.ts";
@@ -23,16 +26,13 @@ import {
   type TokenGroup,
   tokenGroups,
 } from "./gibberish-corpus.ts";
+import { type Example, fittedWeights, isotonic, weightOf } from "./gibberish-fit.ts";
 import { randomLocal } from "./gibberish-random.ts";
 
-/** Share of gibberish the probabilities assume: one address in ten, as in a sign-up list. */
-const gibberishPrior = 0.1;
 const localsPerGroupMax = 6000;
 const fittedLocals = 24_000;
 
 type Counts = { readonly trigrams: Float64Array; readonly kinds: Float64Array };
-
-const kindTableSize = kindCount ** kindOrder;
 
 function emptyCounts(): Counts {
   return { trigrams: new Float64Array(symbolCount ** 3), kinds: new Float64Array(kindTableSize) };
@@ -50,7 +50,7 @@ function countLocal(local: string, counts: Counts): void {
   for (let i = 0; i <= local.length; i++) {
     const symbol = symbolOfCode[i < local.length ? local.charCodeAt(i) : 0] ?? 0;
     if (symbol === 0 && last === 0) continue;
-    kindContext = (kindContext * kindCount + (kindOfSymbol[symbol] ?? 0)) % kindTableSize;
+    kindContext = nextKindContext(kindContext, symbol);
     add(counts.trigrams, (beforeLast * symbolCount + last) * symbolCount + symbol, 1);
     add(counts.kinds, kindContext, 1);
     if (symbol === 0) kindContext = 0;
@@ -97,7 +97,7 @@ function trigramRatios(counts: Float64Array): Float32Array {
   const chance3 = smoothed(counts, chance2, 2);
   return Float32Array.from({ length: n ** 3 }, (_, index) => {
     const symbol = index % n;
-    const human = 0.5 * Math.log(chance2[index % (n * n)] ?? 1) + 0.5 * Math.log(chance3[index] ?? 1);
+    const human = 0.25 * Math.log(chance2[index % (n * n)] ?? 1) + 0.75 * Math.log(chance3[index] ?? 1);
     return quantisedRatio(Math.log(randomChance(symbol)) - human);
   });
 }
@@ -156,8 +156,6 @@ function modelOf(counts: Counts): GibberishModel {
   };
 }
 
-type Example = { readonly measures: Float64Array; readonly isGibberish: boolean };
-
 function examplesOf(
   groups: readonly TokenGroup[],
   models: readonly GibberishModel[],
@@ -165,9 +163,7 @@ function examplesOf(
 ): Example[] {
   const examples: Example[] = [];
   const measured = (local: string, model: GibberishModel, isGibberish: boolean) => {
-    const measures = new Float64Array(measureNames.length);
-    gibberishLogit(local, model, measures);
-    examples.push({ measures, isGibberish });
+    examples.push({ measures: measuresOf(local, model), isGibberish });
   };
   const sizes = groups.map((group) => Math.sqrt(localsOf(group)));
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -184,116 +180,6 @@ function examplesOf(
   return examples;
 }
 
-function weightOf(example: Example): number {
-  return example.isGibberish ? gibberishPrior : 1 - gibberishPrior;
-}
-
-/** Logistic regression by Newton steps with a small ridge. */
-function fittedWeights(examples: readonly Example[]): Float64Array {
-  const n = measureNames.length;
-  const weights = new Float64Array(n);
-  for (let step = 0; step < 14; step++) {
-    const gradient = new Float64Array(n);
-    const hessian = new Float64Array(n * n);
-    for (const example of examples) {
-      const { measures } = example;
-      let logit = 0;
-      for (let j = 0; j < n; j++) logit += (weights[j] ?? 0) * (measures[j] ?? 0);
-      const chance = 1 / (1 + Math.exp(-logit));
-      const weight = weightOf(example);
-      const error = weight * ((example.isGibberish ? 1 : 0) - chance);
-      const curvature = weight * Math.max(1e-6, chance * (1 - chance));
-      for (let j = 0; j < n; j++) {
-        const measure = measures[j] ?? 0;
-        if (measure === 0) continue;
-        add(gradient, j, error * measure);
-        for (let k = 0; k <= j; k++) add(hessian, j * n + k, curvature * measure * (measures[k] ?? 0));
-      }
-    }
-    for (let j = 0; j < n; j++) {
-      add(gradient, j, -0.5 * (weights[j] ?? 0));
-      add(hessian, j * n + j, 0.5);
-      for (let k = j + 1; k < n; k++) hessian[j * n + k] = hessian[k * n + j] ?? 0;
-    }
-    solved(hessian, gradient).forEach((change, j) => {
-      add(weights, j, change);
-    });
-  }
-  return weights.map((weight) => Math.round(weight * 10_000) / 10_000);
-}
-
-/** Gaussian elimination with pivoting on a small dense system. */
-function solved(matrix: Float64Array, right: Float64Array): Float64Array {
-  const n = right.length;
-  const rows = Array.from({ length: n }, (_, i) => [...matrix.subarray(i * n, i * n + n), right[i] ?? 0]);
-  for (let column = 0; column < n; column++) {
-    const pivot =
-      rows.slice(column).sort((a, b) => Math.abs(b[column] ?? 0) - Math.abs(a[column] ?? 0))[0] ?? [];
-    const at = rows.indexOf(pivot);
-    const swapped = rows[column] ?? [];
-    rows[column] = pivot;
-    rows[at] = swapped;
-    for (const row of rows) {
-      if (row === pivot) continue;
-      const factor = (row[column] ?? 0) / (pivot[column] ?? 1);
-      for (let k = column; k <= n; k++) row[k] = (row[k] ?? 0) - factor * (pivot[k] ?? 0);
-    }
-  }
-  return Float64Array.from(rows, (row, i) => (row[n] ?? 0) / (row[i] ?? 1));
-}
-
-export const calibrationFrom = -12;
-export const calibrationTo = 12;
-const calibrationStep = 0.5;
-
-/** Pools adjacent violators, then reads the curve off at even steps of the logit. */
-function isotonic(points: { logit: number; isGibberish: boolean; weight: number }[]): Float64Array {
-  points.sort((a, b) => a.logit - b.logit);
-  const blocks: { logit: number; hits: number; weight: number }[] = [];
-  for (const point of points) {
-    let block = {
-      logit: point.logit * point.weight,
-      hits: point.isGibberish ? point.weight : 0,
-      weight: point.weight,
-    };
-    for (let top = blocks.at(-1); top !== undefined; top = blocks.at(-1)) {
-      const isOrdered = top.hits / top.weight < block.hits / block.weight;
-      if (isOrdered && top.weight > 15) break;
-      blocks.pop();
-      block = {
-        logit: block.logit + top.logit,
-        hits: block.hits + top.hits,
-        weight: block.weight + top.weight,
-      };
-    }
-    blocks.push(block);
-  }
-  const curve = blocks.map((block) => ({
-    logit: block.logit / block.weight,
-    chance: (block.hits + 0.01) / (block.weight + 0.11),
-  }));
-  const count = (calibrationTo - calibrationFrom) / calibrationStep + 1;
-  return Float64Array.from({ length: count }, (_, i) => {
-    const chance = interpolated(curve, calibrationFrom + i * calibrationStep);
-    return Math.round(chance * 10_000) / 10_000;
-  });
-}
-
-function interpolated(curve: readonly { logit: number; chance: number }[], logit: number): number {
-  let below = { logit: calibrationFrom, chance: 0 };
-  for (const point of curve) {
-    if (point.logit >= logit) {
-      const span = point.logit - below.logit;
-      return span <= 0
-        ? point.chance
-        : below.chance + ((point.chance - below.chance) * (logit - below.logit)) / span;
-    }
-    below = point;
-  }
-  const span = calibrationTo - below.logit;
-  return span <= 0 ? 1 : below.chance + ((1 - below.chance) * (logit - below.logit)) / span;
-}
-
 /** Fits everything; about two seconds. The same sources give the same model. */
 export function fitGibberishModel(): GibberishModel {
   const random = seededRandom(20_260_901);
@@ -306,9 +192,8 @@ export function fitGibberishModel(): GibberishModel {
   }
   const models = foldCounts.map((left) => modelOf(sumOf(foldCounts.filter((counts) => counts !== left))));
   const weights = fittedWeights(examplesOf(groups, models, seededRandom(7)));
-  const weighted = models.map((model) => ({ ...model, weights }));
-  const points = examplesOf(groups, weighted, seededRandom(8)).map((example) => ({
-    logit: example.measures.reduce((sum, measure, j) => sum + measure * (weights[j] ?? 0), 0),
+  const points = examplesOf(groups, models, seededRandom(8)).map((example) => ({
+    logit: logitOf(example.measures, weights),
     isGibberish: example.isGibberish,
     weight: weightOf(example),
   }));

@@ -5,12 +5,20 @@
  * the logarithm of "how much likelier in random text than in names, given what stood before it".
  */
 
+import { keyCount, keyOfCode, keySteps } from "./gibberish-keyboard.ts";
+
 export const symbolCount = 28;
 export const digitSymbol = 27;
 /** Letters fall into few kinds, so that a longer context can be counted: see `kindOfSymbol`. */
 export const kindCount = 8;
 export const kindOrder = 5;
-const kindTableSize = kindCount ** kindOrder;
+/** Contexts are counted in bits, three for a kind: integer arithmetic is what makes the loop fast. */
+export const kindTableSize = 32_768;
+
+/** The last five kinds as one number, after one more symbol. */
+export function nextKindContext(context: number, symbol: number): number {
+  return ((context << 3) | (kindOfSymbol[symbol] ?? 0)) & (kindTableSize - 1);
+}
 
 export type GibberishModel = {
   /** Log-likelihood ratio by (second last, last, present symbol); positive speaks for random text. */
@@ -69,58 +77,13 @@ export const symbolOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, cod
   return code >= 48 && code <= 57 ? digitSymbol : 0;
 });
 
-const keyboards: readonly (readonly string[])[] = [
-  ["1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm"],
-  ["1234567890", "qwertzuiop", "asdfghjkl", "yxcvbnm"],
-  ["1234567890", "azertyuiop", "qsdfghjklm", "wxcvbn"],
-  ["abcdefghijklmnopqrstuvwxyz"],
-];
-const steps = [
-  [1, 0],
-  [-1, 0],
-  [0, 1],
-  [0, -1],
-  [1, -1],
-  [-1, 1],
-] as const;
-const keyCount = 36;
-
-/** Index of a key: 0 to 9 for digits, 10 to 35 for letters, either case. */
-const keyOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
-  const symbol = symbolOfCode[code] ?? 0;
-  return symbol === 0 ? 0 : symbol === digitSymbol ? code - 48 : symbol + 9;
-});
-
 /**
- * For each ordered pair of keys one bit for every keyboard and direction in which the second follows the first.
- * Two digits have none: 1234 after a name is a habit, not a walk.
+ * Measures of an ASCII local part, in the order of `measureNames`; a `+tag` is left out. Linear in the length.
+ * One loop over the characters and long for that: it is called for every address, and splitting it costs more
+ * than the whole of it.
  */
-const keySteps: Int32Array = (() => {
-  const table = new Int32Array(keyCount * keyCount);
-  keyboards.forEach((rows, board) => {
-    rows.forEach((row, y) => {
-      for (let x = 0; x < row.length; x++) {
-        steps.forEach(([dx, dy], direction) => {
-          const next = rows[y + dy]?.[x + dx];
-          if (next === undefined) return;
-          const from = keyOfCode[row.charCodeAt(x)] ?? 0;
-          const to = keyOfCode[next.charCodeAt(0)] ?? 0;
-          if (from < 10 && to < 10) return;
-          const index = from * keyCount + to;
-          table[index] = (table[index] ?? 0) | (1 << (board * steps.length + direction));
-        });
-      }
-    });
-  });
-  return table;
-})();
-
-/**
- * Logit of "gibberish" before calibration, for ASCII text; a `+tag` is left out. Linear in the length.
- * With `measures` given, they are written there in the order of `measureNames`.
- */
-export function gibberishLogit(local: string, model: GibberishModel, measures?: Float64Array): number {
-  const { trigrams, kinds, weights } = model;
+export function measuresOf(local: string, model: GibberishModel): number[] {
+  const { trigrams, kinds } = model;
   let end = local.length;
   let last = 0;
   let beforeLast = 0;
@@ -163,7 +126,7 @@ export function gibberishLogit(local: string, model: GibberishModel, measures?: 
     if (symbol === 0 && last === 0) continue;
 
     const ratio = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? 0;
-    kindContext = (kindContext * kindCount + (kindOfSymbol[symbol] ?? 0)) % kindTableSize;
+    kindContext = nextKindContext(kindContext, symbol);
     const kindRatio = kinds[kindContext] ?? 0;
     sum += ratio;
     stretch += ratio;
@@ -240,50 +203,35 @@ export function gibberishLogit(local: string, model: GibberishModel, measures?: 
   const perTerm = terms > 0 ? 1 / terms : 0;
   const digitShare = letters > 0 && digits > 0 ? digits / length : 0;
   const mixedCase = lowerToUpper > 1 ? Math.min(lowerToUpper - 1, 6) : 0;
-  if (measures !== undefined) {
-    measures.set([
-      1,
-      clamped(sum * 0.1),
-      sum * perTerm,
-      clamped(worstStretch * 0.1),
-      clamped(kindSum * 0.1),
-      kindSum * perTerm,
-      clamped(worstKindStretch * 0.1),
-      peak * 0.1,
-      Math.min(switches, 8),
-      Math.min(innerDigitGroups, 4),
-      Math.min(keyboardRun, 12),
-      Math.min(shortRunCount, 4),
-      Math.min(repetition, 8),
-      mixedCase,
-      Math.log(1 + length),
-      Math.log(1 + letters),
-      digitShare,
-      hexadecimal * 0.1,
-    ]);
-  }
-  return (
-    (weights[0] ?? 0) +
-    (weights[1] ?? 0) * clamped(sum * 0.1) +
-    (weights[2] ?? 0) * sum * perTerm +
-    (weights[3] ?? 0) * clamped(worstStretch * 0.1) +
-    (weights[4] ?? 0) * clamped(kindSum * 0.1) +
-    (weights[5] ?? 0) * kindSum * perTerm +
-    (weights[6] ?? 0) * clamped(worstKindStretch * 0.1) +
-    (weights[7] ?? 0) * peak * 0.1 +
-    (weights[8] ?? 0) * Math.min(switches, 8) +
-    (weights[9] ?? 0) * Math.min(innerDigitGroups, 4) +
-    (weights[10] ?? 0) * Math.min(keyboardRun, 12) +
-    (weights[11] ?? 0) * Math.min(shortRunCount, 4) +
-    (weights[12] ?? 0) * Math.min(repetition, 8) +
-    (weights[13] ?? 0) * mixedCase +
-    (weights[14] ?? 0) * Math.log(1 + length) +
-    (weights[15] ?? 0) * Math.log(1 + letters) +
-    (weights[16] ?? 0) * digitShare +
-    (weights[17] ?? 0) * hexadecimal * 0.1
-  );
+  return [
+    1,
+    clamped(sum * 0.1),
+    sum * perTerm,
+    clamped(worstStretch * 0.1),
+    clamped(kindSum * 0.1),
+    kindSum * perTerm,
+    clamped(worstKindStretch * 0.1),
+    peak * 0.1,
+    Math.min(switches, 8),
+    Math.min(innerDigitGroups, 4),
+    Math.min(keyboardRun, 12),
+    Math.min(shortRunCount, 4),
+    Math.min(repetition, 8),
+    mixedCase,
+    Math.log(1 + length),
+    Math.log(1 + letters),
+    digitShare,
+    hexadecimal * 0.1,
+  ];
+}
+
+/** Logit of "gibberish" before calibration. */
+export function logitOf(measures: readonly number[], weights: Float64Array): number {
+  let logit = 0;
+  for (let i = 0; i < measures.length; i++) logit += (measures[i] ?? 0) * (weights[i] ?? 0);
+  return logit;
 }
 
 function clamped(value: number): number {
-  return value > 4 ? 4 : value < -4 ? -4 : value;
+  return Math.max(-4, Math.min(4, value));
 }

@@ -1,14 +1,15 @@
 import tableText from "./data/gibberish.txt" with { type: "text" };
 import { foldToAscii } from "./gibberish-fold.ts";
-import { type GibberishModel, gibberishLogit } from "./gibberish-model.ts";
+import { type GibberishModel, logitOf, measuresOf } from "./gibberish-model.ts";
 import { calibrationFrom, calibrationStep, decodeGibberishModel } from "./gibberish-table.ts";
 
-/** Above this score a verdict may call an address risky; below it the number is advice. */
+/** Above this score a verdict may call an address risky; below it the number is advice. One person in a thousand is above. */
 export const GIBBERISH_THRESHOLD = 0.9;
 
 const model: GibberishModel = decodeGibberishModel(tableText);
 const shortLettersMax = 4;
-const shortLengthMax = 12;
+/** Initials or a letter and a number, as staff and students have. */
+const identifierLengthMax = 12;
 const shortScoreMax = 0.5;
 const otherScriptScoreMax = 0.3;
 const plus = 43;
@@ -16,8 +17,8 @@ const letter = 1;
 const digit = 2;
 
 /**
- * How probable it is, from 0 to 1, that a local part is random text or a keyboard walk, where one address in ten
- * is. Case, a `+tag` and accents are read away; pure digits, other scripts and very short locals never score high.
+ * How probable it is, from 0 to 1, that a local part is random text or a keyboard walk, where as many are as
+ * are not. A `+tag` and accents are read away; pure digits, other scripts and very short locals never score high.
  * Linear in the length.
  *
  * @example gibberishScore("john.smith") < 0.1 && gibberishScore("xk7qz9vw2p") > 0.9
@@ -25,7 +26,7 @@ const digit = 2;
 export function gibberishScore(localPart: string): number {
   let letters = 0;
   let digits = 0;
-  let endsOfWords = 0;
+  let switches = 0;
   let lastKind = 0;
   for (let i = 0; i < localPart.length; i++) {
     const code = localPart.charCodeAt(i);
@@ -34,16 +35,20 @@ export function gibberishScore(localPart: string): number {
     const lower = code | 32;
     if (lower >= 97 && lower <= 122) {
       letters++;
+      if (lastKind === digit) switches++;
       lastKind = letter;
     } else if (code >= 48 && code <= 57) {
       digits++;
-      if (lastKind === letter) endsOfWords++;
+      if (lastKind === letter) switches++;
       lastKind = digit;
     }
   }
   if (letters === 0) return 0;
-  const score = probabilityOf(gibberishLogit(localPart, model));
-  const isShort = letters <= shortLettersMax && endsOfWords <= 1 && letters + digits <= shortLengthMax;
+  const score = probabilityOf(logitOf(measuresOf(localPart, model), model.weights));
+  const length = letters + digits;
+  const isShort =
+    length <= shortLettersMax ||
+    (letters <= shortLettersMax && switches <= 1 && length <= identifierLengthMax);
   return Math.round((isShort ? Math.min(score, shortScoreMax) : score) * 1000) / 1000;
 }
 
