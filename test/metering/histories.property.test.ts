@@ -86,6 +86,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** What callers were told: the truth that the database is held against. */
 class History {
+  readonly root: string;
   readonly clock: HandClock = handClock("2026-01-15T12:00:00Z");
   readonly accountIds: string[] = [];
   readonly ackedUnits = new Map<string, number>();
@@ -96,7 +97,8 @@ class History {
   dataDir: string;
   parts: Parts;
 
-  constructor(readonly root: string) {
+  constructor(root: string) {
+    this.root = root;
     this.dataDir = join(root, "data-0");
     this.parts = openParts({ clock: this.clock, dataDir: this.dataDir, plans: PLANS });
   }
