@@ -16,7 +16,8 @@ const RATE_BYTES = 136;
  * at most 135 ASCII characters. Specification: https://keccak.team/keccak_specs_summary.html
  */
 export function keccak256(ascii: string): Uint8Array {
-  if (ascii.length >= RATE_BYTES) throw new Error(`keccak256 takes one block, not ${ascii.length} characters.`);
+  if (ascii.length >= RATE_BYTES)
+    throw new Error(`keccak256 takes one block, not ${ascii.length} characters.`);
   const block = new Uint8Array(200);
   for (let at = 0; at < ascii.length; at++) block[at] = ascii.charCodeAt(at);
   block[ascii.length] = 0x01;

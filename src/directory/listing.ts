@@ -160,7 +160,8 @@ function readResourceUrl(value: unknown, host: string): string {
 /** `{judge_url}/v1/check?resource=…` of one of the listing's own resources. */
 function readJudgedBy(value: unknown, resources: readonly Resource[]): string {
   const url = readUrl(value, "bad_judged_by");
-  if (!/^https?:$/.test(url.protocol) || !url.pathname.endsWith("/v1/check")) throw new Fault("bad_judged_by");
+  if (!/^https?:$/.test(url.protocol) || !url.pathname.endsWith("/v1/check"))
+    throw new Fault("bad_judged_by");
   const judged = url.searchParams.get("resource");
   if (!resources.some((resource) => resource.url === judged)) throw new Fault("judged_by_other_resource");
   return String(value);
@@ -192,7 +193,8 @@ function timestamp(value: unknown, now: number, field: string): string {
   const [, seconds] = (typeof value === "string" ? shape.exec(value) : null) ?? [];
   const at = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`);
   // A day that the month does not have is moved on by some parsers: what is written back must be the same.
-  if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(seconds ?? "")) throw new Fault(`bad_${field}`);
+  if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(seconds ?? ""))
+    throw new Fault(`bad_${field}`);
   if (at > now + FUTURE_TOLERANCE_MS) throw new Fault(`${field}_in_future`);
   return String(value);
 }

@@ -1,8 +1,14 @@
 import { type Listing, listingText, priceMicroUsd } from "./listing.ts";
 import { payeeKey } from "./payee.ts";
-import { type Place, type SegmentWriter, createSegmentWriter, bytesAt } from "./shared-bytes.ts";
+import {
+  bytesAt,
+  createSegmentWriter,
+  type Place,
+  type Segment,
+  type SegmentWriter,
+} from "./shared-bytes.ts";
 import type { SortField } from "./snapshot.ts";
-import type { Dictionary } from "./text-index.ts";
+import { createDictionary, type Dictionary } from "./text-index.ts";
 import { wordsOfListing } from "./words.ts";
 
 /** A listing as the sync thread keeps it: its text in shared memory, and what is sorted and searched by. */
@@ -53,24 +59,33 @@ export function createRow(
 
 /**
  * Moves the rows' texts into new segments where the old ones have become many, or hold more dead text than
- * live; else gives the rows back as they are.
+ * live, and numbers the words anew where most are in use no more. Else all is given back as it is.
  */
-export function compactRows(rows: Rows): Rows {
+export function compact(rows: Rows, dictionary: Dictionary): { rows: Rows; dictionary: Dictionary } {
   let live = 0;
-  const segments = new Set<Place["segment"]>();
+  const segments = new Set<Segment>();
+  const words = new Set<number>();
   for (const row of rows.values()) {
     live += row.place.length;
     segments.add(row.place.segment);
+    for (const word of row.words) words.add(word);
   }
   let held = 0;
   for (const segment of segments) held += segment.bytes.length;
-  if (segments.size <= SEGMENTS_MAX && held <= live * 2 + SLACK_BYTES) return rows;
+  const areTextsGood = segments.size <= SEGMENTS_MAX && held <= live * 2 + SLACK_BYTES;
+  const areWordsGood = dictionary.size() <= words.size * 2 + SLACK_WORDS;
+  if (areTextsGood && areWordsGood) return { rows, dictionary };
   const writer = createSegmentWriter();
+  const fresh = createDictionary();
+  const renumber = (word: number): number => fresh.numberOf(dictionary.wordOf(word));
   const moved = new Map<string, Row>();
-  for (const [host, row] of rows) moved.set(host, { ...row, place: writer.write(bytesAt(row.place)) });
+  for (const [host, row] of rows) {
+    moved.set(host, { ...row, place: writer.write(bytesAt(row.place)), words: row.words.map(renumber) });
+  }
   writer.finish();
-  return moved;
+  return { rows: moved, dictionary: fresh };
 }
 
 const SEGMENTS_MAX = 128;
 const SLACK_BYTES = 8 * 1024 * 1024;
+const SLACK_WORDS = 50_000;

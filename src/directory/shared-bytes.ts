@@ -77,7 +77,11 @@ export function createTextTable(texts: readonly string[]): TextTable {
 
 export function textAt(table: TextTable, at: number): string {
   const from = at === 0 ? 0 : (table.ends[at - 1] ?? 0);
-  return Buffer.from(table.bytes.buffer, table.bytes.byteOffset + from, (table.ends[at] ?? 0) - from).toString();
+  return Buffer.from(
+    table.bytes.buffer,
+    table.bytes.byteOffset + from,
+    (table.ends[at] ?? 0) - from,
+  ).toString();
 }
 
 /** The first position whose text is not less than the given one. */

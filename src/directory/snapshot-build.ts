@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Row } from "./row.ts";
 import { bytesAt, createTextTable, sharedIntegers } from "./shared-bytes.ts";
-import { column, type FeedPosition, orderRows, type Snapshot, SORT_FIELDS, type SortField } from "./snapshot.ts";
+import {
+  column,
+  type FeedPosition,
+  orderRows,
+  type Snapshot,
+  SORT_FIELDS,
+  type SortField,
+} from "./snapshot.ts";
 import { buildTextIndex, type Dictionary } from "./text-index.ts";
 
 const LINE_END = new Uint8Array([0x0a]);
@@ -11,15 +18,11 @@ export function sortedByHost(rows: Iterable<Row>): Row[] {
   return [...rows].sort((a, b) => (a.host < b.host ? -1 : 1));
 }
 
-/** SHA-256 in hex of the rows as JSON lines, and how many bytes these are. */
-export function digestOf(sorted: readonly Row[]): { readonly digest: string; readonly bytes: number } {
+/** SHA-256 in hex of the rows as JSON lines. */
+export function digestOf(sorted: readonly Row[]): string {
   const hash = createHash("sha256");
-  let bytes = 0;
-  for (const row of sorted) {
-    hash.update(bytesAt(row.place)).update(LINE_END);
-    bytes += row.place.length + 1;
-  }
-  return { digest: hash.digest("hex"), bytes };
+  for (const row of sorted) hash.update(bytesAt(row.place)).update(LINE_END);
+  return hash.digest("hex");
 }
 
 /** Builds the snapshot of rows sorted by host. */
@@ -29,16 +32,20 @@ export function buildSnapshot(
   identity: {
     readonly version: number;
     readonly digest: string;
-    readonly bytes: number;
     readonly feed: FeedPosition;
   },
 ): Snapshot {
   const count = sorted.length;
-  const columnOf = (field: SortField) => column(sorted.values().map((row) => row.values[field]), count);
+  const columnOf = (field: SortField) =>
+    column(
+      sorted.values().map((row) => row.values[field]),
+      count,
+    );
   const columns = perField(columnOf);
   return {
     ...identity,
     count,
+    bytes: sorted.reduce((sum, row) => sum + row.place.length + 1, 0),
     ...placesOf(sorted),
     hosts: createTextTable(sorted.map((row) => row.host)),
     columns,

@@ -1,0 +1,133 @@
+import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { Change } from "./draft.ts";
+import { writeAll } from "./durable-file.ts";
+import { bytesAt } from "./shared-bytes.ts";
+
+/**
+ * The change feed on disk: files of JSON lines, one line for each change and in the very spelling in which
+ * the feed answers it. Lines are only ever added; what lies past `bytes` was never committed.
+ */
+export type LogFile = {
+  readonly file: string;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly bytes: number;
+  /** When the first and the last line were written, ms UTC. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Where every 64th line begins, so that a reader need not count from the top. */
+  readonly marks: readonly number[];
+};
+
+export const MARK_LINES = 64;
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+const FILE_MS_MAX = 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
+const BATCH_BYTES = 1024 * 1024;
+
+/** Adds the changes behind `lastSeq` durably and gives the files as they then are. */
+export function appendChanges(
+  folder: string,
+  files: readonly LogFile[],
+  changes: readonly Change[],
+  position: { readonly epoch: string; readonly lastSeq: number; readonly now: number },
+): readonly LogFile[] {
+  if (changes.length === 0) return files;
+  const { now, lastSeq, epoch } = position;
+  const last = files.at(-1);
+  const goesOn = last !== undefined && last.bytes < FILE_BYTES_MAX && now - last.firstAt < FILE_MS_MAX;
+  const open: LogFile = goesOn
+    ? last
+    : {
+        file: `changes-${epoch}-${lastSeq + 1}.ndjson`,
+        firstSeq: lastSeq + 1,
+        lastSeq,
+        bytes: 0,
+        firstAt: now,
+        lastAt: now,
+        marks: [],
+      };
+  const written = appendTo(join(folder, open.file), open, changes, now);
+  return goesOn ? [...files.slice(0, -1), written] : [...files, written];
+}
+
+function appendTo(path: string, log: LogFile, changes: readonly Change[], now: number): LogFile {
+  const at = new Date(now).toISOString();
+  const marks = [...log.marks];
+  const descriptor = openSync(path, "a");
+  try {
+    // A sync that was cut short may have left lines which no state speaks of.
+    ftruncateSync(descriptor, log.bytes);
+    let bytes = log.bytes;
+    let batch: Uint8Array[] = [];
+    let batchBytes = 0;
+    for (const [index, change] of changes.entries()) {
+      const seq = log.lastSeq + 1 + index;
+      if ((seq - log.firstSeq) % MARK_LINES === 0) marks.push(bytes);
+      const line = changeLine(seq, change, at);
+      batch.push(line);
+      bytes += line.length;
+      batchBytes += line.length;
+      if (batchBytes >= BATCH_BYTES) {
+        writeAll(descriptor, Buffer.concat(batch));
+        batch = [];
+        batchBytes = 0;
+      }
+    }
+    writeAll(descriptor, Buffer.concat(batch));
+    fsyncSync(descriptor);
+    return { ...log, lastSeq: log.lastSeq + changes.length, bytes, lastAt: now, marks };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function changeLine(seq: number, change: Change, at: string): Uint8Array {
+  const head = `{"seq":${seq},"op":"${change.op}","host":${JSON.stringify(change.host)}`;
+  const tail = `,"at":"${at}"}\n`;
+  if (change.op === "delete") return Buffer.from(head + tail);
+  return Buffer.concat([Buffer.from(`${head},"listing":`), bytesAt(change.row.place), Buffer.from(tail)]);
+}
+
+/** The files that are still needed: those with a change of the last 30 days, the newest up to `bytesMax`. */
+export function retainedFiles(files: readonly LogFile[], now: number, bytesMax: number): readonly LogFile[] {
+  let bytes = 0;
+  let from = files.length;
+  while (from > 0) {
+    const file = files[from - 1];
+    if (file === undefined || now - file.lastAt > RETENTION_MS) break;
+    bytes += file.bytes;
+    if (bytes > bytesMax && from < files.length) break;
+    from -= 1;
+  }
+  return files.slice(from);
+}
+
+/** The committed lines behind `seq`, in order. Throws where a file is shorter than it was when committed. */
+export function* linesAfter(folder: string, files: readonly LogFile[], seq: number): Generator<string> {
+  for (const log of files) {
+    if (log.lastSeq <= seq) continue;
+    const bytes = readFileSync(join(folder, log.file));
+    if (bytes.length < log.bytes) throw new Error(`${log.file} has ${bytes.length} of ${log.bytes} bytes`);
+    const skip = Math.max(0, seq + 1 - log.firstSeq);
+    let from = log.marks[Math.floor(skip / MARK_LINES)] ?? log.bytes;
+    let current = log.firstSeq + Math.floor(skip / MARK_LINES) * MARK_LINES;
+    while (from < log.bytes) {
+      const end = bytes.indexOf(0x0a, from);
+      if (end < 0 || end >= log.bytes) throw new Error(`${log.file} is cut inside a line`);
+      if (current > seq) yield bytes.toString("utf8", from, end);
+      current += 1;
+      from = end + 1;
+    }
+  }
+}
+
+/** Removes a file that may be gone already. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}

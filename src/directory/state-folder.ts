@@ -1,0 +1,228 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { appendChanges, type LogFile, linesAfter, removeFile, retainedFiles } from "./change-log.ts";
+import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts";
+import { syncFolder, writeDurably } from "./durable-file.ts";
+import type { Listing } from "./listing.ts";
+import { createRow, type Row, type Rows } from "./row.ts";
+import { bytesAt, type SegmentWriter } from "./shared-bytes.ts";
+import { digestOf, sortedByHost } from "./snapshot-build.ts";
+import type { UpstreamMemory } from "./source.ts";
+import type { Dictionary } from "./text-index.ts";
+
+/** What `current.json` says: the one place that decides which bytes of the other files count. */
+export type StoredState = {
+  readonly format: 1;
+  /** Where the listings come from. */
+  readonly source: string;
+  readonly epoch: string;
+  readonly version: number;
+  readonly digest: string;
+  readonly count: number;
+  readonly seq: number;
+  /** All listings as they were at `seq`; the changes since then are in the log. */
+  readonly base: {
+    readonly file: string;
+    readonly seq: number;
+    readonly digest: string;
+    readonly bytes: number;
+  };
+  readonly log: readonly LogFile[];
+  readonly syncedAt: number;
+  readonly upstreamAgeMs: number;
+  readonly upstream: UpstreamMemory | null;
+  readonly quarantinedAccepted: number;
+  readonly quarantine: readonly (readonly [string, Omit<QuarantinedRecord, "record">])[];
+  readonly tombstones: readonly (readonly [string, Tombstone])[];
+};
+
+export type Loaded = {
+  readonly state: StoredState;
+  readonly contents: Contents;
+  /** The newest state could not be read: this is the one before it. */
+  readonly isPrevious: boolean;
+  readonly problems: readonly string[];
+};
+
+type RowParts = { readonly writer: SegmentWriter; readonly dictionary: Dictionary };
+
+/** Up to this size every version gets a base of its own, so that `previous.json` is the version before. */
+const SMALL_BASE_BYTES = 1024 * 1024;
+
+/**
+ * The directory's folder. Throws where it cannot be made. Nothing is served from it that does not match its
+ * digest and its count.
+ */
+export function openStateFolder(folder: string) {
+  mkdirSync(folder, { recursive: true });
+  return {
+    load: (parts: RowParts): Loaded | { readonly problems: readonly string[] } => load(folder, parts),
+    commit: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
+      commit(folder, state, contents, changes, bytesMax),
+    /** Writes the state alone, where no listing has changed. */
+    touch: (state: StoredState): void => writeState(folder, state, false),
+  };
+}
+
+export type StateFolder = ReturnType<typeof openStateFolder>;
+
+function load(folder: string, parts: RowParts): Loaded | { readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  for (const file of ["current.json", "previous.json"]) {
+    try {
+      const state = readState(join(folder, file));
+      if (state === null) continue;
+      const contents = loadContents(folder, state, parts);
+      return { state, contents, isPrevious: problems.length > 0, problems };
+    } catch (error) {
+      problems.push(`${file}: ${(error as Error).message}`);
+    }
+  }
+  return { problems };
+}
+
+/** Null where there is none. */
+function readState(path: string): StoredState | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const [digest, json = ""] = text.split("\n", 2);
+  if (digest !== sha256(json)) throw new Error("the digest does not match");
+  const state = JSON.parse(json) as StoredState;
+  if (state.format !== 1) throw new Error(`format ${state.format} is not known`);
+  return state;
+}
+
+function loadContents(folder: string, state: StoredState, parts: RowParts): Contents {
+  const base = readFileSync(join(folder, state.base.file));
+  if (sha256(base) !== state.base.digest) throw new Error(`the digest of ${state.base.file} does not match`);
+  const rows = new Map<string, Row>();
+  const put = (listing: Listing): void => {
+    const changedAt = listing.evidence.pay_to_changed_at ?? null;
+    rows.set(listing.host, createRow(listing, changedAt, rows.get(listing.host), parts));
+  };
+  for (let from = 0; from < base.length; ) {
+    const end = base.indexOf(0x0a, from);
+    put(JSON.parse(base.toString("utf8", from, end)) as Listing);
+    from = end + 1;
+  }
+  for (const line of linesAfter(folder, state.log, state.base.seq)) {
+    const change = JSON.parse(line) as { op: string; host: string; listing?: Listing };
+    if (change.listing === undefined) rows.delete(change.host);
+    else put(change.listing);
+  }
+  parts.writer.finish();
+  if (rows.size !== state.count) throw new Error(`${rows.size} listings instead of ${state.count}`);
+  if (digestOf(sortedByHost(rows.values())) !== state.digest) throw new Error("the listings' digest differs");
+  const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);
+  return { rows, quarantine: new Map(quarantine), tombstones: new Map(state.tombstones) };
+}
+
+/** Makes a new state durable: changes first, then the base where one is due, the state last. */
+function commit(
+  folder: string,
+  state: StoredState,
+  contents: Contents,
+  changes: readonly Change[],
+  logBytesMax: number,
+): StoredState {
+  const { syncedAt: now } = state;
+  const appended = appendChanges(folder, state.log, changes, {
+    epoch: state.epoch,
+    lastSeq: state.seq - changes.length,
+    now,
+  });
+  const log = retainedFiles(appended, now, logBytesMax);
+  syncFolder(folder);
+  const base = isBaseDue(state, appended, log) ? writeBase(folder, state, contents.rows) : state.base;
+  const next: StoredState = { ...state, base, log };
+  writeQuarantine(folder, contents);
+  writeState(folder, next, base !== state.base);
+  removeUnused(folder);
+  return next;
+}
+
+/** A large base is written anew when the changes since then are half as large: that bounds the next start. */
+function isBaseDue(state: StoredState, appended: readonly LogFile[], log: readonly LogFile[]): boolean {
+  if (state.base.file === "" || state.base.bytes <= SMALL_BASE_BYTES) return true;
+  if (appended.some((file) => !log.includes(file) && file.lastSeq > state.base.seq)) return true;
+  let replayed = 0;
+  for (const file of log) {
+    const lines = file.lastSeq - file.firstSeq + 1;
+    const needed = Math.min(lines, file.lastSeq - state.base.seq);
+    if (needed > 0) replayed += (file.bytes * needed) / lines;
+  }
+  return replayed > state.base.bytes / 2;
+}
+
+function writeBase(folder: string, state: StoredState, rows: Rows): StoredState["base"] {
+  const file = `base-${state.version}.ndjson`;
+  let bytes = 0;
+  const parts = function* (): Generator<Uint8Array> {
+    let batch: Uint8Array[] = [];
+    let batchBytes = 0;
+    for (const row of sortedByHost(rows.values())) {
+      batch.push(bytesAt(row.place), LINE_END);
+      batchBytes += row.place.length + 1;
+      if (batchBytes < BATCH_BYTES) continue;
+      bytes += batchBytes;
+      yield Buffer.concat(batch);
+      batch = [];
+      batchBytes = 0;
+    }
+    bytes += batchBytes;
+    yield Buffer.concat(batch);
+  };
+  writeDurably(join(folder, file), parts());
+  return { file, seq: state.seq, digest: state.digest, bytes };
+}
+
+const LINE_END = new Uint8Array([0x0a]);
+const BATCH_BYTES = 1024 * 1024;
+
+/** `previous.json` is left alone until there is a new base: the two never hang on the same file. */
+function writeState(folder: string, state: StoredState, hasNewBase: boolean): void {
+  const current = join(folder, "current.json");
+  const before = hasNewBase ? readText(current) : null;
+  if (before !== null) writeDurably(join(folder, "previous.json"), [before]);
+  const json = JSON.stringify(state);
+  writeDurably(current, [Buffer.from(`${sha256(json)}\n${json}\n`)]);
+}
+
+/** For the operator: what is kept out and why. */
+function writeQuarantine(folder: string, contents: Contents): void {
+  const lines = [...contents.quarantine.values()].map(
+    (entry) =>
+      `${JSON.stringify({ host: entry.host, reason: entry.reason, first_seen: entry.firstSeen, record: entry.record })}\n`,
+  );
+  writeDurably(join(folder, "quarantine.ndjson"), [Buffer.from(lines.join(""))]);
+}
+
+/** Deletes what neither the current nor the previous state speaks of. */
+function removeUnused(folder: string): void {
+  const states = ["current.json", "previous.json"].map(
+    (file) => readText(join(folder, file))?.toString() ?? "",
+  );
+  for (const file of readdirSync(folder)) {
+    if (!/^(base|changes)-[\w-]+\.ndjson(\.tmp)?$/.test(file)) continue;
+    if (!states.some((state) => state.includes(`"${file}"`))) removeFile(join(folder, file));
+  }
+}
+
+function readText(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}

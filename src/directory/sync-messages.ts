@@ -1,0 +1,13 @@
+import type { ExportForm, SyncSettings } from "./syncer.ts";
+
+/** What the main thread says to the sync thread; the settings come first, once. */
+export type SyncRequest =
+  | { readonly call: "start"; readonly settings: SyncSettings }
+  | { readonly call: "open"; readonly id: number }
+  | { readonly call: "sync"; readonly id: number; readonly acceptTripped: boolean }
+  | { readonly call: "gzip"; readonly id: number; readonly version: number; readonly form: ExportForm };
+
+/** Errors lose their class between threads, so a failure is a value. */
+export type SyncReply =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly message: string };

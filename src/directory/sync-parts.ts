@@ -1,0 +1,34 @@
+import type { Clock } from "../clock.ts";
+import sample from "./data/sample.txt" with { type: "text" };
+import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "./source.ts";
+import { createSyncEngine, SAMPLE_SOURCE } from "./sync-engine.ts";
+import type { Syncer, SyncSettings } from "./syncer.ts";
+import { createUpstream, UPSTREAM_LIMITS, type UpstreamLimits, type UpstreamParts } from "./upstream.ts";
+import { createUpstreamSource } from "./upstream-source.ts";
+
+/** What the sync side needs of its surroundings. */
+export type SyncSurroundings = {
+  readonly fetch: UpstreamParts["fetch"];
+  readonly resolve: UpstreamParts["resolve"];
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly limits?: UpstreamLimits;
+};
+
+/** Puts the sync side together: an upstream, else a file, else the bundled sample. */
+export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
+  const { clock, newId } = surroundings;
+  return createSyncEngine({ folder: settings.folder, source: sourceOf(settings, surroundings), clock, newId });
+}
+
+function sourceOf(settings: SyncSettings, surroundings: SyncSurroundings): Source {
+  const { upstream: baseUrl, file, allowPrivateUpstream: allowPrivate, allowRedirects } = settings;
+  if (baseUrl === null) return file === null ? createTextSource(SAMPLE_SOURCE, sample) : createFileSource(file);
+  const limits = surroundings.limits ?? UPSTREAM_LIMITS;
+  const upstream = createUpstream({ baseUrl, allowPrivate, allowRedirects, limits }, surroundings);
+  return createUpstreamSource(`upstream:${baseUrl}`, {
+    upstream,
+    clock: surroundings.clock,
+    rowLimits: ROW_LIMITS,
+  });
+}

@@ -1,0 +1,66 @@
+import type { SyncReply, SyncRequest } from "./sync-messages.ts";
+import type { Opened, Syncer, SyncOutcome, SyncSettings } from "./syncer.ts";
+
+/** The thread ended before it answered. */
+export class SyncThreadError extends Error {
+  override readonly name = "SyncThreadError";
+}
+
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
+type Call = Exclude<SyncRequest, { call: "start" }>;
+type CallWithoutId = Call extends infer Each ? (Each extends Call ? Omit<Each, "id"> : never) : never;
+
+/**
+ * The sync side in a thread of its own. A thread that ends by itself fails the calls under way with
+ * SyncThreadError; the next call starts another one, which goes on from the stored state.
+ */
+export function createSyncThread(parts: {
+  /** The worker file: an address that `new Worker` takes. */
+  readonly workerFile: string;
+  readonly settings: SyncSettings;
+}): Syncer {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | null = null;
+  let calls = 0;
+  let isClosed = false;
+
+  const lose = (lost: Worker, message: string): void => {
+    if (worker !== lost) return;
+    worker = null;
+    lost.terminate();
+    for (const { reject } of waiting.values()) reject(new SyncThreadError(message));
+    waiting.clear();
+  };
+  const start = (): Worker => {
+    const started = new Worker(parts.workerFile, { type: "module" });
+    started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
+      const caller = waiting.get(data.id);
+      waiting.delete(data.id);
+      if (data.ok) caller?.resolve(data.value);
+      else caller?.reject(new Error(data.message));
+    });
+    started.addEventListener("error", (event) => lose(started, `the sync thread failed: ${event.message}`));
+    started.addEventListener("close", () => lose(started, "the sync thread ended"));
+    started.postMessage({ call: "start", settings: parts.settings } satisfies SyncRequest);
+    return started;
+  };
+  const ask = <T>(request: CallWithoutId): Promise<T> => {
+    if (isClosed) return Promise.reject(new SyncThreadError("the sync thread is closed"));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    calls += 1;
+    waiting.set(calls, { resolve: resolve as Waiting["resolve"], reject });
+    worker ??= start();
+    worker.postMessage({ ...request, id: calls });
+    return promise;
+  };
+  return {
+    open: () => ask<Opened>({ call: "open" }),
+    sync: ({ acceptTripped }) => ask<SyncOutcome>({ call: "sync", acceptTripped }),
+    gzip: (version, form) => ask<Uint8Array | null>({ call: "gzip", version, form }),
+    /** Ends the thread wherever it is: what it had not committed is done again after the next start. */
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      if (worker !== null) lose(worker, "the sync thread is closed");
+    },
+  };
+}

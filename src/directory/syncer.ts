@@ -1,0 +1,60 @@
+import type { LogFile } from "./change-log.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** What the main thread asks of the sync side. One call at a time for `open` and `sync`. */
+export type Syncer = AsyncDisposable & {
+  /** Loads the last good state. Throws where the folder cannot be made or written. */
+  readonly open: () => Promise<Opened>;
+  /** Brings the directory up to date; whatever goes wrong with the source is an outcome. */
+  readonly sync: (options: { readonly acceptTripped: boolean }) => Promise<SyncOutcome>;
+  /** The export of a version, compressed; null where that version is not the newest any more. */
+  readonly gzip: (version: number, form: ExportForm) => Promise<Uint8Array | null>;
+};
+
+export type ExportForm = "ndjson" | "json";
+
+/** The state that readers get, and what is known of its age. */
+export type Published = {
+  readonly snapshot: Snapshot;
+  readonly feed: Feed;
+};
+
+/** Where the changes up to a snapshot lie. */
+export type Feed = { readonly epoch: string; readonly lastSeq: number; readonly files: readonly LogFile[] };
+
+export type Freshness = {
+  /** When the contents were last known to be the source's, ms UTC. */
+  readonly syncedAt: number;
+  /** How old the source said they were by then. */
+  readonly upstreamAgeMs: number;
+  readonly quarantined: number;
+};
+
+export type Opened = {
+  readonly published: Published | null;
+  readonly freshness: Freshness | null;
+  /** What is wrong with the stored state, for the operator. */
+  readonly problems: readonly string[];
+};
+
+export type SyncOutcome =
+  | {
+      readonly kind: "changed";
+      readonly published: Published;
+      readonly freshness: Freshness;
+      /** Breakers that the operator let pass. */
+      readonly accepted: readonly string[];
+    }
+  | { readonly kind: "unchanged"; readonly freshness: Freshness; readonly accepted: readonly string[] }
+  /** A breaker has tripped: the last good state stays. */
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string; readonly retryAfterMs: number | null };
+
+/** What the sync side needs to know, as plain data. */
+export type SyncSettings = {
+  readonly folder: string;
+  readonly upstream: string | null;
+  readonly file: string | null;
+  readonly allowPrivateUpstream: boolean;
+  readonly allowRedirects: boolean;
+};

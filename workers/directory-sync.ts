@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import { systemClock } from "../src/clock.ts";
+import type { SyncReply, SyncRequest } from "../src/directory/sync-messages.ts";
+import { createSyncer } from "../src/directory/sync-parts.ts";
+import type { Syncer } from "../src/directory/syncer.ts";
+
+declare const self: Worker;
+
+let syncer: Syncer | null = null;
+
+self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
+  if (data.call === "start") {
+    syncer = createSyncer(data.settings, {
+      fetch: (url, init) => fetch(url, init),
+      resolve: async (host) => (await lookup(host, { all: true })).map((entry) => entry.address),
+      clock: systemClock,
+      newId: () => randomBytes(8).toString("hex"),
+    });
+    return;
+  }
+  self.postMessage(await answer(data));
+};
+
+async function answer(request: Exclude<SyncRequest, { call: "start" }>): Promise<SyncReply> {
+  const { id } = request;
+  try {
+    if (syncer === null) throw new Error("The sync thread was not started.");
+    if (request.call === "open") return { id, ok: true, value: await syncer.open() };
+    if (request.call === "sync") return { id, ok: true, value: await syncer.sync(request) };
+    return { id, ok: true, value: await syncer.gzip(request.version, request.form) };
+  } catch (error) {
+    return { id, ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
