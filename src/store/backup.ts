@@ -35,7 +35,7 @@ export function backupDatabase(options: { readonly dataDir: string; readonly toP
     rmSync(partPath, { force: true });
     throw new StoreOpenError(`The backup to ${toPath} failed (${String(error)}).`, { cause: error });
   } finally {
-    source?.close();
+    source?.close(true);
   }
   return { bytes: statSync(toPath).size };
 }

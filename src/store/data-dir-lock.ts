@@ -16,13 +16,13 @@ export function lockDataDir(dataDir: string): DataDirLock {
     database.run("PRAGMA busy_timeout = 0");
     database.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    database.close();
+    database.close(true);
     throw new StoreOpenError(refusal(dataDir, path, error), { cause: error });
   }
   return {
     release: () => {
       database.run("ROLLBACK");
-      database.close();
+      database.close(true);
     },
   };
 }

@@ -64,7 +64,7 @@ export function openDatabaseFile(path: string): Database {
     setUp(database);
     return database;
   } catch (error) {
-    database?.close();
+    database?.close(true);
     if (error instanceof StoreOpenError) throw error;
     throw damaged(path, reason(error), error);
   }

@@ -39,7 +39,7 @@ export function openStore(options: StoreOptions): Store {
     migrate(database, clock);
     return createStore({ database, clock, path, unlock: lock.release });
   } catch (error) {
-    database?.close();
+    database?.close(true);
     lock.release();
     throw error;
   }
@@ -109,7 +109,7 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     close: (): void => {
       if (!isOpen) return;
       isOpen = false;
-      database.close();
+      database.close(true);
       unlock();
     },
   };

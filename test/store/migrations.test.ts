@@ -1,0 +1,73 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MIGRATIONS, migrate } from "../../src/store/migrations.ts";
+import { handClock } from "../metering/parts.ts";
+
+const FOLDER = join(import.meta.dir, "../../src/store/migrations");
+const clock = handClock();
+
+function migrated(): Database {
+  const database = new Database(":memory:");
+  database.run("PRAGMA foreign_keys = ON");
+  migrate(database, clock);
+  return database;
+}
+
+test("every file of the folder is a step of the program, in order", () => {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith(".sql"));
+  expect(MIGRATIONS.map(({ name }) => `${name}.sql`)).toEqual(files.sort());
+  const journal: { entries: { tag: string }[] } = JSON.parse(
+    readFileSync(join(FOLDER, "meta/_journal.json"), "utf8"),
+  );
+  expect(MIGRATIONS.map(({ name }) => name)).toEqual(journal.entries.map(({ tag }) => tag));
+});
+
+test("steps are taken once, and a step that fails takes all new ones back", () => {
+  const database = migrated();
+  migrate(database, clock);
+  const broken = {
+    name: "0900_broken",
+    sql: "CREATE TABLE half (x INTEGER) STRICT;--> statement-breakpoint\nNO SQL",
+  };
+  expect(() => migrate(database, clock, [...MIGRATIONS, broken])).toThrow();
+  const rows = database.query<{ name: string }, []>("SELECT name FROM migrations").all();
+  expect(rows.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+  expect(database.query("SELECT name FROM sqlite_schema WHERE name = 'half'").all()).toEqual([]);
+});
+
+test("a database of an earlier version is brought forward with its rows", () => {
+  const database = new Database(":memory:");
+  migrate(database, clock, MIGRATIONS.slice(0, 1));
+  database.run("INSERT INTO probes VALUES (1, 5)");
+  migrate(database, clock);
+  expect(database.query<{ at: number }, []>("SELECT at FROM probes").get()).toEqual({ at: 5 });
+});
+
+test("every table is strict", () => {
+  const tables = migrated().query<{ name: string; strict: number }, []>("PRAGMA table_list").all();
+  const loose = tables.filter(({ name, strict }) => strict === 0 && !name.startsWith("sqlite_"));
+  expect(loose).toEqual([]);
+});
+
+test("an issued invoice can be neither changed nor removed, nor the plan periods under it", () => {
+  const database = migrated();
+  database.run("INSERT INTO accounts VALUES ('a','e','n',null,null,null,null,'free',null,null,1)");
+  database.run("INSERT INTO invoices VALUES ('i','a',1,2,3,4,'{}',5)");
+  database.run(
+    "INSERT INTO plan_periods (account_id, period_start, period_end, plan, monthly_price_micro_usd, included_units, starts_at, ends_at, invoice_id) VALUES ('a',1,2,'free',0,1,1,2,'i')",
+  );
+  database.run(
+    "INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units) VALUES ('a',1,1,'/',1)",
+  );
+  for (const statement of [
+    "UPDATE invoices SET total_micro_usd = 0",
+    "DELETE FROM invoices",
+    "UPDATE plan_periods SET units = 9",
+    "DELETE FROM plan_periods",
+    "UPDATE usage_events SET units = 9",
+  ]) {
+    expect(() => database.run(statement)).toThrow(/never (changes|goes)/);
+  }
+});
