@@ -1,0 +1,116 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../src/clock.ts";
+import { startFixtureServer } from "../../src/dns/fixture-server.ts";
+import { createStubResolver } from "../../src/dns/resolver.ts";
+import type { ServerAddress } from "../../src/dns/server-address.ts";
+
+export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
+
+const NSD = ["/usr/sbin/nsd", "/usr/local/sbin/nsd", "/opt/homebrew/sbin/nsd"];
+const UNBOUND = ["/usr/sbin/unbound", "/usr/local/sbin/unbound", "/opt/homebrew/sbin/unbound"];
+
+/** The path of an installed `nsd` or `unbound`, or null, with a line that says what is skipped without it. */
+export function findServer(name: "nsd" | "unbound"): string | null {
+  const found = [...(name === "nsd" ? NSD : UNBOUND), Bun.which(name)].find(
+    (path) => path !== null && existsSync(path),
+  );
+  if (found === undefined) console.log(`skipped: tests against ${name}, which is not installed here`);
+  return found ?? null;
+}
+
+/** Serves master-file zones with nsd on a free loopback port; a zone of null is one whose file is missing. */
+export async function startNsd(program: string, zones: Record<string, string | null>): Promise<RealServer> {
+  const folder = mkdtempSync(join(tmpdir(), "assay-nsd-"));
+  const port = await freePort();
+  const entries = Object.entries(zones).map(([name, text], at) => {
+    if (text !== null) writeFileSync(join(folder, `${at}.zone`), text);
+    return `zone:\n  name: "${name}"\n  zonefile: "${at}.zone"\n`;
+  });
+  const config = `server:
+  ip-address: 127.0.0.1@${port}
+  server-count: 1
+  username: ""
+  chroot: ""
+  database: ""
+  zonesdir: "${folder}"
+  xfrdir: "${folder}"
+  pidfile: "${folder}/nsd.pid"
+  xfrdfile: "${folder}/xfrd.state"
+  zonelistfile: "${folder}/zone.list"
+  logfile: "${folder}/nsd.log"
+  rrl-ratelimit: 0
+  rrl-whitelist-ratelimit: 0
+remote-control:
+  control-enable: no
+${entries.join("")}`;
+  writeFileSync(join(folder, "nsd.conf"), config);
+  return run([program, "-d", "-c", join(folder, "nsd.conf")], folder, port, Object.keys(zones)[0] ?? ".");
+}
+
+/** A recursive unbound: `stubs` says where zones are served, `forwards` where other questions are sent. */
+export async function startUnbound(
+  program: string,
+  stubs: Record<string, ServerAddress>,
+  forwards: Record<string, ServerAddress>,
+): Promise<RealServer> {
+  const folder = mkdtempSync(join(tmpdir(), "assay-unbound-"));
+  const port = await freePort();
+  const zone = (kind: string, [name, { ip, port: at }]: [string, ServerAddress]) =>
+    `${kind}-zone:\n  name: "${name}"\n  ${kind}-addr: ${ip}@${at}\n`;
+  const config = `server:
+  interface: 127.0.0.1
+  port: ${port}
+  access-control: 127.0.0.0/8 allow
+  do-not-query-localhost: no
+  module-config: "iterator"
+  username: ""
+  chroot: ""
+  directory: "${folder}"
+  pidfile: "${folder}/unbound.pid"
+  use-syslog: no
+  do-daemonize: no
+  num-threads: 1
+  local-zone: "test." nodefault
+${Object.entries(stubs)
+  .map((entry) => zone("stub", entry))
+  .join("")}${Object.entries(forwards)
+  .map((entry) => zone("forward", entry))
+  .join("")}`;
+  writeFileSync(join(folder, "unbound.conf"), config);
+  return run([program, "-d", "-c", join(folder, "unbound.conf")], folder, port, Object.keys(stubs)[0] ?? ".");
+}
+
+async function run(command: string[], folder: string, port: number, known: string): Promise<RealServer> {
+  const child = Bun.spawn(command, { stdout: "ignore", stderr: "ignore" });
+  const address = { ip: "127.0.0.1", port };
+  const stop = async () => {
+    child.kill();
+    await child.exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  if (!(await answers(address, known))) {
+    await stop();
+    throw new Error(`${command[0]} does not answer`);
+  }
+  return { address, [Symbol.asyncDispose]: stop };
+}
+
+/** Waits for the server to come up: a look-up tries a few times on its own. */
+async function answers(address: ServerAddress, zone: string): Promise<boolean> {
+  const resolver = createStubResolver({
+    servers: [address],
+    clock: systemClock,
+    attemptTimeoutsMs: Array<number>(60).fill(50),
+  });
+  const { outcome } = await resolver.lookUp(zone, "A");
+  resolver.close();
+  return outcome === "nodata" || outcome === "answer";
+}
+
+async function freePort(): Promise<number> {
+  const server = await startFixtureServer({ zone: "" });
+  await server.close();
+  return server.port;
+}
