@@ -3,9 +3,11 @@ import { describe, expect, test } from "bun:test";
 import {
   copyFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
