@@ -29,7 +29,7 @@ import {
 import { type Example, fittedWeights, isotonic, weightOf } from "./gibberish-fit.ts";
 import { randomLocal } from "./gibberish-random.ts";
 
-const localsPerGroupMax = 6000;
+const localsPerGroupMax = 20_000;
 const fittedLocals = 24_000;
 
 type Counts = { readonly trigrams: Float64Array; readonly kinds: Float64Array };
@@ -60,7 +60,7 @@ function countLocal(local: string, counts: Counts): void {
 }
 
 function localsOf(group: TokenGroup): number {
-  return Math.min(localsPerGroupMax, 6 * (group.first.length + group.last.length + group.words.length));
+  return Math.min(localsPerGroupMax, 15 * (group.first.length + group.last.length + group.words.length));
 }
 
 function sumOf(tables: readonly Counts[]): Counts {
