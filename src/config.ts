@@ -21,7 +21,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type DnsConfig = {
   /** `ip`, `ip:port` or `[ip6]:port`; empty: the system's. */
   readonly servers: readonly string[];
+  /** For one look-up, retries included. */
   readonly lookupTimeoutMs: number;
+  /** For all look-ups of a single check. */
+  readonly requestTimeoutMs: number;
   readonly inFlightMax: number;
   readonly cacheEntriesMax: number;
 };
@@ -79,6 +82,7 @@ export function readConfig(environment: Environment, cores: number): Config {
     dns: {
       servers: settings.list("DNS_SERVERS"),
       lookupTimeoutMs: settings.integer("DNS_TIMEOUT_MS", 4000, 100, 30_000),
+      requestTimeoutMs: settings.integer("DNS_REQUEST_TIMEOUT_MS", 5000, 100, 60_000),
       inFlightMax: settings.integer("DNS_IN_FLIGHT_MAX", 200, 1, 2000),
       cacheEntriesMax: settings.integer("DNS_CACHE_ENTRIES_MAX", 200_000, 1000, 5_000_000),
     },

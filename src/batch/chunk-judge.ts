@@ -1,13 +1,114 @@
 import { autodetect } from "../documents/autodetect.ts";
-import type { AutodetectResult, DocumentType, IdentityResult } from "../documents/outcome.ts";
-import {
-  autodetectFailed,
-  checkFailed as documentCheckFailed,
-  validateDocument,
-} from "../documents/registry.ts";
-import type { DomainFacts } from "../email/domain-facts.ts";
+import type { DocumentType } from "../documents/outcome.ts";
+import { checkFailed as documentCheckFailed, validateDocument } from "../documents/registry.ts";
+import { createAddressParser } from "../email/address.ts";
+import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
+import { createEmailJudge, checkFailed as emailCheckFailed } from "../email/verification.ts";
 import { isEmailCharged, isOutcomeCharged } from "../metering/units.ts";
-import type { PhoneResult } from "../phone/phone-number.ts";
+import { checkFailed as phoneCheckFailed } from "../phone/phone-number.ts";
+import { readCountry } from "../phone/region.ts";
+import { validatePhone } from "../phone/validation.ts";
 import { type ItemJudge, judgeItems, type Verdict } from "./judge.ts";
 import type { JudgeOutcome, JudgeTask } from "./messages.ts";
+
+/** Judges chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
+export type ChunkJudge = {
+  readonly judge: (task: JudgeTask) => JudgeOutcome;
+  /** Every item answered `check_failed`: for a chunk that broke its threads. */
+  readonly failed: (task: JudgeTask) => JudgeOutcome;
+};
+
+/** A document as it stands in a chunk: its type, or null to find it out, and its value. */
+type DocumentItem = readonly [type: DocumentType | null, value: string];
+
+/** Domains whose facts and readings are remembered from chunk to chunk; past this all are forgotten. */
+const DOMAINS_MAX = 20_000;
+
+export function createChunkJudge(): ChunkJudge {
+  const emailJudge = createEmailItemJudge();
+  return {
+    judge(task) {
+      switch (task.kind) {
+        case "email":
+          return judgeItems(task, itemsOf<string>(task), emailJudge(task));
+        case "phone":
+          return judgeItems(task, itemsOf<string>(task), phoneJudge(task));
+        case "identity":
+          return judgeItems(task, itemsOf<DocumentItem>(task), documentJudge);
+      }
+    },
+    failed(task) {
+      const failing = <Item>({ checkFailed }: ItemJudge<Item>) => ({ judge: checkFailed, checkFailed });
+      switch (task.kind) {
+        case "email":
+          return judgeItems(task, itemsOf<string>(task), failing(emailJudge({ ...task, facts: "" })));
+        case "phone":
+          return judgeItems(task, itemsOf<string>(task), failing(phoneJudge(task)));
+        case "identity":
+          return judgeItems(task, itemsOf<DocumentItem>(task), failing(documentJudge));
+      }
+    },
+  };
+}
+
+function itemsOf<Item>({ items }: JudgeTask): readonly Item[] {
+  return JSON.parse(items);
+}
+
+/** Facts come as text, and the same text comes with many chunks: each is parsed and judged once. */
+function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
+  const parser = createAddressParser(DOMAINS_MAX);
+  const remembered = new Map<string, DomainJudgement>();
+
+  function judgementOf(line: string): DomainJudgement {
+    const known = remembered.get(line);
+    if (known !== undefined) return known;
+    if (remembered.size >= DOMAINS_MAX) remembered.clear();
+    const judgement = judgeDomain(JSON.parse(line));
+    remembered.set(line, judgement);
+    return judgement;
+  }
+
+  return ({ facts }) => {
+    const judgements = new Map<string, DomainJudgement>();
+    for (const line of facts === "" ? [] : facts.split("\n")) {
+      const judgement = judgementOf(line);
+      judgements.set(judgement.facts.domain, judgement);
+    }
+    const verify = createEmailJudge((domain) => judgements.get(domain), parser);
+    return {
+      judge: (text) => emailVerdict(verify(text)),
+      checkFailed: (text) => emailVerdict(emailCheckFailed(text)),
+    };
+  };
+}
+
+function emailVerdict(result: EmailVerification): Verdict {
+  return {
+    json: JSON.stringify(result),
+    status: result.status,
+    chargeable: isEmailCharged(result.sub_status),
+  };
+}
+
+function phoneJudge({ country }: JudgeTask): ItemJudge<string> {
+  const region = (country === null ? null : readCountry(country)) ?? undefined;
+  return {
+    judge: (text) => outcomeVerdict(validatePhone(text, region)),
+    checkFailed: (text) => outcomeVerdict(phoneCheckFailed(text)),
+  };
+}
+
+const documentJudge: ItemJudge<DocumentItem> = {
+  judge: ([type, value]) => outcomeVerdict(type === null ? autodetect(value) : validateDocument(type, value)),
+  checkFailed: ([type, value]) => outcomeVerdict(documentCheckFailed(type, value)),
+};
+
+function outcomeVerdict(result: { readonly valid: boolean; readonly reason: string | null }): Verdict {
+  return {
+    json: JSON.stringify(result),
+    status: result.valid ? "valid" : "invalid",
+    chargeable: isOutcomeCharged(result.reason),
+  };
+}

@@ -1,6 +1,8 @@
+import type { Clock } from "../clock.ts";
 import { mailDomainOf } from "../email/address.ts";
+import { judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import { judgeDomain, verifyEmail } from "../email/verification.ts";
+import { verifyEmail } from "../email/verification.ts";
 import type { DomainFactsSource } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it. */
@@ -8,3 +10,15 @@ export type EmailCheck = (
   text: string,
   options: { readonly deep: boolean; readonly dns: boolean },
 ) => Promise<EmailVerification>;
+
+/** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
+export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
+  return async (text, options) => {
+    const domain = mailDomainOf(text);
+    if (domain === null) return verifyEmail(text, undefined);
+    const facts =
+      source.cachedFacts(domain, options) ??
+      (await source.factsOf(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs }));
+    return verifyEmail(text, judgeDomain(facts));
+  };
+}

@@ -5,8 +5,7 @@ import {
   parseAddress,
   type RefusedAddress,
 } from "./address.ts";
-import type { DomainFacts } from "./domain-facts.ts";
-import { type DomainJudgement, judgeDomain } from "./domain-judgement.ts";
+import type { DomainJudgement } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { gibberishScore } from "./gibberish.ts";
 import { normalizedAddress } from "./normalisation.ts";
@@ -25,25 +24,16 @@ export function verifyEmail(text: string, judgement: DomainJudgement | undefined
 export type EmailJudge = (text: string) => EmailVerification;
 
 /**
- * A judge for many addresses: each domain is read and judged once. `factsOf` is asked for every domain that
- * `mailDomainOf` names; it must know them all.
+ * A judge for many addresses. `judgementOf` is asked for every domain that `mailDomainOf` names, and must know
+ * them all; a parser that is kept from call to call reads each domain once.
  */
 export function createEmailJudge(
-  factsOf: (domain: string) => DomainFacts | undefined,
+  judgementOf: (domain: string) => DomainJudgement | undefined,
   parser: AddressParser = createAddressParser(),
 ): EmailJudge {
-  const judgements = new Map<string, DomainJudgement>();
   return (text) => {
     const address = parser.parse(text);
-    if (!address.ok) return refusal(text, address);
-    let judgement = judgements.get(address.domain);
-    if (judgement === undefined) {
-      const facts = factsOf(address.domain);
-      if (facts === undefined) throw new Error("no facts about the domain of an address to judge");
-      judgement = judgeDomain(facts);
-      judgements.set(address.domain, judgement);
-    }
-    return verifyParsed(text, address, judgement);
+    return verifyParsed(text, address, address.ok ? judgementOf(address.domain) : undefined);
   };
 }
 
@@ -119,10 +109,4 @@ export function checkFailed(text: string): EmailVerification {
     did_you_mean: null,
     reasons: ["check_failed"],
   };
-}
-
-/** Whether the caller pays: not where the failure was ours or our look-up's. */
-export function isChargeable(result: EmailVerification): boolean {
-  const { sub_status } = result;
-  return sub_status !== "dns_timeout" && sub_status !== "dns_error" && sub_status !== "check_failed";
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { EmailVerification } from "../../src/email/email-verification.ts";
+import { accountOf, emailBatchOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 let server: TestServer;
@@ -29,13 +31,13 @@ const batch = (body: unknown, headers: { [name: string]: string } = {}) =>
 
 const single = async (email: string) => {
   const reply = await server.call("/v1/email/verify", { key, body: { email } });
-  return { result: await reply.json(), units: Number(reply.headers.get("x-units-charged")) };
+  return { result: await emailOf(reply), units: Number(reply.headers.get("x-units-charged")) };
 };
 
 describe("200", () => {
   test("results stand in the order of the request and equal those of single calls", async () => {
     const reply = await batch({ emails: MIXED });
-    const body = await reply.json();
+    const body = await emailBatchOf(reply);
     expect(Object.keys(body)).toEqual(["count", "results", "summary"]);
     const singles = await Promise.all(MIXED.map(single));
     expect(body.count).toBe(MIXED.length);
@@ -54,12 +56,12 @@ describe("200", () => {
   });
 
   test("an empty list is a batch of none", async () => {
-    const body = await (await batch({ emails: [] })).json();
+    const body = await emailBatchOf(await batch({ emails: [] }));
     expect(body).toMatchObject({ count: 0, results: [], summary: { units_charged: 0, duplicates: 0 } });
   });
 
   test("deep costs double", async () => {
-    const body = await (await batch({ emails: ["a@good.com", "b@good.com"], deep: true })).json();
+    const body = await emailBatchOf(await batch({ emails: ["a@good.com", "b@good.com"], deep: true }));
     expect(body.summary.units_charged).toBe(4);
   });
 
@@ -78,13 +80,13 @@ describe("200", () => {
         .join("\n")}\n\n`,
     ],
   ])("a body of %s is a batch too", async (type, body) => {
-    const listed = await (await batch({ emails: MIXED.slice(0, 6), dns: false })).json();
+    const listed = await emailBatchOf(await batch({ emails: MIXED.slice(0, 6), dns: false }));
     const reply = await server.call("/v1/email/batch?dns=false", {
       key,
       body,
       headers: { "Content-Type": type },
     });
-    expect(await reply.json()).toEqual(listed);
+    expect(await emailBatchOf(reply)).toEqual(listed);
   });
 
   test.each([3, 40, 5000])("NDJSON of %i: a result on each line, then count and summary", async (count) => {
@@ -105,10 +107,10 @@ describe("200", () => {
 
   test("a streamed reply is the same as many small ones", async () => {
     const emails = Array.from({ length: 4500 }, (_, n) => `person.${n}@d${n % 50}.many.com`);
-    const body = await (await batch({ emails })).json();
-    const parts = [];
+    const body = await emailBatchOf(await batch({ emails }));
+    const parts: EmailVerification[] = [];
     for (let start = 0; start < emails.length; start += 30) {
-      parts.push(...(await (await batch({ emails: emails.slice(start, start + 30) })).json()).results);
+      parts.push(...(await emailBatchOf(await batch({ emails: emails.slice(start, start + 30) }))).results);
     }
     expect(body.results).toEqual(parts);
   });
@@ -124,7 +126,7 @@ describe("400", () => {
     [["a@good.com"], "The body must be an object with emails."],
   ])("%j", async (body, message) => {
     const reply = await batch(body);
-    expect((await reply.json()).error).toEqual({ code: "invalid_request", message });
+    expect((await refusalBodyOf(reply)).error).toEqual({ code: "invalid_request", message });
   });
 
   test("a batch over the plan's size is refused whole", async () => {
@@ -132,7 +134,7 @@ describe("400", () => {
     const emails = Array.from({ length: 101 }, (_, n) => `a${n}@good.com`);
     const reply = await server.call("/v1/email/batch", { key: free, body: { emails } });
     expect(await refusalOf(reply)).toBe("400 batch_too_large");
-    expect((await (await server.call("/v1/account", { key: free })).json()).usage.units).toBe(0);
+    expect((await accountOf(await server.call("/v1/account", { key: free }))).usage.units).toBe(0);
   });
 
   test("a body that is no UTF-8 is refused", async () => {
@@ -168,7 +170,8 @@ describe("a reader that leaves", () => {
     const reader = reply.body?.getReader();
     await reader?.read();
     await reader?.cancel();
-    const units = async () => (await (await server.call("/v1/account", { key: leaver })).json()).usage.units;
+    const units = async () =>
+      (await accountOf(await server.call("/v1/account", { key: leaver }))).usage.units;
     let before = -1;
     let now = await units();
     while (now !== before) {

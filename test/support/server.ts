@@ -7,6 +7,7 @@ import { readConfig } from "../../src/config.ts";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
+import { jsonOf, keyOf } from "./json.ts";
 
 /** A real server in this process on a port of its own, with a data directory and a DNS of its own. */
 export type TestServer = AsyncDisposable & {
@@ -92,8 +93,7 @@ export async function startTestServer(
     async signUp(plan = "scale") {
       signups += 1;
       const reply = await call("/v1/signup", { body: { email: `user${signups}@good.com`, plan } });
-      const { api_key } = await reply.json();
-      return api_key;
+      return keyOf(reply);
     },
     async [Symbol.asyncDispose]() {
       await server.stop();
@@ -119,7 +119,7 @@ function requestInit({ key, method, body, headers, signal }: CallOptions): Reque
 
 /** Checks that a reply is a refusal as the contract writes it. */
 export async function refusalOf(reply: Response): Promise<string> {
-  const body = await reply.json();
+  const body = await jsonOf<{ error: { code: string } }>(reply);
   if (Object.keys(body).join() !== "error") throw new Error(`No envelope: ${JSON.stringify(body)}`);
   if (Object.keys(body.error).sort().join() !== "code,message")
     throw new Error("The envelope has other keys");
