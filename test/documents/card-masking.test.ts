@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { autodetect } from "../../src/documents/autodetect.ts";
+import { checkFailed, DOCUMENT_TYPES, validateDocument } from "../../src/documents/registry.ts";
+import { digits, withLuhnDigit } from "../support/documents-generators.ts";
+
+/** Numbers of the brands that are about, the length they have. */
+const numbers = fc
+  .constantFrom(["4", 16], ["51", 16], ["55", 16], ["37", 15], ["6011", 16], ["3530", 16], ["62", 19], ["36", 14])
+  .chain(([prefix, length]) =>
+    digits(Number(length) - 1 - String(prefix).length).map((rest) => withLuhnDigit(`${prefix}${rest}`)),
+  );
+
+const writings: readonly ((number: string) => string)[] = [
+  (number) => number,
+  (number) => number.replace(/\d{4}(?=\d)/g, "$& "),
+  (number) => number.replace(/\d{4}(?=\d)/g, "$&-"),
+  (number) => number.replace(/\d{4}(?=\d)/g, "$&\u00a0"),
+  (number) => [...number].map((c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)).join(""),
+  (number) => ` ${number} `,
+];
+
+/** Writings that no card has, with the number in them all the same. */
+const disguises: readonly ((number: string) => string)[] = [
+  (number) => `${number}x`,
+  (number) => `card ${number}`,
+  (number) => `${number} 12/29 123`,
+  (number) => number.replace(/\d{4}(?=\d)/g, "$&,"),
+  (number) => `\ud800${number}\0`,
+  (number) => `${"x".repeat(80)}${number}`,
+  (number) => `${number}${"9".repeat(80)}`,
+];
+
+function expectHidden(result: unknown, number: string): void {
+  // Folded and without separators, so that no writing hides it from the search.
+  const text = JSON.stringify(result)
+    .normalize("NFKC")
+    .replace(/[\s,.-]/g, "");
+  expect([number, text.includes(number)]).toEqual([number, false]);
+}
+
+describe("a card number", () => {
+  test("is masked to its first six and last four digits, valid or not", () => {
+    fc.assert(
+      fc.property(numbers, fc.constantFrom(...writings), fc.integer({ min: 0, max: 9 }), (number, write, shift) => {
+        const last = (Number(number.slice(-1)) + shift) % 10;
+        const given = number.slice(0, -1) + last;
+        const result = validateDocument("card", write(given));
+        const masked = `${given.slice(0, 6)}${"*".repeat(given.length - 10)}${given.slice(-4)}`;
+        expect([result.value, result.normalized, result.formatted]).toEqual([masked, masked, masked]);
+        expect(result.valid).toBe(shift === 0);
+        expectHidden(result, given);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("stays hidden in writings that are no card's", () => {
+    fc.assert(
+      fc.property(numbers, fc.constantFrom(...disguises), (number, disguise) => {
+        const result = validateDocument("card", disguise(number));
+        expect(result.valid).toBe(false);
+        expectHidden(result, number);
+        expectHidden(checkFailed("card", disguise(number)), number);
+        expectHidden(checkFailed(null, disguise(number)), number);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("stays hidden where another type was asked for", () => {
+    fc.assert(
+      fc.property(numbers, fc.constantFrom(...writings), fc.constantFrom(...DOCUMENT_TYPES), (number, write, type) => {
+        fc.pre(!(number.length === 14 && type === "cnpj"));
+        expectHidden(validateDocument(type, write(number)), number);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("stays hidden in autodetection, recognised, mistyped or disguised", () => {
+    fc.assert(
+      fc.property(numbers, fc.integer({ min: 0, max: 9 }), fc.constantFrom(...writings, ...disguises), (n, shift, write) => {
+        const given = n.slice(0, -1) + ((Number(n.slice(-1)) + shift) % 10);
+        const result = autodetect(write(given));
+        // One number in a hundred of fourteen digits is a right CNPJ, too, and is answered as one.
+        if (result.detected !== "cnpj" || !result.valid) expectHidden(result, given);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("with a country's letters before it is not shown as a broken IBAN", () => {
+    for (const value of ["GB4242424242424242", "MY42 4242 4242 4242 42", "ZZ4242424242424242"]) {
+      expectHidden(autodetect(value), "4242424242424242");
+      expectHidden(validateDocument("iban", value), "4242424242424242");
+    }
+  });
+});
+
+test("what is no card number is shown as it was given", () => {
+  expect(validateDocument("card", "4242").value).toBe("4242");
+  expect(autodetect("5901234123457").value).toBe("5901234123457");
+  expect(autodetect("DE88 3704 0044 0532 0130 00").value).toBe("DE88 3704 0044 0532 0130 00");
+  expect(validateDocument("iban", "DE893704004405320130").value).toBe("DE893704004405320130");
+});
