@@ -48,7 +48,7 @@ export type StubResolver = Resolver & {
 const DEFAULTS = {
   attemptTimeoutsMs: [400, 800, 1600],
   lookupTimeoutMs: 4000,
-  inFlightMax: 192,
+  inFlightMax: 200,
   waitingMax: 65_536,
   serverPenaltyMs: 10_000,
 } as const;

@@ -19,7 +19,7 @@ export type UdpChannel = {
   readonly send: (transaction: Transaction) => void;
   /** Forgets a transaction; a reply that comes later is ignored. */
   readonly forget: (transaction: Transaction) => void;
-  /** Changes to new sockets, which also finds a new route after the machine has moved to another network. */
+  /** Gives up sockets over a second old, to find a new route where the machine has moved to another network. */
   readonly renew: () => void;
   readonly close: () => void;
 };
@@ -50,6 +50,7 @@ const PORTS_OPEN = 4;
 /** After so many questions or so long, a socket gives way to one with another random source port. */
 const QUESTIONS_PER_PORT_MAX = 4096;
 const PORT_AGE_MAX_MS = 60_000;
+const RENEWAL_AGE_MS = 1_000;
 
 /** Opens nothing until the first transaction. Source ports are the system's choice, at random. */
 export function createUdpChannel({ server, clock, random16, onIgnored }: ChannelParts): UdpChannel {
@@ -178,7 +179,8 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
   }
 
   function renew(): void {
-    for (const port of [...ports]) retire(port);
+    const now = clock.monotonic();
+    for (const port of [...ports]) if (now - port.bornAt > RENEWAL_AGE_MS) retire(port);
   }
 
   function close(): void {

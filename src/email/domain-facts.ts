@@ -29,8 +29,8 @@ export type MailExchangers = {
   readonly hosts: readonly string[];
   /**
    * What the hosts resolve to: `public` if any has a public address; else `unknown` if any look-up failed;
-   * else `literal` if any is an IP address written as a name; else `private` if any has only addresses that
-   * are not routable; else `dead` (no address at all).
+   * else `literal` if any is a public IP address written as a name; else `private` if any has only addresses
+   * that are not routable, or is one, or is `localhost`; else `dead` (no address at all).
    */
   readonly targets: "public" | "unknown" | "literal" | "private" | "dead";
   /** At least one host is an alias (RFC 5321, 5.1 forbids it). */
