@@ -27,13 +27,13 @@ export function isRetained(feed: Feed, seq: number): boolean {
  * next page. The lines are answered as they were written; nothing is parsed.
  * `seq` must be retained. Throws where the file was removed meanwhile or is damaged.
  */
-export async function readChangePage(folder: string, feed: Feed, seq: number, limit: number): Promise<ChangePage> {
+export async function readChangePage(feed: Feed, seq: number, limit: number): Promise<ChangePage> {
   const log = feed.files.find((file) => file.lastSeq > seq);
   if (log === undefined) return { text: new Uint8Array(), lastSeq: seq };
   const skip = Math.max(0, seq + 1 - log.firstSeq);
   const from = log.marks[Math.floor(skip / MARK_LINES)] ?? log.bytes;
   const to = Math.min(log.marks[Math.ceil((skip + limit) / MARK_LINES)] ?? log.bytes, from + READ_BYTES_MAX);
-  const bytes = await Bun.file(join(folder, log.file)).slice(from, to).bytes();
+  const bytes = await Bun.file(join(feed.folder, log.file)).slice(from, to).bytes();
   if (bytes.length !== to - from) throw new Error(`${log.file} is shorter than it was`);
   const start = afterLines(bytes, 0, skip % MARK_LINES);
   return cutPage(bytes.subarray(start), log, seq, limit);

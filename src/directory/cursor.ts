@@ -18,8 +18,10 @@ export function writePageCursor(cursor: PageCursor): string {
 
 /** Null where it is none of ours. */
 export function readPageCursor(text: string): PageCursor | null {
-  const [, version, digest, place, query] = /^(\d{1,15})\.([0-9a-f]{8})\.(\d{1,9})\.(.*)$/s.exec(decode(text)) ?? [];
-  if (version === undefined || digest === undefined || place === undefined || query === undefined) return null;
+  const [, version, digest, place, query] =
+    /^(\d{1,15})\.([0-9a-f]{8})\.(\d{1,9})\.(.*)$/s.exec(decode(text)) ?? [];
+  if (version === undefined || digest === undefined || place === undefined || query === undefined)
+    return null;
   return { version: Number(version), digest, place: Number(place), query };
 }
 

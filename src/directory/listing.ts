@@ -54,7 +54,7 @@ export function readListing(record: unknown, now: number): ListingRead {
   let host: string | null = null;
   try {
     const fields = object(record, "not_an_object");
-    host = readHost(fields["host"]);
+    host = readHost(fields.host);
     return { ok: true, listing: listing(fields, host, now) };
   } catch (error) {
     if (error instanceof Fault) return { ok: false, host, reason: error.message };
@@ -84,40 +84,40 @@ export function isHost(text: string): boolean {
 }
 
 function listing(fields: Fields, host: string, now: number): Listing {
-  const resources = readResources(fields["resources"], host);
+  const resources = readResources(fields.resources, host);
   const endpoints = count(fields, "endpoints");
   if (endpoints !== resources.length) throw new Fault("endpoints_mismatch");
   return {
     host,
-    service_name: readServiceName(fields["service_name"]),
-    description: readText(fields["description"], DESCRIPTION_LENGTH_MAX, "bad_description"),
+    service_name: readServiceName(fields.service_name),
+    description: readText(fields.description, DESCRIPTION_LENGTH_MAX, "bad_description"),
     endpoints,
-    score: readScore(fields["score"], "bad_score"),
-    evidence: readEvidence(object(fields["evidence"], "bad_evidence"), now),
+    score: readScore(fields.score, "bad_score"),
+    evidence: readEvidence(object(fields.evidence, "bad_evidence"), now),
     resources,
-    judged_by: readJudgedBy(fields["judged_by"], resources),
+    judged_by: readJudgedBy(fields.judged_by, resources),
   };
 }
 
 function readEvidence(fields: Fields, now: number): Evidence {
-  const payTo = fields["pay_to"];
+  const payTo = fields.pay_to;
   if (typeof payTo !== "string" || payeeKey(payTo) === null) throw new Fault("bad_pay_to");
-  const changedAt = fields["pay_to_changed_at"];
+  const changedAt = fields.pay_to_changed_at;
   return {
     pay_to: payTo,
-    uptime_30d: orNull(fields["uptime_30d"], (value) => numberWithin(value, 0, 1, "bad_uptime_30d")),
+    uptime_30d: orNull(fields.uptime_30d, (value) => numberWithin(value, 0, 1, "bad_uptime_30d")),
     probes_30d: count(fields, "probes_30d"),
-    median_latency_ms: orNull(fields["median_latency_ms"], (value) =>
+    median_latency_ms: orNull(fields.median_latency_ms, (value) =>
       numberWithin(value, 0, Number.MAX_SAFE_INTEGER, "bad_median_latency_ms"),
     ),
     payers_30d: count(fields, "payers_30d"),
     settlements_30d: count(fields, "settlements_30d"),
-    last_paid: orNull(fields["last_paid"], (value) => timestamp(value, now, "last_paid")),
+    last_paid: orNull(fields.last_paid, (value) => timestamp(value, now, "last_paid")),
     pay_to_changed_at:
       changedAt === undefined
         ? undefined
         : orNull(changedAt, (value) => timestamp(value, now, "pay_to_changed_at")),
-    price_usd: readPrice(fields["price_usd"]),
+    price_usd: readPrice(fields.price_usd),
   };
 }
 
@@ -141,9 +141,9 @@ function readResources(value: unknown, host: string): Resource[] {
   return value.map((entry: unknown) => {
     const fields = object(entry, "bad_resources");
     return {
-      url: readResourceUrl(fields["url"], host),
-      score: readScore(fields["score"], "bad_resource_score"),
-      price_usd: readPrice(fields["price_usd"]),
+      url: readResourceUrl(fields.url, host),
+      score: readScore(fields.score, "bad_resource_score"),
+      price_usd: readPrice(fields.price_usd),
     };
   });
 }

@@ -1,6 +1,6 @@
 import { payeeKey } from "./payee.ts";
 import { findText } from "./shared-bytes.ts";
-import { rowBytes, SORT_FIELDS, type Snapshot, type SortField, type SortOrder } from "./snapshot.ts";
+import { rowBytes, type Snapshot, type SortField, type SortOrder } from "./snapshot.ts";
 import { searchTextIndex } from "./text-index.ts";
 import { wordsOf } from "./words.ts";
 
@@ -17,18 +17,18 @@ export type DirectoryQuery = {
   readonly order: SortOrder;
 };
 
-/** The query parameters as they came. */
-export type QueryText = {
-  readonly [Name in "q" | "min_score" | "max_price_usd" | "min_uptime" | "payee" | "sort" | "order"]?:
-    | string
-    | undefined;
+/** The query parameters by their names on the wire, already checked. */
+export type QueryParameters = {
+  readonly q?: string;
+  readonly min_score?: number;
+  /** A decimal with at most six places. */
+  readonly max_price_usd?: string;
+  readonly min_uptime?: number;
+  readonly payee?: string;
+  readonly sort?: SortField;
+  readonly order?: SortOrder;
 };
 
-export type QueryRead =
-  | { readonly ok: true; readonly query: DirectoryQuery }
-  | { readonly ok: false; readonly message: string };
-
-const TEXT_LENGTH_MAX = 200;
 const WORDS_MAX = 8;
 /** What most callers want to see first. */
 const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
@@ -40,36 +40,23 @@ const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
   last_paid: "desc",
 };
 
-/** Reads the query parameters; the message names the one that is wrong and what it may be. */
-export function readQuery(text: QueryText): QueryRead {
-  const problems: string[] = [];
-  const given = (name: keyof QueryText): string | null => text[name]?.trim() || null;
-  const bounded = (name: keyof QueryText, shape: RegExp, max: number, says: string): number | null => {
-    const value = given(name);
-    const number = value !== null && shape.test(value) ? Number(value) : Number.NaN;
-    if (value !== null && !(number <= max)) problems.push(`${name} must be ${says}.`);
-    return value === null || Number.isNaN(number) ? null : number;
+/** The query of some parameters: by falling score where they say nothing, the best first where they name no order. */
+export function queryOf(parameters: QueryParameters): DirectoryQuery {
+  const { q = "", payee = "", max_price_usd: maxPrice, sort = "score" } = parameters;
+  return {
+    words: q.trim() === "" ? null : wordsOf(q).slice(0, WORDS_MAX),
+    minScore: parameters.min_score ?? null,
+    maxPriceMicroUsd: maxPrice === undefined ? null : microUsd(maxPrice),
+    minUptime: parameters.min_uptime ?? null,
+    payee: payee.trim() === "" ? null : keyOf(payee.trim()),
+    sort,
+    order: parameters.order ?? BEST_FIRST[sort],
   };
-  const price = bounded("max_price_usd", /^\d{1,9}(\.\d{1,6})?$/, 999_999_999.999999, "a price in USD with at most six decimals");
-  const sort = SORT_FIELDS.find((field) => field === (given("sort") ?? "score"));
-  if (sort === undefined) problems.push(`sort must be one of ${SORT_FIELDS.join(", ")}.`);
-  const order = given("order") ?? BEST_FIRST[sort ?? "score"];
-  if (order !== "asc" && order !== "desc") problems.push("order must be asc or desc.");
-  const q = given("q");
-  if (q !== null && q.length > TEXT_LENGTH_MAX) problems.push(`q must be at most ${TEXT_LENGTH_MAX} characters.`);
-  const payee = given("payee");
-  if (payee !== null && payee.length > TEXT_LENGTH_MAX) problems.push(`payee must be at most ${TEXT_LENGTH_MAX} characters.`);
-  const query: DirectoryQuery = {
-    words: q === null ? null : wordsOf(q.slice(0, TEXT_LENGTH_MAX)).slice(0, WORDS_MAX),
-    minScore: bounded("min_score", /^\d{1,3}(\.\d{1,9})?$/, 100, "a number from 0 to 100"),
-    maxPriceMicroUsd: price === null ? null : microUsd(given("max_price_usd") ?? "0"),
-    minUptime: bounded("min_uptime", /^[01](\.\d{1,9})?$/, 1, "a number from 0 to 1"),
-    // A payee that is no address has no listing, but is no fault either: a caller may search for what he was sent.
-    payee: payee === null ? null : (payeeKey(payee) ?? payeeKey(payee.toLowerCase()) ?? payee),
-    sort: sort ?? "score",
-    order: order === "asc" ? "asc" : "desc",
-  };
-  return problems.length === 0 ? { ok: true, query } : { ok: false, message: problems.join(" ") };
+}
+
+/** EVM addresses are found in any case. What is no address has no listing, but is no fault of the query either. */
+function keyOf(payee: string): string {
+  return /^0x/i.test(payee) ? payee.toLowerCase() : (payeeKey(payee) ?? payee);
 }
 
 function microUsd(decimal: string): number {
@@ -86,7 +73,12 @@ export type Matches = {
 };
 
 /** Walks the sort order once: linear in the number of listings, a few milliseconds for a hundred thousand. */
-export function findMatches(snapshot: Snapshot, query: DirectoryQuery, place: number, limit: number): Matches {
+export function findMatches(
+  snapshot: Snapshot,
+  query: DirectoryQuery,
+  place: number,
+  limit: number,
+): Matches {
   const matches = createMatcher(snapshot, query);
   const order = snapshot.orders[query.sort][query.order];
   const rows: number[] = [];
@@ -121,12 +113,6 @@ function createMatcher(snapshot: Snapshot, query: DirectoryQuery): (row: number)
     (payee === null || rowPayee[row] === payeeNumber);
 }
 
-/** One text for each query, whatever the spelling of its parameters. */
-export function queryKey(query: DirectoryQuery): string {
-  const { words, minScore, maxPriceMicroUsd, minUptime, payee, sort, order } = query;
-  return JSON.stringify([words, minScore, maxPriceMicroUsd, minUptime, payee, sort, order]);
-}
-
 const COMMA = 0x2c;
 
 /** The listings' texts, separated by commas, between two pieces of JSON. */
@@ -140,7 +126,9 @@ export function joinListings(
   const before = Buffer.from(head);
   const after = Buffer.from(tail);
   const separators = Math.max(0, texts.length - 1);
-  const body = new Uint8Array(texts.reduce((sum, text) => sum + text.length, before.length + after.length + separators));
+  const body = new Uint8Array(
+    texts.reduce((sum, text) => sum + text.length, before.length + after.length + separators),
+  );
   body.set(before, 0);
   let at = before.length;
   for (const [index, text] of texts.entries()) {

@@ -53,7 +53,10 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       feed: { epoch: state.epoch, seq: state.seq },
     });
     held = { state, contents: { ...contents, rows: compacted.rows }, snapshot, writtenAt: state.syncedAt };
-    return { snapshot, feed: { epoch: state.epoch, lastSeq: state.seq, files: state.log } };
+    return {
+      snapshot,
+      feed: { epoch: state.epoch, lastSeq: state.seq, folder: parts.folder, files: state.log },
+    };
   };
 
   const open = (): { readonly folder: StateFolder; readonly answer: Opened } => {

@@ -18,12 +18,18 @@ export type SyncSurroundings = {
 /** Puts the sync side together: an upstream, else a file, else the bundled sample. */
 export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
   const { clock, newId } = surroundings;
-  return createSyncEngine({ folder: settings.folder, source: sourceOf(settings, surroundings), clock, newId });
+  return createSyncEngine({
+    folder: settings.folder,
+    source: sourceOf(settings, surroundings),
+    clock,
+    newId,
+  });
 }
 
 function sourceOf(settings: SyncSettings, surroundings: SyncSurroundings): Source {
   const { upstream: baseUrl, file, allowPrivateUpstream: allowPrivate, allowRedirects } = settings;
-  if (baseUrl === null) return file === null ? createTextSource(SAMPLE_SOURCE, sample) : createFileSource(file);
+  if (baseUrl === null)
+    return file === null ? createTextSource(SAMPLE_SOURCE, sample) : createFileSource(file);
   const limits = surroundings.limits ?? UPSTREAM_LIMITS;
   const upstream = createUpstream({ baseUrl, allowPrivate, allowRedirects, limits }, surroundings);
   return createUpstreamSource(`upstream:${baseUrl}`, {

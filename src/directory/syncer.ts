@@ -20,7 +20,12 @@ export type Published = {
 };
 
 /** Where the changes up to a snapshot lie. */
-export type Feed = { readonly epoch: string; readonly lastSeq: number; readonly files: readonly LogFile[] };
+export type Feed = {
+  readonly epoch: string;
+  readonly lastSeq: number;
+  readonly folder: string;
+  readonly files: readonly LogFile[];
+};
 
 export type Freshness = {
   /** When the contents were last known to be the source's, ms UTC. */

@@ -107,7 +107,7 @@ async function readPage(reply: UpstreamReply, epoch: string | null, now: number)
     chunks.push(chunk);
   }
   const page = parsePage(Buffer.concat(chunks).toString());
-  if (epoch !== null && page["epoch"] !== epoch) throw new FeedGap("another epoch");
+  if (epoch !== null && page.epoch !== epoch) throw new FeedGap("another epoch");
   const { changes, next_cursor: cursor, has_more: hasMore } = page;
   if (!Array.isArray(changes) || typeof cursor !== "string" || typeof hasMore !== "boolean") {
     throw new FeedGap("the feed is not as agreed");
@@ -224,12 +224,12 @@ function countOf(contents: Contents): number {
 /** What the head of a reply, or the object around the listings, says of the state that is offered. */
 function offerOf(headers: Headers, envelope: Readonly<Record<string, unknown>>, now: number) {
   const ageMs = Math.max(0, numberOf(headers.get("age")) ?? 0) * 1000;
-  const said = timeOf(envelope["generated_at"]) ?? timeOf(headers.get("last-modified"));
+  const said = timeOf(envelope.generated_at) ?? timeOf(headers.get("last-modified"));
   const isAge = said === null && headers.has("age");
   return {
-    epoch: headers.get("x-directory-epoch") ?? textOf(envelope["epoch"]),
-    version: numberOf(headers.get("x-directory-version")) ?? numberOf(envelope["version"]),
-    cursor: headers.get("x-directory-cursor") ?? textOf(envelope["cursor"]),
+    epoch: headers.get("x-directory-epoch") ?? textOf(envelope.epoch),
+    version: numberOf(headers.get("x-directory-version")) ?? numberOf(envelope.version),
+    cursor: headers.get("x-directory-cursor") ?? textOf(envelope.cursor),
     generatedAt: isAge ? now - ageMs : said,
     /** The time was counted back from an age, so that it is good for the freeze but not for the order of two. */
     isAge,

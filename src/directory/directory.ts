@@ -1,0 +1,255 @@
+import type { Clock } from "../clock.ts";
+import { createSchedule } from "./schedule.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { ExportForm, Feed, Freshness, Opened, Published, Syncer, SyncOutcome } from "./syncer.ts";
+
+export type DirectoryParts = {
+  readonly settings: DirectorySettings;
+  readonly syncer: Syncer;
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Waits, or ends early when the signal fires; never throws. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly report?: (event: DirectoryEvent) => void;
+};
+
+export type DirectorySettings = {
+  readonly upstream: string | null;
+  readonly syncIntervalMs: number;
+  /** Let the first sync that succeeds pass the breakers. */
+  readonly acceptNextSnapshot: boolean;
+};
+
+export type DirectoryEvent = {
+  readonly level: "info" | "warn" | "error";
+  readonly message: string;
+  readonly [fact: string]: unknown;
+};
+
+/** One state as readers see it. */
+export type View = {
+  readonly snapshot: Snapshot;
+  readonly feed: Feed;
+  readonly syncedAt: number;
+  /** Seconds since the listings were known to be current, over all directories they have come through. */
+  readonly ageSeconds: number;
+  /** Three syncs in a row have not come about. */
+  readonly stale: boolean;
+  readonly quarantined: number;
+};
+
+export type DirectoryStatus = {
+  readonly status: "pass" | "warn";
+  readonly ageSeconds: number | null;
+  readonly output: string | null;
+};
+
+export type DirectoryStats = {
+  readonly version: number | null;
+  readonly listings: number;
+  readonly quarantined: number;
+  readonly ageSeconds: number | null;
+  readonly stale: boolean;
+  readonly syncs: Readonly<Record<SyncOutcome["kind"], number>>;
+  readonly lastSyncMs: number | null;
+};
+
+export type Directory = AsyncDisposable & {
+  /** Loads the last good state and starts the schedule. Throws where the folder cannot be written. */
+  readonly start: () => Promise<void>;
+  /** Syncs now, or joins the sync that is under way. */
+  readonly sync: () => Promise<SyncOutcome>;
+  /** The newest state, null before the first. */
+  readonly view: () => View | null;
+  /** The state a page walk began on: one of the last three, else null. */
+  readonly viewOf: (version: number, digestStart: string) => View | null;
+  /** The compressed export, made once for each state; null where that state is not the newest any more. */
+  readonly compressed: (snapshot: Snapshot, form: ExportForm) => Promise<Uint8Array | null>;
+  readonly status: () => DirectoryStatus;
+  readonly stats: () => DirectoryStats;
+};
+
+type Kept = { readonly published: Published; readonly freshness: Freshness };
+
+const VIEWS_KEPT = 3;
+const STALE_INTERVALS = 3;
+
+/** The reading side: holds the newest states, swaps them in one step, and keeps the schedule. */
+export function createDirectory(parts: DirectoryParts): Directory {
+  const { settings, syncer, clock } = parts;
+  const report = parts.report ?? (() => {});
+  const health = createHealth();
+  const exports = createExports(syncer);
+  let kept: readonly Kept[] = [];
+  let acceptTripped = settings.acceptNextSnapshot;
+
+  const staleMs = settings.syncIntervalMs * STALE_INTERVALS;
+  const viewAt = ({ published, freshness }: Kept): View => {
+    const sinceMs = Math.max(0, clock.now() - freshness.syncedAt);
+    return {
+      ...published,
+      syncedAt: freshness.syncedAt,
+      ageSeconds: Math.floor((sinceMs + freshness.upstreamAgeMs) / 1000),
+      stale: sinceMs > staleMs,
+      quarantined: freshness.quarantined,
+    };
+  };
+  const view = (): View | null => (kept[0] === undefined ? null : viewAt(kept[0]));
+  const publish = (published: Published, freshness: Freshness): void => {
+    kept = [{ published, freshness }, ...kept].slice(0, VIEWS_KEPT);
+    const { version, count } = published.snapshot;
+    report({ level: "info", message: "new snapshot", version, count, quarantined: freshness.quarantined });
+  };
+  const settle = (outcome: SyncOutcome, tookMs: number): void => {
+    health.note(outcome, tookMs);
+    if (outcome.kind === "failed" || outcome.kind === "refused") {
+      report({ level: "warn", message: `sync ${outcome.kind}`, reason: outcome.reason });
+      return;
+    }
+    acceptTripped = false;
+    for (const trip of outcome.accepted) {
+      report({ level: "warn", message: "passed as DIRECTORY_ACCEPT_NEXT permits", reason: trip });
+    }
+    const [newest] = kept;
+    if (outcome.kind === "changed") publish(outcome.published, outcome.freshness);
+    else if (newest !== undefined) kept = [{ ...newest, freshness: outcome.freshness }, ...kept.slice(1)];
+  };
+  const sync = singleFlight(async () => {
+    const startedMs = clock.monotonic();
+    const outcome = await syncer.sync({ acceptTripped }).catch(failed);
+    settle(outcome, clock.monotonic() - startedMs);
+    return outcome;
+  });
+  const schedule = createSchedule({
+    sync,
+    intervalMs: settings.syncIntervalMs,
+    random: parts.random,
+    wait: parts.wait ?? waitFor,
+  });
+  return {
+    async start() {
+      const opened = await syncer.open();
+      health.open(opened);
+      for (const problem of opened.problems) report({ level: "error", message: "stored state", problem });
+      if (opened.published !== null && opened.freshness !== null) publish(opened.published, opened.freshness);
+      const isLocal = settings.upstream === null;
+      if (isLocal) await sync();
+      schedule.start({ atOnce: !isLocal });
+    },
+    sync,
+    view,
+    viewOf(version, digestStart) {
+      const found = kept.find(({ published: { snapshot } }) => {
+        return snapshot.version === version && snapshot.digest.startsWith(digestStart);
+      });
+      return found === undefined ? null : viewAt(found);
+    },
+    compressed: exports,
+    status: () => health.status(view()),
+    stats: () => health.stats(view()),
+    async [Symbol.asyncDispose]() {
+      schedule.stop();
+      await syncer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function failed(error: unknown): SyncOutcome {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { kind: "failed", reason, retryAfterMs: null };
+}
+
+/** Callers that come while the work is under way share its result. */
+function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  return () => {
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
+/** Compressed exports of the newest snapshot, each form made on the first request for it. */
+function createExports(syncer: Syncer): Directory["compressed"] {
+  let made: {
+    readonly snapshot: Snapshot;
+    readonly forms: Map<ExportForm, Promise<Uint8Array | null>>;
+  } | null = null;
+  return (snapshot, form) => {
+    if (made === null || made.snapshot !== snapshot) {
+      // A walker on an older state must not push out what all others ask for.
+      if (made !== null && made.snapshot.version > snapshot.version) return Promise.resolve(null);
+      made = { snapshot, forms: new Map() };
+    }
+    const { forms } = made;
+    const known = forms.get(form);
+    if (known !== undefined) return known;
+    const body = syncer.gzip(snapshot.version, form).catch(() => null);
+    forms.set(form, body);
+    void body.then((bytes) => {
+      if (bytes === null) forms.delete(form);
+    });
+    return body;
+  };
+}
+
+function createHealth() {
+  const syncs: Record<SyncOutcome["kind"], number> = { changed: 0, unchanged: 0, refused: 0, failed: 0 };
+  let lastSyncMs: number | null = null;
+  let problem: string | null = null;
+  let refusal: string | null = null;
+  let failure: string | null = null;
+  return {
+    open({ problems }: Opened): void {
+      problem = problems.length === 0 ? null : `The stored state was damaged: ${problems.join("; ")}.`;
+    },
+    note(outcome: SyncOutcome, tookMs: number): void {
+      syncs[outcome.kind] += 1;
+      lastSyncMs = Math.round(tookMs);
+      failure = outcome.kind === "failed" ? outcome.reason : null;
+      if (outcome.kind === "refused") refusal = outcome.reason;
+      if (outcome.kind === "changed" || outcome.kind === "unchanged") {
+        refusal = null;
+        problem = null;
+      }
+    },
+    status(view: View | null): DirectoryStatus {
+      const last = failure === null ? "" : ` Last sync: ${failure}.`;
+      const outputs = [
+        problem,
+        refusal === null ? null : `The upstream's state is refused: ${refusal}.`,
+        view === null ? `No snapshot yet.${last}` : null,
+        view?.stale === true ? `The snapshot is stale.${last}` : null,
+      ].filter((output) => output !== null);
+      const quarantined =
+        view === null || view.quarantined === 0 ? null : `${view.quarantined} records quarantined.`;
+      return {
+        status: outputs.length === 0 ? "pass" : "warn",
+        ageSeconds: view?.ageSeconds ?? null,
+        output: outputs.length === 0 ? quarantined : outputs.join(" "),
+      };
+    },
+    stats: (view: View | null): DirectoryStats => ({
+      version: view?.snapshot.version ?? null,
+      listings: view?.snapshot.count ?? 0,
+      quarantined: view?.quarantined ?? 0,
+      ageSeconds: view?.ageSeconds ?? null,
+      stale: view?.stale ?? false,
+      syncs: { ...syncs },
+      lastSyncMs,
+    }),
+  };
+}
+
+function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
+}

@@ -1,0 +1,56 @@
+import type { SyncOutcome } from "./syncer.ts";
+
+export type ScheduleParts = {
+  readonly sync: () => Promise<SyncOutcome>;
+  readonly intervalMs: number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+const BACKOFF_BASE_MS = 1000;
+const BACKOFF_MS_MAX = 900_000;
+/** No failure makes the wait longer than so many intervals, so that recovery shows within a few of them. */
+const BACKOFF_INTERVALS_MAX = 5;
+const BACKOFF_MS_MIN = 100;
+
+/** Syncs again and again, one at a time, until stopped. */
+export function createSchedule(parts: ScheduleParts) {
+  const controller = new AbortController();
+  const run = async (firstDelayMs: number): Promise<void> => {
+    let failures = 0;
+    let delayMs = firstDelayMs;
+    while (!controller.signal.aborted) {
+      await parts.wait(delayMs, controller.signal);
+      if (controller.signal.aborted) return;
+      const outcome = await parts.sync();
+      failures = outcome.kind === "failed" ? failures + 1 : 0;
+      delayMs = nextDelayMs(outcome, failures, parts);
+    }
+  };
+  return {
+    start: ({ atOnce }: { readonly atOnce: boolean }): void => {
+      void run(atOnce ? 0 : jittered(parts.intervalMs, parts.random));
+    },
+    stop: (): void => controller.abort(),
+  };
+}
+
+/** The interval give or take a fifth; after failures a time drawn from 0 to a growing bound, or what the upstream asks. */
+export function nextDelayMs(
+  outcome: SyncOutcome,
+  failures: number,
+  { intervalMs, random }: Pick<ScheduleParts, "intervalMs" | "random">,
+): number {
+  if (outcome.kind !== "failed") return jittered(intervalMs, random);
+  const bound = Math.min(
+    Math.min(BACKOFF_BASE_MS, intervalMs) * 2 ** Math.min(failures, 30),
+    intervalMs * BACKOFF_INTERVALS_MAX,
+    BACKOFF_MS_MAX,
+  );
+  return Math.max(outcome.retryAfterMs ?? 0, BACKOFF_MS_MIN, random() * bound);
+}
+
+function jittered(intervalMs: number, random: () => number): number {
+  return intervalMs * (0.8 + 0.4 * random());
+}
