@@ -136,7 +136,12 @@ export function openLookups(dns: DnsConfig, { clock }: Surroundings, stack: Asyn
   stack.defer(() => resolver.close());
   const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax });
   const domainFacts = createDomainFacts({ cache: dnsCache, lists: createDomainLists(), clock });
-  return { resolver, dnsCache, domainFacts, checkEmail: createEmailCheck(domainFacts, clock, dns.requestTimeoutMs) };
+  return {
+    resolver,
+    dnsCache,
+    domainFacts,
+    checkEmail: createEmailCheck(domainFacts, clock, dns.requestTimeoutMs),
+  };
 }
 
 /** The worker threads and the way of a batch through them. */

@@ -76,6 +76,13 @@ export function readingsOf({ resolver, dnsCache, domainFacts, pool, runner, dire
         return labelled("outcome", { hits, misses, joined });
       },
     },
+    assay_domain_cache: {
+      help: "Mail domains answered by the cache of facts since the start.",
+      read: () => {
+        const { hits, misses } = domainFacts.stats();
+        return labelled("outcome", { hits, misses });
+      },
+    },
     assay_pool_tasks: {
       help: "Tasks of the worker threads.",
       read: () => {

@@ -1,15 +1,15 @@
 import { Elysia } from "elysia";
 import type { AccountView } from "../accounts/account-view.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { RotatedKey } from "../accounts/key-rotation.ts";
 import type { Account } from "../accounts/key-ring.ts";
+import type { RotatedKey } from "../accounts/key-rotation.ts";
 import type { Meter } from "../metering/meter.ts";
 import { parseUsd } from "../metering/money.ts";
 import type { Boundary, Call } from "./boundary.ts";
 import type { Guard } from "./guard.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json } from "./reply.ts";
-import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import { BODY_UNREAD, parseJson, readBytes, requireJson } from "./request-body.ts";
 import { createReader } from "./schema.ts";
 import { InvoicesQuery, PlanBody, RotateBody, UsageQuery } from "./wire.ts";
 
@@ -44,19 +44,26 @@ export function accountRoutes(parts: AccountRouteParts) {
     status: number,
     change: (account: Account, body: unknown, alongside: (view: View) => void) => View,
     bodyOf: (view: View) => unknown,
+    secret = false,
   ) =>
     boundary.route(route, async (call) => {
       const account = guard.admit(call);
       requireJson(call.request);
       const bytes = await readBytes(call.request, parts.bodyBytesMax);
-      return parts.idempotent(call, account, bytes, async (entry) => {
-        const keep = (view: View) => {
-          entry?.keep({ status, headers: {}, body: JSON.stringify(bodyOf(view)) })();
-        };
-        const view = change(account, parseJson(bytes), keep);
-        meter.countCall(account, route);
-        return json(bodyOf(view), status);
-      });
+      return parts.idempotent(
+        call,
+        account,
+        bytes,
+        async (entry) => {
+          const keep = (view: View) => {
+            entry?.keep({ status, headers: {}, body: JSON.stringify(bodyOf(view)) })();
+          };
+          const view = change(account, parseJson(bytes), keep);
+          meter.countCall(account, route);
+          return json(bodyOf(view), status);
+        },
+        { secret },
+      );
     });
 
   return new Elysia({ name: "account" })
@@ -91,6 +98,7 @@ export function accountRoutes(parts: AccountRouteParts) {
         },
         (view) => view,
       ),
+      BODY_UNREAD,
     )
     .post(
       "/v1/account/keys/rotate",
@@ -102,6 +110,8 @@ export function accountRoutes(parts: AccountRouteParts) {
           return accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0 }, alongside);
         },
         ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
+        true,
       ),
+      BODY_UNREAD,
     );
 }

@@ -131,7 +131,7 @@ async function answerKept(run: Run, entry: IdempotentCall): Promise<Reply> {
   const keep = await kept.keep({ status: 200, headers });
   await run.reservation.record({ endpoint: run.call.route, units }, keep);
   run.call.units = units;
-  return { status: 200, body: kept.body(), headers };
+  return { status: 200, body: kept.whole(), headers };
 }
 
 /** Answers at once and judges as the reader takes the bytes. The headers tell the units reserved. */

@@ -7,6 +7,7 @@ import { batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
 import { restorePlus } from "./plus.ts";
+import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
 import { EmailBatchQuery, EmailQuery } from "./wire.ts";
 
@@ -37,7 +38,7 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
   });
   return new Elysia({ name: "email" })
     .get("/v1/email/verify", boundary.route("/v1/email/verify", verify.get))
-    .post("/v1/email/verify", boundary.route("/v1/email/verify", verify.post))
+    .post("/v1/email/verify", boundary.route("/v1/email/verify", verify.post), BODY_UNREAD)
     .post(
       "/v1/email/batch",
       boundary.route(
@@ -50,5 +51,6 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
           unitsPerItem: ({ deep }) => emailUnits(deep ?? false),
         }),
       ),
+      BODY_UNREAD,
     );
 }

@@ -60,7 +60,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
 }
 
 /** The key of `Authorization: Bearer <key>`, scheme in any case. A key in the query is not looked at. */
-function bearerKey(request: Request): string {
+export function bearerKey(request: Request): string {
   const header = request.headers.get("authorization");
   if (header === null || header === "") throw new ApiError("missing_key");
   if (header.slice(0, 7).toLowerCase() !== "bearer ") throw new ApiError("missing_key");

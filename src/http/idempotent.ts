@@ -7,6 +7,7 @@ import {
   parseIdempotencyKey,
 } from "../metering/idempotency.ts";
 import type { Call } from "./boundary.ts";
+import { bearerKey } from "./guard.ts";
 import type { Reply } from "./reply.ts";
 
 /**
@@ -18,10 +19,12 @@ export type Idempotent = (
   account: Account,
   body: Uint8Array,
   work: (entry: IdempotentCall | null) => Promise<Reply>,
+  /** The reply holds a secret: it is kept encrypted with the key of the call, and replayed to that key alone. */
+  options?: { readonly secret: boolean },
 ) => Promise<Reply>;
 
 export function createIdempotent(idempotency: Idempotency): Idempotent {
-  return async (call, account, body, work) => {
+  return async (call, account, body, work, options) => {
     const header = call.request.headers.get("idempotency-key");
     if (header === null) return work(null);
     const key = parseIdempotencyKey(header);
@@ -30,7 +33,8 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
     }
     const { pathname, search } = new URL(call.request.url);
     const fingerprint = idempotencyFingerprint(call.request.method, pathname + search, body);
-    const start = idempotency.begin(account.accountId, key, fingerprint);
+    const secret = options?.secret === true ? bearerKey(call.request) : undefined;
+    const start = idempotency.begin(account.accountId, key, fingerprint, secret);
     if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
     if (start.state === "mismatch") throw new ApiError("idempotency_mismatch");
     if (start.state === "replay") {

@@ -6,6 +6,7 @@ import { IDENTITY_UNITS, isOutcomeCharged } from "../metering/units.ts";
 import { type BatchRouteParts, batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
+import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
 import { AutodetectQuery, IdentityQuery } from "./wire.ts";
 
@@ -38,9 +39,9 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
   });
   return new Elysia({ name: "identity" })
     .get("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.get))
-    .post("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.post))
+    .post("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.post), BODY_UNREAD)
     .get("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.get))
-    .post("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.post))
+    .post("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.post), BODY_UNREAD)
     .post(
       "/v1/identity/batch",
       boundary.route(
@@ -53,5 +54,6 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
           unitsPerItem: () => IDENTITY_UNITS,
         }),
       ),
+      BODY_UNREAD,
     );
 }

@@ -8,6 +8,7 @@ import { type BatchRouteParts, batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
 import { restorePlusOfPhone } from "./plus.ts";
+import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
 import { PhoneBatchQuery, PhoneQuery } from "./wire.ts";
 
@@ -40,7 +41,7 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
   });
   return new Elysia({ name: "phone" })
     .get("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.get))
-    .post("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.post))
+    .post("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.post), BODY_UNREAD)
     .post(
       "/v1/phone/batch",
       boundary.route(
@@ -53,6 +54,7 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
           unitsPerItem: () => PHONE_UNITS,
         }),
       ),
+      BODY_UNREAD,
     );
 }
 

@@ -1,5 +1,8 @@
 import { ApiError } from "../errors.ts";
 
+/** What every route with a body says to the router: leave it, so that a stranger's is never read. */
+export const BODY_UNREAD = { parse: "none" } as const;
+
 /**
  * Reads a body of at most `bytesMax` bytes; throws `payload_too_large` as soon as it is known to be larger,
  * with the rest unread.

@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 import type { Accounts } from "../accounts/accounts.ts";
+import type { EmailCheck } from "../domains/email-check.ts";
 import { ApiError } from "../errors.ts";
 import type { Rate } from "../metering/rate-limiter.ts";
 import type { Boundary } from "./boundary.ts";
-import type { EmailCheck } from "../domains/email-check.ts";
 import type { Guard } from "./guard.ts";
 import { json } from "./reply.ts";
-import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import { BODY_UNREAD, parseJson, readBytes, requireJson } from "./request-body.ts";
 import { createReader } from "./schema.ts";
 import { SignupBody } from "./wire.ts";
 
@@ -42,6 +42,7 @@ export function signupRoutes(parts: SignupRouteParts) {
       });
       return json({ account_id: accountId, api_key: apiKey }, 201);
     }),
+    BODY_UNREAD,
   );
 }
 

@@ -28,6 +28,8 @@ export type ReplyBody = {
   readonly append: (text: string | Uint8Array) => Promise<void>;
   /** Flushes the body; the result writes the reply, as that of `IdempotentCall.keep`. */
   readonly keep: (head: ReplyHead) => Promise<() => void>;
+  /** The whole body; there once `keep` has resolved. */
+  readonly whole: () => string | Blob;
 };
 
 export type Idempotency = {
@@ -127,6 +129,7 @@ export function createIdempotency(parts: {
             const bodyBytes = await content.finish();
             return write(head, { body: null, bodyFile: file, bodyBytes });
           },
+          whole: () => Bun.file(files.pathOf(file)),
         };
       },
       end,
@@ -194,6 +197,7 @@ function bodyInMemory(
       const whole = Buffer.concat(pieces);
       return write(head, { body: whole.toString("utf8"), bodyFile: null, bodyBytes: whole.byteLength });
     },
+    whole: () => Buffer.concat(pieces).toString("utf8"),
   };
 }
 
