@@ -12,7 +12,15 @@ export function storedPlanName(text: string): PlanName {
 
 /** A row as the invoice reads it. */
 export function planPeriodOf(row: PlanPeriodRow): PlanPeriod {
-  return { ...row, plan: storedPlanName(row.plan) };
+  const { monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd, startsAt, units } = row;
+  return {
+    plan: storedPlanName(row.plan),
+    monthlyPriceMicroUsd,
+    includedUnits,
+    overagePriceMicroUsd,
+    startsAt,
+    units,
+  };
 }
 
 /** A plan period that begins now, with today's prices. */
