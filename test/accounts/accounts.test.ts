@@ -1,0 +1,252 @@
+import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/errors.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
+import { charge, handClock, openParts, signUp } from "../metering/parts.ts";
+
+const DAY_MS = 86_400_000;
+
+describe("signup", () => {
+  test("of 100 for one mailbox at once exactly one gets an account", async () => {
+    const parts = openParts({ clock: handClock() });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, async () => signUp(parts, "free", "same@example.com")),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused).toHaveLength(99);
+    expect(
+      refused.every(({ reason }) => reason instanceof ApiError && reason.code === "account_exists"),
+    ).toBe(true);
+  });
+
+  test("shows an account that has used nothing", () => {
+    const parts = openParts({ clock: handClock("2026-11-20T12:34:56.789Z") });
+    const { accountId } = parts.accounts.signup({
+      email: "Ana.Silva+x@Example.com",
+      normalized: "ana.silva@example.com",
+      name: "Ana",
+      company: "Silva & Filhos",
+      country: "BR",
+      plan: "free",
+      referralCode: "R1",
+    });
+    expect(accountId).toMatch(/^acc_[0-9A-Za-z]{20}$/);
+    expect(parts.accounts.view(accountId)).toEqual({
+      account_id: accountId,
+      email: "Ana.Silva+x@Example.com",
+      name: "Ana",
+      company: "Silva & Filhos",
+      country: "BR",
+      plan: "free",
+      pending_plan: null,
+      created_at: "2026-11-20T12:34:56Z",
+      period: { start: "2026-11-01T00:00:00Z", end: "2026-12-01T00:00:00Z" },
+      usage: { units: 0, included_units: 1_000, remaining_units: 1_000, calls: 0, by_endpoint: [] },
+      limits: { requests_per_second: 10, burst: 20, max_batch_size: 100 },
+      spend_limit_usd: null,
+      projected_invoice: {
+        invoice_id: `inv_202611_${accountId.slice(4)}`,
+        status: "projected",
+        plan: "free",
+        period_start: "2026-11-01T00:00:00Z",
+        period_end: "2026-12-01T00:00:00Z",
+        lines: [{ description: "Free plan", quantity: 1, unit_price_usd: "0.00", amount_usd: "0.00" }],
+        total_usd: "0.00",
+        projected_total_usd: "0.00",
+      },
+    });
+  });
+});
+
+describe("plan change", () => {
+  test("upwards is effective at once: limits, included units, and the price by the second", async () => {
+    const clock = handClock("2026-11-16T00:00:00Z");
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts);
+    await charge(parts, accountId, 1_000);
+    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow(ApiError);
+    const view = parts.accounts.changePlan(accountId, { plan: "starter" });
+    expect(view).toMatchObject({
+      plan: "starter",
+      pending_plan: null,
+      limits: { requests_per_second: 50, burst: 100, max_batch_size: 1_000 },
+      usage: { units: 1_000, included_units: 25_000, remaining_units: null },
+    });
+    expect(view.projected_invoice.total_usd).toBe("14.50");
+    await charge(parts, accountId, 24_001);
+    expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("14.5015");
+  });
+
+  test("downwards waits for the end of the month, and can be withdrawn", async () => {
+    const clock = handClock("2026-11-16T00:00:00Z");
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts, "growth");
+    const waiting = parts.accounts.changePlan(accountId, { plan: "starter" });
+    expect(waiting).toMatchObject({
+      plan: "growth",
+      pending_plan: "starter",
+      limits: { max_batch_size: 10_000 },
+    });
+    expect(parts.accounts.changePlan(accountId, { plan: "growth" }).pending_plan).toBeNull();
+    parts.accounts.changePlan(accountId, { plan: "free" });
+    clock.advance(15 * DAY_MS);
+    expect(parts.accounts.view(accountId)).toMatchObject({ plan: "free", pending_plan: null });
+    await parts.billing.issueDue();
+    const [invoice] = parts.accounts.invoices(accountId, { limit: 1, startingAfter: null }).data;
+    expect(invoice).toMatchObject({ plan: "growth", total_usd: "149.00" });
+  });
+
+  test("upwards takes back a downgrade that waits", () => {
+    const clock = handClock("2026-11-16T00:00:00Z");
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts, "growth");
+    parts.accounts.changePlan(accountId, { plan: "free" });
+    expect(parts.accounts.changePlan(accountId, { plan: "scale" })).toMatchObject({
+      plan: "scale",
+      pending_plan: null,
+    });
+    clock.advance(20 * DAY_MS);
+    expect(parts.accounts.view(accountId).plan).toBe("scale");
+  });
+
+  test("three times in one second bills every share once", () => {
+    const clock = handClock("2026-11-16T00:00:00.100Z");
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts);
+    for (const plan of ["starter", "growth", "scale"] as const) {
+      clock.advance(200);
+      parts.accounts.changePlan(accountId, { plan });
+    }
+    expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("374.50");
+  });
+
+  test("leaves the spend limit alone unless it is given", () => {
+    const parts = openParts({ clock: handClock() });
+    const { accountId } = signUp(parts, "starter");
+    const limit = (spendLimitMicroUsd?: number | null) =>
+      parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd }).spend_limit_usd;
+    expect([limit(50_000_000), limit(), limit(null)]).toEqual(["50.00", "50.00", null]);
+  });
+
+  test("and what stands alongside are written together or not at all", async () => {
+    const parts = openParts({ clock: handClock() });
+    const { accountId, apiKey } = signUp(parts);
+    const broken = () =>
+      parts.accounts.changePlan(accountId, { plan: "scale", spendLimitMicroUsd: 5 }, () => {
+        throw new StorageError("SQLITE_FULL");
+      });
+    expect(broken).toThrow(StorageError);
+    expect(parts.accounts.view(accountId)).toMatchObject({ plan: "free", spend_limit_usd: null });
+    expect(parts.keyRing.find(apiKey)?.plan.plan).toBe("free");
+    await charge(parts, accountId, 1_000);
+    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow(ApiError);
+    const rotation = () =>
+      parts.accounts.rotateKey(accountId, { overlapSeconds: 0 }, () => {
+        throw new StorageError("SQLITE_FULL");
+      });
+    expect(rotation).toThrow(StorageError);
+    expect(parts.keyRing.find(apiKey)?.accountId).toBe(accountId);
+  });
+});
+
+describe("usage", () => {
+  async function used() {
+    const clock = handClock("2026-10-31T23:00:00Z");
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts, "scale");
+    await charge(parts, accountId, 5, "/v1/phone/validate");
+    clock.set("2026-11-20T10:00:00Z");
+    await charge(parts, accountId, 3);
+    await charge(parts, accountId, 4, "/v1/phone/validate");
+    parts.meter.countCall({ accountId }, "/v1/account");
+    return { parts, accountId };
+  }
+
+  test("is of the running month unless days are given", async () => {
+    const { parts, accountId } = await used();
+    expect(parts.accounts.usage(accountId, { groupBy: "day" })).toEqual({
+      from: "2026-11-01",
+      to: "2026-11-20",
+      group_by: "day",
+      rows: [{ day: "2026-11-20", calls: 3, units: 7 }],
+    });
+  });
+
+  test("is grouped by endpoint over days that are both included", async () => {
+    const { parts, accountId } = await used();
+    const range = { from: "2026-10-31", to: "2026-11-20T23:00:00Z", groupBy: "endpoint" } as const;
+    expect(parts.accounts.usage(accountId, range).rows).toEqual([
+      { endpoint: "/v1/account", calls: 1, units: 0 },
+      { endpoint: "/v1/email/verify", calls: 1, units: 3 },
+      { endpoint: "/v1/phone/validate", calls: 2, units: 9 },
+    ]);
+    expect(parts.accounts.usage(accountId, { to: "2026-10-31", groupBy: "day" })).toMatchObject({
+      from: "2026-10-01",
+      rows: [{ day: "2026-10-31", calls: 1, units: 5 }],
+    });
+  });
+
+  test.each([
+    [{ from: "yesterday" }, "from must be a date"],
+    [{ to: "2026-02-30" }, "to must be a date"],
+    [{ to: "2026-1-1" }, "to must be a date"],
+    [{ from: "+012026-01-01" }, "from must be a date"],
+    [{ from: "2026-11-21", to: "2026-11-20" }, "must not be after"],
+    [{ from: "2020-01-01", to: "2026-11-20" }, "at most 366 days"],
+    [{ from: `2026-01-01T${"0".repeat(100_000)}` }, "from must be a date"],
+  ])("over %.60j is refused", async (range, message) => {
+    const { parts, accountId } = await used();
+    expect(() => parts.accounts.usage(accountId, { ...range, groupBy: "day" })).toThrow(message);
+  });
+});
+
+describe("invoices", () => {
+  test("are paged newest first, and the cursor leads through all of them", async () => {
+    const clock = handClock("2026-01-05T00:00:00Z");
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts);
+    clock.set("2026-11-20T00:00:00Z");
+    await parts.billing.issueDue();
+    const starts: string[] = [];
+    let startingAfter: string | null = null;
+    let pages = 0;
+    do {
+      const page: ReturnType<typeof parts.accounts.invoices> = parts.accounts.invoices(accountId, {
+        limit: 4,
+        startingAfter,
+      });
+      starts.push(...page.data.map(({ period_start }) => period_start.slice(0, 7)));
+      expect(page.has_more).toBe(page.next_cursor !== null);
+      startingAfter = page.next_cursor;
+      pages += 1;
+    } while (startingAfter !== null);
+    expect(pages).toBe(3);
+    expect(starts).toEqual(
+      Array.from({ length: 10 }, (_, index) => `2026-${String(10 - index).padStart(2, "0")}`),
+    );
+  });
+
+  test("of somebody else are no cursor", async () => {
+    const clock = handClock();
+    const parts = openParts({ clock });
+    const [mine, other] = [signUp(parts).accountId, signUp(parts).accountId];
+    clock.advance(30 * DAY_MS);
+    await parts.billing.issueDue();
+    const startingAfter = `inv_202611_${other.slice(4)}`;
+    expect(() => parts.accounts.invoices(mine, { limit: 1, startingAfter })).toThrow("starting_after");
+  });
+
+  test("stay as they were issued when the account changes", async () => {
+    const clock = handClock();
+    const parts = openParts({ clock });
+    const { accountId } = signUp(parts, "starter");
+    await charge(parts, accountId, 26_000);
+    clock.advance(30 * DAY_MS);
+    await parts.billing.issueDue();
+    const read = () => JSON.stringify(parts.accounts.invoices(accountId, { limit: 1, startingAfter: null }));
+    const before = read();
+    parts.accounts.changePlan(accountId, { plan: "scale", spendLimitMicroUsd: 1 });
+    await charge(parts, accountId, 5);
+    await parts.billing.issueDue();
+    expect(read()).toBe(before);
+  });
+});
