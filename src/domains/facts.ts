@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import type { DnsCache } from "../dns/cache.ts";
-import type { DomainFacts, DomainLists, MailPolicy, MailRouting } from "../email/domain-facts.ts";
+import type { DomainFacts, MailPolicy, MailRouting } from "../email/domain-facts.ts";
+import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
 import { createMailRouting, type RoutingFinding } from "./mail-routing.ts";
@@ -24,7 +25,8 @@ export type KnownDomain = { readonly facts: DomainFacts; readonly json: string }
 export type DomainFactsSource = {
   /**
    * Finds the facts, from the cache or the DNS. Never rejects. Where the caller stops waiting first, what is not
-   * known by then stands as `timeout` (and SPF and DMARC as `temperror`); the look-ups go on for the cache.
+   * known by then stands as `timeout`, or as targets `unknown` where the exchangers are known, and SPF and DMARC as
+   * `temperror`; the look-ups go on for the cache.
    */
   readonly factsOf: (domain: string, options: FactsOptions) => Promise<DomainFacts>;
   /** The facts if they are known and still hold: the same object each time. Costs a fraction of a microsecond. */
@@ -45,18 +47,18 @@ export type DomainFactsParts = {
   readonly entriesMax?: number;
 };
 
-export type DomainListing = {
-  readonly listsOf: (domain: string, mxHosts: readonly string[]) => DomainLists;
-};
-
 const ENTRIES_MAX = 100_000;
 const CUT_SHORT: MailPolicy = {
   spf: { state: "temperror", all: null, sendsNoMail: false },
   dmarc: { state: "temperror", policy: null },
 };
 
-/** Facts on their way, shared by all who ask for them; `routing` is filled in as soon as it is known. */
-type Gathering = { readonly whole: Promise<KnownDomain>; routing: RoutingFinding | null };
+/** Facts on their way, shared by all who ask for them. */
+type Gathering = {
+  readonly whole: Promise<KnownDomain>;
+  /** As much of the routing as is known so far. */
+  readonly sofar: { mail: MailRouting };
+};
 
 /**
  * Creates the source of domain facts. Whole facts are kept as long as the shortest-lived look-up they were made
@@ -111,14 +113,15 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
     const onTheirWay = deep ? gatherings.deep : gatherings.plain;
     const same = onTheirWay.get(domain);
     if (same !== undefined) return same;
-    const routed = routing.routeOf(domain);
-    const gathering: Gathering = {
-      routing: null,
-      whole: keepWhole(domain, routed, deep ? policies.policyOf(domain) : null),
-    };
-    void routed.then((finding) => {
-      gathering.routing = finding;
+    const sofar: Gathering["sofar"] = { mail: { state: "timeout" } };
+    const routed = routing.routeOf(domain, (mail) => {
+      sofar.mail = mail;
     });
+    void routed.then(({ mail }) => {
+      sofar.mail = mail;
+    });
+    const whole = keepWhole(domain, routed, deep ? policies.policyOf(domain) : null);
+    const gathering: Gathering = { whole, sofar };
     onTheirWay.set(domain, gathering);
     return gathering;
   }
@@ -140,7 +143,7 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
 
   /** What one caller gets who stopped waiting: kept for nobody. */
   function cutShort(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
-    const mail = gathering?.routing?.mail ?? { state: "timeout" };
+    const mail = gathering?.sofar.mail ?? { state: "timeout" };
     return withJson(factsFrom(domain, mail, deep ? CUT_SHORT : undefined));
   }
 

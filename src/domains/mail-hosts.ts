@@ -53,7 +53,9 @@ function reachWithoutDns(host: string): "literal" | "private" | null {
 
 async function resolve(cache: DnsCache, host: string): Promise<MailHost> {
   const a = await cache.lookUp(host, "A");
-  if (a.outcome === "nxdomain" || hasPublic(a)) return reachFrom([a]);
+  const settled = a.outcome === "nxdomain" || hasPublic(a);
+  // Who is silent about one type is silent about the other: asking again would only double the wait.
+  if (settled || a.outcome === "timeout") return reachFrom([a]);
   return reachFrom([a, await cache.lookUp(host, "AAAA")]);
 }
 

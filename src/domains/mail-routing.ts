@@ -10,8 +10,11 @@ export type RoutingFinding = {
 };
 
 export type MailRoutes = {
-  /** Finds where mail for a domain goes (RFC 5321, 5.1). Never rejects. */
-  readonly routeOf: (domain: string) => Promise<RoutingFinding>;
+  /**
+   * Finds where mail for a domain goes (RFC 5321, 5.1). Never rejects. `onHosts` is told of the exchangers before
+   * they are resolved, as routing whose targets are unknown.
+   */
+  readonly routeOf: (domain: string, onHosts?: (mail: MailRouting) => void) => Promise<RoutingFinding>;
 };
 
 /** More exchangers than any sender tries: those after them are not reported. */
@@ -26,7 +29,7 @@ export function createMailRouting(parts: {
 }): MailRoutes {
   const { cache, mailHosts } = parts;
 
-  async function routeOf(domain: string): Promise<RoutingFinding> {
+  async function routeOf(domain: string, onHosts?: (mail: MailRouting) => void): Promise<RoutingFinding> {
     const mx = await cache.lookUp(domain, "MX");
     switch (mx.outcome) {
       case "timeout":
@@ -37,7 +40,7 @@ export function createMailRouting(parts: {
       case "nodata":
         return routeByAddress(domain, mx.expiresAt);
       case "answer":
-        return routeByExchangers(mx);
+        return routeByExchangers(mx, onHosts);
     }
   }
 
@@ -46,11 +49,15 @@ export function createMailRouting(parts: {
     return { mail: IMPLICIT[host.reach], expiresAt: Math.min(mxExpiresAt, host.expiresAt) };
   }
 
-  async function routeByExchangers(mx: CachedLookup<"MX">): Promise<RoutingFinding> {
+  async function routeByExchangers(
+    mx: CachedLookup<"MX">,
+    onHosts?: (mail: MailRouting) => void,
+  ): Promise<RoutingFinding> {
     const hosts = hostsByPreference(mx.records);
     if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
-    const resolved = await Promise.all(hosts.slice(0, HOSTS_RESOLVED_MAX).map(mailHosts.reachOf));
     const nullMixed = mx.records.some(({ exchange }) => exchange === ".");
+    onHosts?.({ state: "mx", hosts, targets: "unknown", cname: false, partlyDead: false, nullMixed });
+    const resolved = await Promise.all(hosts.slice(0, HOSTS_RESOLVED_MAX).map(mailHosts.reachOf));
     return {
       mail: { state: "mx", hosts, ...summarize(resolved), nullMixed },
       expiresAt: Math.min(mx.expiresAt, ...resolved.map(({ expiresAt }) => expiresAt)),

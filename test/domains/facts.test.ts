@@ -18,6 +18,8 @@ late.com MX 10 mx.one.com
 late.com !delay 120
 slow-policy.com MX 10 mx.one.com
 slow-policy.com TXT !delay 400
+slow-host.com MX 10 slow.slow-host.com
+slow.slow-host.com A !delay 400
 silent.com !silent
 listed.com MX 10 mx.throwaway.com
 mx.throwaway.com A 8.8.8.8
@@ -165,6 +167,17 @@ describe("a caller who stops waiting", () => {
       (await setting.facts.factsOf("one.com", { ...PLAIN, signal: AbortSignal.abort() })).mail.state,
     ).toBe("timeout");
     expect(setting.dns.server.queryCount()).toBe(0);
+  });
+
+  test("keeps the exchangers when their addresses are late", async () => {
+    await using setting = await startFacts();
+    const options = { ...PLAIN, deadlineMs: setting.nowMs() + 150 };
+    expect((await setting.facts.factsOf("slow-host.com", options)).mail).toMatchObject({
+      state: "mx",
+      hosts: ["slow.slow-host.com"],
+      targets: "unknown",
+    });
+    expect(setting.facts.cachedFacts("slow-host.com", PLAIN)).toBeUndefined();
   });
 
   test("keeps what was known of the routing when SPF is late", async () => {
