@@ -1,5 +1,6 @@
 import registryText from "./data/iban-registry.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
+import { nationalRules } from "./iban-national-check.ts";
 import { type IdentityWarning, NO_WARNINGS } from "./outcome.ts";
 
 /** A stretch of the whole IBAN, `end` excluded. */
@@ -16,6 +17,8 @@ export type IbanCountry = {
   readonly branch: Stretch | null;
   readonly account: Stretch;
   readonly sepa: boolean;
+  /** Whether the check digits within the national number hold; null where none are checked. */
+  readonly nationalRule: ((iban: string) => boolean) | null;
   readonly warningsFor: (iban: string) => readonly IdentityWarning[];
 };
 
@@ -83,6 +86,7 @@ function readCountry(row: readonly string[]): IbanCountry {
     branch: stretchOf(branch),
     account: accountStretch,
     sepa: sepa === "yes",
+    nationalRule: nationalRules.get(code) ?? null,
     warningsFor: code === "CH" || code === "LI" ? qrWarnings : noWarnings,
   };
 }

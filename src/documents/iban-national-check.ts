@@ -2,23 +2,26 @@ import { digitAt, numberAt, weightedSum } from "./checksums/digits.ts";
 import { holdsMod11And10 } from "./checksums/iso7064.ts";
 import { luhnRemainder } from "./checksums/luhn.ts";
 import { mod97 } from "./checksums/mod97.ts";
-import type { NationalCheck } from "./outcome.ts";
-
-/**
- * Whether the check digits inside a well-structured IBAN's national number hold. Countries are here where the
- * rule is public and no real account is known to break it: German banks use some 150 methods, old Dutch
- * Postbank numbers have none, British sort codes need tables.
- */
-export function nationalCheckOf(country: string, iban: string): NationalCheck {
-  const holds = RULES.get(country);
-  if (holds === undefined) return "not_checked";
-  return holds(iban) ? "pass" : "fail";
-}
 
 /** Indexes below count in the whole IBAN, whose national number begins at 4. */
 const START = 4;
 
-const RULES: ReadonlyMap<string, (iban: string) => boolean> = new Map([
+const SPANISH_BANK = [4, 8, 5, 10, 9, 7, 3, 6];
+const SPANISH_ACCOUNT = [1, 2, 4, 8, 5, 10, 9, 7, 3, 6];
+const NORWEGIAN = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
+const NORWEGIAN_SHORT = [5, 4, 3, 2, 1];
+const ESTONIAN = [7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1];
+const POLISH_BANK = [3, 9, 7, 1, 3, 9, 7, 1];
+const CZECH_PREFIX = [10, 5, 8, 4, 2, 1];
+const CZECH_ACCOUNT = [6, 3, 7, 9, 10, 5, 8, 4, 2, 1];
+const HUNGARIAN = [9, 7, 3, 1, 9, 7, 3, 1];
+
+/**
+ * By country, whether the check digits inside a well-structured IBAN's national number hold. Countries are here
+ * where the rule is public and no real account is known to break it: German banks use some 150 methods, old
+ * Dutch Postbank numbers have none, British sort codes need tables.
+ */
+export const nationalRules: ReadonlyMap<string, (iban: string) => boolean> = new Map([
   ["BE", holdsBelgian],
   ["ES", holdsSpanish],
   ["NO", holdsNorwegian],
@@ -37,7 +40,7 @@ const RULES: ReadonlyMap<string, (iban: string) => boolean> = new Map([
   ["CZ", holdsCzechoslovak],
   ["SK", holdsCzechoslovak],
   ["FI", (iban) => luhnRemainder(iban, START) === 0],
-  ["PL", (iban) => weightedSum(iban, [3, 9, 7, 1, 3, 9, 7, 1], START) % 10 === 0],
+  ["PL", (iban) => weightedSum(iban, POLISH_BANK, START) % 10 === 0],
   ["MR", (iban) => mod97(iban, START) === 0],
   ["TN", (iban) => mod97(iban, START) === 0],
   ["HR", (iban) => holdsMod11And10(iban, START, START + 7) && holdsMod11And10(iban, START + 7)],
@@ -57,8 +60,8 @@ function holdsBelgian(iban: string): boolean {
 
 /** One digit for bank and branch and one for the account, each modulo 11 with 10 read as 1. */
 function holdsSpanish(iban: string): boolean {
-  const bank = weightedSum(iban, [4, 8, 5, 10, 9, 7, 3, 6], START);
-  const account = weightedSum(iban, [1, 2, 4, 8, 5, 10, 9, 7, 3, 6], 14);
+  const bank = weightedSum(iban, SPANISH_BANK, START);
+  const account = weightedSum(iban, SPANISH_ACCOUNT, 14);
   return digitAt(iban, 12) === spanishDigit(bank) && digitAt(iban, 13) === spanishDigit(account);
 }
 
@@ -69,8 +72,8 @@ function spanishDigit(sum: number): number {
 
 /** Modulo 11; numbers with 00 behind the bank code are checked without it. */
 function holdsNorwegian(iban: string): boolean {
-  if (weightedSum(iban, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1], START) % 11 === 0) return true;
-  return iban.startsWith("00", 8) && weightedSum(iban, [5, 4, 3, 2, 1], 10) % 11 === 0;
+  if (weightedSum(iban, NORWEGIAN, START) % 11 === 0) return true;
+  return iban.startsWith("00", 8) && weightedSum(iban, NORWEGIAN_SHORT, 10) % 11 === 0;
 }
 
 /** By letter what it counts as in a French account: A to I are 1 to 9, J to R again, S to Z are 2 to 9. */
@@ -105,20 +108,18 @@ function holdsCin(iban: string): boolean {
 
 /** Weights 7, 3, 1 from the right over all behind the bank code; the last digit fills up to ten. */
 function holdsEstonian(iban: string): boolean {
-  return weightedSum(iban, [7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1], 6) % 10 === 0;
+  return weightedSum(iban, ESTONIAN, 6) % 10 === 0;
 }
 
 /** Account prefix and account number are each 0 modulo 11. */
 function holdsCzechoslovak(iban: string): boolean {
-  const weights = [6, 3, 7, 9, 10, 5, 8, 4, 2, 1];
-  return weightedSum(iban, weights.slice(4), 8) % 11 === 0 && weightedSum(iban, weights, 14) % 11 === 0;
+  return weightedSum(iban, CZECH_PREFIX, 8) % 11 === 0 && weightedSum(iban, CZECH_ACCOUNT, 14) % 11 === 0;
 }
 
 /** Bank and branch with their digit, and the account with its own, by weights 9, 7, 3, 1. */
 function holdsHungarian(iban: string): boolean {
-  const weights = [9, 7, 3, 1, 9, 7, 3, 1];
   return (
-    weightedSum(iban, weights, START) % 10 === 0 &&
-    (weightedSum(iban, weights, 12) + weightedSum(iban, weights, 20)) % 10 === 0
+    weightedSum(iban, HUNGARIAN, START) % 10 === 0 &&
+    (weightedSum(iban, HUNGARIAN, 12) + weightedSum(iban, HUNGARIAN, 20)) % 10 === 0
   );
 }

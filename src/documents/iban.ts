@@ -2,8 +2,15 @@ import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.t
 import { numberAt } from "./checksums/digits.ts";
 import { mod97 } from "./checksums/mod97.ts";
 import { fitsStructure, type IbanCountry, ibanCountryOf, ibanHostOf } from "./iban-country.ts";
-import { nationalCheckOf } from "./iban-national-check.ts";
-import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import {
+  type DocumentCheck,
+  type Finding,
+  failed,
+  type NationalCheck,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+} from "./outcome.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-.");
 const BBAN_START = 4;
@@ -34,8 +41,8 @@ function compact(value: string): string | null {
 
 /** `DE89370400440532013000` → `DE89 3704 0044 0532 0130 00` */
 function format(iban: string): string {
-  let text = iban.slice(0, 4);
-  for (let i = 4; i < iban.length; i += 4) text += ` ${iban.slice(i, i + 4)}`;
+  let text = `${iban.slice(0, 4)} ${iban.slice(4, 8)} ${iban.slice(8, 12)}`;
+  for (let i = 12; i < iban.length; i += 4) text += ` ${iban.slice(i, i + 4)}`;
   return text;
 }
 
@@ -50,6 +57,11 @@ function holdsCheckDigits(iban: string): boolean {
   const given = numberAt(iban, 2, BBAN_START);
   if (given < 2 || given > 98) return false;
   return mod97(iban, 0, BBAN_START, mod97(iban, BBAN_START)) === 1;
+}
+
+function nationalCheckOf({ nationalRule }: IbanCountry, iban: string): NationalCheck {
+  if (nationalRule === null) return "not_checked";
+  return nationalRule(iban) ? "pass" : "fail";
 }
 
 function findingFor(iban: string, country: IbanCountry, expected: string): Finding<"iban"> {
@@ -68,7 +80,7 @@ function findingFor(iban: string, country: IbanCountry, expected: string): Findi
       bank_code: bank === null ? null : iban.slice(bank.start, bank.end),
       branch_code: branch === null ? null : iban.slice(branch.start, branch.end),
       account_number: iban.slice(account.start, account.end),
-      national_check: nationalCheckOf(country.code, iban),
+      national_check: nationalCheckOf(country, iban),
       sepa: country.sepa,
     },
   };

@@ -6,7 +6,16 @@ import { digits, withLuhnDigit } from "../support/documents-generators.ts";
 
 /** Numbers of the brands that are about, the length they have. */
 const numbers = fc
-  .constantFrom(["4", 16], ["51", 16], ["55", 16], ["37", 15], ["6011", 16], ["3530", 16], ["62", 19], ["36", 14])
+  .constantFrom(
+    ["4", 16],
+    ["51", 16],
+    ["55", 16],
+    ["37", 15],
+    ["6011", 16],
+    ["3530", 16],
+    ["62", 19],
+    ["36", 14],
+  )
   .chain(([prefix, length]) =>
     digits(Number(length) - 1 - String(prefix).length).map((rest) => withLuhnDigit(`${prefix}${rest}`)),
   );
@@ -42,15 +51,20 @@ function expectHidden(result: unknown, number: string): void {
 describe("a card number", () => {
   test("is masked to its first six and last four digits, valid or not", () => {
     fc.assert(
-      fc.property(numbers, fc.constantFrom(...writings), fc.integer({ min: 0, max: 9 }), (number, write, shift) => {
-        const last = (Number(number.slice(-1)) + shift) % 10;
-        const given = number.slice(0, -1) + last;
-        const result = validateDocument("card", write(given));
-        const masked = `${given.slice(0, 6)}${"*".repeat(given.length - 10)}${given.slice(-4)}`;
-        expect([result.value, result.normalized, result.formatted]).toEqual([masked, masked, masked]);
-        expect(result.valid).toBe(shift === 0);
-        expectHidden(result, given);
-      }),
+      fc.property(
+        numbers,
+        fc.constantFrom(...writings),
+        fc.integer({ min: 0, max: 9 }),
+        (number, write, shift) => {
+          const last = (Number(number.slice(-1)) + shift) % 10;
+          const given = number.slice(0, -1) + last;
+          const result = validateDocument("card", write(given));
+          const masked = `${given.slice(0, 6)}${"*".repeat(given.length - 10)}${given.slice(-4)}`;
+          expect([result.value, result.normalized, result.formatted]).toEqual([masked, masked, masked]);
+          expect(result.valid).toBe(shift === 0);
+          expectHidden(result, given);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -70,22 +84,32 @@ describe("a card number", () => {
 
   test("stays hidden where another type was asked for", () => {
     fc.assert(
-      fc.property(numbers, fc.constantFrom(...writings), fc.constantFrom(...DOCUMENT_TYPES), (number, write, type) => {
-        fc.pre(!(number.length === 14 && type === "cnpj"));
-        expectHidden(validateDocument(type, write(number)), number);
-      }),
+      fc.property(
+        numbers,
+        fc.constantFrom(...writings),
+        fc.constantFrom(...DOCUMENT_TYPES),
+        (number, write, type) => {
+          fc.pre(!(number.length === 14 && type === "cnpj"));
+          expectHidden(validateDocument(type, write(number)), number);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
 
   test("stays hidden in autodetection, recognised, mistyped or disguised", () => {
     fc.assert(
-      fc.property(numbers, fc.integer({ min: 0, max: 9 }), fc.constantFrom(...writings, ...disguises), (n, shift, write) => {
-        const given = n.slice(0, -1) + ((Number(n.slice(-1)) + shift) % 10);
-        const result = autodetect(write(given));
-        // One number in a hundred of fourteen digits is a right CNPJ, too, and is answered as one.
-        if (result.detected !== "cnpj" || !result.valid) expectHidden(result, given);
-      }),
+      fc.property(
+        numbers,
+        fc.integer({ min: 0, max: 9 }),
+        fc.constantFrom(...writings, ...disguises),
+        (n, shift, write) => {
+          const given = n.slice(0, -1) + ((Number(n.slice(-1)) + shift) % 10);
+          const result = autodetect(write(given));
+          // One number in a hundred of fourteen digits is a right CNPJ, too, and is answered as one.
+          if (result.detected !== "cnpj" || !result.valid) expectHidden(result, given);
+        },
+      ),
       { numRuns: 2_000 },
     );
   });

@@ -29,7 +29,8 @@ function expectPassAndCatch(
   fc.assert(
     fc.property(pairs, ([number, damaged]) => {
       expect([number, validateDocument(type, number).reason]).toEqual([number, null]);
-      if (damaged !== number) expect([damaged, validateDocument(type, damaged).valid]).toEqual([damaged, false]);
+      if (damaged !== number)
+        expect([damaged, validateDocument(type, damaged).valid]).toEqual([damaged, false]);
     }),
     runs,
   );
@@ -106,7 +107,9 @@ describe("iban", () => {
   test("the check digits expected are the ones that pass", () => {
     const anyIban = fc
       .constantFrom(...ibanCountries)
-      .chain(({ code, structure }) => fc.tuple(digits(2), bbanOf(structure.slice(5))).map(([c, b]) => code + c + b));
+      .chain(({ code, structure }) =>
+        fc.tuple(digits(2), bbanOf(structure.slice(5))).map(([c, b]) => code + c + b),
+      );
     fc.assert(
       fc.property(anyIban, (number) => {
         const result = validateDocument("iban", number);
@@ -114,7 +117,8 @@ describe("iban", () => {
         const { expected_check_digits, bban } = result.details;
         const repaired = validateDocument("iban", `${number.slice(0, 2)}${expected_check_digits}${bban}`);
         expect(repaired.reason === null || repaired.reason === "component").toBe(true);
-        if (!result.valid && result.reason === "checksum") expect(result.message).toContain(expected_check_digits ?? "?");
+        if (!result.valid && result.reason === "checksum")
+          expect(result.message).toContain(expected_check_digits ?? "?");
       }),
       runs,
     );

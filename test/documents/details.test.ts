@@ -97,7 +97,10 @@ describe("iban", () => {
       message: "The check digits are 88 and should be 89.",
       details: { check_digits: "88", expected_check_digits: "89" },
     });
-    expect(judge("iban", "RE1420041010050500013M02606")).toMatchObject({ reason: "component", country: null });
+    expect(judge("iban", "RE1420041010050500013M02606")).toMatchObject({
+      reason: "component",
+      country: null,
+    });
     expect(judge("iban", "RE1420041010050500013M02606").message).toContain("under FR");
   });
 
@@ -152,7 +155,10 @@ describe("vat", () => {
 
   test("warns of an RFC that does not obey its check digit, for authorities have issued such", () => {
     expect(judge("vat", "MXGODE561231GR8").warnings).toEqual([]);
-    expect(judge("vat", "MXGODE561231GR9")).toMatchObject({ valid: true, warnings: ["check_digit_mismatch"] });
+    expect(judge("vat", "MXGODE561231GR9")).toMatchObject({
+      valid: true,
+      warnings: ["check_digit_mismatch"],
+    });
     expect(judge("vat", "MXÑAÑ561231GR8").normalized).toBe("MXÑAÑ561231GR8");
   });
 });
@@ -190,7 +196,11 @@ describe("isbn", () => {
       group: "978-3",
       group_name: "German language",
     };
-    expect(judge("isbn", "316148410x")).toMatchObject({ normalized: "316148410X", formatted: "3-16-148410-X", details });
+    expect(judge("isbn", "316148410x")).toMatchObject({
+      normalized: "316148410X",
+      formatted: "3-16-148410-X",
+      details,
+    });
     expect(judge("isbn", "9783161484100")).toMatchObject({ formatted: "978-3-16-148410-0", details });
     expect(judge("isbn", "9783161484100").data_version).toMatch(/^ISBN RangeMessage 20\d\d-\d\d-\d\d /);
   });
@@ -241,6 +251,9 @@ describe("ein", () => {
       strength: "format",
       details: { prefix: "46", campus: ["Internet", "Philadelphia"] },
     });
-    expect(judge("ein", "07-1234567")).toMatchObject({ reason: "component", details: { prefix: "07", campus: [] } });
+    expect(judge("ein", "07-1234567")).toMatchObject({
+      reason: "component",
+      details: { prefix: "07", campus: [] },
+    });
   });
 });

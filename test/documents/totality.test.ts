@@ -8,7 +8,12 @@ import {
   IDENTITY_WARNINGS,
   type IdentityResult,
 } from "../../src/documents/outcome.ts";
-import { checkFailed, DOCUMENT_TYPES, isDocumentType, validateDocument } from "../../src/documents/registry.ts";
+import {
+  checkFailed,
+  DOCUMENT_TYPES,
+  isDocumentType,
+  validateDocument,
+} from "../../src/documents/registry.ts";
 
 const FIELDS = [
   "type",
@@ -139,11 +144,21 @@ describe("a check that broke", () => {
   test("is told by its reason, type by type and without one", () => {
     for (const type of DOCUMENT_TYPES) {
       const result = checkFailed(type, "1234");
-      expect([result.type, result.value, result.valid, result.reason]).toEqual([type, "1234", false, "check_failed"]);
+      expect([result.type, result.value, result.valid, result.reason]).toEqual([
+        type,
+        "1234",
+        false,
+        "check_failed",
+      ]);
       expect(Object.keys(result)).toEqual(FIELDS);
     }
     const result = checkFailed(null, "1234");
-    expect([result.type, result.detected, result.reason, result.confidence]).toEqual([null, null, "check_failed", 0]);
+    expect([result.type, result.detected, result.reason, result.confidence]).toEqual([
+      null,
+      null,
+      "check_failed",
+      0,
+    ]);
   });
 });
 

