@@ -4,6 +4,7 @@ import { ALIASES_MAX, encodeQuery, isEncodable, type Query, type Reading, readRe
 import { formatServerAddress, type ServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";
 import { askByTcp } from "./tcp-question.ts";
+import { createTurns } from "./turns.ts";
 import { createUdpChannel, type Transaction, type UdpChannel } from "./udp-channel.ts";
 
 export type StubResolverParts = {
@@ -14,6 +15,10 @@ export type StubResolverParts = {
   readonly attemptTimeoutsMs?: readonly number[];
   /** The longest that one look-up may take from the moment it is sent, aliases and TCP included. */
   readonly lookupTimeoutMs?: number;
+  /**
+   * Look-ups whose first attempt is out. One that is late gives up its place, so that silent servers do not keep
+   * the others waiting; late ones may be eight times as many.
+   */
   readonly inFlightMax?: number;
   /** Look-ups that wait for their turn; one more is refused as an `error` with the detail `queue_full`. */
   readonly waitingMax?: number;
@@ -35,6 +40,8 @@ export type ResolverStats = {
   /** Datagrams that answered no open question. */
   readonly ignored: number;
   readonly inFlight: number;
+  /** Look-ups past their first attempt. */
+  readonly late: number;
   readonly waiting: number;
   readonly servers: readonly { readonly address: string; readonly failing: boolean }[];
 };
@@ -54,18 +61,19 @@ const DEFAULTS = {
 } as const;
 
 const SWEEP_MS = 10;
+const LATE_PER_PLACE = 8;
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
 
 type Server = { readonly address: ServerAddress; readonly channel: UdpChannel };
 
-/** A look-up that holds one of the places in flight, or waits for one. */
+/** A look-up that is on its way, or waits for a place. */
 type Question = {
   name: string;
   readonly type: RecordType;
   readonly settle: (lookup: Lookup<RecordType>) => void;
-  /** What is done when the question is over: open transactions and connections, each by its canceller. */
-  readonly open: Set<() => void>;
+  /** What ends the transactions and connections that are open for it. */
+  readonly cancellers: Set<() => void>;
   servers: readonly Server[];
   attempts: number;
   refusals: number;
@@ -93,9 +101,12 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     channel: createUdpChannel({ server: address, clock, random16, onIgnored: () => counts.ignored++ }),
   }));
   const health = createServerHealth(servers, clock, settings.serverPenaltyMs);
-  const inFlight = new Set<Question>();
-  const waiting: Question[] = [];
-  let waitingHead = 0;
+  const turns = createTurns<Question>({
+    inFlightMax: settings.inFlightMax,
+    lateMax: settings.inFlightMax * LATE_PER_PLACE,
+    waitingMax: settings.waitingMax,
+    start,
+  });
   let sweeper: ReturnType<typeof setInterval> | null = null;
   let closed = false;
 
@@ -107,11 +118,11 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       return Promise.resolve(emptyLookup<T>("error", 0, refusal));
     }
     return new Promise((resolve) => {
-      const question: Question = {
+      turns.enter({
         name,
         type,
         settle: resolve as (lookup: Lookup<RecordType>) => void,
-        open: new Set(),
+        cancellers: new Set(),
         servers: [],
         attempts: 0,
         refusals: 0,
@@ -120,9 +131,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
         deadline: 0,
         hops: 0,
         aliasTtlSeconds: Number.POSITIVE_INFINITY,
-      };
-      if (inFlight.size < settings.inFlightMax) start(question);
-      else waiting.push(question);
+      });
     });
   }
 
@@ -130,11 +139,10 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     if (closed) return "closed";
     if (servers.length === 0) return "no_servers";
     if (!isEncodable(name)) return "unusable_name";
-    return waiting.length - waitingHead >= settings.waitingMax ? "queue_full" : null;
+    return turns.isFull() ? "queue_full" : null;
   }
 
   function start(question: Question): void {
-    inFlight.add(question);
     question.deadline = clock.monotonic() + settings.lookupTimeoutMs;
     sweeper ??= setInterval(sweep, SWEEP_MS);
     begin(question);
@@ -174,17 +182,17 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       port: null,
       id: 0,
       onReply: (message) => {
-        question.open.delete(cancel);
+        question.cancellers.delete(cancel);
         health.succeeded(server);
         take(question, server, query, edns, readReply(message, question.name, question.type));
       },
       onUnreachable: () => {
-        question.open.delete(cancel);
+        question.cancellers.delete(cancel);
         unreachable(question, server);
       },
     };
     const cancel = () => server.channel.forget(transaction);
-    question.open.add(cancel);
+    question.cancellers.add(cancel);
     server.channel.send(transaction);
   }
 
@@ -224,17 +232,17 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     );
     const cancel = askByTcp(server.address, query, random16(), {
       onReply: (message) => {
-        question.open.delete(cancel);
+        question.cancellers.delete(cancel);
         const reading = readReply(message, question.name, question.type);
         if (reading.kind === "truncated") refused(question, server, "truncated");
         else take(question, server, query, false, reading);
       },
       onFailure: () => {
-        question.open.delete(cancel);
+        question.cancellers.delete(cancel);
         refused(question, server, "tcp_failed");
       },
     });
-    question.open.add(cancel);
+    question.cancellers.add(cancel);
   }
 
   /** A server has answered without an answer: the next one is asked at once, and each one twice at most. */
@@ -244,14 +252,14 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     if (detail === "refused") health.failed(server, true);
     const refusalsMax = Math.max(2, Math.min(servers.length + 1, settings.attemptTimeoutsMs.length));
     if (question.refusals >= refusalsMax) finish(question, exhausted(question));
-    else if (question.open.size === 0) attempt(question);
+    else if (question.cancellers.size === 0) attempt(question);
   }
 
   /** Nobody listens there. A sole server may be on its way up again, so that is waited for. */
   function unreachable(question: Question, server: Server): void {
     question.detail = "unreachable";
     health.failed(server, true);
-    if (question.open.size === 0 && question.attempts < servers.length) attempt(question);
+    if (question.cancellers.size === 0 && question.attempts < servers.length) attempt(question);
   }
 
   /** Asks for the target of an alias that the reply named without its records. */
@@ -259,7 +267,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     question: Question,
     alias: { readonly target: string; readonly hops: number; readonly ttlSeconds: number },
   ): void {
-    cancelOpen(question);
+    cancelAll(question);
     question.hops += alias.hops;
     question.aliasTtlSeconds = Math.min(question.aliasTtlSeconds, alias.ttlSeconds);
     question.name = alias.target;
@@ -268,32 +276,19 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   }
 
   function finish(question: Question, lookup: Lookup<RecordType>): void {
-    if (!inFlight.delete(question)) return;
-    cancelOpen(question);
+    cancelAll(question);
     if (lookup.outcome === "timeout") counts.timeouts++;
     if (lookup.outcome === "error") counts.errors++;
     question.settle(lookup);
-    startWaiting();
-  }
-
-  function startWaiting(): void {
-    const next = waiting[waitingHead];
-    if (next === undefined) {
-      if (inFlight.size === 0) stopSweeper();
-      return;
-    }
-    waitingHead++;
-    if (waitingHead === waiting.length || waitingHead > 1024) {
-      waiting.splice(0, waitingHead);
-      waitingHead = 0;
-    }
-    start(next);
+    turns.leave(question);
   }
 
   /** Starts the attempts that are due and ends what has passed its deadline. */
   function sweep(): void {
     const now = clock.monotonic();
-    for (const question of [...inFlight]) {
+    const underWay = turns.underWay();
+    if (underWay.length === 0) stopSweeper();
+    for (const question of underWay) {
       if (now >= question.deadline) finish(question, exhausted(question));
       else if (now >= question.nextAttemptAt) timedOut(question);
     }
@@ -301,10 +296,11 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
 
   function timedOut(question: Question): void {
     const server = question.servers[(question.attempts - 1) % question.servers.length];
-    if (server !== undefined && question.open.size > 0) {
+    if (server !== undefined && question.cancellers.size > 0) {
       health.failed(server, false);
       if (health.isFailing(server)) server.channel.renew();
     }
+    turns.fallBehind(question);
     attempt(question);
   }
 
@@ -316,8 +312,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   function stats(): ResolverStats {
     return {
       ...counts,
-      inFlight: inFlight.size,
-      waiting: waiting.length - waitingHead,
+      ...turns.counts(),
       servers: servers.map((server) => ({
         address: formatServerAddress(server.address),
         failing: health.isFailing(server),
@@ -327,11 +322,8 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
 
   function close(): void {
     closed = true;
-    const ended = [...inFlight, ...waiting.splice(0).slice(waitingHead)];
-    waitingHead = 0;
-    inFlight.clear();
-    for (const question of ended) {
-      cancelOpen(question);
+    for (const question of turns.clear()) {
+      cancelAll(question);
       question.settle(emptyLookup("error", 0, "closed"));
     }
     stopSweeper();
@@ -341,9 +333,9 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   return { lookUp, stats, close };
 }
 
-function cancelOpen(question: Question): void {
-  for (const cancel of question.open) cancel();
-  question.open.clear();
+function cancelAll(question: Question): void {
+  for (const cancel of question.cancellers) cancel();
+  question.cancellers.clear();
 }
 
 /** Silence is a time-out; where any server has said no, that is the better word. */

@@ -271,6 +271,18 @@ describe("many look-ups", () => {
     expect(outcomes.filter((outcome) => outcome !== "answer")).toEqual([]);
   });
 
+  test("do not wait behind silent ones for longer than a first attempt", async () => {
+    await using dns = await startDns("*.silent.com !silent\none.com A 8.8.8.8", {
+      inFlightMax: 5,
+      attemptTimeoutsMs: [50, 3000],
+    });
+    for (let at = 0; at < 20; at++) void dns.resolver.lookUp(`d${at}.silent.com`, "A");
+    const started = performance.now();
+    expect((await dns.resolver.lookUp("one.com", "A")).outcome).toBe("answer");
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(dns.resolver.stats()).toMatchObject({ late: 20, inFlight: 0 });
+  });
+
   test("beyond the queue are refused as errors that say so", async () => {
     await using dns = await startDns("*.com !silent", {
       inFlightMax: 2,

@@ -1,0 +1,95 @@
+/** Who is on the way, and who waits for a turn. */
+export type Turns<Item> = {
+  /** Starts the item now, or when its turn comes; false where the queue is full. */
+  readonly enter: (item: Item) => boolean;
+  /** Ends an item's turn, or returns false where it had none. */
+  readonly leave: (item: Item) => boolean;
+  /** Gives an item's place to the next while it stays on its way: it is late, and may stay so for long. */
+  readonly fallBehind: (item: Item) => void;
+  /** What is on its way, late ones included, in the order in which it started. */
+  readonly underWay: () => Item[];
+  /** Empties the house: returns all, those that waited too. */
+  readonly clear: () => Item[];
+  readonly isFull: () => boolean;
+  readonly counts: () => { readonly inFlight: number; readonly late: number; readonly waiting: number };
+};
+
+export type TurnsParts<Item> = {
+  readonly inFlightMax: number;
+  readonly lateMax: number;
+  readonly waitingMax: number;
+  readonly start: (item: Item) => void;
+};
+
+const COMPACT_FROM = 1024;
+
+/** First come, first served; each step costs the same however many wait. */
+export function createTurns<Item>({
+  inFlightMax,
+  lateMax,
+  waitingMax,
+  start,
+}: TurnsParts<Item>): Turns<Item> {
+  const underWay = new Set<Item>();
+  const late = new Set<Item>();
+  let waiting: Item[] = [];
+  let head = 0;
+
+  const inFlight = () => underWay.size - late.size;
+  const isFull = () => waiting.length - head >= waitingMax;
+
+  function enter(item: Item): boolean {
+    if (inFlight() < inFlightMax) begin(item);
+    else if (isFull()) return false;
+    else waiting.push(item);
+    return true;
+  }
+
+  function begin(item: Item): void {
+    underWay.add(item);
+    start(item);
+  }
+
+  function leave(item: Item): boolean {
+    if (!underWay.delete(item)) return false;
+    late.delete(item);
+    next();
+    return true;
+  }
+
+  function fallBehind(item: Item): void {
+    if (late.size >= lateMax || late.has(item) || !underWay.has(item)) return;
+    late.add(item);
+    next();
+  }
+
+  function next(): void {
+    const item = inFlight() < inFlightMax ? waiting[head] : undefined;
+    if (item === undefined) return;
+    head++;
+    if (head === waiting.length || head >= COMPACT_FROM) {
+      waiting = waiting.slice(head);
+      head = 0;
+    }
+    begin(item);
+  }
+
+  function clear(): Item[] {
+    const all = [...underWay, ...waiting.slice(head)];
+    underWay.clear();
+    late.clear();
+    waiting = [];
+    head = 0;
+    return all;
+  }
+
+  return {
+    enter,
+    leave,
+    fallBehind,
+    underWay: () => [...underWay],
+    clear,
+    isFull,
+    counts: () => ({ inFlight: inFlight(), late: late.size, waiting: waiting.length - head }),
+  };
+}
