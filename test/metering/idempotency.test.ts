@@ -5,10 +5,10 @@ import { ApiError } from "../../src/errors.ts";
 import {
   createIdempotency,
   type IdempotencyStart,
-  type IdempotentCall,
   idempotencyFingerprint,
   parseIdempotencyKey,
 } from "../../src/metering/idempotency.ts";
+import type { IdempotentCall } from "../../src/metering/idempotent-call.ts";
 import { handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
 
 const HOUR_MS = 3_600_000;
