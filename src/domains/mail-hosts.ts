@@ -27,7 +27,6 @@ export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Cloc
   const known = new LRUCache<string, MailHost>({
     max: HOSTS_MAX,
     perf: { now: clock.monotonic },
-    ttl: 1,
     ttlResolution: 0,
   });
 

@@ -1,6 +1,7 @@
 import { systemClock } from "../../src/clock.ts";
 import { type FixtureServer, startFixtureServer } from "../../src/dns/fixture-server.ts";
-import { createStubResolver, type StubResolver, type StubResolverParts } from "../../src/dns/resolver.ts";
+import { createStubResolver, type StubResolver } from "../../src/dns/resolver.ts";
+import type { StubResolverParts } from "../../src/dns/resolver-parts.ts";
 import { parseServerAddress, type ServerAddress } from "../../src/dns/server-address.ts";
 
 export type ResolverUnderTest = AsyncDisposable & {
