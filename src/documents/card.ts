@@ -61,7 +61,7 @@ function refuseLength(shown: string, digits: string): Outcome<"card"> {
   const message = `A card number has ${LENGTH_MIN} to ${LENGTH_MAX} digits; this has ${digits.length}.`;
   const finding: Finding<"card"> = {
     ...UNREAD,
-    normalized: shown,
+    normalized: maskDigits(digits),
     details: { ...UNREAD.details, length: digits.length },
   };
   return failed("card", shown, "length", message, finding);
@@ -76,7 +76,8 @@ function validate(value: string): Outcome<"card"> {
     };
   }
   const shown = maskDigits(digits);
-  if (digits.length < LENGTH_MIN || digits.length > LENGTH_MAX) return refuseLength(shown, digits);
+  if (digits.length < LENGTH_MIN || digits.length > LENGTH_MAX)
+    return refuseLength(maskCardNumber(value), digits);
   const brand = cardBrandOf(numberAt(digits, 0, 8));
   const finding: Finding<"card"> = {
     normalized: shown,

@@ -135,6 +135,52 @@ describe("iban", () => {
   });
 });
 
+describe("vat", () => {
+  /** Where no two remainders are written alike and one rule alone decides. */
+  const promising: Readonly<Record<string, readonly [length: number, checkDigits: number]>> = {
+    BE: [10, 2],
+    DE: [9, 1],
+    DK: [8, 1],
+    EE: [9, 1],
+    FI: [8, 1],
+    HR: [11, 1],
+    HU: [8, 1],
+    IT: [11, 1],
+    LU: [8, 2],
+    MT: [8, 2],
+    NO: [9, 1],
+    PL: [10, 1],
+    RS: [9, 1],
+    SI: [8, 1],
+    SK: [10, 1],
+    CHE: [9, 1],
+  };
+
+  /** The number with the check digits that pass, found by trying, or null where there are none. */
+  function completed(prefix: string, payload: string, checkDigits: number): string | null {
+    for (let check = 0; check < 10 ** checkDigits; check++) {
+      const number = prefix + payload + String(check).padStart(checkDigits, "0");
+      if (validateDocument("vat", number).valid) return number;
+    }
+    return null;
+  }
+
+  for (const [prefix, [length, checkDigits]] of Object.entries(promising)) {
+    test(`${prefix}: one changed digit is caught`, () => {
+      const numbers = digits(length - checkDigits)
+        .map((payload) => completed(prefix, prefix === "BE" ? `0${payload.slice(1)}` : payload, checkDigits))
+        .filter((number) => number !== null);
+      const pairs = numbers.chain((number) => fc.tuple(fc.constant(number), changedDigit(number)));
+      fc.assert(
+        fc.property(pairs, ([, damaged]) => {
+          expect([damaged, validateDocument("vat", damaged).valid]).toEqual([damaged, false]);
+        }),
+        { numRuns: 200 },
+      );
+    });
+  }
+});
+
 describe("ISO 7064 MOD 11,10", () => {
   const numbers = digits(10).map((payload) => `${payload}${mod11And10CheckDigit(payload, 0, 10)}`);
 

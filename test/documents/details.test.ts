@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ibanCountries } from "../../src/documents/iban-country.ts";
 import type { DocumentType, Outcome } from "../../src/documents/outcome.ts";
 import { documents } from "../../src/documents/registry.ts";
+import { vatRules } from "../../src/documents/vat.ts";
 import { readDocumentVectors } from "../support/documents-vectors.ts";
 
 function judge<T extends DocumentType>(type: T, value: string): Outcome<T> {
@@ -119,6 +120,12 @@ describe("iban", () => {
 });
 
 describe("vat", () => {
+  test("knows the 27 members, Northern Ireland, their neighbours and some beyond", () => {
+    const members = "AT BE BG CY CZ DE DK EE EL ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK";
+    const others = "AU BR CHE EU GB IM IN IS MX NO RS RU TR XI";
+    expect(vatRules.map(({ prefix }) => prefix).sort()).toEqual(`${members} ${others}`.split(" ").sort());
+  });
+
   test("answers Greece as EL with its ISO country, however it was written", () => {
     for (const value of ["EL094259216", "gr 094.259.216"]) {
       expect(judge("vat", value)).toMatchObject({
