@@ -1,0 +1,56 @@
+import { IncompleteReplyError } from "./failure.ts";
+
+/** The results of a batch as they arrive, in the order of the request. It can be walked once. */
+export type ResultStream<Result, Summary> = AsyncIterable<Result> & {
+  /** The last line of the reply: null until the walk has come to its end. */
+  readonly end: () => { readonly count: number; readonly summary: Summary } | null;
+};
+
+/**
+ * Walks an NDJSON reply without holding more than what the network hands over at once. The call is sent at the
+ * first step; leaving the walk early ends it. Throws IncompleteReplyError where the last line is missing.
+ */
+export function streamResults<Result, Summary>(
+  open: () => Promise<Response>,
+  signal: AbortSignal | undefined,
+): ResultStream<Result, Summary> {
+  let last: { readonly count: number; readonly summary: Summary } | null = null;
+
+  async function* walk(): AsyncGenerator<Result, void, undefined> {
+    const reply = await open();
+    let received = 0;
+    try {
+      for await (const line of linesOf(reply)) {
+        const value = JSON.parse(line);
+        if (isLastLine<Summary>(value)) {
+          last = value;
+          return;
+        }
+        received += 1;
+        yield value;
+      }
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new IncompleteReplyError(received, { cause });
+    }
+    throw new IncompleteReplyError(received);
+  }
+
+  const results = walk();
+  return { [Symbol.asyncIterator]: () => results, end: () => last };
+}
+
+function isLastLine<Summary>(value: unknown): value is { count: number; summary: Summary } {
+  return typeof value === "object" && value !== null && "count" in value && "summary" in value;
+}
+
+async function* linesOf(reply: Response): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of reply.body ?? []) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") yield line;
+  }
+  if (rest !== "") yield rest;
+}

@@ -1,0 +1,138 @@
+import { RefusedError, UnreachableError } from "./failure.ts";
+
+export type ClientSettings = {
+  /** Such as `http://127.0.0.1:3000`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** How often a call is sent again at most (4). */
+  readonly retriesMax?: number;
+  /** A longer Retry-After is thrown instead of waited for (60,000). */
+  readonly retryWaitMaxMs?: number;
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  readonly pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+};
+
+export type CallOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Left out: a new one for each call. Null: none, and the call is not sent again after a broken connection. */
+  readonly idempotencyKey?: string | null | undefined;
+};
+
+/** Sends a call and reads its reply; a reply that breaks off while it is read counts as a broken connection. */
+export type Send = <Read>(
+  method: "GET" | "POST",
+  path: string,
+  options: CallOptions & { readonly body?: unknown; readonly accept?: string },
+  read: (reply: Response) => Promise<Read>,
+) => Promise<Read>;
+
+/** Waits before sending again where the server does not say how long: 250 ms, then twice as long each time. */
+const FIRST_PAUSE_MS = 250;
+
+/**
+ * Sends calls. 429 and 503 are sent again after their Retry-After; a broken connection only where sending twice
+ * is harmless: a GET, or a POST with an idempotency key. Throws RefusedError, UnreachableError, or the signal's reason.
+ */
+export function createTransport(settings: ClientSettings): Send {
+  const { apiKey, retriesMax = 4, retryWaitMaxMs = 60_000 } = settings;
+  const send = settings.fetch ?? ((url: string, init: RequestInit) => fetch(url, init));
+  const wait = settings.pause ?? pause;
+  const base = settings.baseUrl.replace(/\/+$/, "");
+
+  return async (method, path, { body, accept, signal, idempotencyKey }, read) => {
+    const key = method === "POST" && idempotencyKey === undefined ? crypto.randomUUID() : idempotencyKey;
+    const init: RequestInit = {
+      method,
+      headers: {
+        Accept: accept ?? "application/json",
+        ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(typeof key === "string" ? { "Idempotency-Key": key } : {}),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const isRepeatable = method === "GET" || typeof key === "string";
+    for (let attempt = 0; ; attempt++) {
+      const { value, failure } = await attemptOnce(() => send(base + path, init), init.signal, read);
+      if (failure === null) return value;
+      const pauseMs = pauseBefore(failure, attempt, isRepeatable);
+      if (pauseMs === null || attempt >= retriesMax || pauseMs > retryWaitMaxMs) throw failure;
+      await wait(pauseMs, signal);
+    }
+  };
+}
+
+type Attempt<Read> =
+  | { readonly value: Read; readonly failure: null }
+  | { readonly value: null; readonly failure: RefusedError | UnreachableError };
+
+async function attemptOnce<Read>(
+  send: () => Promise<Response>,
+  signal: AbortSignal | null | undefined,
+  read: (reply: Response) => Promise<Read>,
+): Promise<Attempt<Read>> {
+  try {
+    const reply = await send();
+    if (!reply.ok) return { value: null, failure: await refusalOf(reply) };
+    return { value: await read(reply), failure: null };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return { value: null, failure: new UnreachableError("The server gave no whole reply.", { cause }) };
+  }
+}
+
+/** How long to wait before the next attempt, or null where there is no use in one. */
+function pauseBefore(
+  failure: RefusedError | UnreachableError,
+  attempt: number,
+  isRepeatable: boolean,
+): number | null {
+  const backoffMs = FIRST_PAUSE_MS * 2 ** attempt;
+  if (failure instanceof UnreachableError) return isRepeatable ? backoffMs : null;
+  const { status, code, retryAfterSeconds } = failure;
+  // Our own first attempt may still be running behind a connection that broke.
+  const isOwnShadow = code === "idempotency_in_progress" && attempt > 0;
+  if (status !== 429 && status !== 503 && !isOwnShadow) return null;
+  return retryAfterSeconds === null ? backoffMs : retryAfterSeconds * 1000;
+}
+
+async function refusalOf(reply: Response): Promise<RefusedError> {
+  const text = await reply.text().catch(() => "");
+  const { code, message } = envelopeOf(text) ?? {
+    code: "unreadable_reply",
+    message: `The server answered ${reply.status} with no error of this API.`,
+  };
+  const retryAfter = reply.headers.get("retry-after")?.trim() ?? "";
+  return new RefusedError(message, {
+    status: reply.status,
+    code,
+    requestId: reply.headers.get("x-request-id"),
+    retryAfterSeconds: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null,
+  });
+}
+
+function envelopeOf(text: string): { code: string; message: string } | null {
+  try {
+    const { code, message } = JSON.parse(text).error;
+    return typeof code === "string" && typeof message === "string" ? { code, message } : null;
+  } catch {
+    return null;
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const end = () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
