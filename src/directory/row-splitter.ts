@@ -21,6 +21,7 @@ export type RowTaker = (row: Uint8Array | null) => void;
 const [TAB, LINE_END, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const LISTS = new Set(["listings", "items", "data"]);
 
 /**
@@ -63,9 +64,10 @@ type Turn = { readonly mode: Mode | null; readonly rest: Uint8Array | null };
 type Mode = { readonly push: (chunk: Uint8Array) => Turn; readonly end: () => Envelope };
 const TAKEN: Turn = { mode: null, rest: null };
 
+/** A byte order mark counts as space, and may come in pieces. */
 function withoutLeadingSpace(chunk: Uint8Array): Uint8Array {
-  let at = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? 3 : 0;
-  while (at < chunk.length && isSpace(chunk[at] ?? 0)) at++;
+  let at = 0;
+  while (at < chunk.length && (isSpace(chunk[at] ?? 0) || BYTE_ORDER_MARK.includes(chunk[at] ?? 0))) at++;
   return chunk.subarray(at);
 }
 

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "bun:test";
+import { type DirectoryQuery, findMatches, queryOf } from "../../src/directory/query.ts";
+import { createRow } from "../../src/directory/row.ts";
+import type { Listing } from "../../src/directory/listing.ts";
+import { createSegmentWriter } from "../../src/directory/shared-bytes.ts";
+import { SORT_FIELDS, type Snapshot, findHost, rowBytes } from "../../src/directory/snapshot.ts";
+import { buildSnapshot, digestOf, sortedByHost } from "../../src/directory/snapshot-build.ts";
+import { createDictionary } from "../../src/directory/text-index.ts";
+import { listing, listings, payee, type TestListing } from "../support/directory.ts";
+
+function snapshotOf(records: readonly TestListing[]): Snapshot {
+  const writer = createSegmentWriter();
+  const dictionary = createDictionary();
+  const rows = sortedByHost(
+    records.map((record) => createRow(record as never as Listing, null, undefined, { writer, dictionary })),
+  );
+  writer.finish();
+  const identity = { version: 1, digest: digestOf(rows), feed: { epoch: "e", seq: 0 } };
+  return buildSnapshot(rows, dictionary, identity);
+}
+
+function found(snapshot: Snapshot, query: DirectoryQuery, limit = 1000): TestListing[] {
+  const { rows } = findMatches(snapshot, query, 0, limit);
+  return rows.map((row) => JSON.parse(new TextDecoder().decode(rowBytes(snapshot, row))));
+}
+
+const RECORDS = listings(300);
+const SNAPSHOT = snapshotOf([...RECORDS].reverse());
+
+const VALUE: Record<(typeof SORT_FIELDS)[number], (record: TestListing) => number | null> = {
+  score: (record) => record.score,
+  price: ({ evidence }) => (evidence.price_usd === null ? null : Number(evidence.price_usd)),
+  uptime: ({ evidence }) => evidence.uptime_30d,
+  latency: ({ evidence }) => evidence.median_latency_ms,
+  payers: ({ evidence }) => evidence.payers_30d,
+  last_paid: ({ evidence }) => (evidence.last_paid === null ? null : Date.parse(evidence.last_paid)),
+};
+
+describe("sorting", () => {
+  const cases = SORT_FIELDS.flatMap((sort) => [
+    [sort, "asc"] as const,
+    [sort, "desc"] as const,
+  ]);
+  test.each(cases)("by %s %s: values, then hosts, those without a value last", (sort, order) => {
+    const turn = order === "asc" ? 1 : -1;
+    const valueOf = VALUE[sort];
+    const expected = RECORDS.map((record) => ({ host: record.host, value: valueOf(record) })).sort((a, b) => {
+      if (a.value === null || b.value === null) {
+        if (a.value !== b.value) return a.value === null ? 1 : -1;
+      } else if (a.value !== b.value) return (a.value - b.value) * turn;
+      return a.host < b.host ? -1 : 1;
+    });
+    const hosts = found(SNAPSHOT, queryOf({ sort, order })).map((record) => record.host);
+    expect(hosts).toEqual(expected.map((entry) => entry.host));
+  });
+
+  test("shows the best first where no order is named", () => {
+    for (const sort of ["score", "uptime", "payers", "last_paid"] as const) {
+      expect(queryOf({ sort }).order).toBe("desc");
+    }
+    for (const sort of ["price", "latency"] as const) expect(queryOf({ sort }).order).toBe("asc");
+    expect(queryOf({})).toMatchObject({ sort: "score", order: "desc", words: null });
+  });
+});
+
+describe("filters", () => {
+  const hostsOf = (records: readonly TestListing[]) => records.map((record) => record.host).sort();
+  test("by score, price and uptime keep what is within the bound, the bound included", () => {
+    expect(hostsOf(found(SNAPSHOT, queryOf({ min_score: 37 })))).toEqual(
+      hostsOf(RECORDS.filter((record) => record.score >= 37)),
+    );
+    expect(hostsOf(found(SNAPSHOT, queryOf({ min_uptime: 0.5 })))).toEqual(
+      hostsOf(RECORDS.filter(({ evidence }) => (evidence.uptime_30d ?? -1) >= 0.5)),
+    );
+    const bound = RECORDS[5]?.evidence.price_usd ?? "";
+    expect(hostsOf(found(SNAPSHOT, queryOf({ max_price_usd: bound })))).toEqual(
+      hostsOf(RECORDS.filter(({ evidence }) => evidence.price_usd !== null && evidence.price_usd <= bound)),
+    );
+  });
+  test("compare prices as integers, not as floating point or text", () => {
+    const priced = (price: string, n: number) =>
+      listing(n, (record) => {
+        record.evidence.price_usd = price;
+      });
+    const snapshot = snapshotOf([priced("0.100000", 1), priced("0.300000", 2), priced("10.000000", 3)]);
+    expect(found(snapshot, queryOf({ max_price_usd: "0.3" }))).toHaveLength(2);
+    expect(found(snapshot, queryOf({ max_price_usd: "0.299999" }))).toHaveLength(1);
+    expect(found(snapshot, queryOf({ max_price_usd: "9" }))).toHaveLength(2);
+    expect(found(snapshot, queryOf({ max_price_usd: "10" }))).toHaveLength(3);
+  });
+  test("by payee find an EVM address in any case and a base58 one as it is", () => {
+    const base58 = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+    const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    const snapshot = snapshotOf(
+      [base58, mixed, payee(9)].map((address, n) =>
+        listing(n, (record) => {
+          record.evidence.pay_to = address;
+        }),
+      ),
+    );
+    for (const spelling of [mixed, mixed.toLowerCase(), mixed.toUpperCase().replace("X", "x")]) {
+      expect(found(snapshot, queryOf({ payee: spelling }))).toHaveLength(1);
+    }
+    expect(found(snapshot, queryOf({ payee: base58 }))).toHaveLength(1);
+    expect(found(snapshot, queryOf({ payee: base58.toLowerCase() }))).toHaveLength(0);
+    expect(found(snapshot, queryOf({ payee: "nobody" }))).toHaveLength(0);
+  });
+});
+
+describe("search", () => {
+  const named = (n: number, name: string | null, description: string) =>
+    listing(n, (record) => {
+      record.service_name = name;
+      record.description = description;
+    });
+  const snapshot = snapshotOf([
+    named(1, "Café Traduction", "Translates documents"),
+    named(2, null, "Weather, hourly; translation of reports"),
+    named(3, "Weathervane", "__proto__ constructor toString"),
+    named(4, "天気 API", "ＦＵＬＬ width"),
+  ]);
+  const names = (q: string) => found(snapshot, queryOf({ q })).map((record) => record.host.slice(8, 13));
+  test("finds all words, the last as the beginning of one, in any case and without accents", () => {
+    expect(names("weather").sort()).toEqual(["00002", "00003"]);
+    expect(names("WEATHER hour")).toEqual(["00002"]);
+    expect(names("hourly weather").sort()).toEqual(["00002"]);
+    expect(names("cafe")).toEqual(["00001"]);
+    expect(names("transl").sort()).toEqual(["00001", "00002"]);
+    expect(names("transl weather")).toEqual([]);
+    expect(names("天気")).toEqual(["00004"]);
+    expect(names("full")).toEqual(["00004"]);
+    expect(names("service 00003")).toEqual(["00003"]);
+  });
+  test("takes prototype keys and signs for the words they are", () => {
+    expect(names("constructor")).toEqual(["00003"]);
+    expect(names("__proto__")).toEqual(["00003"]);
+    expect(names("hasownproperty")).toEqual([]);
+    expect(names("!!!")).toEqual([]);
+  });
+  test("finds what a plain scan finds", () => {
+    for (const q of ["maps 1", "image sear", "number 2", "service", "chat completions"]) {
+      const [last = "", ...others] = q.split(" ").reverse();
+      const expected = RECORDS.filter((record) => {
+        const text = `${record.host} ${record.service_name ?? ""} ${record.description} v1 run`.toLowerCase();
+        const words = text.split(/[^a-z0-9]+/);
+        return others.every((word) => words.includes(word)) && words.some((word) => word.startsWith(last));
+      });
+      expect(found(SNAPSHOT, queryOf({ q })).length).toBe(expected.length);
+    }
+  });
+});
+
+describe("pages", () => {
+  test("hold every match once, whatever their length", () => {
+    const query = queryOf({ min_score: 20, sort: "latency" });
+    const all = findMatches(SNAPSHOT, query, 0, 1000);
+    for (const limit of [1, 7, 64]) {
+      const rows: number[] = [];
+      for (let place: number | null = 0; place !== null; ) {
+        const page = findMatches(SNAPSHOT, query, place, limit);
+        expect(page.total).toBe(all.total);
+        rows.push(...page.rows);
+        place = page.nextPlace;
+      }
+      expect(rows).toEqual([...all.rows]);
+    }
+  });
+});
+
+test("every host is found, and no other", () => {
+  for (const { host } of RECORDS) expect(findHost(SNAPSHOT, host)).toBeGreaterThanOrEqual(0);
+  for (const host of ["", "a.example", "service-00300.example", "zz.example"]) expect(findHost(SNAPSHOT, host)).toBe(-1);
+});
