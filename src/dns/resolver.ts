@@ -14,6 +14,8 @@ export type StubResolver = Resolver & {
 };
 
 const SWEEP_MS = 10;
+/** After such a gap the process was busy elsewhere, and replies that came meanwhile have yet to be read. */
+const BUSY_GAP_MS = 100;
 const LATE_PER_PLACE = 8;
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
@@ -61,6 +63,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     start,
   });
   let sweeper: ReturnType<typeof setInterval> | null = null;
+  let sweptAt = 0;
   let closed = false;
 
   function lookUp<T extends RecordType>(name: string, type: T): Promise<Lookup<T>> {
@@ -97,7 +100,10 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
 
   function start(question: Question): void {
     question.deadline = clock.monotonic() + settings.lookupTimeoutMs;
-    sweeper ??= setInterval(sweep, SWEEP_MS);
+    if (sweeper === null) {
+      sweptAt = clock.monotonic();
+      sweeper = setInterval(sweep, SWEEP_MS);
+    }
     begin(question);
   }
 
@@ -239,6 +245,9 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   /** Starts the attempts that are due and ends what has passed its deadline. */
   function sweep(): void {
     const now = clock.monotonic();
+    const wasBusy = now - sweptAt > BUSY_GAP_MS;
+    sweptAt = now;
+    if (wasBusy) return;
     const underWay = turns.underWay();
     if (underWay.length === 0) stopSweeper();
     for (const question of underWay) {

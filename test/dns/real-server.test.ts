@@ -112,6 +112,20 @@ describe.skipIf(nsd === null)("nsd", () => {
     expect(outcomes.filter((outcome) => outcome !== "answer")).toEqual([]);
   });
 
+  test("counts in what came while this process was busy with other things", async () => {
+    const hasty = createStubResolver({
+      servers: [server.address],
+      clock: systemClock,
+      attemptTimeoutsMs: [120],
+    });
+    await hasty.lookUp("mail.real.test", "MX");
+    const lookup = hasty.lookUp("mx.real.test", "A");
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    expect((await lookup).outcome).toBe("answer");
+    hasty.close();
+  });
+
   test("shows mail routing as the table has it, row by row", async () => {
     const facts = createDomainFacts({
       cache: createDnsCache({ resolver, clock: systemClock }),
