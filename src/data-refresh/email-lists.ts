@@ -6,6 +6,7 @@ import fakefilterPackage from "fakefilter/package.json" with { type: "json" };
 import roleAccountsPackage from "role-based-email-addresses/package.json" with { type: "json" };
 import { parse as parseHost } from "tldts";
 import { allProviders } from "../email/providers.ts";
+import { suggestDomain } from "../email/suggestion.ts";
 import type { GeneratedTable } from "./generated-table.ts";
 
 export const tables: readonly GeneratedTable[] = [
@@ -75,9 +76,10 @@ async function freeDomains(): Promise<string> {
     .map((domain) => domain.trim().toLowerCase())
     .filter((domain) => isListable(domain) && !allProviders().has(domain) && !NO_PROVIDERS.has(domain))
     .filter((domain) => !/\.(?:edu|ac|gov|mil)(?:\.[a-z]{2})?$/.test(domain))
+    .filter((domain) => suggestDomain(domain, "unknown") === null)
     .filter((domain) => !parentsOf(domain).some((parent) => disposable.has(parent)));
   return [
-    `# email-providers ${emailProvidersPackage.version}, ISC. Without disposables and the hand-kept providers.`,
+    `# email-providers ${emailProvidersPackage.version}, ISC. Without disposables, slips and the hand-kept providers.`,
     ...sorted(kept),
     "",
   ].join("\n");

@@ -63,6 +63,7 @@ export function editCost(typed: string, meant: string, costMax: number): number 
   let before = new Float64Array(width);
   let row = new Float64Array(width);
   for (let j = 1; j < width; j++) before[j] = (before[j - 1] ?? 0) + missingCost(meant, j - 1);
+  let leastBefore = 0;
   for (let i = 1; i <= typed.length; i++) {
     row[0] = (before[0] ?? 0) + extraCost(typed, i - 1, meant, 0);
     let least = row[0];
@@ -74,7 +75,9 @@ export function editCost(typed: string, meant: string, costMax: number): number 
       row[j] = cost;
       if (cost < least) least = cost;
     }
-    if (least > costMax && i > 1) return Number.POSITIVE_INFINITY;
+    // A swap reaches back two rows, so one row past the limit is not yet the end.
+    if (Math.min(least, leastBefore) > costMax) return Number.POSITIVE_INFINITY;
+    leastBefore = least;
     const free = older;
     older = before;
     before = row;

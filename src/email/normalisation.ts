@@ -86,10 +86,11 @@ function fastmailKey(local: string, domain: string): string {
 /** Fastmail domains of three labels end in these: what stands before is the domain, not a user. */
 const TWO_LEVEL_SUFFIXES: ReadonlySet<string> = new Set(["co.uk", "com.au"]);
 
-/** What stands before the mark, or the whole where nothing would be left. */
+/** What stands before the mark and the dot in front of it, or the whole where nothing would be left. */
 function beforeFirst(local: string, mark: string): string {
   const at = local.indexOf(mark);
-  return at > 0 ? local.slice(0, at) : local;
+  if (at <= 0) return local;
+  return local.slice(0, local.charAt(at - 1) === "." ? at - 1 : at);
 }
 
 function without(local: string, marks: RegExp): string {

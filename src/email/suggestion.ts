@@ -6,7 +6,7 @@
 import { isIcannTld } from "./address.ts";
 import notTyposText from "./data/not-typos.txt" with { type: "text" };
 import squatsText from "./data/typo-squats.txt" with { type: "text" };
-import { editCost } from "./edit-cost.ts";
+import { editCost, SLIPS } from "./edit-cost.ts";
 import { allProviders, providerOf, typoTargets } from "./providers.ts";
 
 /** What the DNS says: mail is taken, mail cannot be taken, or nothing certain. */
@@ -168,16 +168,17 @@ function headCostMax(family: Family, head: string, isReal: boolean, mail: MailEv
   const { length } = family.head;
   if (head.length <= 3 || length <= 2 || !/[a-z]{3}/.test(family.head)) return 0;
   if (!isReal) return base(length, family.weight) + (length >= 5 ? 0.55 : 0.15);
-  return base(length, family.weight) + (mail === "none" && length >= 5 ? 0.25 : 0);
+  const isDead = mail === "none" && length >= 5;
+  return base(length, family.weight) + (isDead ? (family.weight >= 40 ? 0.25 : 0.1) : 0);
 }
 
 function base(length: number, weight: number): number {
   if (length === 3) return weight >= 30 ? 0.45 : 0;
   if (length === 4) return weight >= 20 ? 0.55 : 0;
   if (weight >= 40) return length >= 7 ? 1.0 : 0.95;
-  if (length === 5) return weight >= 14 ? 0.65 : 0.55;
-  if (length === 6) return weight >= 14 ? 0.8 : 0.6;
-  if (length <= 8) return weight >= 8 ? 0.9 : 0.65;
+  if (length === 5) return weight >= 10 ? 0.65 : 0.55;
+  if (length === 6) return weight >= 20 ? 0.9 : weight >= 14 ? 0.8 : 0.6;
+  if (length <= 8) return weight >= 8 ? 0.9 : 0.85;
   return length >= 10 ? 1.4 : 1.0;
 }
 
@@ -215,7 +216,7 @@ function tailFor(
  * `.com`, for `.net` and `.org` of the largest, and otherwise only where the DNS knows of no mail.
  */
 function isWrongEverywhere(family: Family, tail: string, mail: MailEvidence): boolean {
-  if (family.weight < 40) return mail === "none" && family.weight >= 20 && family.head.length >= 4;
+  if (family.weight < 40) return false;
   return family.head === "gmail" || mail === "none" || tail === "net" || tail === "org";
 }
 
@@ -231,8 +232,9 @@ function bestTail(family: Family, tail: string, isHeadExact: boolean): Candidate
   return best ?? (isHeadExact && tail !== "" && family.weight >= 40 ? bestTail(family, "", true) : null);
 }
 
-/** A missing dot between the parts of an end is one slip like another. */
+/** An end that breaks off is one slip, however much of it is missing. */
 function tailCost(tail: string, meant: string, costMax: number): number {
+  if (meant.startsWith(tail)) return SLIPS.missing;
   return tail.length > meant.length + 3 ? Number.POSITIVE_INFINITY : editCost(tail, meant, costMax);
 }
 

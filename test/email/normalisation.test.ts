@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseAddress } from "../../src/email/address.ts";
+import type { DomainFacts } from "../../src/email/domain-facts.ts";
+import { judgeDomain } from "../../src/email/domain-judgement.ts";
+import { allProviders } from "../../src/email/providers.ts";
+import { createEmailJudge } from "../../src/email/verification.ts";
+import rowsText from "../vectors/email/normalisation.txt" with { type: "text" };
+import { rowsOf } from "./vectors.ts";
+
+function keyOf(address: string, host: string): string {
+  return createEmailJudge((domain) => judgeDomain(factsWith(domain, host)))(address).normalized;
+}
+
+function factsWith(domain: string, host: string): DomainFacts {
+  const lists = { disposable: null, freeProvider: false };
+  if (host === "-") return { domain, mail: { state: "not_checked" }, lists };
+  const marks = { cname: false, partlyDead: false, nullMixed: false };
+  return { domain, mail: { state: "mx", hosts: [host], targets: "public", ...marks }, lists };
+}
+
+describe("the key of a mailbox", () => {
+  for (const [address = "", host = "", key = ""] of rowsOf(rowsText)) {
+    test(`${address} with mail at ${host} has the key ${key}`, () => {
+      expect(keyOf(address, host)).toBe(key);
+    });
+  }
+
+  test("is empty where the address cannot be read, and there where only its domain is at fault", () => {
+    expect(keyOf("a b@example.com", "-")).toBe("");
+    expect(keyOf("Ann@example.test", "-")).toBe("ann@example.test");
+  });
+
+  test("changes nothing when applied to itself", () => {
+    const domains = fc.oneof(
+      fc.constantFrom(...allProviders().keys(), "acme-tools.com", "müller.de", "jane-roe.fastmail.com"),
+      fc.domain(),
+    );
+    const local = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
+    const marked = fc.array(fc.constantFrom("a", "B", "+", ".", "-", "_", "İ", "ß", "Σ", "1"), {
+      minLength: 1,
+    });
+    const locals = fc.oneof(
+      local,
+      marked.map((parts) => parts.join("")),
+    );
+    fc.assert(
+      fc.property(locals, domains, fc.constantFrom("-", "aspmx.l.google.com"), (name, domain, host) => {
+        const address = `${name}@${domain}`;
+        if (!parseAddress(address).ok) return;
+        const key = keyOf(address, host);
+        expect(keyOf(key, host)).toBe(key);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { editCost } from "../../src/email/edit-cost.ts";
+import { allProviders, typoTargets } from "../../src/email/providers.ts";
+import { type MailEvidence, suggestDomain } from "../../src/email/suggestion.ts";
+import realText from "../vectors/email/real-domains.txt" with { type: "text" };
+import typosText from "../vectors/email/typos.txt" with { type: "text" };
+import { rowsOf } from "./vectors.ts";
+
+const EVIDENCE: readonly MailEvidence[] = ["none", "unknown", "works"];
+
+describe("a slip", () => {
+  for (const [typed = "", meant = ""] of rowsOf(typosText)) {
+    test(`${typed} was meant to be ${meant}`, () => {
+      expect(suggestDomain(typed, "unknown")).toBe(meant);
+      expect(suggestDomain(typed, "none")).toBe(meant);
+    });
+  }
+
+  test("of a name that takes mail is left alone, unless strangers are known to own it", () => {
+    expect(suggestDomain("outlok.fr", "works")).toBeNull();
+    expect(suggestDomain("gmial.com", "works")).toBe("gmail.com");
+    expect(suggestDomain("hotmial.com", "works")).toBe("hotmail.com");
+    expect(suggestDomain("gamil.com", "works")).toBe("gmail.com");
+  });
+
+  test("of a provider's one end is only certain where the DNS knows of no mail", () => {
+    expect(suggestDomain("hotmail.xyz", "unknown")).toBeNull();
+    expect(suggestDomain("hotmail.xyz", "none")).toBe("hotmail.com");
+  });
+});
+
+describe("a domain in its own right", () => {
+  for (const mail of EVIDENCE) {
+    test(`gets no suggestion when the evidence of mail is "${mail}"`, () => {
+      const domains = [...allProviders().keys(), ...rowsOf(realText).map(([domain = ""]) => domain)];
+      expect(domains.filter((domain) => suggestDomain(domain, mail) !== null)).toEqual([]);
+    });
+  }
+
+  test("with a name of three letters or fewer gets none", () => {
+    const letters = "abcdefghijklmnopqrstuvwxyz";
+    for (const a of letters) {
+      for (const b of letters) {
+        expect(suggestDomain(`${a}${b}.com`, "none")).toBeNull();
+        expect(suggestDomain(`${a}o${b}.com`, "none")).toBeNull();
+      }
+    }
+  });
+});
+
+describe("whatever is typed", () => {
+  test("the suggestion is a domain that itself gets none", () => {
+    const words = fc.array(fc.constantFrom(..."gmailhotyu.,-c@ 0\u0000ü"), { maxLength: 24 });
+    const near = fc
+      .tuple(fc.constantFrom(...typoTargets()), fc.nat(20), fc.constantFrom(..."abcxyz.0 "))
+      .map(([{ domain }, at, letter]) => domain.slice(0, at) + letter + domain.slice(at + 1));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          words.map((parts) => parts.join("")),
+          near,
+        ),
+        (text) => {
+          const meant = suggestDomain(text, "none");
+          if (meant !== null) expect(suggestDomain(meant, "works")).toBeNull();
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe("the cost of a slip", () => {
+  test("is nothing for the same word and grows with every slip", () => {
+    expect(editCost("gmail", "gmail", 2)).toBe(0);
+    expect(editCost("gmial", "gmail", 2)).toBeLessThan(editCost("gmzbl", "gmail", 4));
+    expect(editCost("gnail", "gmail", 2)).toBeLessThan(editCost("gxail", "gmail", 2));
+    expect(editCost("yahooo", "yahoo", 2)).toBeLessThan(editCost("yahoox", "yahoo", 2));
+    expect(editCost("zmail", "gmail", 3)).toBeGreaterThan(editCost("gmakl", "gmail", 3));
+  });
+
+  test("is without end past its limit", () => {
+    expect(editCost("abcdef", "uvwxyz", 1)).toBe(Number.POSITIVE_INFINITY);
+  });
+});

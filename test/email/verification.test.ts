@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { mailDomainOf } from "../../src/email/address.ts";
+import { judgeDomain } from "../../src/email/domain-judgement.ts";
+import { EMAIL_SUB_STATUSES, type EmailVerification } from "../../src/email/email-verification.ts";
+import { REASONS } from "../../src/email/reasons.ts";
+import { SCORE_BANDS } from "../../src/email/verdict.ts";
+import { checkFailed, createEmailJudge, verifyEmail } from "../../src/email/verification.ts";
+import invalidText from "../vectors/email/address.invalid.txt" with { type: "text" };
+import { quickestMs } from "./duration.ts";
+import { factsFrom } from "./facts.ts";
+import { rowsOf } from "./vectors.ts";
+
+const FIELDS = [
+  "email",
+  "status",
+  "sub_status",
+  "score",
+  "normalized",
+  "has_mx",
+  "mx_hosts",
+  "is_disposable",
+  "is_role",
+  "is_free_provider",
+  "gibberish_score",
+  "did_you_mean",
+  "reasons",
+];
+
+function judge(text: string, known = "mx"): EmailVerification {
+  return createEmailJudge((domain) => judgeDomain(factsFrom(domain, known)))(text);
+}
+
+describe("an address that cannot be read", () => {
+  test("is undeliverable with score 0, its fault as the first reason and no key", () => {
+    for (const [address = "", reason = ""] of rowsOf(invalidText)) {
+      const result = judge(address);
+      const isSyntax = reason !== "invalid_tld" && reason !== "reserved_domain";
+      expect(result).toMatchObject({
+        email: address,
+        status: "undeliverable",
+        sub_status: isSyntax ? "invalid_syntax" : reason,
+        score: 0,
+      });
+      expect(result.reasons[0]).toBe(reason as keyof typeof REASONS);
+      if (isSyntax) expect(result.normalized).toBe("");
+    }
+  });
+
+  test("still gets the address that was meant where the slip is in the domain", () => {
+    for (const [typed, meant] of [
+      ["Jane.Roe+x@gmail.con", "Jane.Roe+x@gmail.com"],
+      ["jane@gmailcom", "jane@gmail.com"],
+      ["jane@gmail,com", "jane@gmail.com"],
+      ["jane@gmail..com", "jane@gmail.com"],
+      ["jane@GMAIL.COM.", "jane@gmail.com"],
+      ["jane@northwind-traders.cmo", "jane@northwind-traders.com"],
+    ] as const) {
+      const result = judge(typed);
+      expect(result).toMatchObject({ status: "undeliverable", did_you_mean: meant });
+      expect(result.reasons).toContain("possible_typo");
+    }
+  });
+});
+
+describe("a result", () => {
+  test("has the fields of the contract in their order", () => {
+    for (const text of ["jane@acme-tools.com", "no", "jane@gmail.con"])
+      expect(Object.keys(judge(text))).toEqual(FIELDS);
+    expect(Object.keys(checkFailed("x"))).toEqual(FIELDS);
+  });
+
+  test("echoes the address as given and suggests with the local part as given", () => {
+    const result = judge("  Jane.Roe@GMIAL.com ");
+    expect(result.email).toBe("  Jane.Roe@GMIAL.com ");
+    expect(result.did_you_mean).toBe("Jane.Roe@gmail.com");
+    expect(result.normalized).toBe("jane.roe@gmial.com");
+  });
+
+  test("names the hosts by preference, and none where there is no MX", () => {
+    expect(judge("jane@acme-tools.com").mx_hosts).toEqual(["mx1.acme-tools.com", "mx2.acme-tools.com"]);
+    expect(judge("jane@acme-tools.com", "implicit_mx")).toMatchObject({ has_mx: false, mx_hosts: [] });
+    expect(judge("jane@acme-tools.com", "mx targets=dead")).toMatchObject({ has_mx: true });
+  });
+
+  test("is the same from a judgement kept by the caller", () => {
+    const facts = factsFrom("acme-tools.com", "mx free spf=none");
+    const kept = judgeDomain(facts);
+    for (const local of ["jane", "info", "xk7qz9vw2pq4", "J.Roe+x"]) {
+      const text = `${local}@acme-tools.com`;
+      expect(verifyEmail(text, kept)).toEqual(judge(text, "mx free spf=none"));
+    }
+  });
+
+  test("of a check that broke is unknown and says nothing about the address", () => {
+    expect(checkFailed("jane@acme-tools.com")).toMatchObject({
+      email: "jane@acme-tools.com",
+      status: "unknown",
+      sub_status: "check_failed",
+      reasons: ["check_failed"],
+    });
+  });
+});
+
+const KNOWN = [
+  "not_checked",
+  "timeout",
+  "error",
+  "no_domain",
+  "no_mail_server",
+  "null_mx",
+  "implicit_mx free",
+  "mx",
+  "mx cname partly nullmixed free",
+  "mx targets=literal disposable=listed",
+  "mx targets=dead disposable=mail_host",
+  "mx spf=none dmarc=none",
+  "implicit_mx spf=found all=- sendsnomail dmarc=found policy=reject",
+];
+
+test("any text with any facts gives a result of the contract, in under 5 ms", () => {
+  const locals = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 80 }),
+    fc.constantFrom("info", "a.b+c", "xk7qz9vw2p"),
+  );
+  const domains = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 80 }),
+    fc.domain(),
+    fc.constantFrom("gmail.com", "gmial.com", "x.mozmail.com", "müller.de", "a.con", "yahoo.co.u", "qq.com"),
+  );
+  const texts = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.tuple(locals, domains).map((parts) => parts.join("@")),
+  );
+  const warm = judge("jane@acme-tools.com");
+  expect(warm.status).toBe("deliverable");
+  fc.assert(
+    fc.property(texts, fc.constantFrom(...KNOWN), (text, known) => {
+      expect(quickestMs(() => judge(text, known), 5)).toBeLessThan(5);
+      expectContract(judge(text, known), text);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+function expectContract(result: EmailVerification, text: string): void {
+  const [least, most] = SCORE_BANDS[result.status];
+  expect(result.email).toBe(text);
+  expect(EMAIL_SUB_STATUSES).toContain(result.sub_status);
+  expect(result.score).toBeGreaterThanOrEqual(least);
+  expect(result.score).toBeLessThanOrEqual(most);
+  expect(result.gibberish_score).toBeGreaterThanOrEqual(0);
+  expect(result.gibberish_score).toBeLessThanOrEqual(1);
+  expect(result.reasons.length).toBeGreaterThan(0);
+  for (const reason of result.reasons) expect(REASONS).toHaveProperty(reason);
+  if (mailDomainOf(text) === null) expect(result.status).toBe("undeliverable");
+  expect(result.reasons.includes("possible_typo")).toBe(result.did_you_mean !== null);
+}
+
+test("a megabyte of anything is judged within 5 ms", () => {
+  for (const unit of ["a", "@", "a.", "ü", "\u0301", " ", "a@"]) {
+    const text = `${unit.repeat(500_000)}@${unit.repeat(500_000)}`;
+    expect(judge(text).sub_status).toBe("invalid_syntax");
+    expect(quickestMs(() => judge(text), 5)).toBeLessThan(5);
+  }
+});
