@@ -1,5 +1,5 @@
 import { type InvoiceView, invoiceView, projectedTotal } from "../metering/invoice.ts";
-import { includedUnitsLeft, type Ledger } from "../metering/ledger.ts";
+import { includedUnitsUnused, type Ledger } from "../metering/ledger.ts";
 import { formatUsd } from "../metering/money.ts";
 import { dayOf, lastDayOf, secondOf } from "../metering/period.ts";
 import { storedPlanName } from "../metering/plan-periods.ts";
@@ -62,7 +62,7 @@ export function accountView(
     usage: {
       units: tallies.reduce((sum, { units }) => sum + units, 0),
       included_units: current.includedUnits,
-      remaining_units: current.overagePriceMicroUsd === null ? includedUnitsLeft(ledger) : null,
+      remaining_units: current.overagePriceMicroUsd === null ? includedUnitsUnused(ledger) : null,
       calls: byEndpoint.reduce((sum, { calls }) => sum + calls, 0),
       by_endpoint: byEndpoint,
     },

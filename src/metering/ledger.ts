@@ -107,8 +107,17 @@ export function createLedgers(parts: {
 
 /** Included units that nobody has used or holds. */
 export function includedUnitsLeft(ledger: Ledger): number {
-  const included = splitUnits(withHeld(ledger)).reduce((total, split) => total + split.included, 0);
-  return Math.max(0, ledger.current.includedUnits - included);
+  return includedUnitsBeyond(ledger, withHeld(ledger));
+}
+
+/** Included units that were not used, whether calls that run hold some or not. */
+export function includedUnitsUnused(ledger: Ledger): number {
+  return includedUnitsBeyond(ledger, ledger.tallies);
+}
+
+function includedUnitsBeyond(ledger: Ledger, planPeriods: readonly PlanPeriod[]): number {
+  const taken = splitUnits(planPeriods).reduce((total, { included }) => total + included, 0);
+  return Math.max(0, ledger.current.includedUnits - taken);
 }
 
 /**

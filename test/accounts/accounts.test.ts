@@ -57,6 +57,16 @@ describe("signup", () => {
   });
 });
 
+test("what running calls hold is shown neither as used nor as gone", async () => {
+  const parts = openParts({ clock: handClock() });
+  const { accountId } = signUp(parts);
+  await charge(parts, accountId, 10);
+  const reservation = parts.meter.reserve({ accountId }, 100);
+  expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 10, remaining_units: 990 });
+  expect(parts.meter.remainingUnits({ accountId })).toBe(890);
+  reservation.release();
+});
+
 describe("plan change", () => {
   test("upwards is effective at once: limits, included units, and the price by the second", async () => {
     const clock = handClock("2026-11-16T00:00:00Z");

@@ -2,7 +2,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/api";
+import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import { MIGRATIONS, migrate } from "../../src/store/migrations.ts";
+import * as schema from "../../src/store/schema.ts";
 import { handClock } from "../metering/parts.ts";
 
 const FOLDER = join(import.meta.dir, "../../src/store/migrations");
@@ -22,6 +25,17 @@ test("every file of the folder is a step of the program, in order", () => {
     readFileSync(join(FOLDER, "meta/_journal.json"), "utf8"),
   );
   expect(MIGRATIONS.map(({ name }) => name)).toEqual(journal.entries.map(({ tag }) => tag));
+});
+
+test("the steps say what the schema says (else: bun run db:generate)", async () => {
+  const last = MIGRATIONS.length - 1;
+  const file = join(FOLDER, `meta/${String(last).padStart(4, "0")}_snapshot.json`);
+  const snapshot = JSON.parse(readFileSync(file, "utf8"));
+  const changes = async (tables: Record<string, unknown>) =>
+    generateSQLiteMigration(snapshot, await generateSQLiteDrizzleJson(tables, snapshot.id));
+  expect(await changes(schema)).toEqual([]);
+  const later = sqliteTable("later", { laterId: integer("later_id").primaryKey() });
+  expect(await changes({ ...schema, later })).toHaveLength(1);
 });
 
 test("steps are taken once, and a step that fails takes all new ones back", () => {
