@@ -28,12 +28,13 @@ export function alphabetOf(kept: string, marks: string): Alphabet {
 }
 
 /**
- * The value upper-cased and without separators, or null where a character is foreign to the alphabet or
- * the value too long. Full-width forms are folded (NFKC); digits of other scripts survive that and are foreign.
+ * The value upper-cased and without separators, or null where a character is foreign to the alphabet, the
+ * value too long or nothing left of it. Full-width forms are folded (NFKC); digits of other scripts survive that and are foreign.
  */
 export function compactBy(alphabet: Alphabet, value: string): string | null {
   if (value.length > VALUE_CHARACTERS_MAX) return null;
-  return compactPlain(alphabet, value) ?? compactFolded(alphabet, value);
+  const compact = compactPlain(alphabet, value) ?? compactFolded(alphabet, value);
+  return compact === "" ? null : compact;
 }
 
 function compactFolded(alphabet: Alphabet, value: string): string | null {
@@ -79,14 +80,16 @@ export function unreadable<T extends DocumentType>(
     return failed(type, value, "length", message, unread);
   }
   const position = foreignPosition(alphabet, value);
+  if (position === 0) return failed(type, value, "length", `${named} is not empty.`, unread);
   return failed(type, value, "format", `${named} is not written with character ${position} of this.`, unread);
 }
 
+/** The place of the first foreign character, counted from 1, or 0. */
 function foreignPosition(alphabet: Alphabet, value: string): number {
   let position = 0;
   for (const character of value) {
     position++;
-    if (compactBy(alphabet, character) === null) return position;
+    if ((compactPlain(alphabet, character) ?? compactFolded(alphabet, character)) === null) return position;
   }
-  return position;
+  return 0;
 }

@@ -34,7 +34,7 @@ export function autodetect(value: string): AutodetectResult {
     return unrecognised(value, "length", message, []);
   }
   const number = compactBy(ALPHABET, value);
-  if (number === null || number === "") {
+  if (number === null) {
     return unrecognised(value, "format", "No document is numbered like this.", []);
   }
   const masked = number === value ? null : maskedTypeOf(value.normalize("NFKC").trim(), number.length);
@@ -141,18 +141,22 @@ function bareVatCandidates(number: string): readonly Candidate[] {
   return isCandidate ? [{ type: "vat", confidence: 0.1 }] : [];
 }
 
+/** Fewer digits behind a country's letters are rather a word than a VAT number. */
+const VAT_DIGITS_MIN = 5;
+/** Anything longer is rather an IBAN of a wrong length than a VAT number of one. */
+const IBAN_LENGTH_LIKELY = 16;
+
 /** The type that letters or leading digits speak for though no check passes, or null. */
 function typeByPrefix(number: string): Plausible | null {
   if (isDigits(number)) return typeByLeadingDigits(number);
-  const country = ibanCountryOf(number);
-  if (country !== null && isDigits(number, 2, 4)) {
-    if (number.length === country.classes.length) return ["iban", 0.7];
-    if (number.length >= 16) return ["iban", 0.4];
-  }
+  const country = isDigits(number, 2, 4) ? ibanCountryOf(number) : null;
+  if (country !== null && number.length === country.classes.length) return ["iban", 0.7];
   const rule = vatRuleOf(number);
-  if (rule !== null && isDigits(number, number.length - 3, number.length - 1)) {
-    return rule.lengths.includes(number.length - rule.prefix.length) ? ["vat", 0.6] : ["vat", 0.3];
-  }
+  const body = rule === null ? "" : number.slice(rule.prefix.length);
+  if (rule?.lengths.includes(body.length) && body.replace(/\D/g, "").length >= VAT_DIGITS_MIN)
+    return ["vat", 0.6];
+  if (country !== null && number.length >= IBAN_LENGTH_LIKELY) return ["iban", 0.4];
+  if (body.length >= VAT_DIGITS_MIN && isDigits(body)) return ["vat", 0.3];
   // Countries outside the registry number their accounts in the same way.
   const isLikeIban =
     /^[A-Z]{2}\d{2}[0-9A-Z]{11,30}$/.test(number) && ibanCheckDigits(number) === number.slice(2, 4);

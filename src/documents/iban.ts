@@ -89,7 +89,6 @@ function findingFor(iban: string, country: IbanCountry, expected: string): Findi
 function refuseCountry(value: string, iban: string): Outcome<"iban"> {
   const code = iban.slice(0, 2);
   const unread = { ...UNREAD, normalized: iban };
-  if (iban === "") return failed("iban", value, "length", "An IBAN is not empty.", unread);
   if (!/^[A-Z]{2}$/.test(code)) {
     const message = "An IBAN begins with the two letters of its country.";
     return failed("iban", value, "format", message, unread);

@@ -129,7 +129,7 @@ export type Finding<T extends DocumentType> = Pick<
 
 /** One type of document by the verbs all of them share. All are pure and total. */
 export type DocumentCheck<T extends DocumentType> = {
-  /** Drops the type's separators and folds case and width; null where a character is not the type's. */
+  /** Drops the type's separators and folds case and width; null where nothing of the type's can be read. */
   readonly compact: (value: string) => string | null;
   readonly validate: (value: string) => Outcome<T>;
   /** Writes a compact form as is customary. Meant for what `compact` and `validate` let through. */

@@ -76,7 +76,6 @@ function findingOf(rule: VatRule, body: string): Finding<"vat"> {
 
 function refusePrefix(value: string, number: string): Outcome<"vat"> {
   const unread = { ...UNREAD, normalized: number };
-  if (number === "") return failed("vat", value, "length", "A VAT number is not empty.", unread);
   if (!/^[A-Z]{2}/.test(number)) {
     const message = "A VAT number begins with the letters of its country, such as DE or EL.";
     return failed("vat", value, "format", message, unread);
