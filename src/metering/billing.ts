@@ -11,7 +11,10 @@ export type Billing = {
    * happens in between, a month is invoiced once; to run it again does no harm.
    */
   readonly issueDue: () => Promise<{ readonly issued: number; readonly waiting: number }>;
-  /** Runs `issueDue` now and every half minute, until the function it returns is called. */
+  /**
+   * Runs `issueDue` now and every half minute, until the function it returns is called: from then on the store
+   * is not touched any more. What is left over is done by the next start.
+   */
   readonly start: (onProblem?: (error: unknown) => void) => () => void;
 };
 
@@ -26,12 +29,16 @@ type Month = { readonly accountId: string; readonly periodStart: number; readonl
 export function createBilling(parts: { store: Store; meter: Meter; clock: Clock }): Billing {
   const { store, meter, clock } = parts;
 
+  /** Set between two slices, after which the store may be closed. */
+  let isStopped = false;
+
   /** Accounts that nobody used since the turn of the month enter it here. */
   async function enterMonths(now: number): Promise<void> {
     let due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
     while (due.length > 0) {
       meter.enterMonths(due, now);
       await turn();
+      if (isStopped) return;
       due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
     }
   }
@@ -57,12 +64,12 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
     let issued = 0;
     let waiting = 0;
     let afterId = 0;
-    for (;;) {
+    while (!isStopped) {
       // Calls that were counted but not written belong to the months that are closed here.
       if (!meter.flush()) throw new StorageError("calls of the month could not be written");
       const rows = store.planPeriods.uninvoicedDue(now, afterId, SLICE_ACCOUNTS_MAX);
       const last = rows.at(-1);
-      if (last === undefined) return { issued, waiting };
+      if (last === undefined) break;
       afterId = last.planPeriodId;
       const months = new Map(rows.map((row) => [`${row.accountId} ${row.periodStart}`, row]));
       const ready = [...months.values()].filter(
@@ -74,6 +81,7 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
       waiting += months.size - ready.length;
       await turn();
     }
+    return { issued, waiting };
   }
 
   let running: Promise<{ issued: number; waiting: number }> | undefined;
@@ -95,10 +103,14 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
       const run = (): void => {
         issueDue().catch(onProblem);
       };
+      isStopped = false;
       run();
       const timer = setInterval(run, INTERVAL_MS);
       timer.unref();
-      return () => clearInterval(timer);
+      return () => {
+        isStopped = true;
+        clearInterval(timer);
+      };
     },
   };
 }

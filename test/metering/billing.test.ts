@@ -95,6 +95,25 @@ describe("turn of the month", () => {
     expect(invoicesOf(parts, accountId)).toHaveLength(1);
   });
 
+  test("stops between two slices, and the next start does the rest", async () => {
+    const clock = handClock("2026-11-30T00:00:00Z");
+    const parts = openParts({ clock });
+    const ids = Array.from({ length: 350 }, () => signUp(parts).accountId);
+    clock.advance(DAY_MS);
+    const problems: unknown[] = [];
+    const stop = parts.billing.start((problem) => problems.push(problem));
+    const running = parts.billing.issueDue();
+    stop();
+    await running;
+    expect(ids.some((id) => invoicesOf(parts, id).length === 0)).toBe(true);
+    parts.billing.start()();
+    const stopAgain = parts.billing.start((problem) => problems.push(problem));
+    await parts.billing.issueDue();
+    stopAgain();
+    expect(ids.every((id) => invoicesOf(parts, id).length === 1)).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
   test("runs when it is started, tells of problems, and stops", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
     const parts = openParts({ clock });
