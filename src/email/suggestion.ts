@@ -3,6 +3,7 @@
  * a slip that goes by, so it speaks only of near misses of well-known providers and of top-level domains that do
  * not exist, and never where the domain is known or takes mail.
  */
+import { getPublicSuffix } from "tldts";
 import { isIcannTld } from "./address.ts";
 import notTyposText from "./data/not-typos.txt" with { type: "text" };
 import squatsText from "./data/typo-squats.txt" with { type: "text" };
@@ -216,8 +217,13 @@ function tailFor(
  * `.com`, for `.net` and `.org` of the largest, and otherwise only where the DNS knows of no mail.
  */
 function isWrongEverywhere(family: Family, tail: string, mail: MailEvidence): boolean {
-  if (family.weight < 40) return false;
+  if (family.weight < 40 || !isPublicSuffix(tail)) return false;
   return family.head === "gmail" || mail === "none" || tail === "net" || tail === "org";
+}
+
+/** An end under which names are sold, and not somebody's own domain. */
+function isPublicSuffix(tail: string): boolean {
+  return getPublicSuffix(`a.${tail}`, { extractHostname: false, mixedInputs: false }) === tail;
 }
 
 /** The nearest end of the family's names; with nothing to go by, the most used. */
@@ -229,7 +235,10 @@ function bestTail(family: Family, tail: string, isHeadExact: boolean): Candidate
     const candidate = { domain: `${family.head}.${meant}`, cost: cost / 2, weight };
     if (cost <= costMax && (best === null || isBetter(candidate, best))) best = candidate;
   }
-  return best ?? (isHeadExact && tail !== "" && family.weight >= 40 ? bestTail(family, "", true) : null);
+  const isAnEnd = !tail.includes(".") || /^(?:com?|net|org)\./.test(tail);
+  return (
+    best ?? (isHeadExact && tail !== "" && isAnEnd && family.weight >= 40 ? bestTail(family, "", true) : null)
+  );
 }
 
 /** An end that breaks off is one slip, however much of it is missing. */
