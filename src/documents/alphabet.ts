@@ -3,8 +3,12 @@ import { type DocumentType, type Finding, failed, type Outcome } from "./outcome
 /** Longer values are refused unread, so no check does work that grows with junk. */
 export const VALUE_CHARACTERS_MAX = 64;
 
-/** Which characters a type is written with: an entry for each UTF-16 unit up to the en dash. */
-export type Alphabet = Uint8Array;
+/** Which characters a type is written with. */
+export type Alphabet = {
+  /** What becomes of each UTF-16 unit up to the en dash. */
+  readonly kinds: Uint8Array;
+  readonly separators: RegExp;
+};
 
 const KEPT = 1;
 const DROPPED = 2;
@@ -18,18 +22,20 @@ const EN_DASH = "\u2013";
 
 /** An alphabet of upper-case characters to keep and marks to drop; blanks and the en dash are always dropped. */
 export function alphabetOf(kept: string, marks: string): Alphabet {
-  const alphabet = new Uint8Array(EN_DASH.charCodeAt(0) + 1);
-  for (const mark of BLANKS + EN_DASH + marks) alphabet[mark.charCodeAt(0)] = DROPPED;
+  const separators = `${BLANKS}${EN_DASH}${marks}`;
+  const kinds = new Uint8Array(EN_DASH.charCodeAt(0) + 1);
+  for (const mark of separators) kinds[mark.charCodeAt(0)] = DROPPED;
   for (const character of kept) {
-    alphabet[character.toLowerCase().charCodeAt(0)] = LOWER_CASE;
-    alphabet[character.charCodeAt(0)] = KEPT;
+    kinds[character.toLowerCase().charCodeAt(0)] = LOWER_CASE;
+    kinds[character.charCodeAt(0)] = KEPT;
   }
-  return alphabet;
+  return { kinds, separators: new RegExp(`[${separators.replace(/[-\]\\^]/g, "\\$&")}]`, "g") };
 }
 
 /**
  * The value upper-cased and without separators, or null where a character is foreign to the alphabet, the
- * value too long or nothing left of it. Full-width forms are folded (NFKC); digits of other scripts survive that and are foreign.
+ * value too long or nothing left of it. Full-width forms are folded (NFKC); digits of other scripts survive
+ * that and are foreign.
  */
 export function compactBy(alphabet: Alphabet, value: string): string | null {
   if (value.length > VALUE_CHARACTERS_MAX) return null;
@@ -42,29 +48,18 @@ function compactFolded(alphabet: Alphabet, value: string): string | null {
   return folded === value ? null : compactPlain(alphabet, folded);
 }
 
-function compactPlain(alphabet: Alphabet, value: string): string | null {
+function compactPlain({ kinds, separators }: Alphabet, value: string): string | null {
   let hasLowerCase = false;
   let hasDropped = false;
   for (let i = 0; i < value.length; i++) {
-    const kind = alphabet[value.charCodeAt(i)];
+    const kind = kinds[value.charCodeAt(i)];
     if (kind === KEPT) continue;
     if (kind === DROPPED) hasDropped = true;
     else if (kind === LOWER_CASE) hasLowerCase = true;
     else return null;
   }
-  const compact = hasDropped ? withoutDropped(alphabet, value) : value;
+  const compact = hasDropped ? value.replace(separators, "") : value;
   return hasLowerCase ? compact.toUpperCase() : compact;
-}
-
-function withoutDropped(alphabet: Alphabet, value: string): string {
-  let compact = "";
-  let start = 0;
-  for (let i = 0; i < value.length; i++) {
-    if (alphabet[value.charCodeAt(i)] !== DROPPED) continue;
-    if (i > start) compact += value.slice(start, i);
-    start = i + 1;
-  }
-  return compact + value.slice(start);
 }
 
 /** The refusal of a value that `compactBy` could not read. `named` is the type with its article: "A CPF". */
