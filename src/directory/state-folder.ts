@@ -61,7 +61,10 @@ export function openStateFolder(folder: string) {
     commit: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
       commit(folder, state, contents, changes, bytesMax),
     /** Writes the state alone, where no listing has changed. */
-    touch: (state: StoredState): void => writeState(folder, state, false),
+    touch(state: StoredState, contents: Contents): void {
+      writeQuarantine(folder, contents);
+      writeState(folder, state, false);
+    },
   };
 }
 

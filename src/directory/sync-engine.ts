@@ -86,7 +86,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       return { kind: "changed", published: publish(state, draft), freshness, accepted: trips };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
-    if (isNews) folder.touch(known);
+    if (isNews) folder.touch(known, draft);
     const { rows } = held.contents;
     held = {
       ...held,

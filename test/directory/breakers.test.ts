@@ -65,6 +65,10 @@ describe("trippedBreakers", () => {
     expect(trips({ exportedAt: null })).toEqual([]);
   });
   test("names every breaker that has tripped", () => {
-    expect(trips({ count: 1, payeesChanged: 99, version: 1 })).toEqual(["count_drop", "rollback", "payee_change"]);
+    expect(trips({ count: 1, payeesChanged: 99, version: 1 })).toEqual([
+      "count_drop",
+      "rollback",
+      "payee_change",
+    ]);
   });
 });

@@ -57,7 +57,7 @@ describe("readListing", () => {
   });
 
   test("keeps HTML as the text it is", () => {
-    const html = "<script>alert(1)</script> & \"quotes\" \u2028 line";
+    const html = '<script>alert(1)</script> & "quotes" \u2028 line';
     const read = readListing(
       listing(1, (record) => {
         record.description = html;
@@ -107,7 +107,15 @@ test("prices are integers of a millionth of a dollar", () => {
 
 test("a host is a lower-case DNS name of two labels or more", () => {
   for (const host of ["a.example", "xn--bcher-kva.example", "1.a-b.example"]) expect(isHost(host)).toBe(true);
-  for (const host of ["example", "A.example", "a..example", "-a.example", "a.example.", "1.2.3.4", "a_b.example"]) {
+  for (const host of [
+    "example",
+    "A.example",
+    "a..example",
+    "-a.example",
+    "a.example.",
+    "1.2.3.4",
+    "a_b.example",
+  ]) {
     expect(isHost(host)).toBe(false);
   }
 });

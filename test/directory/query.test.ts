@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { Listing } from "../../src/directory/listing.ts";
 import { type DirectoryQuery, findMatches, queryOf } from "../../src/directory/query.ts";
 import { createRow } from "../../src/directory/row.ts";
-import type { Listing } from "../../src/directory/listing.ts";
 import { createSegmentWriter } from "../../src/directory/shared-bytes.ts";
-import { SORT_FIELDS, type Snapshot, findHost, rowBytes } from "../../src/directory/snapshot.ts";
+import { findHost, rowBytes, type Snapshot, SORT_FIELDS } from "../../src/directory/snapshot.ts";
 import { buildSnapshot, digestOf, sortedByHost } from "../../src/directory/snapshot-build.ts";
 import { createDictionary } from "../../src/directory/text-index.ts";
 import { listing, listings, payee, type TestListing } from "../support/directory.ts";
@@ -37,19 +37,18 @@ const VALUE: Record<(typeof SORT_FIELDS)[number], (record: TestListing) => numbe
 };
 
 describe("sorting", () => {
-  const cases = SORT_FIELDS.flatMap((sort) => [
-    [sort, "asc"] as const,
-    [sort, "desc"] as const,
-  ]);
+  const cases = SORT_FIELDS.flatMap((sort) => [[sort, "asc"] as const, [sort, "desc"] as const]);
   test.each(cases)("by %s %s: values, then hosts, those without a value last", (sort, order) => {
     const turn = order === "asc" ? 1 : -1;
-    const valueOf = VALUE[sort];
-    const expected = RECORDS.map((record) => ({ host: record.host, value: valueOf(record) })).sort((a, b) => {
-      if (a.value === null || b.value === null) {
-        if (a.value !== b.value) return a.value === null ? 1 : -1;
-      } else if (a.value !== b.value) return (a.value - b.value) * turn;
-      return a.host < b.host ? -1 : 1;
-    });
+    const readValue = VALUE[sort];
+    const expected = RECORDS.map((record) => ({ host: record.host, value: readValue(record) })).sort(
+      (a, b) => {
+        if (a.value === null || b.value === null) {
+          if (a.value !== b.value) return a.value === null ? 1 : -1;
+        } else if (a.value !== b.value) return (a.value - b.value) * turn;
+        return a.host < b.host ? -1 : 1;
+      },
+    );
     const hosts = found(SNAPSHOT, queryOf({ sort, order })).map((record) => record.host);
     expect(hosts).toEqual(expected.map((entry) => entry.host));
   });
@@ -169,5 +168,6 @@ describe("pages", () => {
 
 test("every host is found, and no other", () => {
   for (const { host } of RECORDS) expect(findHost(SNAPSHOT, host)).toBeGreaterThanOrEqual(0);
-  for (const host of ["", "a.example", "service-00300.example", "zz.example"]) expect(findHost(SNAPSHOT, host)).toBe(-1);
+  for (const host of ["", "a.example", "service-00300.example", "zz.example"])
+    expect(findHost(SNAPSHOT, host)).toBe(-1);
 });

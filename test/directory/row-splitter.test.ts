@@ -19,7 +19,11 @@ function split(text: string, sizes: readonly number[] = [text.length], limits = 
   return { rows: rows.map((row) => (row === null ? null : row.trim())), envelope };
 }
 
-const ROWS = ['{"host":"a.example","x":"},{[ \\" \\\\"}', '{"host":"ü.example","list":[1,[2,{"y":"]"}]]}', "{}"];
+const ROWS = [
+  '{"host":"a.example","x":"},{[ \\" \\\\"}',
+  '{"host":"ü.example","list":[1,[2,{"y":"]"}]]}',
+  "{}",
+];
 
 describe("createRowSplitter", () => {
   const forms: readonly [string, string, object][] = [
@@ -27,7 +31,11 @@ describe("createRowSplitter", () => {
     ["JSON lines with blank and CRLF ends", `\n${ROWS.join("\r\n\r\n")}\r\n\n`, {}],
     ["an array", `[${ROWS.join(",")}]`, {}],
     ["a spread array", ` [\n ${ROWS.join(" ,\n ")}\n]\n`, {}],
-    ["listings in an object", `{"version":3,"listings":[${ROWS.join(",")}],"cursor":"c"}`, { version: 3, cursor: "c" }],
+    [
+      "listings in an object",
+      `{"version":3,"listings":[${ROWS.join(",")}],"cursor":"c"}`,
+      { version: 3, cursor: "c" },
+    ],
     ["items in an object", `{"items" : [${ROWS.join(",")}]}`, {}],
     ["data in a spread object", `{\n "meta": {"listings": [1, 2]},\n "data": [\n${ROWS.join(",\n")}]\n}`, {}],
     ["a byte order mark", `\ufeff[${ROWS.join(",")}]`, {}],

@@ -2,7 +2,11 @@ import { expect, test } from "bun:test";
 import { createSchedule, nextDelayMs } from "../../src/directory/schedule.ts";
 import type { SyncOutcome } from "../../src/directory/syncer.ts";
 
-const failed = (retryAfterMs: number | null = null): SyncOutcome => ({ kind: "failed", reason: "", retryAfterMs });
+const failed = (retryAfterMs: number | null = null): SyncOutcome => ({
+  kind: "failed",
+  reason: "",
+  retryAfterMs,
+});
 const refused: SyncOutcome = { kind: "refused", reason: "" };
 
 test("waits the interval give or take a fifth", () => {

@@ -74,7 +74,15 @@ export function listing(n: number, change: (record: TestListing) => void = () =>
   return record;
 }
 
-const WORDS = ["translation", "weather", "scraping", "chat completions", "image search", "transcription", "maps"];
+const WORDS = [
+  "translation",
+  "weather",
+  "scraping",
+  "chat completions",
+  "image search",
+  "transcription",
+  "maps",
+];
 
 export function listings(count: number, from = 0): TestListing[] {
   return Array.from({ length: count }, (_, at) => listing(from + at));
@@ -130,7 +138,7 @@ export type TestUpstream = Disposable & {
   /** Changes one host, as the upstream itself would. */
   readonly put: (record: { readonly host: string }) => void;
   readonly remove: (host: string) => void;
-  readonly exportBody: () => string;
+  exportBody: () => string;
 };
 
 export function startUpstream(records: readonly { readonly host: string }[] = []): TestUpstream {
@@ -172,7 +180,11 @@ export function startUpstream(records: readonly { readonly host: string }[] = []
   });
 }
 
-function answer(upstream: Omit<TestUpstream, "url" | typeof Symbol.dispose>, request: Request, url: URL): Response {
+function answer(
+  upstream: Omit<TestUpstream, "url" | typeof Symbol.dispose>,
+  request: Request,
+  url: URL,
+): Response {
   const { epoch, version, changes } = upstream;
   const headers = {
     Age: `${upstream.ageSeconds}`,
@@ -182,7 +194,8 @@ function answer(upstream: Omit<TestUpstream, "url" | typeof Symbol.dispose>, req
   if (url.pathname === "/v1/directory/export") {
     const etag = `"${epoch}-${version}"`;
     const withCursor = { ...headers, ETag: etag, "X-Directory-Cursor": `${epoch}.${changes.length}` };
-    if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: withCursor });
+    if (request.headers.get("if-none-match") === etag)
+      return new Response(null, { status: 304, headers: withCursor });
     return new Response(upstream.exportBody(), { headers: withCursor });
   }
   if (url.pathname !== "/v1/changes") return new Response("{}", { status: 404 });
