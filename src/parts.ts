@@ -4,7 +4,7 @@ import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import type { RandomBytes } from "./accounts/api-key.ts";
 import { createKeyRing, type KeyRing } from "./accounts/key-ring.ts";
 import { createChunkJudge } from "./batch/chunk-judge.ts";
-import { createFactsText } from "./batch/facts-text.ts";
+import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
 import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
 import { splitBatch } from "./batch/split.ts";
@@ -163,7 +163,7 @@ export function openBatches(
   const judge = createChunkJudge();
   const runner = createBatchRunner({
     pool,
-    factsText: createFactsText(domainFacts, LOOKUPS_PER_CHUNK_MAX),
+    gatherFacts: createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_PER_CHUNK_MAX),
     clock,
     inline: { split: splitBatch, judge: judge.judge, failed: judge.failed },
     settings: {

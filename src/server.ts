@@ -1,5 +1,5 @@
 import { createApp } from "./app.ts";
-import type { Config } from "./config.ts";
+import { type Config, ConfigError } from "./config.ts";
 import { openParts, type Surroundings } from "./parts.ts";
 
 /** A server that answers. */
@@ -20,15 +20,12 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const parts = await openParts(config, surroundings);
   let draining = false;
   const app = createApp(config, surroundings, parts, () => draining);
-  app.listen({
-    hostname: config.host,
-    port: config.port,
-    // Two servers on one port must be an error, not a lottery.
-    reusePort: false,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
-    // Bun answers what is over its limit with an empty 413; the routes have limits and an envelope of their own.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  });
+  try {
+    listen(app, config);
+  } catch (error) {
+    await parts[Symbol.asyncDispose]();
+    throw error;
+  }
   return {
     url: app.server?.url.origin ?? "",
     async stop() {
@@ -39,6 +36,24 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       return ended;
     },
   };
+}
+
+function listen(app: ReturnType<typeof createApp>, { host, port }: Config): void {
+  try {
+    app.listen({
+      hostname: host,
+      port,
+      // Two servers on one port must be an error, not a lottery.
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      // Bun answers what is over its limit with an empty 413; the routes have limits and an envelope of their own.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    });
+  } catch (cause) {
+    const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    const why = inUse ? "the port is in use" : "the address cannot be listened on";
+    throw new ConfigError(`HOST and PORT: ${host}:${port}: ${why}.`, { cause });
+  }
 }
 
 function elapsed(ms: number): Promise<false> {

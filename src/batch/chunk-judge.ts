@@ -10,7 +10,7 @@ import { checkFailed as phoneCheckFailed } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
 import { type ItemJudge, judgeItems, type Verdict } from "./judge.ts";
-import type { JudgeOutcome, JudgeTask } from "./messages.ts";
+import type { FactsOnBoard, JudgeOutcome, JudgeTask } from "./messages.ts";
 
 /** Judges chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
 export type ChunkJudge = {
@@ -24,6 +24,8 @@ type DocumentItem = readonly [type: DocumentType | null, value: string];
 
 /** Domains whose facts and readings are remembered from chunk to chunk; past this all are forgotten. */
 const DOMAINS_MAX = 20_000;
+/** More bytes than a board has. */
+const PLACES_PER_BOARD = 2 ** 32;
 
 export function createChunkJudge(): ChunkJudge {
   const emailJudge = createEmailItemJudge();
@@ -42,7 +44,7 @@ export function createChunkJudge(): ChunkJudge {
       const failing = <Item>({ checkFailed }: ItemJudge<Item>) => ({ judge: checkFailed, checkFailed });
       switch (task.kind) {
         case "email":
-          return judgeItems(task, itemsOf<string>(task), failing(emailJudge({ ...task, facts: "" })));
+          return judgeItems(task, itemsOf<string>(task), failing(emailJudge({ ...task, facts: null })));
         case "phone":
           return judgeItems(task, itemsOf<string>(task), failing(phoneJudge(task)));
         case "identity":
@@ -56,26 +58,33 @@ function itemsOf<Item>({ items }: JudgeTask): readonly Item[] {
   return JSON.parse(items);
 }
 
-/** Facts come as text, and the same text comes with many chunks: each is parsed and judged once. */
+/** The same facts come with many chunks: each place of a board is read and judged once. */
 function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
   const parser = createAddressParser(DOMAINS_MAX);
-  const remembered = new Map<string, DomainJudgement>();
+  const remembered = new Map<number, DomainJudgement>();
 
-  function judgementOf(line: string): DomainJudgement {
-    const known = remembered.get(line);
+  function judgementAt(number: number, memory: Buffer, start: number, end: number): DomainJudgement {
+    const key = number * PLACES_PER_BOARD + start;
+    const known = remembered.get(key);
     if (known !== undefined) return known;
     if (remembered.size >= DOMAINS_MAX) remembered.clear();
-    const judgement = judgeDomain(JSON.parse(line));
-    remembered.set(line, judgement);
+    const judgement = judgeDomain(JSON.parse(memory.toString("utf8", start, end)));
+    remembered.set(key, judgement);
     return judgement;
   }
 
-  return ({ facts }) => {
+  function judgementsOn({ number, memory, places }: FactsOnBoard): Map<string, DomainJudgement> {
     const judgements = new Map<string, DomainJudgement>();
-    for (const line of facts === "" ? [] : facts.split("\n")) {
-      const judgement = judgementOf(line);
+    const board = Buffer.from(memory);
+    for (let at = 0; at < places.length; at += 2) {
+      const judgement = judgementAt(number, board, places[at] ?? 0, places[at + 1] ?? 0);
       judgements.set(judgement.facts.domain, judgement);
     }
+    return judgements;
+  }
+
+  return ({ facts }) => {
+    const judgements = facts === null ? new Map<string, DomainJudgement>() : judgementsOn(facts);
     const verify = createEmailJudge((domain) => judgements.get(domain), parser);
     return {
       judge: (text) => emailVerdict(verify(text)),

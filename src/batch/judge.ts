@@ -34,7 +34,9 @@ export function judgeItems<Item>(
     if (task.repeats[nextRepeat] === position) nextRepeat += 1;
     else if (verdict.chargeable) chargeable += 1;
   }
-  return { bytes: new TextEncoder().encode(texts.join(task.separator)), counts, chargeable };
+  const text = texts.join(task.separator);
+  const bytes = new TextEncoder().encode(task.continues ? task.separator + text : text);
+  return { bytes, counts, chargeable };
 }
 
 function attempt<Item>(

@@ -37,6 +37,8 @@ export type BatchOptions = {
 
 /** A run of items in the order of the request. */
 export type Chunk = {
+  /** Of its first item in the batch. */
+  readonly position: number;
   /** A JSON array: strings, or for documents `[type or null, value]`. */
   readonly items: string;
   readonly count: number;
@@ -51,11 +53,22 @@ export type JudgeTask = {
   readonly kind: BatchKind;
   readonly items: string;
   readonly repeats: readonly number[];
-  /** Facts about the chunk's mail domains, a JSON object per line. */
-  readonly facts: string;
+  /** Facts about the chunk's mail domains; null for items that have none. */
+  readonly facts: FactsOnBoard | null;
   /** The default country of phone numbers, as the caller wrote it. */
   readonly country: string | null;
   readonly separator: "," | "\n";
+  /** The chunk's text begins with a separator. */
+  readonly continues: boolean;
+};
+
+/** Facts of domains as JSON in memory that is shared and never changed once it is written. */
+export type FactsOnBoard = {
+  /** Tells the memory from others: each place of each board has one content for ever. */
+  readonly number: number;
+  readonly memory: ArrayBufferLike;
+  /** Start and end of each domain's facts. */
+  readonly places: Uint32Array;
 };
 
 /** A judged chunk. */

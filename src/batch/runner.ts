@@ -1,7 +1,15 @@
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { inOrder } from "./in-order.ts";
-import type { BatchKind, Chunk, JudgeOutcome, JudgeTask, SplitOutcome, SplitTask } from "./messages.ts";
+import type {
+  BatchKind,
+  Chunk,
+  FactsOnBoard,
+  JudgeOutcome,
+  JudgeTask,
+  SplitOutcome,
+  SplitTask,
+} from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
 
 /** What a batch is judged by, beside its items. */
@@ -12,11 +20,11 @@ export type JudgeOptions = {
   readonly separator: "," | "\n";
 };
 
-/** Facts about the mail domains of a chunk, a JSON object per line. `deadlineMs` is on the monotonic clock. */
-export type FactsText = (
+/** Finds the facts about a chunk's mail domains, one per line. `deadlineMs` is on the monotonic clock. */
+export type GatherFacts = (
   domains: string,
   options: { readonly deep: boolean; readonly dns: boolean; readonly deadlineMs: number },
-) => Promise<string>;
+) => Promise<FactsOnBoard>;
 
 export type BatchRunner = {
   /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
@@ -35,7 +43,7 @@ export type BatchRunner = {
 
 export type BatchRunnerParts = {
   readonly pool: Pool;
-  readonly factsText: FactsText;
+  readonly gatherFacts: GatherFacts;
   readonly clock: Clock;
   /** The work itself, for batches so small that a thread would cost more than it saves. */
   readonly inline: {
@@ -60,7 +68,7 @@ const INLINE_BYTES_MAX = 8192;
 /** The way of every batch: cut, look up, judge in threads, in order. */
 export function createBatchRunner({
   pool,
-  factsText,
+  gatherFacts,
   clock,
   inline,
   settings,
@@ -78,9 +86,10 @@ export function createBatchRunner({
       kind,
       items: chunk.items,
       repeats: chunk.repeats,
-      facts: chunk.domains === "" ? "" : await factsText(chunk.domains, options),
+      facts: chunk.domains === "" ? null : await gatherFacts(chunk.domains, options),
       country: options.country,
       separator: options.separator,
+      continues: chunk.position > 0,
     };
     if (chunk.count <= INLINE_ITEMS_MAX) return inline.judge(task);
     try {

@@ -16,7 +16,7 @@ export function splitBatch(task: SplitTask): SplitOutcome {
     const slice = items.slice(start, start + task.chunkItems);
     const repeats = markRepeats(slice, seen);
     const domains = task.kind === "email" ? mailDomains(slice) : "";
-    chunks.push({ items: JSON.stringify(slice), count: slice.length, repeats, domains });
+    chunks.push({ position: start, items: JSON.stringify(slice), count: slice.length, repeats, domains });
   }
   return { ok: true, count: items.length, distinct: seen.size, options, chunks };
 }

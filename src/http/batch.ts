@@ -121,9 +121,8 @@ async function answerKept(run: Run, entry: IdempotentCall): Promise<Reply> {
   const totals = newTotals();
   await kept.append(opening(run));
   for await (const outcome of run.results) {
-    const first = totals.chunks === 0;
     count(totals, outcome);
-    await kept.append(first ? outcome.bytes : Buffer.concat([between(run), outcome.bytes]));
+    await kept.append(outcome.bytes);
   }
   const units = totals.chargeable * run.unitsPerItem;
   await kept.append(closing(run, totals, units));
@@ -141,6 +140,7 @@ function answerStreamed(run: Run, cleanUp: DisposableStack, stallMs: number): Re
   call.units = reservation.units;
   const body = byteStream(chargedParts(run), {
     stallMs,
+    onError: call.broken,
     onEnd(complete) {
       cleanUp.dispose();
       call.units = reservation.chargedUnits();
@@ -155,16 +155,19 @@ async function* chargedParts(run: Run): AsyncGenerator<Uint8Array, void, undefin
   const { reservation, unitsPerItem } = run;
   const endpoint = run.call.route;
   const totals = newTotals();
-  let before = opening(run);
+  let started = false;
   for await (const outcome of run.results) {
     await reservation.record({ endpoint, units: outcome.chargeable * unitsPerItem });
     count(totals, outcome);
-    yield Buffer.concat([before, outcome.bytes]);
-    before = between(run);
+    if (!started) yield opening(run);
+    started = true;
+    yield outcome.bytes;
   }
-  if (totals.chunks === 0) await reservation.record({ endpoint, units: 0 });
-  const end = closing(run, totals, reservation.chargedUnits());
-  yield totals.chunks === 0 ? Buffer.concat([before, end]) : end;
+  if (!started) {
+    await reservation.record({ endpoint, units: 0 });
+    yield opening(run);
+  }
+  yield closing(run, totals, reservation.chargedUnits());
 }
 
 type Totals = { chunks: number; chargeable: number; readonly counts: { [status: string]: number } };
@@ -179,10 +182,6 @@ function count(totals: Totals, outcome: JudgeOutcome): void {
 
 function opening({ lines, batch }: Run): Uint8Array {
   return Buffer.from(lines ? "" : `{"count":${batch.count},"results":[`);
-}
-
-function between({ lines }: Run): Uint8Array {
-  return Buffer.from(lines ? "\n" : ",");
 }
 
 function closing({ lines, batch, route }: Run, totals: Totals, units: number): Uint8Array {

@@ -25,6 +25,8 @@ export type Call = {
   /** True where the reply goes on after its headers: whoever streams then calls `finish`. */
   streaming: boolean;
   readonly finish: (status: number, outcome?: CallOutcome) => void;
+  /** For what goes wrong once the headers have left: known failures and bugs alike break the connection off. */
+  readonly broken: (error: unknown) => void;
 };
 
 export type CallOutcome = "complete" | "cut";
@@ -107,6 +109,7 @@ function beginCall(parts: BoundaryParts, route: string, { request, server, param
     streaming: false,
     finish: (status, outcome = "complete") =>
       parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome }),
+    broken: (error) => parts.reportBug(call, error),
   };
   return call;
 }

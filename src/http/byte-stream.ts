@@ -4,7 +4,12 @@
  */
 export function byteStream(
   source: AsyncGenerator<Uint8Array, void, undefined>,
-  options: { readonly stallMs: number; readonly onEnd: (complete: boolean) => void },
+  options: {
+    readonly stallMs: number;
+    readonly onEnd: (complete: boolean) => void;
+    /** Hears why the source failed: the reader only sees the connection break off. */
+    readonly onError: (error: unknown) => void;
+  },
 ): ReadableStream<Uint8Array> {
   let stall: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
@@ -31,8 +36,10 @@ export function byteStream(
           }
           controller.enqueue(value);
         } catch (error) {
+          options.onError(error);
           end(false);
-          throw error;
+          controller.error(new Error("The source of the reply failed"));
+          return;
         }
         stall = setTimeout(() => {
           controller.error(new Error("The reader stalled"));

@@ -187,7 +187,11 @@ async function answerExport(call: Call, view: View, directory: Directory): Promi
   const parts = (async function* () {
     yield* exportParts(snapshot, form);
   })();
-  return { status: 200, body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd }), headers };
+  return {
+    status: 200,
+    body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.broken }),
+    headers,
+  };
 }
 
 async function answerChanges(

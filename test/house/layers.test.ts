@@ -53,7 +53,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "prom-client": ["src/http/metrics.ts"],
   "drizzle-orm": ["src/store"],
   "bun:sqlite": ["src/store"],
-  piscina: ["src/batch/pool.ts"],
+  piscina: ["src/batch/pool.ts", "workers/batch.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
   "dns-packet": ["src/dns"],
   tldts: ["src/email", "src/domains", "src/data-refresh"],
