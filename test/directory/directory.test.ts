@@ -1,0 +1,235 @@
+import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/clock.ts";
+import { createDirectory, type DirectoryEvent } from "../../src/directory/directory.ts";
+import { findMatches, queryOf } from "../../src/directory/query.ts";
+import { findHost, rowBytes } from "../../src/directory/snapshot.ts";
+import { createSyncThread } from "../../src/directory/sync-thread.ts";
+import type { Syncer } from "../../src/directory/syncer.ts";
+import { listing, listings, openSyncer, startUpstream, testClock } from "../support/directory.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const INTERVAL_MS = 60_000;
+
+/** A directory whose syncs happen when the test says so. */
+async function openDirectory(count = 50, options: { acceptNextSnapshot?: boolean } = {}) {
+  const upstream = startUpstream(listings(count));
+  const folder = temporaryFolder("directory");
+  const clock = testClock();
+  const events: DirectoryEvent[] = [];
+  const directory = createDirectory({
+    settings: { upstream: upstream.url, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false, ...options },
+    syncer: openSyncer({ folder: folder.path, upstream: upstream.url }, { clock }),
+    clock,
+    random: () => 0.5,
+    wait: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    report: (event) => events.push(event),
+  });
+  await directory.start();
+  return {
+    upstream,
+    clock,
+    directory,
+    events,
+    folder,
+    async [Symbol.asyncDispose]() {
+      await directory[Symbol.asyncDispose]();
+      upstream[Symbol.dispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+describe("health", () => {
+  test("is degraded before the first snapshot, with the reason", async () => {
+    await using opened = await openDirectory();
+    const { directory, upstream } = opened;
+    expect(directory.view()).toBeNull();
+    expect(directory.status()).toMatchObject({ status: "warn", ageSeconds: null });
+    upstream.intercept = () => new Response("", { status: 500 });
+    await directory.sync();
+    expect(directory.status().output).toContain("answers 500");
+    upstream.intercept = () => undefined;
+    await directory.sync();
+    expect(directory.status()).toEqual({ status: "pass", ageSeconds: 0, output: null });
+  });
+
+  test("stays good for three intervals without the upstream, is degraded and the view stale after them", async () => {
+    await using opened = await openDirectory();
+    const { directory, upstream, clock } = opened;
+    await directory.sync();
+    upstream.intercept = () => new Response("", { status: 503 });
+    clock.advance(3 * INTERVAL_MS);
+    await directory.sync();
+    expect(directory.status()).toMatchObject({ status: "pass", ageSeconds: 180 });
+    clock.advance(1000);
+    expect(directory.view()).toMatchObject({ stale: true, ageSeconds: 181 });
+    expect(directory.status()).toMatchObject({
+      status: "warn",
+      output: expect.stringContaining("answers 503"),
+    });
+    upstream.intercept = () => undefined;
+    await directory.sync();
+    expect(directory.view()).toMatchObject({ stale: false, ageSeconds: 0 });
+    expect(directory.status().status).toBe("pass");
+  });
+
+  test("counts the age over all directories that the listings came through", async () => {
+    await using opened = await openDirectory();
+    const { directory, upstream, clock } = opened;
+    upstream.ageSeconds = 40;
+    await directory.sync();
+    clock.advance(2000);
+    expect(directory.view()?.ageSeconds).toBe(42);
+  });
+
+  test("is degraded while a breaker holds, with what it holds against", async () => {
+    await using opened = await openDirectory();
+    const { directory, upstream, events } = opened;
+    await directory.sync();
+    for (let n = 0; n < 40; n++) upstream.remove(listing(n).host);
+    expect(await directory.sync()).toMatchObject({ kind: "refused" });
+    expect(directory.status()).toMatchObject({
+      status: "warn",
+      output: expect.stringContaining("40 of 50 listings"),
+    });
+    expect(directory.view()?.snapshot.count).toBe(50);
+    expect(directory.stats()).toMatchObject({ version: 1, listings: 50, syncs: { changed: 1, refused: 1 } });
+    expect(events.at(-1)).toMatchObject({ level: "warn", message: "sync refused" });
+    for (let n = 0; n < 40; n++) upstream.put(listing(n));
+    await directory.sync();
+    expect(directory.status().status).toBe("pass");
+  });
+});
+
+test("what the operator accepts passes in the first sync that succeeds, and in none after it", async () => {
+  await using first = await openDirectory();
+  await first.directory.sync();
+  for (let n = 0; n < 40; n++) first.upstream.remove(listing(n).host);
+  const again = createDirectory({
+    settings: { upstream: first.upstream.url, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: true },
+    syncer: openSyncer({ folder: first.folder.path, upstream: first.upstream.url }, { clock: first.clock }),
+    clock: first.clock,
+    random: () => 0.5,
+    wait: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+  });
+  await again.start();
+  first.upstream.intercept = () => new Response("", { status: 500 });
+  expect(await again.sync()).toMatchObject({ kind: "failed" });
+  first.upstream.intercept = () => undefined;
+  expect(await again.sync()).toMatchObject({ kind: "changed" });
+  for (let n = 40; n < 50; n++) first.upstream.remove(listing(n).host);
+  expect(await again.sync()).toMatchObject({ kind: "refused" });
+  await again[Symbol.asyncDispose]();
+});
+
+test("callers that sync at once share one sync", async () => {
+  await using opened = await openDirectory();
+  const { directory, upstream } = opened;
+  const outcomes = await Promise.all([directory.sync(), directory.sync(), directory.sync()]);
+  expect(new Set(outcomes).size).toBe(1);
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test("a walk over all pages during ten swaps misses nothing and repeats nothing", async () => {
+  await using opened = await openDirectory(400);
+  const { directory, upstream } = opened;
+  await directory.sync();
+  // A walker begins before each swap and takes a page after each one, as long as its snapshot is kept.
+  const query = queryOf({ sort: "latency" });
+  type Walk = { version: number; digest: string; place: number | null; hosts: string[]; expected: string[] };
+  const walks: Walk[] = [];
+  const step = (walk: Walk): boolean => {
+    const view = directory.viewOf(walk.version, walk.digest);
+    if (view === null || walk.place === null) return false;
+    const { rows, nextPlace } = findMatches(view.snapshot, query, walk.place, 150);
+    for (const row of rows)
+      walk.hosts.push(JSON.parse(new TextDecoder().decode(rowBytes(view.snapshot, row))).host);
+    walk.place = nextPlace;
+    return true;
+  };
+  for (let swap = 0; swap < 10; swap++) {
+    const view = directory.view();
+    if (view === null) throw new Error("no view");
+    const { version, digest } = view.snapshot;
+    walks.push({
+      version,
+      digest: digest.slice(0, 8),
+      place: 0,
+      hosts: [],
+      expected: [...upstream.records.keys()].sort(),
+    });
+    for (const walk of walks) step(walk);
+    for (let n = 0; n < 30; n++)
+      upstream.put(
+        listing((swap * 37 + n) % 400, (record) => {
+          record.evidence.median_latency_ms = swap * 100 + n;
+        }),
+      );
+    upstream.remove(listing(swap).host);
+    upstream.put(listing(1000 + swap));
+    expect(await directory.sync()).toMatchObject({ kind: "changed" });
+  }
+  for (let turn = 0; turn < 3; turn++) for (const walk of walks) step(walk);
+  for (const walk of walks) {
+    // A page after each of two swaps, the rest on the last: every walk has come to its end on its own snapshot.
+    expect(walk.place).toBeNull();
+    expect(walk.hosts).toHaveLength(400);
+    expect([...walk.hosts].sort()).toEqual(walk.expected);
+  }
+  const [oldest] = walks;
+  expect(directory.viewOf(oldest?.version ?? 0, oldest?.digest ?? "")).toBeNull();
+  expect(directory.viewOf(directory.view()?.snapshot.version ?? 0, "00000000")).toBeNull();
+});
+
+describe("the sync thread", () => {
+  const workerFile = new URL("../../workers/directory-sync.ts", import.meta.url).href;
+  const settings = { upstream: null, file: null, allowPrivateUpstream: false, allowRedirects: false };
+
+  test("hands over a snapshot that the main thread reads where it lies", async () => {
+    using folder = temporaryFolder("thread");
+    await using syncer: Syncer = createSyncThread({
+      workerFile,
+      settings: { ...settings, folder: folder.path },
+    });
+    expect(await syncer.open()).toMatchObject({ published: null });
+    const outcome = await syncer.sync({ acceptTripped: false });
+    if (outcome.kind !== "changed") throw new Error(JSON.stringify(outcome));
+    const { snapshot } = outcome.published;
+    expect(snapshot.segments[0]?.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(findHost(snapshot, "scan.example")).toBeGreaterThanOrEqual(0);
+    expect(Buffer.from((await syncer.gzip(1, "ndjson")) ?? []).length).toBeGreaterThan(100);
+    expect(await syncer.gzip(2, "ndjson")).toBeNull();
+  });
+
+  test("fails the call under way when it is closed, and every later one", async () => {
+    using folder = temporaryFolder("thread");
+    const syncer = createSyncThread({ workerFile, settings: { ...settings, folder: folder.path } });
+    const opening = syncer.open();
+    await syncer[Symbol.asyncDispose]();
+    expect(opening).rejects.toThrow("closed");
+    expect(syncer.open()).rejects.toThrow("closed");
+  });
+
+  test("that cannot start is a failed sync, tried again with the next one", async () => {
+    const directory = createDirectory({
+      settings: { upstream: "http://127.0.0.1:1", syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
+      syncer: createSyncThread({
+        workerFile: "file:///nowhere/at-all.ts",
+        settings: { ...settings, folder: "/tmp" },
+      }),
+      clock: systemClock,
+      random: () => 0.5,
+    });
+    expect(await directory.sync()).toMatchObject({ kind: "failed" });
+    expect(await directory.sync()).toMatchObject({ kind: "failed" });
+    await directory[Symbol.asyncDispose]();
+  });
+
+  test("reports a folder that cannot be written as an error of the start", async () => {
+    await using syncer = createSyncThread({
+      workerFile,
+      settings: { ...settings, folder: "/dev/null/directory" },
+    });
+    expect(syncer.open()).rejects.toThrow("ENOTDIR");
+  });
+});
