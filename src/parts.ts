@@ -126,7 +126,11 @@ function openMoney(
 }
 
 /** The DNS and what is known of mail domains. */
-export function openLookups(dns: DnsConfig, { clock }: Surroundings, stack: AsyncDisposableStack) {
+export function openLookups(
+  dns: DnsConfig,
+  { clock }: Pick<Surroundings, "clock">,
+  stack: AsyncDisposableStack,
+) {
   const resolver = createStubResolver({
     servers: serversOf(dns.servers),
     clock,
@@ -135,7 +139,12 @@ export function openLookups(dns: DnsConfig, { clock }: Surroundings, stack: Asyn
   });
   stack.defer(() => resolver.close());
   const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax });
-  const domainFacts = createDomainFacts({ cache: dnsCache, lists: createDomainLists(), clock });
+  const domainFacts = createDomainFacts({
+    cache: dnsCache,
+    lists: createDomainLists(),
+    clock,
+    entriesMax: dns.cacheEntriesMax,
+  });
   return {
     resolver,
     dnsCache,
@@ -146,8 +155,8 @@ export function openLookups(dns: DnsConfig, { clock }: Surroundings, stack: Asyn
 
 /** The worker threads and the way of a batch through them. */
 export function openBatches(
-  { batch }: Config,
-  { clock, workerFiles }: Surroundings,
+  { batch }: Pick<Config, "batch">,
+  { clock, workerFiles }: Pick<Surroundings, "clock" | "workerFiles">,
   domainFacts: DomainFactsSource,
   stack: AsyncDisposableStack,
 ) {
