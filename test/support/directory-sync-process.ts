@@ -1,0 +1,22 @@
+import { randomBytes } from "node:crypto";
+import { systemClock } from "../../src/clock.ts";
+import { createSyncer } from "../../src/directory/sync-parts.ts";
+
+/** Syncs without a pause until it is killed, and says the version after each sync. Arguments: upstream, folder. */
+const [, , upstream = "", folder = ""] = process.argv;
+const syncer = createSyncer(
+  { upstream, folder, file: null, allowPrivateUpstream: true, allowRedirects: false },
+  {
+    fetch: (url, init) => fetch(url, init),
+    resolve: async () => ["127.0.0.1"],
+    clock: systemClock,
+    newId: () => randomBytes(8).toString("hex"),
+  },
+);
+const opened = await syncer.open();
+process.stdout.write(`opened ${opened.published?.snapshot.version ?? 0} ${opened.problems.join()}\n`);
+for (;;) {
+  const outcome = await syncer.sync({ acceptTripped: false });
+  if (outcome.kind === "changed") process.stdout.write(`version ${outcome.published.snapshot.version}\n`);
+  else if (outcome.kind !== "unchanged") process.stdout.write(`${outcome.kind} ${outcome.reason}\n`);
+}
