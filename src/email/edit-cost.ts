@@ -7,22 +7,28 @@ const ROWS: readonly string[] = ["1234567890-", "qwertyuiop", "asdfghjkl", "zxcv
 /** How far each row of keys stands to the right of the one above, in keys. */
 const ROW_OFFSETS: readonly number[] = [0, 0.5, 0.75, 1.25];
 
-/** The price of each slip. One slip of the fingers is below 1, a different word is above. */
+/** The price of each slip. One slip of the fingers is below 1, a different word is well above. */
 export const SLIPS = {
   swap: 0.5,
   doubled: 0.4,
   undoubled: 0.4,
   missing: 0.8,
-  extra: 0.9,
+  /** People look at the first letter. */
+  missingFirst: 0.92,
+  extra: 1.45,
   extraNeighbour: 0.6,
+  hyphen: 0.95,
   neighbour: 0.6,
   lookAlike: 0.4,
-  other: 1.05,
-  /** Added where the first letter is wrong or an extra one stands before it: people look at that one. */
+  vowel: 0.9,
+  other: 1.45,
+  /** Added where the first letter is another or an extra one stands before it. */
   first: 0.3,
 } as const;
 
 const KEYS = 128;
+const HYPHEN = 0x2d;
+const VOWELS = "aeiou";
 const neighbours = neighbourTable();
 const LOOK_ALIKES: ReadonlySet<string> = new Set([
   "0o",
@@ -50,6 +56,10 @@ function neighbourTable(): Uint8Array {
     }
   }
   return table;
+}
+
+function isVowel(code: number): boolean {
+  return VOWELS.includes(String.fromCharCode(code));
 }
 
 function areNeighbours(a: number, b: number): boolean {
@@ -103,7 +113,8 @@ function substitutionCost(typed: string, i: number, meant: string, j: number): n
   if (a === b) return 0;
   const first = j === 0 ? SLIPS.first : 0;
   if (LOOK_ALIKES.has(typed.charAt(i) + meant.charAt(j))) return SLIPS.lookAlike + first;
-  return (areNeighbours(a, b) ? SLIPS.neighbour : SLIPS.other) + first;
+  if (areNeighbours(a, b)) return SLIPS.neighbour + first;
+  return (isVowel(a) && isVowel(b) ? SLIPS.vowel : SLIPS.other) + first;
 }
 
 /** A letter typed that was not meant, where `j` letters of what was meant are behind it. */
@@ -112,6 +123,7 @@ function extraCost(typed: string, i: number, meant: string, j: number): number {
   const behind = j > 0 ? meant.charCodeAt(j - 1) : -1;
   const ahead = j < meant.length ? meant.charCodeAt(j) : -1;
   if (code === behind || code === ahead) return SLIPS.doubled;
+  if (code === HYPHEN) return SLIPS.hyphen;
   const near = areNeighbours(code, Math.max(behind, 0)) || areNeighbours(code, Math.max(ahead, 0));
   return (near ? SLIPS.extraNeighbour : SLIPS.extra) + (j === 0 ? SLIPS.first : 0);
 }
@@ -119,5 +131,6 @@ function extraCost(typed: string, i: number, meant: string, j: number): number {
 function missingCost(meant: string, j: number): number {
   const code = meant.charCodeAt(j);
   const isTwin = code === meant.charCodeAt(j - 1) || code === meant.charCodeAt(j + 1);
-  return isTwin ? SLIPS.undoubled : SLIPS.missing;
+  if (isTwin) return SLIPS.undoubled;
+  return j === 0 ? SLIPS.missingFirst : SLIPS.missing;
 }

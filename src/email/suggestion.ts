@@ -179,8 +179,8 @@ function base(length: number, weight: number): number {
   if (weight >= 40) return length >= 7 ? 1.0 : 0.95;
   if (length === 5) return weight >= 10 ? 0.65 : 0.55;
   if (length === 6) return weight >= 20 ? 0.9 : weight >= 14 ? 0.8 : 0.6;
-  if (length <= 8) return weight >= 8 ? 0.9 : 0.85;
-  return length >= 10 ? 1.4 : 1.0;
+  if (length >= 9) return length === 9 ? 1 : 1.4;
+  return weight >= 8 ? 0.9 : weight >= 6 ? 0.85 : 0.65;
 }
 
 /** Ends of a name that are real and still most often a slip for another, where the rest is a provider's. */
@@ -205,11 +205,16 @@ function tailFor(
   if (weight !== undefined) return { domain: `${family.head}.${tail}`, cost: 0, weight };
   if (!isReal) return bestTail(family, tail, isHeadExact);
   for (const [meant, meantWeight] of family.tails) {
-    if (TAIL_SLIPS.get(meant)?.has(tail) === true && family.weight >= 3) {
+    if (TAIL_SLIPS.get(meant)?.has(tail) === true && isWidelyMeant(family, meant)) {
       return { domain: `${family.head}.${meant}`, cost: 0.4, weight: meantWeight };
     }
   }
   return isHeadExact && isWrongEverywhere(family, tail, mail) ? bestTail(family, "", true) : null;
+}
+
+/** Short or little used names stand under `.co` and the like in their own right. */
+function isWidelyMeant(family: Family, tail: string): boolean {
+  return tail.includes(".") ? family.weight >= 3 : family.head.length >= (family.weight >= 10 ? 5 : 9);
 }
 
 /**
