@@ -115,11 +115,11 @@ export function suggestDomain(domain: string, mail: MailEvidence): string | null
   return nearestProvider(name, mail) ?? withRepairedTld(name);
 }
 
-/** What a slip next to the full stop leaves behind: commas, spaces, doubled and trailing dots. */
+/** What a slip next to the full stop or the @ leaves behind: commas, spaces, doubled and trailing dots. */
 function tidied(domain: string): string {
   if (/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(domain)) return domain;
   return domain
-    .replace(/[,;:\s>/\\'"]/g, ".")
+    .replace(/[,;:\s>/\\'"@]/g, ".")
     .replace(/\.{2,}/g, ".")
     .replace(/^[.]|[.]$/g, "")
     .replace(/[^a-z0-9]$/, "");

@@ -3,6 +3,7 @@
  * status and sub_status, every finding takes its points, and the sum is put into the band of the status.
  */
 import type { EmailStatus, EmailSubStatus } from "./email-verification.ts";
+import { GIBBERISH_THRESHOLD } from "./gibberish.ts";
 import type { Finding } from "./reasons.ts";
 
 type Row = {
@@ -64,8 +65,6 @@ export const SCORE_BANDS: Readonly<Record<EmailStatus, readonly [number, number]
   deliverable: [80, 100],
 };
 
-/** Above this gibberish score an address is risky for that alone. */
-const GIBBERISH_RISKY = 0.9;
 const GIBBERISH_HARMLESS = 0.5;
 
 /** Points for a gibberish score from 0 to 1: none up to a half, then up to 35. */
@@ -74,7 +73,7 @@ export function gibberishPoints(score: number): number {
 }
 
 export function gibberishFinding(score: number): Finding | null {
-  if (score >= GIBBERISH_RISKY) return "gibberish";
+  if (score > GIBBERISH_THRESHOLD) return "gibberish";
   return gibberishPoints(score) > 0 ? "gibberish_suspected" : null;
 }
 
