@@ -3,12 +3,12 @@
  * items are under way or waiting to be taken, so a reader that stops also stops the work.
  */
 export async function* inOrder<In, Out>(
-  items: Iterable<In>,
+  items: Iterable<In> | AsyncIterable<In>,
   windowMax: number,
   work: (item: In) => Promise<Out>,
 ): AsyncGenerator<Out, void, undefined> {
   const window: Promise<Out>[] = [];
-  for (const item of items) {
+  for await (const item of items) {
     const result = work(item);
     // A rejection is met where the result is taken; until then it must not count as unhandled.
     result.catch(() => undefined);

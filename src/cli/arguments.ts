@@ -1,0 +1,205 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { BatchKind } from "../batch/messages.ts";
+import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
+import { readCountry } from "../phone/region.ts";
+import { CliError, EXIT } from "./failure.ts";
+import type { FileRun } from "./file-run.ts";
+import { INPUT_FORMATS, type InputFormat } from "./input.ts";
+import type { OutputFormat } from "./table.ts";
+import { KINDS, type Task } from "./task.ts";
+
+/** What the command line asks for. */
+export type Request =
+  | { readonly do: "file"; readonly run: FileRun }
+  | { readonly do: "item"; readonly run: ItemRun }
+  /** Help was asked for, or something was wrong: the text has been written. */
+  | { readonly do: "nothing"; readonly exitCode: number };
+
+/** One item, given on the command line. */
+export type ItemRun = {
+  readonly task: Task;
+  readonly item: string;
+  readonly server: string | null;
+  readonly json: boolean;
+};
+
+const AFTER_HELP = `
+Input: CSV (the column is found by its header or by its cells, or named with --column), text with one item per
+line, NDJSON (a JSON string per line, or objects with the item in "email", "value" or "phone"), or - for
+standard input. Results come in the order of the input; CSV keeps the original columns and adds ours.
+
+A run with --output keeps FILE.resume beside its output until it is done. Interrupted, killed or out of disk, the
+same command with --resume goes on where it stopped: no row is lost and none is written twice.
+
+With --server the key is read from the environment variable ASSAY_API_KEY. Without it everything is checked in
+this process; DNS_SERVERS, WORKER_THREADS and the other settings of the server hold here too.
+
+Exit codes:
+  ${EXIT.done}    done
+  ${EXIT.badInput}    the command is wrong, or the input cannot be read
+  ${EXIT.someUnchecked}    done, but some items could not be checked (dns_timeout, dns_error, check_failed)
+  ${EXIT.stopped}    stopped half-way: the disk or the server failed
+  ${EXIT.interrupted}  interrupted (${EXIT.terminated}: terminated)
+
+Examples:
+  bun run verify people.csv --output checked.csv
+  bun run verify people.csv --column "Work email" --only risky,undeliverable --output bad.csv
+  cat addresses.txt | bun run --silent verify - --format ndjson
+  bun run verify documents ibans.txt --type iban
+  bun run verify phones customers.csv --country BR --output phones.csv
+  bun run verify email ann@example.com
+`;
+
+type FileOptions = {
+  readonly column?: string;
+  readonly header?: boolean;
+  readonly inputFormat?: InputFormat;
+  readonly encoding?: string;
+  readonly output?: string;
+  readonly format?: OutputFormat;
+  readonly only?: string;
+  readonly force?: boolean;
+  readonly resume?: boolean;
+  readonly quiet?: boolean;
+  readonly server?: string;
+};
+
+type ItemOptions = { readonly server?: string; readonly json?: boolean };
+type EmailOptions = { readonly deep?: boolean; readonly dns: boolean };
+type DocumentOptions = { readonly type?: string };
+type PhoneOptions = { readonly country?: string };
+
+/** Reads the arguments behind the command's name. Throws CliError where they contradict each other. */
+export function readArguments(args: readonly string[]): Request {
+  let request: Request = { do: "nothing", exitCode: EXIT.badInput };
+  const program = programThat((asked) => {
+    request = asked;
+  });
+  try {
+    program.parse(args, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) return { do: "nothing", exitCode: error.exitCode };
+    throw error;
+  }
+  return request;
+}
+
+function programThat(ask: (request: Request) => void): Command {
+  const program = new Command("verify").exitOverride().enablePositionalOptions();
+  const fileCommand = <Options>(command: Command, taskOf: (options: Options) => Task) =>
+    withFileOptions(command.argument("<file>", "the file to check, or - for standard input")).action(
+      (path: string, options: FileOptions & Options) =>
+        ask({ do: "file", run: fileRun(path, options, taskOf(options)) }),
+    );
+  const itemCommand = <Options>(command: Command, taskOf: (options: Options) => Task) =>
+    withServer(command.option("--json", "write the result as JSON")).action(
+      (item: string, { server, json = false, ...options }: ItemOptions & Options) =>
+        ask({
+          do: "item",
+          run: { task: taskOf(options as Options), item, server: serverUrl(server), json },
+        }),
+    );
+
+  program.description("Checks the email addresses of a file: whether each takes mail, and why.");
+  withEmailOptions(fileCommand(program, emailTask)).addHelpText("after", AFTER_HELP);
+  const documents = program.command("documents").description("checks the identity documents of a file");
+  withDocumentOptions(fileCommand(documents, documentTask));
+  const phones = program.command("phones").description("checks the phone numbers of a file");
+  withPhoneOptions(fileCommand(phones, phoneTask));
+  const email = program.command("email").argument("<address>").description("checks one address");
+  withEmailOptions(itemCommand(email, emailTask));
+  const document = program.command("document").argument("<value>").description("checks one document");
+  withDocumentOptions(itemCommand(document, documentTask));
+  const phone = program.command("phone").argument("<number>").description("checks one phone number");
+  withPhoneOptions(itemCommand(phone, phoneTask));
+  return program;
+}
+
+function withFileOptions(command: Command): Command {
+  return withServer(
+    command
+      .option("-o, --output <file>", "write the results there (default: standard output)")
+      .addOption(new Option("--format <form>", "form of the results").choices(["csv", "ndjson"]))
+      .option("--only <statuses>", "write only results of these statuses, separated by commas")
+      .option("-c, --column <name or number>", "the column of the items, or the field of NDJSON objects")
+      .option("--header", "the first row of the CSV is a header")
+      .option("--no-header", "the CSV has no header")
+      .addOption(new Option("--input-format <form>", "form of the input").choices([...INPUT_FORMATS]))
+      .option("--encoding <name>", "encoding of the input (default: UTF-8, or by its byte order mark)")
+      .option("--resume", "go on where an earlier run stopped")
+      .option("--force", "overwrite the output")
+      .option("-q, --quiet", "no progress, no summary"),
+  );
+}
+
+function withServer(command: Command): Command {
+  return command.option("--server <url>", "check on this server instead of here");
+}
+
+function withEmailOptions(command: Command): Command {
+  return command
+    .option("--deep", "look up SPF and DMARC too")
+    .option("--no-dns", "look nothing up: syntax and lists only");
+}
+
+function withDocumentOptions(command: Command): Command {
+  const types = `type of all documents (default: detect each): ${DOCUMENT_TYPES.join(", ")}`;
+  return command.option("--type <type>", types, (text) => {
+    if (isDocumentType(text)) return text;
+    throw new InvalidArgumentError(`It must be one of ${DOCUMENT_TYPES.join(", ")}.`);
+  });
+}
+
+function withPhoneOptions(command: Command): Command {
+  const country = "country of numbers without international prefix: a code such as BR, or +55";
+  return command.option("--country <country>", country, (text) => {
+    if (readCountry(text) !== null) return text;
+    throw new InvalidArgumentError("It must be an ISO 3166 code such as BR, or a calling code such as +55.");
+  });
+}
+
+const emailTask = ({ deep = false, dns }: EmailOptions): Task => ({ kind: "email", deep, dns });
+
+const documentTask = ({ type = "" }: DocumentOptions): Task => ({
+  kind: "identity",
+  type: isDocumentType(type) ? type : null,
+});
+
+const phoneTask = ({ country }: PhoneOptions): Task => ({ kind: "phone", country: country ?? null });
+
+function fileRun(path: string, options: FileOptions, task: Task): FileRun {
+  const { output = null, force = false, resume = false, quiet = false } = options;
+  if (force && resume) throw new CliError("--force begins anew and --resume goes on: use one of them.");
+  return {
+    task,
+    input: {
+      path,
+      format: options.inputFormat,
+      encoding: options.encoding,
+      column: options.column,
+      header: options.header,
+    },
+    output: output === "-" ? null : output,
+    format: options.format,
+    only: options.only === undefined ? null : readStatuses(options.only, task.kind),
+    force,
+    resume,
+    quiet,
+    server: serverUrl(options.server),
+  };
+}
+
+function readStatuses(text: string, kind: BatchKind): readonly string[] {
+  const { statuses } = KINDS[kind];
+  const words = text.split(",").map((word) => word.trim().toLowerCase());
+  const wrong = words.find((word) => !statuses.includes(word));
+  if (wrong !== undefined) throw new CliError(`--only: "${wrong}" is none of ${statuses.join(", ")}.`);
+  return words;
+}
+
+function serverUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const protocol = URL.canParse(text) ? new URL(text).protocol : "";
+  if (protocol === "http:" || protocol === "https:") return text.replace(/\/+$/, "");
+  throw new CliError(`--server must be an http or https address, not "${text}".`);
+}

@@ -1,0 +1,94 @@
+import type { BatchKind } from "../batch/messages.ts";
+import { CliError } from "./failure.ts";
+import { KINDS } from "./task.ts";
+
+/** What the command line says about the columns of a CSV file. */
+export type ColumnWish = {
+  /** A name, or a number from 1. */
+  readonly column: string | undefined;
+  /** Undefined: find out. */
+  readonly header: boolean | undefined;
+};
+
+export type ChosenColumn = {
+  readonly index: number;
+  readonly names: readonly string[];
+  readonly hasHeader: boolean;
+};
+
+type Records = readonly (readonly string[])[];
+
+/** Rows that are looked at to find the column. */
+const SAMPLE_ROWS = 200;
+
+/**
+ * Finds the column of the items. The first row is a header where a column is named, or where none of its cells
+ * looks like an item. Throws CliError with the columns there are.
+ */
+export function chooseColumn(
+  file: string,
+  records: Records,
+  kind: BatchKind,
+  wish: ColumnWish,
+): ChosenColumn {
+  const first = records[0] ?? [];
+  const isNumber = wish.column !== undefined && /^\d{1,6}$/.test(wish.column);
+  const isNamed = wish.column !== undefined && !isNumber;
+  const hasHeader = wish.header ?? (isNamed || !first.some(KINDS[kind].looksLike));
+  const names = hasHeader ? [...first] : first.map((_, position) => `column_${position + 1}`);
+  if (isNamed && !hasHeader) throw new CliError("A column can be named only where the file has a header.");
+  const index = isNumber
+    ? numbered(file, Number(wish.column), names)
+    : wish.column !== undefined
+      ? named(file, wish.column, names)
+      : found(file, hasHeader ? records.slice(1) : records, hasHeader ? names : [], kind, names);
+  return { index, names, hasHeader };
+}
+
+function numbered(file: string, number: number, names: readonly string[]): number {
+  if (number >= 1 && number <= names.length) return number - 1;
+  throw new CliError(`${file} has no column ${number}: it has ${listOf(names)}.`);
+}
+
+function named(file: string, name: string, names: readonly string[]): number {
+  const exact = names.indexOf(name);
+  if (exact !== -1) return exact;
+  const bare = name.trim().toLowerCase();
+  const near = names.findIndex((candidate) => candidate.trim().toLowerCase() === bare);
+  if (near !== -1) return near;
+  throw new CliError(`${file} has no column "${name}": it has ${listOf(names)}.`);
+}
+
+/** By the header's words, then by what the cells look like. */
+function found(
+  file: string,
+  rows: Records,
+  header: readonly string[],
+  kind: BatchKind,
+  names: readonly string[],
+): number {
+  const { columnNames, looksLike, plural } = KINDS[kind];
+  const bare = header.map((name) => name.toLowerCase().replace(/[^\p{L}\d]/gu, ""));
+  const known = bare.findIndex((name) => columnNames.includes(name));
+  if (known !== -1) return known;
+  if (names.length === 1) return 0;
+  const counts = names.map(
+    (_, index) => rows.slice(0, SAMPLE_ROWS).filter((row) => looksLike(row[index] ?? "")).length,
+  );
+  const most = Math.max(...counts);
+  if (most > 0 && counts.filter((count) => count === most).length === 1) return counts.indexOf(most);
+  throw new CliError(
+    `Say with --column which column of ${file} holds the ${plural}: it has ${listOf(names)}.`,
+  );
+}
+
+const NAMES_SHOWN = 20;
+
+function listOf(names: readonly string[]): string {
+  const shown = names
+    .slice(0, NAMES_SHOWN)
+    .map((name, position) => `${position + 1} ${name.trim() || "(empty)"}`);
+  return names.length > NAMES_SHOWN
+    ? `${shown.join(", ")} and ${names.length - NAMES_SHOWN} more`
+    : shown.join(", ");
+}

@@ -1,0 +1,36 @@
+import type { ItemRun } from "./arguments.ts";
+import { EXIT } from "./failure.ts";
+import type { Judge } from "./judge.ts";
+import { type Result, uncheckedReason } from "./task.ts";
+
+/** Checks one item and writes the result; returns the exit code. */
+export async function verifyItem(
+  { task, item, json }: ItemRun,
+  {
+    judge,
+    newRunId,
+    stdout,
+  }: { judge: Judge; newRunId: () => string; stdout: { write(text: string): unknown } },
+): Promise<number> {
+  const { results } = await judge.judge([item], newRunId());
+  const [result] = results;
+  if (result === undefined) throw new Error("an item has no result");
+  stdout.write(json ? `${JSON.stringify(result)}\n` : resultText(result));
+  return uncheckedReason(task, result) === null ? EXIT.done : EXIT.someUnchecked;
+}
+
+/** A field per line. */
+function resultText(result: Result): string {
+  const names = Object.keys(result);
+  const width = Math.max(...names.map((name) => name.length));
+  return names.map((name) => `${name.padEnd(width)}  ${valueText(result[name])}\n`).join("");
+}
+
+function valueText(value: unknown): string {
+  if (value === null) return "–";
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value) && value.every((part) => typeof part === "string")) return value.join(", ") || "–";
+  return JSON.stringify(value);
+}

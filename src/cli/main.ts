@@ -1,0 +1,65 @@
+import { availableParallelism } from "node:os";
+import { systemClock } from "../clock.ts";
+import { ConfigError, readConfig } from "../config.ts";
+import { readArguments } from "./arguments.ts";
+import { CliError, EXIT } from "./failure.ts";
+import { verifyFile } from "./file-run.ts";
+import { verifyItem } from "./item-run.ts";
+import type { Judge } from "./judge.ts";
+import { createJudgeHere } from "./judge-here.ts";
+import { createJudgeThere } from "./judge-there.ts";
+import type { Task } from "./task.ts";
+
+/** Runs the command line and returns the exit code. */
+async function main(): Promise<number> {
+  const request = readArguments(process.argv.slice(2));
+  const newRunId = () => crypto.randomUUID();
+  switch (request.do) {
+    case "nothing":
+      return request.exitCode;
+    case "item": {
+      await using judge = await openJudge(request.run.task, request.run.server);
+      return await verifyItem(request.run, { judge, newRunId, stdout: process.stdout });
+    }
+    case "file": {
+      const { stderr } = process;
+      return await verifyFile(request.run, { openJudge, clock: systemClock, newRunId, stderr, onInterrupt });
+    }
+  }
+}
+
+async function openJudge(task: Task, server: string | null): Promise<Judge> {
+  if (server !== null) {
+    const apiKey = process.env.ASSAY_API_KEY?.trim() ?? "";
+    if (apiKey === "")
+      throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
+    return await createJudgeThere(task, { url: server, apiKey });
+  }
+  const config = readConfig(process.env, availableParallelism());
+  const workerFiles = {
+    batch: new URL("../../workers/batch.ts", import.meta.url).href,
+    directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+  };
+  return createJudgeHere(task, config, { clock: systemClock, workerFiles });
+}
+
+/** Whatever is under way may be left: the checkpoint knows what is done. */
+function onInterrupt(stop: () => string): void {
+  const end = (exitCode: number) => {
+    process.stderr.write(`${stop()}\n`);
+    process.exit(exitCode);
+  };
+  process.once("SIGINT", () => end(EXIT.interrupted));
+  process.once("SIGTERM", () => end(EXIT.terminated));
+}
+
+try {
+  process.exit(await main());
+} catch (error) {
+  if (error instanceof CliError || error instanceof ConfigError) {
+    if (error.message !== "") process.stderr.write(`${error.message}\n`);
+    process.exit(error instanceof CliError ? error.exitCode : EXIT.badInput);
+  }
+  process.stderr.write(`${Bun.inspect(error)}\n`);
+  process.exit(EXIT.stopped);
+}

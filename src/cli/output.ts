@@ -1,0 +1,120 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { CliError, EXIT, systemCode, systemReason } from "./failure.ts";
+
+/** Where the lines go. */
+export type Output = {
+  readonly name: string;
+  /** A regular file: one that can be gone on with. */
+  readonly isResumable: boolean;
+  /** Writes the whole text or throws CliError. Waits while a reader of standard output is slow. */
+  readonly write: (text: string) => Promise<void>;
+  /** Bytes written so far, from the start of the file. */
+  readonly position: () => number;
+  /** Cuts off what stands behind a position. */
+  readonly cutAt: (position: number) => void;
+  /** Sees to it that what was written survives a power failure. */
+  readonly sync: () => void;
+  readonly close: () => void;
+};
+
+export type OutputWish = {
+  /** Null: standard output. */
+  readonly path: string | null;
+  readonly force: boolean;
+  /** Where to go on in the file, or null to begin it. */
+  readonly resumeAt: number | null;
+  /** The input, which must not be written over. */
+  readonly inputPath: string;
+};
+
+const STDOUT_FD = 1;
+const SLOW_READER_PAUSE_MS = 5;
+
+/** Opens the output. Throws CliError rather than write over a file that was not meant to be. */
+export function openOutput(wish: OutputWish): Output {
+  const { path } = wish;
+  if (path === null) return outputOf("standard output", STDOUT_FD, 0);
+  const before = statOf(path);
+  refuseOverwriting(path, before, wish);
+  const fd = open(path, before?.isFile() === true && wish.resumeAt !== null ? "r+" : "w");
+  const output = outputOf(path, fd, 0);
+  if (wish.resumeAt === null) return output;
+  if (fstatSync(fd).size < wish.resumeAt) {
+    throw new CliError(`${path} is shorter than when it was left; it cannot be gone on with.`);
+  }
+  output.cutAt(wish.resumeAt);
+  return output;
+}
+
+export function statOf(path: string): Stats | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+function refuseOverwriting(path: string, before: Stats | null, wish: OutputWish): void {
+  if (before === null) return;
+  if (before.isDirectory()) throw new CliError(`${path} is a folder, not a file.`);
+  const input = wish.inputPath === "-" ? null : statOf(wish.inputPath);
+  if (input !== null && input.dev === before.dev && input.ino === before.ino) {
+    throw new CliError(`${path} is the input; write the results to another file.`);
+  }
+  if (wish.resumeAt === null && !wish.force && before.isFile() && before.size > 0) {
+    throw new CliError(`${path} exists; use --force to overwrite it.`);
+  }
+}
+
+function open(path: string, flags: string): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${systemReason(error)}.`);
+  }
+}
+
+function outputOf(name: string, fd: number, start: number): Output {
+  const isResumable = fd !== STDOUT_FD && fstatSync(fd).isFile();
+  let position = start;
+  return {
+    name,
+    isResumable,
+    position: () => position,
+    async write(text) {
+      const bytes = Buffer.from(text);
+      for (let written = 0; written < bytes.byteLength; ) {
+        const count = writeSome(name, fd, bytes.subarray(written), isResumable ? position : null);
+        written += count;
+        position += count;
+        if (count === 0) await Bun.sleep(SLOW_READER_PAUSE_MS);
+      }
+    },
+    cutAt(at) {
+      position = at;
+      if (isResumable) ftruncateSync(fd, at);
+    },
+    sync() {
+      if (isResumable) fdatasyncSync(fd);
+    },
+    close() {
+      if (fd !== STDOUT_FD) closeSync(fd);
+    },
+  };
+}
+
+/** Returns 0 where the reader of a pipe is not ready. */
+function writeSome(name: string, fd: number, bytes: Uint8Array, position: number | null): number {
+  try {
+    return writeSync(fd, bytes, 0, bytes.byteLength, position);
+  } catch (error) {
+    if (systemCode(error) === "EAGAIN") return 0;
+    if (systemCode(error) === "EPIPE") throw new CliError("", EXIT.brokenPipe);
+    throw new CliError(`${name} cannot be written: ${systemReason(error)}.`, EXIT.stopped, { cause: error });
+  }
+}

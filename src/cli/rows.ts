@@ -1,0 +1,111 @@
+import { CliError } from "./failure.ts";
+
+/** One item to check, with the cells or the object that it stood in. */
+export type Row = { readonly item: string; readonly original: Original };
+
+export type Original = readonly string[] | JsonObject | null;
+
+export type JsonObject = { readonly [name: string]: unknown };
+
+/** The rows of an input as they are read, in runs of no certain length. */
+export type Rows = {
+  /** The names of the original columns; null where there are none. */
+  readonly columns: readonly string[] | null;
+  readonly delimiter: string;
+  readonly runs: AsyncIterable<readonly Row[]>;
+};
+
+/** A line longer than this is no line of such a file. */
+export const LINE_CHARS_MAX = 1_048_576;
+
+/** Cuts text into lines without their ends; LF, CR LF. Blank lines are passed over but counted. */
+export async function* linesOf(
+  name: string,
+  text: AsyncIterable<string>,
+): AsyncGenerator<readonly { readonly line: string; readonly number: number }[], void, undefined> {
+  let rest = "";
+  let number = 0;
+  const readable = (line: string) => {
+    number += 1;
+    return { line: line.endsWith("\r") ? line.slice(0, -1) : line, number };
+  };
+  for await (const piece of text) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > LINE_CHARS_MAX) {
+      throw new CliError(
+        `${name}: line ${number + lines.length + 1} is longer than ${LINE_CHARS_MAX} characters.`,
+      );
+    }
+    yield lines.map(readable).filter(isNotBlank);
+  }
+  yield [readable(rest)].filter(isNotBlank);
+}
+
+function isNotBlank({ line }: { readonly line: string }): boolean {
+  return line.trim() !== "";
+}
+
+/** One item per line. */
+export function textRows(name: string, text: AsyncIterable<string>): Rows {
+  async function* runs() {
+    for await (const lines of linesOf(name, text))
+      yield lines.map(({ line }) => ({ item: line, original: null }));
+  }
+  return { columns: null, delimiter: ",", runs: runs() };
+}
+
+/** On each line a JSON string, or an object with the item in `field`; other fields are kept. */
+export async function ndjsonRows(name: string, text: AsyncIterable<string>, field: string): Promise<Rows> {
+  const runs = parsedLines(name, text, field);
+  const first = await firstRun(runs);
+  const original = first?.[0]?.original ?? null;
+  return {
+    columns: original === null ? null : Object.keys(original),
+    delimiter: ",",
+    runs: rejoined(first, runs),
+  };
+}
+
+async function* parsedLines(name: string, text: AsyncIterable<string>, field: string) {
+  for await (const lines of linesOf(name, text)) {
+    yield lines.map(({ line, number }): Row => {
+      const value = parseJson(line);
+      if (typeof value === "string") return { item: value, original: null };
+      if (isObject(value) && typeof value[field] === "string") {
+        return { item: value[field], original: Object.keys(value).length > 1 ? value : null };
+      }
+      const fault =
+        value === undefined ? "is not valid JSON" : `is neither a string nor an object with "${field}"`;
+      throw new CliError(`${name}: line ${number} ${fault}.`);
+    });
+  }
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The first run that holds anything; undefined at the end of an empty input. */
+export async function firstRun<T>(runs: AsyncIterator<readonly T[]>): Promise<readonly T[] | undefined> {
+  for (;;) {
+    const { done, value } = await runs.next();
+    if (done === true) return undefined;
+    if (value.length > 0) return value;
+  }
+}
+
+/** Puts a run that was read ahead back before the others. */
+export async function* rejoined<T>(first: readonly T[] | undefined, rest: AsyncIterable<readonly T[]>) {
+  if (first === undefined) return;
+  yield first;
+  yield* rest;
+}

@@ -1,0 +1,39 @@
+import { durationText, grouped } from "./progress.ts";
+import { type Tally, uncheckedCount } from "./tally.ts";
+import { KINDS, type Task } from "./task.ts";
+
+/** What is said at the end of a run. */
+export type RunFacts = {
+  readonly task: Task;
+  readonly tally: Tally;
+  /** Rows of this run, without those of an earlier one, and how long they took. */
+  readonly rows: number;
+  readonly seconds: number;
+  readonly outputName: string;
+  readonly isServer: boolean;
+};
+
+/** The counts by status, the speed, and what may be worth a second run. */
+export function summaryText({ task, tally, rows, seconds, outputName, isServer }: RunFacts): string {
+  const perSecond = seconds > 0 ? ` (${grouped(Math.round(rows / seconds))}/s)` : "";
+  const before = tally.rows - rows;
+  const lines = [
+    `${grouped(rows)} rows in ${seconds < 10 ? `${seconds.toFixed(1)} s` : durationText(seconds)}${perSecond}`,
+    ...(before > 0 ? [`${grouped(before)} rows of the run before, ${grouped(tally.rows)} in all`] : []),
+    ...KINDS[task.kind].statuses.map((status) => statusLine(status, tally)),
+    `${grouped(tally.written)} rows written to ${outputName}`,
+  ];
+  if (isServer) lines.push(`${grouped(tally.unitsCharged)} units charged`);
+  const unchecked = uncheckedCount(tally);
+  if (unchecked > 0) {
+    const reasons = Object.entries(tally.unchecked).map(([reason, count]) => `${reason} ${grouped(count)}`);
+    lines.push(`${grouped(unchecked)} could not be checked (${reasons.join(", ")}): try them again later`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function statusLine(status: string, tally: Tally): string {
+  const count = tally.statuses[status] ?? 0;
+  const share = tally.rows === 0 ? 0 : (100 * count) / tally.rows;
+  return `  ${status.padEnd(14)}${grouped(count).padStart(11)}${`${share.toFixed(1)}%`.padStart(8)}`;
+}

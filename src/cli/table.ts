@@ -1,0 +1,96 @@
+import type { Original, Row } from "./rows.ts";
+import { KINDS, type Result, resultColumns, type Task } from "./task.ts";
+
+export type OutputFormat = "csv" | "ndjson";
+
+/** Writes rows with their results down as lines. */
+export type Table = {
+  /** The first line, or nothing. */
+  readonly header: string;
+  readonly line: (row: Row, result: Result) => string;
+};
+
+/** `columns` and `delimiter` are those of the input. */
+export function createTable(
+  format: OutputFormat,
+  task: Task,
+  { columns, delimiter }: { readonly columns: readonly string[] | null; readonly delimiter: string },
+): Table {
+  return format === "csv" ? csvTable(task, columns, delimiter) : ndjsonTable(columns);
+}
+
+/** The original columns, then ours; without original columns the item itself comes first. */
+function csvTable(task: Task, columns: readonly string[] | null, delimiter: string): Table {
+  const fields = columns === null ? [KINDS[task.kind].field, ...resultColumns(task)] : resultColumns(task);
+  const original = columns ?? [];
+  const join = (cells: readonly string[]) =>
+    `${cells.map((cell) => quoted(cell, delimiter)).join(delimiter)}\n`;
+  return {
+    header: join([...original, ...freeNames(fields, original)]),
+    line(row, result) {
+      const cells = cellsOf(row.original, original);
+      const ours = fields.map((field) => cellOf(result[field]));
+      // Cells beyond the header go to the end, so that ours stay under their names.
+      return join([...cells.slice(0, original.length), ...ours, ...cells.slice(original.length)]);
+    },
+  };
+}
+
+/** As many cells as there are columns, or more where the row has more. */
+function cellsOf(original: Original, columns: readonly string[]): readonly string[] {
+  if (original === null) return columns.map(() => "");
+  if (!isCells(original)) return columns.map((column) => cellOf(original[column]));
+  return original.length >= columns.length
+    ? original
+    : columns.map((_, position) => original[position] ?? "");
+}
+
+/** A name of ours that an original column has already gets a prefix. */
+function freeNames(fields: readonly string[], taken: readonly string[]): readonly string[] {
+  const names = new Set(taken.map((name) => name.trim().toLowerCase()));
+  return fields.map((field) => {
+    let name = field;
+    while (names.has(name)) name = `assay_${name}`;
+    return name;
+  });
+}
+
+/** Lists of words are joined by spaces; what has more parts is JSON. */
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((part) => typeof part === "string")) return value.join(" ");
+  return JSON.stringify(value);
+}
+
+/** RFC 4180: what holds a separator, a quote or a line end is quoted, and so are outer blanks. */
+function quoted(cell: string, delimiter: string): string {
+  const isPlain = !cell.includes(delimiter) && !/["\r\n]|^\s|\s$/.test(cell);
+  return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
+}
+
+/** The result as the API gives it; where the input had more than the item, with it in `input`. */
+function ndjsonTable(columns: readonly string[] | null): Table {
+  return {
+    header: "",
+    line({ original }, result) {
+      if (original === null) return `${JSON.stringify(result)}\n`;
+      return `${JSON.stringify({ input: objectOf(original, columns ?? []), ...result })}\n`;
+    },
+  };
+}
+
+function objectOf(original: NonNullable<Original>, columns: readonly string[]): object {
+  if (!isCells(original)) return original;
+  const width = Math.max(columns.length, original.length);
+  return Object.fromEntries(
+    Array.from({ length: width }, (_, position) => [
+      columns[position] ?? `column_${position + 1}`,
+      original[position] ?? "",
+    ]),
+  );
+}
+
+function isCells(original: NonNullable<Original>): original is readonly string[] {
+  return Array.isArray(original);
+}

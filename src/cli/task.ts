@@ -1,0 +1,137 @@
+import type { BatchKind } from "../batch/messages.ts";
+import type { DocumentType } from "../documents/outcome.ts";
+
+/** What every item is checked for. */
+export type Task =
+  | { readonly kind: "email"; readonly deep: boolean; readonly dns: boolean }
+  /** Without a type it is detected. */
+  | { readonly kind: "identity"; readonly type: DocumentType | null }
+  | { readonly kind: "phone"; readonly country: string | null };
+
+/** One result in the spelling of the API. */
+export type Result = { readonly [field: string]: unknown };
+
+/** What the three kinds of items have of their own on the command line. */
+type KindWords = {
+  /** The field that repeats the item, in results and in NDJSON input. */
+  readonly field: string;
+  readonly plural: string;
+  readonly statuses: readonly string[];
+  /** Fields of a result in their order, without `field`; the last three of documents only where detected. */
+  readonly columns: readonly string[];
+  /** Column names, reduced to letters and digits, that hold such items. */
+  readonly columnNames: readonly string[];
+  readonly looksLike: (cell: string) => boolean;
+};
+
+const hasDigits = (cell: string) => cell.replace(/\D/g, "").length >= 5;
+
+export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
+  email: {
+    field: "email",
+    plural: "addresses",
+    statuses: ["deliverable", "risky", "undeliverable", "unknown"],
+    columns: [
+      "status",
+      "sub_status",
+      "score",
+      "normalized",
+      "has_mx",
+      "mx_hosts",
+      "is_disposable",
+      "is_role",
+      "is_free_provider",
+      "gibberish_score",
+      "did_you_mean",
+      "reasons",
+    ],
+    columnNames: ["email", "emails", "emailaddress", "mail", "mailaddress", "emailaddr"],
+    looksLike: (cell) => cell.includes("@"),
+  },
+  identity: {
+    field: "value",
+    plural: "documents",
+    statuses: ["valid", "invalid"],
+    columns: [
+      "type",
+      "valid",
+      "reason",
+      "message",
+      "normalized",
+      "formatted",
+      "country",
+      "strength",
+      "warnings",
+      "data_version",
+      "details",
+    ],
+    columnNames: [
+      "value",
+      "document",
+      "documentnumber",
+      "number",
+      "cpf",
+      "cnpj",
+      "iban",
+      "vat",
+      "vatnumber",
+    ].concat(["vatid", "card", "cardnumber", "isbn", "ean", "ean13", "gtin", "ein", "taxid"]),
+    looksLike: hasDigits,
+  },
+  phone: {
+    field: "phone",
+    plural: "phone numbers",
+    statuses: ["valid", "invalid"],
+    columns: [
+      "valid",
+      "possible",
+      "reason",
+      "e164",
+      "international",
+      "national",
+      "rfc3966",
+      "country",
+      "calling_code",
+      "national_number",
+      "extension",
+      "is_non_geographic",
+      "vanity",
+      "type",
+      "timezones",
+      "original_carrier",
+    ],
+    columnNames: [
+      "phone",
+      "phones",
+      "phonenumber",
+      "telephone",
+      "tel",
+      "mobile",
+      "mobilephone",
+      "cell",
+    ].concat(["cellphone", "whatsapp", "telefone", "celular", "telefon", "handy"]),
+    looksLike: hasDigits,
+  },
+};
+
+const DETECTION_COLUMNS = ["confidence", "candidates"];
+
+/** The fields of a result that become columns. */
+export function resultColumns(task: Task): readonly string[] {
+  const { columns } = KINDS[task.kind];
+  return task.kind === "identity" && task.type === null ? [...columns, ...DETECTION_COLUMNS] : columns;
+}
+
+/** The word by which a result is counted and chosen. */
+export function statusOf(task: Task, result: Result): string {
+  if (task.kind === "email") return String(result.status);
+  return result.valid === true ? "valid" : "invalid";
+}
+
+const UNCHECKED = new Set(["dns_timeout", "dns_error", "check_failed"]);
+
+/** Why a check came to nothing through no fault of the item, or null: such items are worth a second run. */
+export function uncheckedReason(task: Task, result: Result): string | null {
+  const word = String(task.kind === "email" ? result.sub_status : result.reason);
+  return UNCHECKED.has(word) ? word : null;
+}
