@@ -4,7 +4,7 @@ import { PoolFullError } from "./batch/pool.ts";
 import type { Config } from "./config.ts";
 import { ApiError } from "./errors.ts";
 import { accountRoutes } from "./http/account.ts";
-import { type Boundary, type CallReport, createBoundary } from "./http/boundary.ts";
+import { type Boundary, type BoundaryParts, type CallReport, createBoundary } from "./http/boundary.ts";
 import { createCharged } from "./http/charged.ts";
 import { directoryRoutes } from "./http/directory.ts";
 import { emailRoutes } from "./http/email.ts";
@@ -29,18 +29,19 @@ const SMALL_BODY_BYTES_MAX = 131_072;
 export function createApp(config: Config, surroundings: Surroundings, parts: Parts, draining: () => boolean) {
   const guard = createGuard(parts);
   const metrics = createMetrics(readingsOf(parts));
-  const boundary = openBoundary(config, surroundings, { guard, metrics, draining });
   const app = new Elysia({ name: "assay", normalize: false });
+  const server = () => app.server;
+  const boundary = openBoundary(config, surroundings, { guard, metrics, draining, server });
   for (const routes of routesOf(config, surroundings, parts, { boundary, guard, metrics, draining })) {
     app.use(routes);
   }
   const unrouted = boundary.route("unrouted", unroutedHandler(app));
-  return app.onError(({ code, error, request, server }) => {
+  return app.onError(({ code, error, request }) => {
     const rethrow = () => {
       throw error;
     };
     const answer = code === "NOT_FOUND" ? unrouted : boundary.route("unrouted", rethrow);
-    return answer({ request, server });
+    return answer({ request });
   });
 }
 
@@ -54,12 +55,13 @@ type Entrance = {
 function openBoundary(
   config: Config,
   { clock, log, newRequestId }: Surroundings,
-  { guard, metrics, draining }: Omit<Entrance, "boundary">,
+  { guard, metrics, draining, server }: Omit<Entrance, "boundary"> & Pick<BoundaryParts, "server">,
 ): Boundary {
   return createBoundary({
     clock,
     newRequestId,
     trustProxy: config.trustProxy,
+    server,
     draining,
     stamp: guard.stamp,
     report(report) {

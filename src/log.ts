@@ -4,20 +4,20 @@ import type { LogLevel } from "./config.ts";
 /** Writes one JSON object per line. Callers pass facts, never an address, a key, a document or a number. */
 export type Log = {
   readonly [level in Exclude<LogLevel, "silent">]: (event: string, facts?: Facts) => void;
-} & { readonly flush: () => void };
+} & {
+  /** Writes what is gathered, at once. */
+  readonly flush: () => void;
+};
 
 type Facts = { readonly [name: string]: unknown };
 
-export type LogSink = { write: (line: string) => void };
+/** Takes whole lines. */
+export type LogSink = { readonly write: (line: string) => void; readonly flush?: () => void };
 
-/** Lines are gathered and written together, at the latest after this time. */
-const FLUSH_MS = 250;
-
-/** A log on standard output; tests pass a sink of their own. */
-export function createLog(level: LogLevel, sink?: LogSink): Log {
-  const output = pino.destination({ fd: 1, sync: false, minLength: 8192, periodicFlush: FLUSH_MS });
+/** A log on a sink, by default the one that gathers lines for standard output. */
+export function createLog(level: LogLevel, sink: LogSink = standardOutput()): Log {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: "event" };
-  const logger = pino(options, sink ?? output);
+  const logger = pino(options, sink);
   const write = (name: Exclude<LogLevel, "silent">) => (event: string, facts?: Facts) =>
     logger[name](facts ?? {}, event);
   return {
@@ -25,9 +25,37 @@ export function createLog(level: LogLevel, sink?: LogSink): Log {
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
-    flush: () => output.flushSync(),
+    flush: () => sink.flush?.(),
   };
 }
+
+const FLUSH_MS = 200;
+const FLUSH_CHARACTERS = 32_768;
+
+/** Gathers lines and writes them together, so that a call does not pay for a system call. */
+function standardOutput(): LogSink {
+  let gathered = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = gathered;
+    gathered = "";
+    if (text !== "") process.stdout.write(text);
+  };
+  return {
+    write(line) {
+      // A reader of the log that has stopped must not stop the server: what it leaves behind is bounded.
+      if (process.stdout.writableLength > BACKLOG_BYTES_MAX) return;
+      gathered += line;
+      if (gathered.length >= FLUSH_CHARACTERS) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS).unref();
+    },
+    flush,
+  };
+}
+
+const BACKLOG_BYTES_MAX = 4_194_304;
 
 /**
  * What may be logged of something thrown: its class, its code and where it came from. Not its message, which

@@ -43,7 +43,6 @@ export type Handler = (call: Call) => Reply | Promise<Reply>;
 /** What the router hands to a route. */
 export type RouteContext = {
   readonly request: Request;
-  readonly server: Server<unknown> | null;
   readonly params?: { readonly [name: string]: string };
 };
 
@@ -51,6 +50,8 @@ export type BoundaryParts = {
   readonly clock: Clock;
   readonly newRequestId: () => string;
   readonly trustProxy: boolean;
+  /** The server that listens; null before it does. */
+  readonly server: () => Server<unknown> | null;
   readonly draining: () => boolean;
   /** Writes the headers of authenticated replies. */
   readonly stamp: (call: Call) => void;
@@ -75,8 +76,9 @@ export function createBoundary(parts: BoundaryParts): Boundary {
   return {
     route:
       (route, handler, options = {}) =>
-      async (context) => {
-        const call = beginCall(parts, route, context);
+      // Named one by one: the router reads this list, and gathers for a call what it does not find there.
+      async ({ request, params }) => {
+        const call = beginCall(parts, route, request, params);
         let response: Response;
         try {
           if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
@@ -93,16 +95,21 @@ export function createBoundary(parts: BoundaryParts): Boundary {
   };
 }
 
-function beginCall(parts: BoundaryParts, route: string, { request, server, params }: RouteContext): Call {
+function beginCall(
+  parts: BoundaryParts,
+  route: string,
+  request: Request,
+  params: RouteContext["params"] = {},
+): Call {
   const startedMs = parts.clock.monotonic();
   const id = parts.newRequestId();
   const call: Call = {
     id,
     request,
     route,
-    params: params ?? {},
-    clientAddress: () => clientAddress(request, server, parts.trustProxy),
-    allowSilence: () => server?.timeout(request, 0),
+    params,
+    clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
+    allowSilence: () => parts.server()?.timeout(request, 0),
     account: null,
     units: 0,
     headers: { "X-Request-Id": id },

@@ -41,11 +41,21 @@ export function createMetrics(readings: Readings): Metrics {
     registers: [registry],
   });
   for (const [name, { help, read }] of Object.entries(readings)) addReading(registry, name, help, read);
+  // Finding a series by its labels costs more than counting in it.
+  const series = new Map<string, ReturnType<typeof seriesOf>>();
+  const seriesOf = (route: string, status: number) => ({
+    requests: requests.labels(route, `${status}`),
+    seconds: seconds.labels(route),
+    units: units.labels(route),
+  });
   return {
     observe({ call, status, durationMs }) {
-      requests.inc({ route: call.route, status });
-      seconds.observe({ route: call.route }, durationMs / 1000);
-      if (call.units > 0) units.inc({ route: call.route }, call.units);
+      const name = `${status} ${call.route}`;
+      const known = series.get(name) ?? seriesOf(call.route, status);
+      series.set(name, known);
+      known.requests.inc();
+      known.seconds.observe(durationMs / 1000);
+      if (call.units > 0) known.units.inc(call.units);
     },
     text: () => registry.metrics(),
   };

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import type { Store } from "../store/open.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { dayOf } from "./period.ts";
@@ -37,6 +38,10 @@ export type ChargeLog = {
 
 const LATER_MS = 1_000;
 
+/** Writing takes at most a fifth of the time, and a charge waits for its group no longer than this. */
+const PAUSE_PER_COMMIT = 4;
+const PAUSE_MAX_MS = 2;
+
 /** Sums kept for calls of no units. When the disk takes none for so long that there are more, calls go uncounted. */
 const LATER_ENTRIES_MAX = 10_000;
 
@@ -44,21 +49,36 @@ const LATER_ENTRIES_MAX = 10_000;
  * Writes charges in groups: all that come in during one turn of the event loop share one transaction, at most
  * `entriesPerCommitMax` of them.
  */
-export function createChargeLog(parts: { store: Store; entriesPerCommitMax: number }): ChargeLog {
-  const { store, entriesPerCommitMax } = parts;
+export function createChargeLog(parts: {
+  store: Store;
+  clock: Clock;
+  entriesPerCommitMax: number;
+}): ChargeLog {
+  const { store, clock, entriesPerCommitMax } = parts;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
   let isScheduled = false;
   let laterTimer: Timer | undefined;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      writeNext();
-      if (queue.length > 0) schedule();
-    });
+    setImmediate(writeInTurn);
+  }
+
+  /** A commit that took long is followed by a pause in proportion, in which the next group gathers. */
+  function writeInTurn(): void {
+    const startedMs = clock.monotonic();
+    if (startedMs < pausedUntilMs) {
+      setImmediate(writeInTurn);
+      return;
+    }
+    isScheduled = false;
+    writeNext();
+    const endedMs = clock.monotonic();
+    pausedUntilMs = endedMs + Math.min((endedMs - startedMs) * PAUSE_PER_COMMIT, PAUSE_MAX_MS);
+    if (queue.length > 0) schedule();
   }
 
   function takeLater(): ChargeEntry[] {
@@ -140,16 +160,15 @@ function tryWrite(store: Store, group: readonly Waiting[], later: readonly Charg
   }
 }
 
-/** The events one by one, the counters and the roll-up once for each row that they touch. */
+/**
+ * Events, counters and roll-up, each once for every row that the entries touch: what one account is charged for
+ * one endpoint in one commit is one event.
+ */
 function writeEntries(store: Store, entries: readonly ChargeEntry[]): void {
   const counters = new Map<number, { units: number; calls: number }>();
-  const days = new Map<
-    string,
-    { accountId: string; day: string; endpoint: string; units: number; calls: number }
-  >();
+  const days = new Map<string, ChargeEntry & { readonly day: string; units: number; calls: number }>();
   store.transact(() => {
     for (const { accountId, planPeriodId, at, endpoint, units, calls } of entries) {
-      if (units > 0) store.usage.insertEvent({ accountId, planPeriodId, at, endpoint, units });
       const counter = counters.get(planPeriodId);
       if (counter === undefined) counters.set(planPeriodId, { units, calls });
       else {
@@ -159,7 +178,7 @@ function writeEntries(store: Store, entries: readonly ChargeEntry[]): void {
       const day = dayOf(at);
       const key = `${planPeriodId} ${day} ${endpoint}`;
       const sums = days.get(key);
-      if (sums === undefined) days.set(key, { accountId, day, endpoint, units, calls });
+      if (sums === undefined) days.set(key, { accountId, planPeriodId, at, day, endpoint, units, calls });
       else {
         sums.units += units;
         sums.calls += calls;
@@ -167,6 +186,9 @@ function writeEntries(store: Store, entries: readonly ChargeEntry[]): void {
     }
     for (const [planPeriodId, { units, calls }] of counters)
       store.planPeriods.add(planPeriodId, units, calls);
-    for (const row of days.values()) store.usage.addDay(row);
+    for (const { accountId, planPeriodId, at, day, endpoint, units, calls } of days.values()) {
+      if (units > 0) store.usage.insertEvent({ accountId, planPeriodId, at, endpoint, units });
+      store.usage.addDay({ accountId, day, endpoint, calls, units });
+    }
   });
 }

@@ -65,7 +65,7 @@ export function createMeter(parts: {
 }): Meter {
   const { store, plans, clock, planChanged } = parts;
   const ledgers = createLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
-  const log = createChargeLog({ store, entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX });
+  const log = createChargeLog({ store, clock, entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX });
 
   const callTime = (ledger: Ledger): number => {
     // A clock that was set back must not move a call out of the plan period that pays for it.
