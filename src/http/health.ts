@@ -25,7 +25,7 @@ export type HealthParts = {
   readonly checks: { readonly [part: string]: Check };
 };
 
-type HealthView = {
+export type HealthView = {
   readonly status: "healthy" | "degraded" | "failing";
   readonly version: string;
   readonly uptime_s: number;
