@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { mailDomainOf } from "../email/address.ts";
-import { judgeDomain } from "../email/domain-judgement.ts";
+import type { DomainFacts } from "../email/domain-facts.ts";
+import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
 import { verifyEmail } from "../email/verification.ts";
 import type { DomainFactsSource } from "./facts.ts";
@@ -13,12 +14,21 @@ export type EmailCheck = (
 
 /** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
 export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
+  // Known facts are the same object until they expire, and so is what follows from them.
+  const judgements = new WeakMap<DomainFacts, DomainJudgement>();
+  const judgementOf = (facts: DomainFacts): DomainJudgement => {
+    const known = judgements.get(facts);
+    if (known !== undefined) return known;
+    const judgement = judgeDomain(facts);
+    judgements.set(facts, judgement);
+    return judgement;
+  };
   return async (text, options) => {
     const domain = mailDomainOf(text);
     if (domain === null) return verifyEmail(text, undefined);
     const facts =
       source.cachedFacts(domain, options) ??
       (await source.factsOf(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs }));
-    return verifyEmail(text, judgeDomain(facts));
+    return verifyEmail(text, judgementOf(facts));
   };
 }

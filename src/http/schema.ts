@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { ApiError } from "../errors.ts";
+import { readQuery } from "./query.ts";
 
 /** A schema of a query or a body, compiled once, that reads and checks what callers send. */
 export type Reader<Schema extends TObject> = {
@@ -28,17 +29,21 @@ export function Word<const Words extends readonly string[]>(words: Words, descri
  */
 export function createReader<Schema extends TObject>(schema: Schema): Reader<Schema> {
   const check = TypeCompiler.Compile(schema);
-  const names = Object.keys(schema.properties);
+  const properties = new Map(Object.entries(schema.properties));
+  const required = new Set(schema.required);
+  const nullsDropped = new Set(
+    Object.entries(schema.properties)
+      .filter(([name, property]) => !required.has(name) && property.anyOf === undefined)
+      .map(([name]) => name),
+  );
   return {
     schema,
     query(url) {
-      const start = url.indexOf("?");
-      const sent = new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
       const values: { [name: string]: unknown } = {};
-      for (const name of names) {
-        const text = sent.get(name);
-        const property = schema.properties[name];
-        if (text !== null && property !== undefined) values[name] = readText(name, text, property);
+      for (const [name, text] of readQuery(url)) {
+        const property = properties.get(name);
+        if (property !== undefined && values[name] === undefined)
+          values[name] = readText(name, text, property);
       }
       return checked(check, values);
     },
@@ -46,9 +51,16 @@ export function createReader<Schema extends TObject>(schema: Schema): Reader<Sch
       if (typeof value !== "object" || value === null || Array.isArray(value)) {
         throw new ApiError("invalid_request", "The body must be a JSON object.");
       }
-      return checked(check, value);
+      return checked(check, withoutNulls(value, nullsDropped));
     },
   };
+}
+
+/** A field that may be left out may as well be null, unless null says something of its own there. */
+function withoutNulls(value: object, names: ReadonlySet<string>): object {
+  const fields = Object.entries(value);
+  const isDropped = ([name, field]: [string, unknown]) => field === null && names.has(name);
+  return fields.some(isDropped) ? Object.fromEntries(fields.filter((entry) => !isDropped(entry))) : value;
 }
 
 function checked<Schema extends TObject>(check: TypeCheck<Schema>, value: unknown): Static<Schema> {
