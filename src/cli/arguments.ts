@@ -5,6 +5,7 @@ import { readCountry } from "../phone/region.ts";
 import { CliError, EXIT } from "./failure.ts";
 import type { FileRun } from "./file-run.ts";
 import { INPUT_FORMATS, type InputFormat } from "./input.ts";
+import type { ServerWish } from "./judge.ts";
 import type { OutputFormat } from "./table.ts";
 import { KINDS, type Task } from "./task.ts";
 
@@ -19,7 +20,7 @@ export type Request =
 export type ItemRun = {
   readonly task: Task;
   readonly item: string;
-  readonly server: string | null;
+  readonly server: ServerWish | null;
   readonly json: boolean;
 };
 
@@ -50,6 +51,9 @@ Examples:
   bun run verify email ann@example.com
 `;
 
+/** Bridges a restart of the server: about 16 seconds where nothing answers. */
+const RETRIES_DEFAULT = 6;
+
 type FileOptions = {
   readonly column?: string;
   readonly header?: boolean;
@@ -61,10 +65,10 @@ type FileOptions = {
   readonly force?: boolean;
   readonly resume?: boolean;
   readonly quiet?: boolean;
-  readonly server?: string;
-};
+} & ServerOptions;
 
-type ItemOptions = { readonly server?: string; readonly json?: boolean };
+type ServerOptions = { readonly server?: string | undefined; readonly retries: number };
+type ItemOptions = ServerOptions & { readonly json?: boolean };
 type EmailOptions = { readonly deep?: boolean; readonly dns: boolean };
 type DocumentOptions = { readonly type?: string };
 type PhoneOptions = { readonly country?: string };
@@ -93,10 +97,10 @@ function programThat(ask: (request: Request) => void): Command {
     );
   const itemCommand = <Options>(command: Command, taskOf: (options: Options) => Task) =>
     withServer(command.option("--json", "write the result as JSON")).action(
-      (item: string, { server, json = false, ...options }: ItemOptions & Options) =>
+      (item: string, { server, retries, json = false, ...options }: ItemOptions & Options) =>
         ask({
           do: "item",
-          run: { task: taskOf(options as Options), item, server: serverUrl(server), json },
+          run: { task: taskOf(options as Options), item, server: serverWish({ server, retries }), json },
         }),
     );
 
@@ -133,7 +137,9 @@ function withFileOptions(command: Command): Command {
 }
 
 function withServer(command: Command): Command {
-  return command.option("--server <url>", "check on this server instead of here");
+  return command
+    .option("--server <url>", "check on this server instead of here")
+    .option("--retries <count>", "how often a call to the server is repeated", readRetries, RETRIES_DEFAULT);
 }
 
 function withEmailOptions(command: Command): Command {
@@ -185,7 +191,7 @@ function fileRun(path: string, options: FileOptions, task: Task): FileRun {
     force,
     resume,
     quiet,
-    server: serverUrl(options.server),
+    server: serverWish(options),
   };
 }
 
@@ -197,9 +203,15 @@ function readStatuses(text: string, kind: BatchKind): readonly string[] {
   return words;
 }
 
-function serverUrl(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const protocol = URL.canParse(text) ? new URL(text).protocol : "";
-  if (protocol === "http:" || protocol === "https:") return text.replace(/\/+$/, "");
-  throw new CliError(`--server must be an http or https address, not "${text}".`);
+function serverWish({ server, retries }: ServerOptions): ServerWish | null {
+  if (server === undefined) return null;
+  const protocol = URL.canParse(server) ? new URL(server).protocol : "";
+  if (protocol === "http:" || protocol === "https:")
+    return { url: server.replace(/\/+$/, ""), retriesMax: retries };
+  throw new CliError(`--server must be an http or https address, not "${server}".`);
+}
+
+function readRetries(text: string): number {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 0 to 99.");
 }

@@ -4,7 +4,7 @@ import { type Block, blocksOf } from "./blocks.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { type Input, type InputWish, openRows } from "./input.ts";
-import type { Judge, Judged } from "./judge.ts";
+import type { Judge, Judged, ServerWish } from "./judge.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { type Output, openOutput, statOf } from "./output.ts";
 import { createProgress, grouped, type Progress } from "./progress.ts";
@@ -28,11 +28,11 @@ export type FileRun = {
   readonly resume: boolean;
   readonly quiet: boolean;
   /** Null: check here. */
-  readonly server: string | null;
+  readonly server: ServerWish | null;
 };
 
 export type FileRunParts = {
-  readonly openJudge: (task: Task, server: string | null) => Promise<Judge>;
+  readonly openJudge: (task: Task, server: ServerWish | null) => Promise<Judge>;
   readonly clock: Clock;
   readonly newRunId: () => string;
   readonly stderr: NodeJS.WriteStream;
@@ -51,7 +51,7 @@ export async function verifyFile(run: FileRun, parts: FileRunParts): Promise<num
   const format = run.format ?? formatByName(run.output) ?? (input.format === "ndjson" ? "ndjson" : "csv");
   const settings = JSON.stringify({
     task: run.task,
-    server: run.server,
+    server: run.server?.url ?? null,
     only: run.only,
     format,
     columns: input.columns,
@@ -191,6 +191,7 @@ function stopped(error: unknown, output: Output, ledger: Ledger): unknown {
 
 function whatIsDone(output: Output, ledger: Ledger): string {
   const { rows } = ledger.tally();
+  if (rows === 0) return "Nothing was written.";
   if (!output.isResumable) return `The results of ${grouped(rows)} rows were written.`;
   return `The results of ${grouped(rows)} rows are in ${output.name}; the same command with --resume goes on from there.`;
 }

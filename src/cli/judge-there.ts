@@ -1,25 +1,23 @@
 import { RefusedError, UnreachableError } from "../client/failure.ts";
 import { type Client, createClient } from "../client.ts";
 import { CliError, EXIT } from "./failure.ts";
-import type { Judge, Judged } from "./judge.ts";
+import type { Judge, Judged, ServerWish } from "./judge.ts";
 import type { Task } from "./task.ts";
 
 const BLOCK_ROWS_MAX = 500;
 const BLOCKS_IN_FLIGHT = 4;
-/** Bridges a restart of the server: about 16 seconds where nothing answers. */
-const RETRIES_MAX = 6;
 
 /** Checks items on a server. Throws CliError at once where the server or the key is not right. */
 export async function createJudgeThere(
   task: Task,
-  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+  { url, apiKey, retriesMax }: ServerWish & { readonly apiKey: string },
 ): Promise<Judge> {
-  const { limits } = await createClient({ baseUrl: url, apiKey, retriesMax: 1 })
+  const { limits } = await createClient({ baseUrl: url, apiKey, retriesMax: Math.min(1, retriesMax) })
     .account()
     .catch((error: unknown) => {
       throw cliError(error, url, EXIT.badInput);
     });
-  const client = createClient({ baseUrl: url, apiKey, retriesMax: RETRIES_MAX });
+  const client = createClient({ baseUrl: url, apiKey, retriesMax });
   return {
     blockRowsMax: Math.min(BLOCK_ROWS_MAX, limits.max_batch_size),
     blocksInFlight: BLOCKS_IN_FLIGHT,

@@ -11,3 +11,10 @@ export type Judge = AsyncDisposable & {
 };
 
 export type Judged = { readonly results: readonly Result[]; readonly unitsCharged: number };
+
+/** A server to check on. */
+export type ServerWish = {
+  readonly url: string;
+  /** How often a call is repeated that got no answer, or was told to wait. */
+  readonly retriesMax: number;
+};

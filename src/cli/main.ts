@@ -5,7 +5,7 @@ import { readArguments } from "./arguments.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
 import { verifyItem } from "./item-run.ts";
-import type { Judge } from "./judge.ts";
+import type { Judge, ServerWish } from "./judge.ts";
 import { createJudgeHere } from "./judge-here.ts";
 import { createJudgeThere } from "./judge-there.ts";
 import type { Task } from "./task.ts";
@@ -28,12 +28,12 @@ async function main(): Promise<number> {
   }
 }
 
-async function openJudge(task: Task, server: string | null): Promise<Judge> {
+async function openJudge(task: Task, server: ServerWish | null): Promise<Judge> {
   if (server !== null) {
     const apiKey = process.env.ASSAY_API_KEY?.trim() ?? "";
     if (apiKey === "")
       throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
-    return await createJudgeThere(task, { url: server, apiKey });
+    return await createJudgeThere(task, { ...server, apiKey });
   }
   const config = readConfig(process.env, availableParallelism());
   const workerFiles = {

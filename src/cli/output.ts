@@ -75,7 +75,8 @@ function open(path: string, flags: string): number {
   try {
     return openSync(path, flags);
   } catch (error) {
-    throw new CliError(`${path} cannot be written: ${systemReason(error)}.`);
+    const reason = systemCode(error) === "ENOENT" ? "its folder does not exist" : systemReason(error);
+    throw new CliError(`${path} cannot be written: ${reason}.`);
   }
 }
 

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parse } from "csv-parse/sync";
+import { type CommandRoom, openCommandRoom, parsedLines } from "./command.ts";
+
+let room: CommandRoom;
+beforeAll(async () => {
+  room = await openCommandRoom();
+});
+afterAll(() => room[Symbol.asyncDispose]());
+
+type Record = { readonly [column: string]: string };
+const recordsOf = (text: string, delimiter = ","): Record[] => parse(text, { columns: true, delimiter });
+
+describe("CSV", () => {
+  test("keeps the original columns and rows, and adds ours", async () => {
+    const cells =
+      'Ann,"ann@good.com","said ""hi"", left\nand came back"\nBob,bob@null.com,\n"Cy, jr.",nope,x\n';
+    await room.write("people.csv", `name,email,note\n${cells}`);
+    const { exitCode, stderr } = await room.run(["people.csv", "-o", "people-out.csv"]);
+    expect(exitCode).toBe(0);
+    const records = recordsOf(await room.read("people-out.csv"));
+    expect(records.map(({ name, email, note }) => [name, email, note])).toEqual([
+      ["Ann", "ann@good.com", 'said "hi", left\nand came back'],
+      ["Bob", "bob@null.com", ""],
+      ["Cy, jr.", "nope", "x"],
+    ]);
+    expect(records.map(({ status, sub_status }) => `${status} ${sub_status}`)).toEqual([
+      "deliverable accepts_mail",
+      "undeliverable null_mx",
+      "undeliverable invalid_syntax",
+    ]);
+    expect(records[0]).toMatchObject({ has_mx: "true", mx_hosts: "mx.good.com", did_you_mean: "" });
+    expect(stderr).toContain("3 rows written to people-out.csv");
+    expect(await room.exists("people-out.csv.resume")).toBe(false);
+  });
+
+  test("reads what spreadsheets write: semicolons, a byte order mark, CR LF, ragged rows", async () => {
+    await room.write(
+      "sheet.csv",
+      "\ufeffName;E-Mail\r\nAnn;ann@good.com\r\n\r\nBob\r\nCy;cy@good.com;extra\r\n",
+    );
+    const { stdout } = await room.run(["sheet.csv", "-q"]);
+    const lines = stdout.split("\n");
+    expect(lines[0]).toStartWith("Name;E-Mail;status;");
+    expect(lines[1]).toStartWith("Ann;ann@good.com;deliverable;");
+    expect(lines[2]).toStartWith("Bob;;undeliverable;invalid_syntax;");
+    expect(lines[3]).toMatch(/^Cy;cy@good\.com;deliverable;.*;extra$/);
+  });
+
+  test("reads UTF-16 by its mark and other encodings by name", async () => {
+    const text = "name,email\nJosé,ann@good.com\n";
+    await room.write("utf16.csv", Buffer.from(`\ufeff${text}`, "utf16le"));
+    await room.write("latin1.csv", Buffer.from(text, "latin1"));
+    for (const args of [["utf16.csv"], ["latin1.csv", "--encoding", "windows-1252"]]) {
+      const { stdout, exitCode } = await room.run([...args, "-q"]);
+      expect(exitCode).toBe(0);
+      expect(recordsOf(stdout)).toMatchObject([{ name: "José", status: "deliverable" }]);
+    }
+  });
+
+  test("finds the column by the header's words, by the cells, by name or by number", async () => {
+    await room.write("words.csv", "contact,E-mail address\nann@other.example,ann@good.com\n");
+    await room.write("cells.csv", "id,who\n1,ann@good.com\n2,bob@good.com\n");
+    await room.write("bare.csv", "1,ann@good.com\n2,bob@good.com\n");
+    await room.write("two.csv", "old mail,new mail\nann@null.com,ann@good.com\n");
+    const statuses = async (...args: string[]) =>
+      recordsOf((await room.run([...args, "-q"])).stdout).map(({ status }) => status ?? "");
+    expect(await statuses("words.csv", "--header")).toEqual(["deliverable"]);
+    expect(await statuses("cells.csv")).toEqual(["deliverable", "deliverable"]);
+    expect(await statuses("bare.csv")).toEqual(["deliverable", "deliverable"]);
+    expect(await statuses("two.csv", "--column", "New Mail")).toEqual(["deliverable"]);
+    expect(await statuses("two.csv", "--column", "1")).toEqual(["undeliverable"]);
+  });
+
+  test("a file without header gets names for its columns", async () => {
+    await room.write("bare.csv", "1,ann@good.com\n");
+    const { stdout } = await room.run(["bare.csv", "-q"]);
+    expect(stdout).toStartWith("column_1,column_2,status,");
+    expect(recordsOf(stdout)).toMatchObject([{ column_1: "1", column_2: "ann@good.com" }]);
+  });
+
+  test("a column of ours never hides one of the file", async () => {
+    await room.write("clash.csv", "email,Status,score\nann@good.com,new,7\n");
+    const { stdout } = await room.run(["clash.csv", "-q"]);
+    expect(recordsOf(stdout)).toMatchObject([
+      { Status: "new", score: "7", assay_status: "deliverable", assay_score: "95" },
+    ]);
+  });
+
+  test("becomes NDJSON with the original cells in input", async () => {
+    await room.write("people.csv", "name,email\nAnn,ann@good.com\n");
+    const { stdout } = await room.run(["people.csv", "-q", "--format", "ndjson"]);
+    expect(parsedLines(stdout)).toMatchObject([
+      { input: { name: "Ann", email: "ann@good.com" }, email: "ann@good.com", status: "deliverable" },
+    ]);
+  });
+});
+
+describe("text, NDJSON and standard input", () => {
+  test("text has an address per line", async () => {
+    const stdin = "ann@good.com\r\n\n  \nnope";
+    const { stdout, exitCode, stderr } = await room.run(["-"], { stdin });
+    expect(recordsOf(stdout).map(({ email, status }) => [email, status])).toEqual([
+      ["ann@good.com", "deliverable"],
+      ["nope", "undeliverable"],
+    ]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("2 rows");
+  });
+
+  test("NDJSON gives the very results of the API, and keeps other fields", async () => {
+    const stdin = '"ann@good.com"\n{"email":"bob@good.com"}\n{"email":"nope","id":7}\n';
+    const { stdout } = await room.run(["-", "-q"], { stdin });
+    const lines = parsedLines(stdout);
+    expect(lines.map(({ email }) => email)).toEqual(["ann@good.com", "bob@good.com", "nope"]);
+    expect(lines[0]).not.toHaveProperty("input");
+    expect(lines[1]).not.toHaveProperty("input");
+    expect(lines[2]?.input).toEqual({ email: "nope", id: 7 });
+    expect(Object.keys(lines[0] ?? {})).toEqual(
+      "email status sub_status score normalized has_mx mx_hosts is_disposable is_role is_free_provider gibberish_score did_you_mean reasons".split(
+        " ",
+      ),
+    );
+  });
+
+  test("NDJSON objects become CSV with their fields as columns", async () => {
+    await room.write("in.ndjson", '{"id":1,"mail":"ann@good.com"}\n{"mail":"nope","id":2,"more":3}\n');
+    const { exitCode } = await room.run(["in.ndjson", "-q", "-c", "mail", "-o", "ndjson-out.csv"]);
+    expect(exitCode).toBe(0);
+    expect(recordsOf(await room.read("ndjson-out.csv"))).toMatchObject([
+      { id: "1", mail: "ann@good.com", status: "deliverable" },
+      { id: "2", mail: "nope", status: "undeliverable" },
+    ]);
+  });
+
+  test("an empty input is an empty output", async () => {
+    const { exitCode, stderr } = await room.run(["-"], { stdin: "" });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("0 rows");
+    await room.write("empty.csv", "");
+    expect((await room.run(["empty.csv", "-q"])).exitCode).toBe(0);
+  });
+});
+
+describe("what is checked and written", () => {
+  const stdin = "ann@good.com\ninfo@good.com\nbob@null.com\n";
+
+  test("--only writes the statuses named, and counts all", async () => {
+    const { stdout, stderr } = await room.run(["-", "--only", "risky,undeliverable", "--format", "ndjson"], {
+      stdin,
+    });
+    expect(parsedLines(stdout).map(({ email }) => email)).toEqual(["info@good.com", "bob@null.com"]);
+    expect(stderr).toMatch(/deliverable\s+1\s+33\.3%/);
+    expect(stderr).toContain("2 rows written");
+  });
+
+  test("--deep and --no-dns", async () => {
+    const reasons = async (...args: string[]) => {
+      const { stdout } = await room.run(["-", "-q", "--format", "ndjson", ...args], {
+        stdin: "ann@good.com",
+      });
+      return parsedLines(stdout)[0]?.reasons;
+    };
+    expect(await reasons("--deep")).toContain("dmarc_reject");
+    expect(await reasons()).not.toContain("dmarc_reject");
+    expect(await reasons("--no-dns")).toContain("dns_not_checked");
+  });
+
+  test("items that could not be checked are told, and are exit code 2", async () => {
+    const { exitCode, stderr } = await room.run(["-"], { stdin: "ann@good.com\nbob@servfail.com\n" });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("1 could not be checked (dns_error 1): try them again later");
+  });
+
+  test("--quiet says nothing", async () => {
+    const { stderr } = await room.run(["-", "--quiet"], { stdin });
+    expect(stderr).toBe("");
+  });
+
+  test("results come in the order of the input, whatever finishes first", async () => {
+    const emails = Array.from({ length: 4321 }, (_, i) => `user${i}@d${i % 700}.many.com`);
+    const { stdout } = await room.run(["-", "-q", "--format", "ndjson"], { stdin: emails.join("\n") });
+    expect(parsedLines(stdout).map(({ email }) => email)).toEqual(emails);
+  });
+});
+
+describe("documents and phones", () => {
+  test("documents of one type, and detected ones", async () => {
+    const stdin = "DE89 3704 0044 0532 0130 00\nDE88 3704 0044 0532 0130 00\n";
+    const { stdout, stderr } = await room.run(["documents", "-", "--type", "iban"], { stdin });
+    expect(recordsOf(stdout).map(({ value, valid, reason }) => [value, valid, reason])).toEqual([
+      ["DE89 3704 0044 0532 0130 00", "true", ""],
+      ["DE88 3704 0044 0532 0130 00", "false", "checksum"],
+    ]);
+    expect(stderr).toMatch(/ valid\s+1\s+50\.0%/);
+    const found = await room.run(["documents", "-", "-q"], { stdin: "978-3-16-148410-0" });
+    expect(recordsOf(found.stdout)).toMatchObject([{ type: "isbn", valid: "true" }]);
+  });
+
+  test("a card number is masked in what we write", async () => {
+    const { stdout } = await room.run(["documents", "-", "-q", "--type", "card"], {
+      stdin: "4242424242424242",
+    });
+    expect(stdout).toContain("424242******4242");
+    expect(stdout).not.toContain("4242424242424242");
+  });
+
+  test("phones with the country of national numbers", async () => {
+    await room.write("phones.csv", "name,Telefone\nAnn,(11) 98765-4321\nBob,123\n");
+    const { stdout } = await room.run(["phones", "phones.csv", "-q", "--country", "BR"]);
+    expect(recordsOf(stdout).map(({ name, e164, valid }) => [name, e164, valid])).toEqual([
+      ["Ann", "+5511987654321", "true"],
+      ["Bob", "", "false"],
+    ]);
+    const only = await room.run(["phones", "phones.csv", "-q", "--country", "55", "--only", "invalid"]);
+    expect(recordsOf(only.stdout).map(({ name }) => name)).toEqual(["Bob"]);
+  });
+});
+
+describe("single items", () => {
+  test("are shown a field per line, or as JSON", async () => {
+    const shown = await room.run(["email", "ann@good.com"]);
+    expect(shown.stdout).toMatch(/^status +deliverable$/m);
+    expect(shown.exitCode).toBe(0);
+    const json = await room.run(["phone", "(11) 98765-4321", "--country", "BR", "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ e164: "+5511987654321" });
+    const document = await room.run(["document", "978-3-16-148410-0", "--json"]);
+    expect(JSON.parse(document.stdout)).toMatchObject({ detected: "isbn" });
+    expect((await room.run(["email", "ann@servfail.com"])).exitCode).toBe(2);
+  });
+});
+
+test("help names every exit code", async () => {
+  const { stdout, exitCode } = await room.run(["--help"]);
+  expect(exitCode).toBe(0);
+  for (const code of [0, 1, 2, 3, 130]) expect(stdout).toMatch(new RegExp(`^  ${code} `, "m"));
+});
