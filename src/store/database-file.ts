@@ -60,6 +60,8 @@ export function openDatabaseFile(path: string): Database {
   let database: Database | undefined;
   try {
     database = new Database(path, { create: true, readwrite: true, strict: true });
+    // A backup that reads a database left by a crash repairs it first, and holds it for so long.
+    database.run("PRAGMA busy_timeout = 2000");
     if (bytes > 0) checkContent(database, path, bytes);
     setUp(database);
     return database;
@@ -80,7 +82,6 @@ export function openMemoryDatabase(): Database {
 function setUp(database: Database): void {
   // FULL: a commit is on the disk when it returns, also when the power fails right after.
   for (const pragma of [
-    "busy_timeout = 2000",
     "journal_mode = WAL",
     "synchronous = FULL",
     "foreign_keys = ON",

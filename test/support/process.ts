@@ -12,16 +12,61 @@ export type ServerProcess = AsyncDisposable & {
   /** Ends it and waits for its exit code. */
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<number | null>;
   readonly rssBytes: () => Promise<number>;
+  /** What it wrote to standard output after its address: its log. */
+  readonly said: () => string;
 };
+
+/** A server whose clock is in the hands of the test. */
+export type ShiftedServerProcess = ServerProcess & {
+  /** Sets how far its clock is from the machine's, and returns when it is. */
+  readonly shiftClock: (offsetMs: number) => Promise<void>;
+};
+
+type Environment = { readonly [name: string]: string };
 
 const ROOT = join(import.meta.dir, "../..");
 const START_DEADLINE_MS = 15_000;
+const SAID_CHARS_MAX = 4_000_000;
 
 /** Starts `src/main.ts` with these settings and waits until it answers. */
-export async function startProcess(environment: { readonly [name: string]: string }): Promise<ServerProcess> {
-  const startedMs = performance.now();
-  const child = Bun.spawn({
-    cmd: [process.execPath, "src/main.ts"],
+export async function startProcess(environment: Environment): Promise<ServerProcess> {
+  return launch("src/main.ts", environment);
+}
+
+/**
+ * Starts the server on a clock that the test moves, off by `TEST_CLOCK_OFFSET_MS` at the start, and with the
+ * batch worker of `TEST_BATCH_WORKER` where one is named. Everything else is as in `src/main.ts`.
+ */
+export async function startShiftedProcess(environment: Environment): Promise<ShiftedServerProcess> {
+  let told: ((offsetMs: number) => void) | undefined;
+  const server = await launch("test/support/shifted-server.ts", environment, (message) => {
+    told?.(Number(message));
+  });
+  return {
+    ...server,
+    async shiftClock(offsetMs) {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      told = resolve;
+      server.child.send(offsetMs);
+      await promise;
+    },
+  };
+}
+
+/** Starts the server of `startShiftedProcess`, and kills it once `isTime` says so, whether it answers by then or not. */
+export async function killStart(environment: Environment, isTime: () => Promise<void>): Promise<void> {
+  const child = spawnServer("test/support/shifted-server.ts", environment, () => {});
+  try {
+    await isTime();
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+}
+
+function spawnServer(main: string, environment: Environment, ipc?: (message: unknown) => void) {
+  return Bun.spawn({
+    cmd: [process.execPath, main],
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? "",
@@ -33,8 +78,18 @@ export async function startProcess(environment: { readonly [name: string]: strin
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
+    ...(ipc === undefined ? {} : { ipc }),
   });
-  const url = await announcedUrl(child);
+}
+
+async function launch(
+  main: string,
+  environment: Environment,
+  ipc?: (message: unknown) => void,
+): Promise<ServerProcess> {
+  const startedMs = performance.now();
+  const child = spawnServer(main, environment, ipc);
+  const { url, said } = await announcedUrl(child);
   await fetch(`${url}/healthz`);
   const startMs = performance.now() - startedMs;
   const end = async (signal: "SIGKILL" | "SIGTERM") => {
@@ -47,6 +102,7 @@ export async function startProcess(environment: { readonly [name: string]: strin
     child,
     startMs,
     end,
+    said,
     async rssBytes() {
       const status = await Bun.file(`/proc/${child.pid}/status`).text();
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
@@ -58,9 +114,9 @@ export async function startProcess(environment: { readonly [name: string]: strin
 }
 
 /** Runs `src/main.ts` where it is expected to refuse, and returns what it says. */
-export async function failedStart(environment: { readonly [name: string]: string }) {
+export async function failedStart(environment: Environment, wrapper: readonly string[] = []) {
   const child = Bun.spawn({
-    cmd: [process.execPath, "src/main.ts"],
+    cmd: [...wrapper, process.execPath, "src/main.ts"],
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? "", PORT: "0", LOG_LEVEL: "silent", ...environment },
     stdin: "ignore",
@@ -74,27 +130,37 @@ export async function failedStart(environment: { readonly [name: string]: string
   return { said, exitCode };
 }
 
-async function announcedUrl(child: Subprocess<"ignore", "pipe", "pipe">): Promise<string> {
+async function announcedUrl(child: Subprocess<"ignore", "pipe", "pipe">) {
   const timer = setTimeout(() => child.kill("SIGKILL"), START_DEADLINE_MS);
   const reader = child.stdout.getReader();
   let text = "";
   for (;;) {
     const { done, value } = await reader.read();
     text += new TextDecoder().decode(value);
-    const url = /listens on (http\S+)/.exec(text)?.[1];
-    if (url !== undefined) {
+    const [announced, url] = /listens on (http\S+)\n/.exec(text) ?? [];
+    if (announced !== undefined && url !== undefined) {
       clearTimeout(timer);
-      void drain(reader);
-      return url;
+      return { url, said: gather(reader, text.slice(text.indexOf(announced) + announced.length)) };
     }
     if (done) throw new Error(`The server did not start: ${text}${await new Response(child.stderr).text()}`);
   }
 }
 
-async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
-  while (!(await reader.read()).done) {
-    // What is not read would block the server once the pipe is full.
-  }
+type TextReader = { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> };
+
+/** Reads on, as what is not read would block the server once the pipe is full; keeps the beginning. */
+function gather(reader: TextReader, beginning: string): () => string {
+  const decoder = new TextDecoder();
+  let text = beginning;
+  const read = async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (text.length < SAID_CHARS_MAX) text += decoder.decode(value, { stream: true });
+    }
+  };
+  void read();
+  return () => text;
 }
 
 /** A folder of its own that goes with the test. */

@@ -103,7 +103,8 @@ export async function startTestServer(
   };
 }
 
-function requestInit({ key, method, body, headers, signal }: CallOptions): RequestInit {
+/** A call of a test as `fetch` takes it. */
+export function requestInit({ key, method, body, headers, signal }: CallOptions): RequestInit {
   const isText = typeof body === "string" || body instanceof Uint8Array;
   return {
     method: method ?? (body === undefined ? "GET" : "POST"),

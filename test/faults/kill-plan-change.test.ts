@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { startFixtureServer } from "../../src/dns/fixture-server.ts";
+import { checkBooks } from "../metering/books.ts";
+import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
+import { startProcess, temporaryFolder } from "../support/process.ts";
+
+const ROUNDS = 12;
+const ACCOUNTS_PER_ROUND = 6;
+
+/** What is asked for one after the other, and where it leads: upgrades at once, downgrades with the month. */
+const STEPS = [
+  { ask: "starter", plan: "starter", pending: null },
+  { ask: "growth", plan: "growth", pending: null },
+  { ask: "starter", plan: "growth", pending: "starter" },
+  { ask: "growth", plan: "growth", pending: null },
+  { ask: "scale", plan: "scale", pending: null },
+  { ask: "free", plan: "scale", pending: "free" },
+] as const;
+
+type Told = { readonly key: string; changesAsked: number; changesTold: number; asked: number; told: number };
+
+async function changeUntilDead({ call }: Caller, told: Told): Promise<void> {
+  for (const { ask } of STEPS) {
+    told.changesAsked += 1;
+    const reply = await call("/v1/account/plan", { key: told.key, body: { plan: ask } });
+    await reply.json();
+    expect(reply.status).toBe(200);
+    told.changesTold += 1;
+  }
+}
+
+async function chargeUntilDead({ call }: Caller, told: Told): Promise<void> {
+  for (let count = 0; count < 10_000; count += 1) {
+    told.asked += 1;
+    const reply = await call(`/v1/phone/validate?phone=%2B4420794${count}`, { key: told.key });
+    await reply.json();
+    if (reply.status === 200) told.told += 1;
+    else expect([402, 429]).toContain(reply.status);
+  }
+}
+
+test("kill -9 during plan changes leaves each account before or after a change, and every unit under one plan", async () => {
+  using folder = temporaryFolder("kill-plan");
+  await using dns = await startFixtureServer({ zone: FAULT_ZONE });
+  const environment = { DATA_DIR: folder.path, DNS_SERVERS: dns.address, SIGNUPS_PER_MINUTE: "100000" };
+  const accounts: Told[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await using server = await startProcess(environment);
+    const caller = callerOf(server.url);
+    const fresh = await Promise.all(
+      Array.from({ length: ACCOUNTS_PER_ROUND }, async () => ({
+        key: await caller.signUp("free"),
+        changesAsked: 0,
+        changesTold: 0,
+        asked: 0,
+        told: 0,
+      })),
+    );
+    accounts.push(...fresh);
+    const work = fresh.flatMap((told) => [changeUntilDead(caller, told), chargeUntilDead(caller, told)]);
+    const calling = Promise.allSettled(work);
+    setTimeout(() => void server.end("SIGKILL"), 2 + Math.random() * 250);
+    for (const { status, reason } of (await calling) as { status: string; reason?: Error }[]) {
+      // The connection of the killed server is the only failure there may be.
+      if (status === "rejected") expect(reason).not.toHaveProperty("matcherResult");
+    }
+    checkBooks(join(folder.path, "assay.db"), new Map(), (totals) =>
+      expect(totals.size).toBe(accounts.length),
+    );
+  }
+
+  await using server = await startProcess(environment);
+  const { accountOf } = callerOf(server.url);
+  let midway = 0;
+  for (const { key, changesAsked, changesTold, asked, told } of accounts) {
+    const { plan, pending_plan, usage } = await accountOf(key);
+    const possible = [changesTold, changesAsked].map((step) => {
+      const after = STEPS[step - 1] ?? { plan: "free", pending: null };
+      return `${after.plan} ${after.pending}`;
+    });
+    expect(possible).toContain(`${plan} ${pending_plan}`);
+    expect(usage.units).toBeGreaterThanOrEqual(told);
+    expect(usage.units).toBeLessThanOrEqual(asked);
+    if (changesTold < STEPS.length) midway += 1;
+  }
+  process.stdout.write(
+    `${ROUNDS} kills, ${accounts.length} accounts, ${midway} killed between plan changes\n`,
+  );
+  expect(midway).toBeGreaterThan(0);
+  expect(accounts.some(({ told }) => told > 0)).toBeTrue();
+}, 60_000);
