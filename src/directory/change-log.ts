@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "./draft.ts";
-import { writeAll } from "./durable-file.ts";
+import { createBatchWriter } from "./durable-file.ts";
 import { bytesAt } from "./shared-bytes.ts";
 
 /**
@@ -24,7 +24,6 @@ export const MARK_LINES = 64;
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const FILE_MS_MAX = 86_400_000;
 const RETENTION_MS = 30 * 86_400_000;
-const BATCH_BYTES = 1024 * 1024;
 
 /** Adds the changes behind `lastSeq` durably and gives the files as they then are. */
 export function appendChanges(
@@ -53,41 +52,30 @@ export function appendChanges(
 }
 
 function appendTo(path: string, log: LogFile, changes: readonly Change[], now: number): LogFile {
-  const at = new Date(now).toISOString();
+  const tail = `,"at":"${new Date(now).toISOString()}"}\n`;
   const marks = [...log.marks];
   const descriptor = openSync(path, "a");
   try {
     // A sync that was cut short may have left lines which no state speaks of.
     ftruncateSync(descriptor, log.bytes);
-    let bytes = log.bytes;
-    let batch: Uint8Array[] = [];
-    let batchBytes = 0;
+    const writer = createBatchWriter(descriptor);
     for (const [index, change] of changes.entries()) {
       const seq = log.lastSeq + 1 + index;
-      if ((seq - log.firstSeq) % MARK_LINES === 0) marks.push(bytes);
-      const line = changeLine(seq, change, at);
-      batch.push(line);
-      bytes += line.length;
-      batchBytes += line.length;
-      if (batchBytes >= BATCH_BYTES) {
-        writeAll(descriptor, Buffer.concat(batch));
-        batch = [];
-        batchBytes = 0;
+      if ((seq - log.firstSeq) % MARK_LINES === 0) marks.push(log.bytes + writer.bytes());
+      writer.put(`{"seq":${seq},"op":"${change.op}","host":${JSON.stringify(change.host)}`);
+      if (change.op === "upsert") {
+        writer.put(',"listing":');
+        writer.put(bytesAt(change.row));
       }
+      writer.put(tail);
     }
-    writeAll(descriptor, Buffer.concat(batch));
+    writer.flush();
     fsyncSync(descriptor);
+    const bytes = log.bytes + writer.bytes();
     return { ...log, lastSeq: log.lastSeq + changes.length, bytes, lastAt: now, marks };
   } finally {
     closeSync(descriptor);
   }
-}
-
-function changeLine(seq: number, change: Change, at: string): Uint8Array {
-  const head = `{"seq":${seq},"op":"${change.op}","host":${JSON.stringify(change.host)}`;
-  const tail = `,"at":"${at}"}\n`;
-  if (change.op === "delete") return Buffer.from(head + tail);
-  return Buffer.concat([Buffer.from(`${head},"listing":`), bytesAt(change.row.place), Buffer.from(tail)]);
 }
 
 /** The files that are still needed: those with a change of the last 30 days, the newest up to `bytesMax`. */

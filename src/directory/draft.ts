@@ -47,6 +47,8 @@ export type DraftParts = {
   readonly now: number;
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
+  /** To be called after every few megabytes of work. */
+  readonly relieve?: () => void;
 };
 
 const RECORD_EXCERPT_LENGTH = 1000;
@@ -220,7 +222,7 @@ function finishDraft(
 }
 
 function sameText(a: Row, b: Row): boolean {
-  return a === b || Buffer.compare(bytesAt(a.place), bytesAt(b.place)) === 0;
+  return a === b || Buffer.compare(bytesAt(a), bytesAt(b)) === 0;
 }
 
 function recent(tombstones: Map<string, Tombstone>, now: number): ReadonlyMap<string, Tombstone> {

@@ -1,26 +1,64 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
+const BATCH_BYTES = 1024 * 1024;
+
+/** Gathers small pieces into one buffer, so that a large file costs few writes and no garbage. */
+export type BatchWriter = {
+  readonly put: (piece: Uint8Array | string) => void;
+  /** Bytes taken so far. */
+  readonly bytes: () => number;
+  readonly flush: () => void;
+};
+
+export function createBatchWriter(descriptor: number): BatchWriter {
+  const batch = Buffer.alloc(BATCH_BYTES);
+  let used = 0;
+  let flushed = 0;
+  const flush = (): void => {
+    for (let at = 0; at < used; ) at += writeSync(descriptor, batch, at, used - at);
+    flushed += used;
+    used = 0;
+  };
+  const putBytes = (piece: Uint8Array): void => {
+    for (let at = 0; at < piece.length; ) {
+      if (used === batch.length) flush();
+      const part = piece.subarray(at, at + batch.length - used);
+      batch.set(part, used);
+      used += part.length;
+      at += part.length;
+    }
+  };
+  return {
+    put(piece) {
+      if (typeof piece !== "string") return putBytes(piece);
+      if (piece.length * 3 > batch.length) return putBytes(Buffer.from(piece));
+      if (piece.length * 3 > batch.length - used) flush();
+      used += batch.write(piece, used);
+    },
+    bytes: () => flushed + used,
+    flush,
+  };
+}
+
 /**
  * Writes a file so that after a crash there is either the old one or the whole new one: temporary file, fsync,
- * rename, fsync of the folder.
+ * rename, fsync of the folder. Gives its size.
  */
-export function writeDurably(path: string, parts: Iterable<Uint8Array>): void {
+export function writeDurably(path: string, fill: (writer: BatchWriter) => void): number {
   const temporary = `${path}.tmp`;
   const descriptor = openSync(temporary, "w");
+  const writer = createBatchWriter(descriptor);
   try {
-    for (const part of parts) writeAll(descriptor, part);
+    fill(writer);
+    writer.flush();
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
   renameSync(temporary, path);
   syncFolder(dirname(path));
-}
-
-/** A write may take less than it is given. */
-export function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, bytes.length - at);
+  return writer.bytes();
 }
 
 /** Makes created and renamed names of a folder durable. */

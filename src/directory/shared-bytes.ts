@@ -4,6 +4,7 @@
  */
 
 const SEGMENT_BYTES = 4 * 1024 * 1024;
+const SCRATCH_BYTES = 64 * 1024;
 
 /** A run of listing texts. `bytes` shrinks once, when the writer is done with it. */
 export type Segment = { bytes: Uint8Array };
@@ -12,6 +13,8 @@ export type Segment = { bytes: Uint8Array };
 export type Place = { readonly segment: Segment; readonly offset: number; readonly length: number };
 
 export type SegmentWriter = {
+  /** The text as bytes that are good until the next call. */
+  readonly encode: (text: string) => Uint8Array;
   readonly write: (bytes: Uint8Array) => Place;
   /** Gives back the unused end of the last segment. */
   readonly finish: () => void;
@@ -26,7 +29,13 @@ export function createSegmentWriter(): SegmentWriter {
     exact.set(segment.bytes.subarray(0, used));
     segment.bytes = exact;
   };
+  const encoder = new TextEncoder();
+  let scratch = new Uint8Array(SCRATCH_BYTES);
   return {
+    encode(text) {
+      if (text.length * 3 > scratch.length) scratch = new Uint8Array(text.length * 3);
+      return scratch.subarray(0, encoder.encodeInto(text, scratch).written);
+    },
     write(bytes) {
       if (used + bytes.length > segment.bytes.length) {
         trim();

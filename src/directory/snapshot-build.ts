@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Row } from "./row.ts";
-import { bytesAt, createTextTable, sharedIntegers } from "./shared-bytes.ts";
+import { bytesAt, createTextTable, type Segment, sharedIntegers } from "./shared-bytes.ts";
 import {
   column,
   type FeedPosition,
@@ -21,7 +21,7 @@ export function sortedByHost(rows: Iterable<Row>): Row[] {
 /** SHA-256 in hex of the rows as JSON lines. */
 export function digestOf(sorted: readonly Row[]): string {
   const hash = createHash("sha256");
-  for (const row of sorted) hash.update(bytesAt(row.place)).update(LINE_END);
+  for (const row of sorted) hash.update(bytesAt(row)).update(LINE_END);
   return hash.digest("hex");
 }
 
@@ -36,23 +36,19 @@ export function buildSnapshot(
   },
 ): Snapshot {
   const count = sorted.length;
-  const columnOf = (field: SortField) =>
-    column(
-      sorted.values().map((row) => row.values[field]),
-      count,
-    );
+  const columnOf = (field: SortField) => column(sorted, (row) => row[field]);
   const columns = perField(columnOf);
   return {
     ...identity,
     count,
-    bytes: sorted.reduce((sum, row) => sum + row.place.length + 1, 0),
+    bytes: sorted.reduce((sum, row) => sum + row.length + 1, 0),
     ...placesOf(sorted),
     hosts: createTextTable(sorted.map((row) => row.host)),
     columns,
     orders: perField((field) => orderRows(columns[field])),
     ...payeesOf(sorted),
     text: buildTextIndex(
-      sorted.map((row) => row.words),
+      Uint32Array.from(sorted, (row) => row.words),
       dictionary,
     ),
   };
@@ -63,16 +59,18 @@ function perField<T>(make: (field: SortField) => T): Record<SortField, T> {
 }
 
 function placesOf(sorted: readonly Row[]) {
-  const numbers = new Map<Row["place"]["segment"], number>();
+  const numbers = new Map<Segment, number>();
   const rowSegment = sharedIntegers(sorted.length);
   const rowOffset = sharedIntegers(sorted.length);
   const rowLength = sharedIntegers(sorted.length);
-  for (const [at, { place }] of sorted.entries()) {
+  let at = 0;
+  for (const place of sorted) {
     const number = numbers.get(place.segment) ?? numbers.size;
     numbers.set(place.segment, number);
     rowSegment[at] = number;
     rowOffset[at] = place.offset;
     rowLength[at] = place.length;
+    at += 1;
   }
   return { segments: [...numbers.keys()].map((segment) => segment.bytes), rowSegment, rowOffset, rowLength };
 }
@@ -81,6 +79,7 @@ function payeesOf(sorted: readonly Row[]) {
   const payees = [...new Set(sorted.map((row) => row.payee))].sort();
   const numbers = new Map(payees.map((payee, number) => [payee, number]));
   const rowPayee = sharedIntegers(sorted.length);
-  for (const [at, row] of sorted.entries()) rowPayee[at] = numbers.get(row.payee) ?? 0;
+  let at = 0;
+  for (const row of sorted) rowPayee[at++] = numbers.get(row.payee) ?? 0;
   return { payees: createTextTable(payees), rowPayee };
 }

@@ -69,9 +69,9 @@ export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint
   return { asc, desc };
 }
 
-export function column(values: Iterable<number>, count: number): Float64Array {
-  const numbers = sharedNumbers(count);
+export function column<Row>(rows: readonly Row[], readValue: (row: Row) => number): Float64Array {
+  const numbers = sharedNumbers(rows.length);
   let at = 0;
-  for (const value of values) numbers[at++] = value;
+  for (const row of rows) numbers[at++] = readValue(row);
   return numbers;
 }

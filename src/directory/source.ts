@@ -47,6 +47,8 @@ export type Intake = {
   readonly ageMs: number;
 };
 
+const RELIEF_BYTES = 8 * 1024 * 1024;
+
 export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 
 /** Reads a whole body into a draft. */
@@ -64,9 +66,14 @@ export async function readBody(
     rows += 1;
     draft.take(row === null ? null : decode(decoder, row));
   });
+  let bytes = 0;
   for await (const chunk of body) {
     see(chunk);
     splitter.push(chunk);
+    bytes += chunk.length;
+    if (bytes < RELIEF_BYTES) continue;
+    bytes = 0;
+    parts.relieve?.();
   }
   const envelope = splitter.end();
   return { draft: draft.finish(), envelope, rows };

@@ -165,45 +165,31 @@ function isBaseDue(state: StoredState, appended: readonly LogFile[], log: readon
 
 function writeBase(folder: string, state: StoredState, rows: Rows): StoredState["base"] {
   const file = `base-${state.version}.ndjson`;
-  let bytes = 0;
-  const parts = function* (): Generator<Uint8Array> {
-    let batch: Uint8Array[] = [];
-    let batchBytes = 0;
+  const bytes = writeDurably(join(folder, file), (writer) => {
     for (const row of sortedByHost(rows.values())) {
-      batch.push(bytesAt(row.place), LINE_END);
-      batchBytes += row.place.length + 1;
-      if (batchBytes < BATCH_BYTES) continue;
-      bytes += batchBytes;
-      yield Buffer.concat(batch);
-      batch = [];
-      batchBytes = 0;
+      writer.put(bytesAt(row));
+      writer.put("\n");
     }
-    bytes += batchBytes;
-    yield Buffer.concat(batch);
-  };
-  writeDurably(join(folder, file), parts());
+  });
   return { file, seq: state.seq, digest: state.digest, bytes };
 }
-
-const LINE_END = new Uint8Array([0x0a]);
-const BATCH_BYTES = 1024 * 1024;
 
 /** `previous.json` is left alone until there is a new base: the two never hang on the same file. */
 function writeState(folder: string, state: StoredState, hasNewBase: boolean): void {
   const current = join(folder, "current.json");
   const before = hasNewBase ? readText(current) : null;
-  if (before !== null) writeDurably(join(folder, "previous.json"), [before]);
+  if (before !== null) writeDurably(join(folder, "previous.json"), (writer) => writer.put(before));
   const json = JSON.stringify(state);
-  writeDurably(current, [Buffer.from(`${sha256(json)}\n${json}\n`)]);
+  writeDurably(current, (writer) => writer.put(`${sha256(json)}\n${json}\n`));
 }
 
 /** For the operator: what is kept out and why. */
 function writeQuarantine(folder: string, contents: Contents): void {
-  const lines = [...contents.quarantine.values()].map(
-    (entry) =>
-      `${JSON.stringify({ host: entry.host, reason: entry.reason, first_seen: entry.firstSeen, record: entry.record })}\n`,
-  );
-  writeDurably(join(folder, "quarantine.ndjson"), [Buffer.from(lines.join(""))]);
+  writeDurably(join(folder, "quarantine.ndjson"), (writer) => {
+    for (const { host, reason, firstSeen, record } of contents.quarantine.values()) {
+      writer.put(`${JSON.stringify({ host, reason, first_seen: firstSeen, record })}\n`);
+    }
+  });
 }
 
 /** Deletes what neither the current nor the previous state speaks of. */

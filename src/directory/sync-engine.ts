@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import { trippedBreakers } from "./breakers.ts";
 import type { Contents, Draft } from "./draft.ts";
 import { compressedExport } from "./export.ts";
-import { compact } from "./row.ts";
+import { compactTexts, compactWords } from "./row.ts";
 import { createSegmentWriter } from "./shared-bytes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { buildSnapshot, digestOf, sortedByHost } from "./snapshot-build.ts";
@@ -18,6 +18,8 @@ export type SyncEngineParts = {
   readonly clock: Clock;
   /** A new random id of letters and digits. */
   readonly newId: () => string;
+  /** Gives back memory; called only where there is much to give back. */
+  readonly relieve?: () => void;
 };
 
 /** Name of the source that is never mixed with another: its listings are nobody's. */
@@ -26,6 +28,8 @@ export const SAMPLE_SOURCE = "sample";
 const LOG_BYTES_MAX = 1024 * 1024 * 1024;
 /** How often the time of the last sync is written down where nothing else has changed. */
 const TOUCH_MS = 300_000;
+/** So many changes leave some ten megabytes behind. */
+const LARGE_CHANGES = 5000;
 const NO_BASE: StoredState["base"] = { file: "", seq: 0, digest: "", bytes: 0 };
 const NO_CONTENTS: Contents = { rows: new Map(), quarantine: new Map(), tombstones: new Map() };
 
@@ -44,7 +48,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
   let held: Held = { state: firstState(parts), contents: NO_CONTENTS, snapshot: null, writtenAt: 0 };
 
   const publish = (state: StoredState, contents: Contents): Published => {
-    const compacted = compact(contents.rows, dictionary);
+    const compacted = compactWords(compactTexts(contents.rows), dictionary);
     dictionary = compacted.dictionary;
     const sorted = sortedByHost(compacted.rows.values());
     const snapshot = buildSnapshot(sorted, dictionary, {
@@ -52,7 +56,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       digest: state.digest,
       feed: { epoch: state.epoch, seq: state.seq },
     });
-    held = { state, contents: { ...contents, rows: compacted.rows }, snapshot, writtenAt: state.syncedAt };
+    held = { state, contents: contentsOf(contents, compacted.rows), snapshot, writtenAt: state.syncedAt };
     return {
       snapshot,
       feed: { epoch: state.epoch, lastSeq: state.seq, folder: parts.folder, files: state.log },
@@ -82,7 +86,10 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     const known = stateAfter(held, intake, draft, parts, trips.length > 0);
     const freshness = freshnessOf(known, draft);
     if (draft.changes.length > 0 || known.base === NO_BASE) {
+      const isLarge = draft.changes.length > LARGE_CHANGES;
+      if (isLarge) parts.relieve?.();
       const state = folder.commit(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
+      if (isLarge) parts.relieve?.();
       return { kind: "changed", published: publish(state, draft), freshness, accepted: trips };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
@@ -91,7 +98,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     held = {
       ...held,
       state: known,
-      contents: { ...draft, rows },
+      contents: contentsOf(draft, rows),
       writtenAt: isNews ? known.syncedAt : held.writtenAt,
     };
     return { kind: "unchanged", freshness, accepted: trips };
@@ -108,7 +115,12 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
         const writer = createSegmentWriter();
         const now = parts.clock.now();
         const memory = held.state.upstream;
-        const intake = await parts.source.read(memory, held.contents, { now, writer, dictionary });
+        const intake = await parts.source.read(memory, held.contents, {
+          now,
+          writer,
+          dictionary,
+          ...(parts.relieve === undefined ? {} : { relieve: parts.relieve }),
+        });
         writer.finish();
         return take(opened.folder, intake, acceptTripped || parts.source.name === SAMPLE_SOURCE);
       } catch (error) {
@@ -121,6 +133,11 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** The contents alone: a draft also holds its changes, and with them all that they speak of. */
+function contentsOf({ quarantine, tombstones }: Contents, rows: Contents["rows"]): Contents {
+  return { rows, quarantine, tombstones };
 }
 
 const NOTHING_NEW = { changes: [], records: Number.POSITIVE_INFINITY, payeesCompared: 0, payeesChanged: 0 };

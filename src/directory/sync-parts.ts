@@ -13,16 +13,20 @@ export type SyncSurroundings = {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly limits?: UpstreamLimits;
+  readonly relieve?: () => void;
 };
 
 /** Puts the sync side together: an upstream, else a file, else the bundled sample. */
 export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
   const { clock, newId } = surroundings;
+  const source = sourceOf(settings, surroundings);
+  const { relieve } = surroundings;
   return createSyncEngine({
     folder: settings.folder,
-    source: sourceOf(settings, surroundings),
+    source,
     clock,
     newId,
+    ...(relieve === undefined ? {} : { relieve }),
   });
 }
 

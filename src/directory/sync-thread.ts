@@ -32,7 +32,7 @@ export function createSyncThread(parts: {
     waiting.clear();
   };
   const start = (): Worker => {
-    const started = new Worker(parts.workerFile, { type: "module" });
+    const started = new Worker(parts.workerFile, { type: "module", smol: true });
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
       const caller = waiting.get(data.id);
       waiting.delete(data.id);

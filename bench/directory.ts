@@ -1,0 +1,211 @@
+/**
+ * The directory at 80,000 listings: how long syncs block the main thread, how quickly pages are found, what it
+ * costs in memory. Run `bun bench/directory.ts`; it takes about a minute and prints its figures.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../src/clock.ts";
+import { createDirectory, type Directory } from "../src/directory/directory.ts";
+import { findMatches, joinListings, type QueryParameters, queryOf } from "../src/directory/query.ts";
+import { createSyncThread } from "../src/directory/sync-thread.ts";
+
+const LISTINGS = 80_000;
+const MEGABYTE = 1024 * 1024;
+const TOPICS =
+  "weather translation image video search chat completion scraping maps finance news sports".split(" ");
+const WORDS =
+  "fast cheap reliable global model agent data stream vision audio text legal medical market price".split(
+    " ",
+  );
+
+if (process.argv[2] === "upstream") serveUpstream();
+else await main();
+
+/** A record of the size that real ones have, about 730 bytes; `edition` changes what is measured anew each day. */
+function record(n: number, edition: number): string {
+  const host = `${TOPICS[n % TOPICS.length]}-${n}.example`;
+  const pick = (step: number) => `${WORDS[(n * step + step) % WORDS.length]}`;
+  const urls = ["/v1/run", "/v1/batch"].map((path) => `https://${host}${path}`);
+  return JSON.stringify({
+    host,
+    service_name: `${TOPICS[(n * 7) % TOPICS.length]} service ${n}`,
+    description: `A ${pick(3)} ${pick(5)} ${pick(7)} service for ${pick(11)} ${pick(13)}, number ${n}, with ${pick(17)} answers`,
+    endpoints: 2,
+    score: (n * 37) % 101,
+    evidence: {
+      pay_to: `0x${(n + 1).toString(16).padStart(40, "0")}`,
+      uptime_30d: ((n * 13 + edition) % 1000) / 1000,
+      probes_30d: 4320 + edition,
+      median_latency_ms: (n * 17) % 3000,
+      payers_30d: (n * 5) % 400,
+      settlements_30d: (n * 29) % 9000,
+      last_paid: new Date(1_760_000_000_000 - (n % 5000) * 60_000).toISOString(),
+      pay_to_changed_at: null,
+      price_usd: `0.${String((n * 7919) % 1_000_000).padStart(6, "0")}`,
+    },
+    resources: urls.map((url) => ({ url, score: (n * 37) % 101, price_usd: "0.010000" })),
+    judged_by: `https://judge.example/v1/check?resource=${encodeURIComponent(urls[0] ?? "")}`,
+  });
+}
+
+/** Serves an export that is a new edition whenever it is asked to be one. */
+function serveUpstream(): void {
+  const bodyOf = (edition: number) =>
+    Bun.gzipSync(Array.from({ length: LISTINGS }, (_, n) => record(n, edition)).join("\n"), { level: 1 });
+  let edition = 1;
+  let body = bodyOf(edition);
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      if (request.url.endsWith("/next")) {
+        edition += 1;
+        body = bodyOf(edition);
+        return new Response("ok");
+      }
+      if (!request.url.endsWith("/v1/directory/export")) return new Response("{}", { status: 404 });
+      return new Response(body, { headers: { "Content-Encoding": "gzip", ETag: `"${edition}"` } });
+    },
+  });
+  process.stdout.write(`http://127.0.0.1:${server.port}\n`);
+}
+
+async function main(): Promise<void> {
+  say("machine", `${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Bun ${Bun.version}`);
+  const child = Bun.spawn([process.execPath, import.meta.path, "upstream"], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const folder = mkdtempSync(join(tmpdir(), "assay-bench-directory-"));
+  try {
+    const reader = child.stdout.getReader();
+    const url = new TextDecoder().decode((await reader.read()).value).trim();
+    await measure(url, folder);
+  } finally {
+    child.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(upstream: string, folder: string): Promise<void> {
+  const settings = { upstream, file: null, allowPrivateUpstream: true, allowRedirects: false, folder };
+  const open = () =>
+    createDirectory({
+      settings: { upstream, syncIntervalMs: 3_600_000, acceptNextSnapshot: false },
+      syncer: createSyncThread({
+        workerFile: new URL("../workers/directory-sync.ts", import.meta.url).href,
+        settings,
+      }),
+      clock: systemClock,
+      random: () => 0.5,
+      wait: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    });
+  const idle = await longestGap(() => Bun.sleep(2000));
+  say("idle", gapText(idle));
+  say("resident before the first sync", `${(process.memoryUsage().rss / MEGABYTE).toFixed(0)} MB`);
+  const directory = open();
+  await directory.start();
+  await measureSync(directory, "first full sync", () => Promise.resolve());
+  await measureQueries(directory);
+  await measureSync(directory, "full sync, nothing changed", () => Promise.resolve());
+  for (const turn of ["second", "third"]) {
+    await measureSync(directory, `full sync, every listing changed (${turn})`, async () => {
+      await fetch(`${upstream}/next`);
+    });
+  }
+  const view = directory.view();
+  const zip = await longestGap(async () => {
+    if (view !== null) await directory.compressed(view.snapshot, "ndjson");
+  });
+  say("compressed export", `${zip.tookMs.toFixed(0)} ms, ${gapText(zip)}`);
+  await directory[Symbol.asyncDispose]();
+  Bun.gc(true);
+  const again = open();
+  const start = await longestGap(() => again.start());
+  say(
+    "restart from disk",
+    `${start.tookMs.toFixed(0)} ms, ${gapText(start)}, ${again.view()?.snapshot.count} listings`,
+  );
+  await again[Symbol.asyncDispose]();
+}
+
+async function measureSync(directory: Directory, name: string, prepare: () => Promise<void>): Promise<void> {
+  await prepare();
+  const gap = await longestGap(async () => {
+    const outcome = await directory.sync();
+    if (outcome.kind === "failed" || outcome.kind === "refused") throw new Error(outcome.reason);
+  });
+  const { count = 0, bytes = 0 } = directory.view()?.snapshot ?? {};
+  const rss = process.memoryUsage().rss / MEGABYTE;
+  const size = `${count} listings of ${(bytes / MEGABYTE).toFixed(0)} MB`;
+  say(name, `${gap.tookMs.toFixed(0)} ms, ${gapText(gap)}, ${size}, ${rss.toFixed(0)} MB resident`);
+}
+
+async function measureQueries(directory: Directory): Promise<void> {
+  const cases: readonly [string, QueryParameters][] = [
+    ["page by score", {}],
+    ["filtered, sorted page", { min_score: 50, max_price_usd: "0.3", min_uptime: 0.5, sort: "latency" }],
+    ["page of one payee", { payee: `0x${(4711).toString(16).padStart(40, "0")}` }],
+    ["two-word search", { q: "weather reliable" }],
+    ["two-word search of a short beginning", { q: "service a", sort: "price" }],
+    ["search of the commonest word", { q: "example" }],
+  ];
+  for (const [name, parameters] of cases) {
+    const times: number[] = [];
+    let total = 0;
+    for (let turn = 0; turn < 60; turn++) {
+      const startedMs = performance.now();
+      const snapshot = directory.view()?.snapshot;
+      if (snapshot === undefined) throw new Error("no snapshot");
+      const matches = findMatches(snapshot, queryOf(parameters), 0, 50);
+      joinListings(snapshot, matches.rows, "[", "]");
+      times.push(performance.now() - startedMs);
+      total = matches.total;
+      await Bun.sleep(0);
+    }
+    times.sort((a, b) => a - b);
+    const at = (share: number) => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(2);
+    say(name, `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms, ${total} matches`);
+  }
+}
+
+type Gap = {
+  /** The longest time in which the main thread took no other work. */
+  readonly gapMs: number;
+  /** How much of it the thread itself was at work, the rest being spent in wait for a core. */
+  readonly busyMs: number;
+  readonly tookMs: number;
+};
+
+async function longestGap(work: () => Promise<unknown>): Promise<Gap> {
+  let last = performance.now();
+  let lastBusyMs = mainThreadBusyMs();
+  let gapMs = 0;
+  let busyMs = 0;
+  const timer = setInterval(() => {
+    const [now, busy] = [performance.now(), mainThreadBusyMs()];
+    gapMs = Math.max(gapMs, now - last - 1);
+    busyMs = Math.max(busyMs, busy - lastBusyMs);
+    [last, lastBusyMs] = [now, busy];
+  }, 1);
+  const startedMs = performance.now();
+  await work();
+  await Bun.sleep(5);
+  clearInterval(timer);
+  return { gapMs, busyMs, tookMs: performance.now() - startedMs };
+}
+
+/** CPU time of the main thread as Linux counts it. */
+function mainThreadBusyMs(): number {
+  const [ran = "0"] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+  return Number(ran) / 1e6;
+}
+
+function gapText({ gapMs, busyMs }: Gap): string {
+  return `main thread blocked ${gapMs.toFixed(1)} ms at most, ${busyMs.toFixed(1)} ms of its own work`;
+}
+
+function say(name: string, figures: string): void {
+  process.stdout.write(`${name}: ${figures}\n`);
+}
