@@ -57,11 +57,13 @@ async function disposableEntries(): Promise<readonly string[]> {
   const live = JSON.parse(await packageText("fakefilter/json/data.json")) as {
     domains: Record<string, unknown>;
   };
-  return [...curated, ...Object.keys(live.domains)]
-    .map((domain) => domain.trim().toLowerCase())
-    .filter((domain) => isListable(domain) && !allProviders().has(domain))
-    // A misspelling that takes mail is told as one: whoever wrote it meant another domain.
-    .filter((domain) => suggestDomain(domain, "works") === null);
+  return (
+    [...curated, ...Object.keys(live.domains)]
+      .map((domain) => domain.trim().toLowerCase())
+      .filter((domain) => isListable(domain) && !allProviders().has(domain))
+      // A misspelling that takes mail is told as one: whoever wrote it meant another domain.
+      .filter((domain) => suggestDomain(domain, "works") === null)
+  );
 }
 
 /** Names on which no mail provider is: schools, places to fill in, firms known for something else. */
