@@ -183,9 +183,8 @@ async function* failureLast(
 
 /** The failure as the user reads it: what happened, what is done, how to go on. */
 function stopped(error: unknown, output: Output, ledger: Ledger): unknown {
-  if (error instanceof CliError && error.message === "") return error;
   ledger.save();
-  if (!(error instanceof CliError)) return error;
+  if (!(error instanceof CliError) || error.message === "" || !ledger.isInStep()) return error;
   return new CliError(`${error.message} ${whatIsDone(output, ledger)}`, error.exitCode, { cause: error });
 }
 

@@ -19,6 +19,8 @@ export type Ledger = {
   readonly skip: (block: Block) => void;
   /** Throws CliError unless the blocks read over are those that were written. */
   readonly compareSkipped: () => void;
+  /** False while an earlier run's blocks are read over. */
+  readonly isInStep: () => boolean;
   /** Writes the checkpoint, with all lines before it safely on the disk; the old one stays where that fails. */
   readonly save: () => void;
   /** Takes the checkpoint away: the output is whole. */
@@ -46,7 +48,8 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
   let tally = from?.tally ?? EMPTY_TALLY;
   let outputBytes = output.position();
   let rowsSeen = 0;
-  let hasCompared = false;
+  // Until then an earlier run's checkpoint is the right one.
+  let isInStep = from === null;
   let savedMs = clock.monotonic();
 
   const digest = () => hash.copy().digest("hex");
@@ -74,8 +77,7 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
   }
 
   function save(): void {
-    // While the rows of an earlier run are read over, its checkpoint is the right one.
-    if (!output.isResumable || rowsSeen < tally.rows) return;
+    if (!output.isResumable || !isInStep) return;
     try {
       writeDown();
     } catch {
@@ -96,6 +98,7 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
   return {
     runId,
     tally: () => tally,
+    isInStep: () => isInStep,
     save,
     async begin(header) {
       await append(header);
@@ -114,9 +117,9 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
     },
     skip: look,
     compareSkipped() {
-      if (from === null || hasCompared) return;
-      hasCompared = true;
-      if (rowsSeen === from.rows && digest() === from.itemsHash) return;
+      if (from === null || isInStep) return;
+      isInStep = rowsSeen === from.rows && digest() === from.itemsHash;
+      if (isInStep) return;
       throw new CliError(
         `The input is not the one that ${output.name} was begun with; start anew with --force.`,
       );

@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import { type CommandRoom, openCommandRoom, parsedLines } from "./command.ts";
+
+// Processes of their own on a machine that may be busy.
+setDefaultTimeout(60_000);
 
 let room: CommandRoom;
 beforeAll(async () => {
