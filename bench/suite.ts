@@ -1,0 +1,73 @@
+import { parseArgs } from "node:util";
+import { loadWarning, machineLine, readMachine } from "./machine.ts";
+import { figuresTables, shown, targetsTable } from "./print.ts";
+import { type SuiteResult, slowdowns } from "./result.ts";
+
+export type SuiteOptions = {
+  readonly quick: boolean;
+  /** What every duration is multiplied with. */
+  readonly scale: number;
+  /** Progress and findings for whoever watches. */
+  readonly say: (line: string) => void;
+};
+
+export type SuiteFindings = Pick<SuiteResult, "figures" | "targets"> & {
+  readonly versions?: SuiteResult["versions"];
+};
+
+/** A quick run takes a tenth of the time. */
+const QUICK_SCALE = 0.1;
+const SLOWDOWN_MAX_PERCENT = 20;
+
+/**
+ * Runs a suite from the command line: looks at the load first, prints what was found, writes `--json FILE`, and
+ * with `--compare FILE` exits with 1 where a figure is more than `--threshold` percent worse. A missed target is
+ * printed and does not fail the run: it depends on the machine.
+ */
+export async function runSuite(
+  suite: string,
+  measure: (options: SuiteOptions) => Promise<SuiteFindings>,
+): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: "boolean", default: false },
+      json: { type: "string" },
+      compare: { type: "string" },
+      threshold: { type: "string", default: `${SLOWDOWN_MAX_PERCENT}` },
+    },
+  });
+  const { quick } = values;
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  const machine = await readMachine();
+  say(`${suite}${quick ? " (quick: a tenth of the time)" : ""}: ${machineLine(machine)}`);
+  const warning = loadWarning(machine);
+  if (warning !== null) say(warning);
+  const startedMs = performance.now();
+  const { versions = {}, ...found } = await measure({ quick, scale: quick ? QUICK_SCALE : 1, say });
+  const at = new Date().toISOString();
+  const result: SuiteResult = { suite, at, quick, machine, versions, ...found };
+  say(`\n${figuresTables(result)}`);
+  if (result.targets.length > 0) say(`\n${targetsTable(result.targets)}`);
+  say(`\n${suite} took ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
+  if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
+  if (values.compare !== undefined) await compare(values.compare, result, Number(values.threshold), say);
+}
+
+async function compare(
+  path: string,
+  now: SuiteResult,
+  thresholdPercent: number,
+  say: (line: string) => void,
+): Promise<void> {
+  const before: SuiteResult = await Bun.file(path).json();
+  if (before.machine.processor !== now.machine.processor || before.machine.cores !== now.machine.cores) {
+    say(`WARNING: ${path} comes from another machine.`);
+  }
+  if (before.quick !== now.quick) say(`WARNING: one of the two runs was a quick one.`);
+  const worse = slowdowns(before, now, thresholdPercent / 100);
+  for (const { name, before: was, now: is, change } of worse) {
+    say(`slower by ${(change * 100).toFixed(0)} %: ${name}, ${shown(was)} before, ${shown(is)} now`);
+  }
+  if (worse.length === 0) say(`nothing is more than ${thresholdPercent} % slower than in ${path}`);
+  else process.exitCode = 1;
+}
