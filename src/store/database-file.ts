@@ -1,4 +1,4 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import {
   accessSync,
   closeSync,
@@ -20,6 +20,12 @@ const APPLICATION_ID = 0x41535359;
 /** Larger files are not read through at the start, which would keep everyone waiting for seconds. */
 const CHECKED_BYTES_MAX = 128 * 1024 * 1024;
 
+/** Primary result codes that speak of what is in the file: CORRUPT and NOTADB. */
+const DAMAGE_CODES: ReadonlySet<number> = new Set([11, 26]);
+
+/** What opening a database takes at least, with its log and the log's index. */
+const PROBE_BYTES = 256 * 1024;
+
 /** Where the database of a data directory is. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, "assay.db");
@@ -38,9 +44,10 @@ export function prepareDataDir(dataDir: string): void {
   const probe = join(dataDir, "assay.probe");
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    writeFileSync(probe, "");
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
     rmSync(probe);
   } catch (error) {
+    if (existsSync(probe)) rmSync(probe);
     throw new StoreOpenError(
       `The data directory ${dataDir} cannot be written (${reason(error)}). Give this user the right to write there and free space, or set DATA_DIR to another directory.`,
       { cause: error },
@@ -67,9 +74,18 @@ export function openDatabaseFile(path: string): Database {
     return database;
   } catch (error) {
     database?.close(true);
-    if (error instanceof StoreOpenError) throw error;
-    throw damaged(path, reason(error), error);
+    throw asOpenError(path, error);
   }
+}
+
+/** What stops a database from being opened, as a sentence for the operator. A bug stays what it is. */
+export function asOpenError(path: string, error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  if (DAMAGE_CODES.has(error.errno & 0xff)) return damaged(path, reason(error), error);
+  return new StoreOpenError(
+    `The database ${path} cannot be opened now (${reason(error)}). Make sure that its disk works and has free space, and that no other program uses it.`,
+    { cause: error },
+  );
 }
 
 /** A database in memory, for tests. */

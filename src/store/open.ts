@@ -4,7 +4,13 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../clock.ts";
 import { createAccountStore } from "./account-store.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
-import { databasePath, openDatabaseFile, openMemoryDatabase, prepareDataDir } from "./database-file.ts";
+import {
+  asOpenError,
+  databasePath,
+  openDatabaseFile,
+  openMemoryDatabase,
+  prepareDataDir,
+} from "./database-file.ts";
 import { createInvoiceStore } from "./invoice-store.ts";
 import { migrate } from "./migrations.ts";
 import { createPlanPeriodStore } from "./plan-period-store.ts";
@@ -41,7 +47,7 @@ export function openStore(options: StoreOptions): Store {
   } catch (error) {
     database?.close(true);
     lock.release();
-    throw error;
+    throw asOpenError(path, error);
   }
 }
 
