@@ -104,7 +104,10 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   const run: Run = { call, route, batch, reservation, unitsPerItem, results, lines };
   if (entry !== null) return await answerKept(run, entry);
   if (batch.chunks.length <= WHOLE_CHUNKS_MAX) return await answerWhole(run);
-  return answerStreamed(run, cleanUp.move(), parts.readerStallMs);
+  const source = chargedParts(run);
+  // What fails up to here still gets an answer; afterwards the connection can only be broken off.
+  const first = await source.next();
+  return answerStreamed(run, resumed(first, source), cleanUp.move(), parts.readerStallMs);
 }
 
 /** Judges and charges everything, then answers. */
@@ -133,12 +136,17 @@ async function answerKept(run: Run, entry: IdempotentCall): Promise<Reply> {
   return { status: 200, body: kept.whole(), headers };
 }
 
-/** Answers at once and judges as the reader takes the bytes. The headers tell the units reserved. */
-function answerStreamed(run: Run, cleanUp: DisposableStack, stallMs: number): Reply {
+/** Answers once the first chunk is charged, and judges the rest as it is read. The headers tell the units reserved. */
+function answerStreamed(
+  run: Run,
+  source: AsyncGenerator<Uint8Array, void, undefined>,
+  cleanUp: DisposableStack,
+  stallMs: number,
+): Reply {
   const { call, reservation } = run;
   call.streaming = true;
   call.units = reservation.units;
-  const body = byteStream(chargedParts(run), {
+  const body = byteStream(source, {
     stallMs,
     onError: call.broken,
     onEnd(complete) {
@@ -148,6 +156,15 @@ function answerStreamed(run: Run, cleanUp: DisposableStack, stallMs: number): Re
     },
   });
   return { status: 200, body, headers: replyHeaders(run) };
+}
+
+/** A generator of which the first value was taken, as if none was. */
+async function* resumed(
+  first: IteratorResult<Uint8Array, void>,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }
 
 /** The reply's bytes in order. The units of a chunk are on disk before its bytes are handed out. */

@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { emailBatchOf, jsonOf } from "../support/json.ts";
+import { startProcess } from "../support/process.ts";
+import { refusalOf } from "../support/server.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
+
+const CHARGES_UNTIL_FULL_MAX = 20_000;
+
+/** Charges until the disk takes no more; returns the units that were announced. */
+async function chargeUntilRefused({ call }: Caller, key: string): Promise<number> {
+  for (let units = 0; units < CHARGES_UNTIL_FULL_MAX; units += 1) {
+    const reply = await call("/v1/phone/validate?phone=%2B442079460000", { key });
+    if (reply.status === 200) {
+      expect(reply.headers.get("X-Units-Charged")).toBe("1");
+      await reply.json();
+      continue;
+    }
+    expect(await refusalOf(reply)).toBe("503 storage_unavailable");
+    return units;
+  }
+  throw new Error("The disk is never full");
+}
+
+const addresses = (count: number) => Array.from({ length: count }, (_, at) => `b${at}@d${at % 50}.many.com`);
+
+test("on a full disk writes are refused with 503, reads go on, and once there is room everything heals by itself", async () => {
+  using disk = mountSmallDisk(24);
+  if (disk === null) return;
+  await using dns = await startDns(FAULT_ZONE);
+  await using server = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
+  const caller = callerOf(server.url);
+  const { call, signUp, unitsOf } = caller;
+  const key = await signUp();
+  disk.fill();
+  let announced = await chargeUntilRefused(caller, key);
+
+  const writes: [path: string, body: unknown, headers?: { [name: string]: string }][] = [
+    ["/v1/email/verify", { email: "someone@good.com" }],
+    ["/v1/identity/validate", { type: "ean13", value: "4006381333931" }],
+    ["/v1/email/batch", { emails: addresses(100) }],
+    ["/v1/email/batch", { emails: addresses(5000) }],
+    ["/v1/email/batch", { emails: addresses(5000) }, { "Idempotency-Key": "full-disk-batch" }],
+    ["/v1/email/verify", { email: "someone@good.com" }, { "Idempotency-Key": "full-disk" }],
+    ["/v1/account/plan", { plan: "growth" }],
+    ["/v1/account/keys/rotate", { overlap_seconds: 60 }],
+  ];
+  for (const [path, body, headers] of writes) {
+    const reply = await call(path, { key, body, headers: headers ?? {} });
+    expect(`${path} ${await refusalOf(reply)}`).toBe(`${path} 503 storage_unavailable`);
+    expect(Number(reply.headers.get("Retry-After"))).toBeGreaterThan(0);
+    expect(reply.headers.get("X-Units-Charged")).toBe("0");
+  }
+  const signup = await call("/v1/signup", { body: { email: "late@good.com" } });
+  expect(await refusalOf(signup)).toBe("503 storage_unavailable");
+
+  for (const path of ["/healthz", "/v1/plans", "/v1/directory?limit=1", "/metrics"]) {
+    expect(`${path} ${(await call(path)).status}`).toBe(`${path} 200`);
+  }
+  for (const path of ["/v1/account", "/v1/account/usage", "/v1/account/invoices"]) {
+    expect(`${path} ${(await call(path, { key })).status}`).toBe(`${path} 200`);
+  }
+  const health = await call("/health");
+  const { status, checks } = await jsonOf<{ status: string; checks: { database: { status: string } } }>(
+    health,
+  );
+  expect([health.status, status, checks.database.status]).toEqual([503, "failing", "fail"]);
+  expect(await unitsOf(key)).toBe(announced);
+
+  disk.free();
+  await until("healthy answer", async () => (await call("/health")).status === 200);
+  const batch = await call("/v1/email/batch", {
+    key,
+    body: { emails: addresses(5000) },
+    headers: { "Idempotency-Key": "full-disk-batch" },
+  });
+  expect(batch.headers.get("Idempotent-Replayed")).toBeNull();
+  expect((await emailBatchOf(batch)).summary.units_charged).toBe(5000);
+  announced += 5000;
+  for (const replayed of [null, "true"]) {
+    const reply = await call("/v1/email/verify", {
+      key,
+      body: { email: "someone@good.com" },
+      headers: { "Idempotency-Key": "full-disk" },
+    });
+    expect([reply.status, reply.headers.get("Idempotent-Replayed")]).toEqual([200, replayed]);
+    await reply.json();
+  }
+  announced += 1;
+  expect(await unitsOf(key)).toBe(announced);
+  await signUp();
+  expect(server.said()).toBe("");
+
+  expect(await server.end("SIGTERM")).toBe(0);
+  await using next = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
+  expect(await callerOf(next.url).unitsOf(key)).toBe(announced);
+}, 60_000);
