@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { version } from "../package.json" with { type: "json" };
 import { PoolFullError } from "./batch/pool.ts";
 import type { Config } from "./config.ts";
@@ -7,6 +7,7 @@ import { accountRoutes } from "./http/account.ts";
 import { type Boundary, type BoundaryParts, type CallReport, createBoundary } from "./http/boundary.ts";
 import { createCharged } from "./http/charged.ts";
 import { directoryRoutes } from "./http/directory.ts";
+import { docsRoutes } from "./http/docs.ts";
 import { emailRoutes } from "./http/email.ts";
 import { createGuard, type Guard } from "./http/guard.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -32,7 +33,8 @@ export function createApp(config: Config, surroundings: Surroundings, parts: Par
   const app = new Elysia({ name: "assay", normalize: false });
   const server = () => app.server;
   const boundary = openBoundary(config, surroundings, { guard, metrics, draining, server });
-  for (const routes of routesOf(config, surroundings, parts, { boundary, guard, metrics, draining })) {
+  const entrance = { boundary, guard, metrics, draining, app: () => app };
+  for (const routes of routesOf(config, surroundings, parts, entrance)) {
     app.use(routes);
   }
   const unrouted = boundary.route("unrouted", unroutedHandler(app));
@@ -50,12 +52,13 @@ type Entrance = {
   readonly guard: Guard;
   readonly metrics: Metrics;
   readonly draining: () => boolean;
+  readonly app: () => AnyElysia;
 };
 
 function openBoundary(
   config: Config,
   { clock, log, newRequestId }: Surroundings,
-  { guard, metrics, draining, server }: Omit<Entrance, "boundary"> & Pick<BoundaryParts, "server">,
+  { guard, metrics, draining, server }: Omit<Entrance, "boundary" | "app"> & Pick<BoundaryParts, "server">,
 ): Boundary {
   return createBoundary({
     clock,
@@ -74,7 +77,7 @@ function openBoundary(
 }
 
 function routesOf(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
-  const { boundary, guard, metrics, draining } = entrance;
+  const { boundary, guard, metrics, draining, app } = entrance;
   const checks = checksOf(config, surroundings.clock, parts);
   const { meter, accounts, checkEmail, directory, plans, runner } = parts;
   const bodyBytesMax = SMALL_BODY_BYTES_MAX;
@@ -101,6 +104,7 @@ function routesOf(config: Config, surroundings: Surroundings, parts: Parts, entr
     identityRoutes({ boundary, charged, batch }),
     phoneRoutes({ boundary, charged, batch }),
     directoryRoutes({ boundary, admit: admitPublic, directory }),
+    docsRoutes({ boundary, admit: admitPublic, version, app }),
     ...(config.metrics ? [metricsRoutes({ boundary, metrics })] : []),
   ];
 }

@@ -11,6 +11,7 @@ import type { Idempotent } from "./idempotent.ts";
 import { json } from "./reply.ts";
 import { BODY_UNREAD, parseJson, readBytes, requireJson } from "./request-body.ts";
 import { createReader } from "./schema.ts";
+import { changePlan, getAccount, getUsage, listInvoices, rotateKey } from "./specification/account.ts";
 import { InvoicesQuery, PlanBody, RotateBody, UsageQuery } from "./wire.ts";
 
 export type AccountRouteParts = {
@@ -70,6 +71,7 @@ export function accountRoutes(parts: AccountRouteParts) {
     .get(
       "/v1/account",
       read("/v1/account", (account) => accounts.view(account.accountId)),
+      { detail: getAccount },
     )
     .get(
       "/v1/account/usage",
@@ -77,6 +79,7 @@ export function accountRoutes(parts: AccountRouteParts) {
         const { from, to, group_by } = usageQuery.query(request.url);
         return accounts.usage(accountId, { from: from ?? null, to: to ?? null, groupBy: group_by ?? "day" });
       }),
+      { detail: getUsage },
     )
     .get(
       "/v1/account/invoices",
@@ -84,6 +87,7 @@ export function accountRoutes(parts: AccountRouteParts) {
         const { limit, starting_after } = invoicesQuery.query(request.url);
         return accounts.invoices(accountId, { limit: limit ?? 10, startingAfter: starting_after ?? null });
       }),
+      { detail: listInvoices },
     )
     .post(
       "/v1/account/plan",
@@ -98,7 +102,7 @@ export function accountRoutes(parts: AccountRouteParts) {
         },
         (view) => view,
       ),
-      BODY_UNREAD,
+      { ...BODY_UNREAD, detail: changePlan },
     )
     .post(
       "/v1/account/keys/rotate",
@@ -112,6 +116,6 @@ export function accountRoutes(parts: AccountRouteParts) {
         ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
         true,
       ),
-      BODY_UNREAD,
+      { ...BODY_UNREAD, detail: rotateKey },
     );
 }

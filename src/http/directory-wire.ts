@@ -42,51 +42,62 @@ const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schem
   Type.Union([schema, Type.Null()]);
 const Usd = Type.String({ pattern: "^\\d+\\.\\d{6}$" });
 
-export const ListingView = Type.Object({
-  host: Type.String(),
-  service_name: Nullable(Type.String()),
-  description: Type.String(),
-  endpoints: Type.Integer(),
-  score: Type.Number(),
-  evidence: Type.Object({
-    pay_to: Type.String(),
-    uptime_30d: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
-    probes_30d: Type.Integer(),
-    median_latency_ms: Nullable(Type.Number()),
-    payers_30d: Type.Integer(),
-    settlements_30d: Type.Integer(),
-    last_paid: Nullable(Type.String()),
-    pay_to_changed_at: Nullable(Type.String()),
-    price_usd: Nullable(Usd),
-  }),
-  resources: Type.Array(Type.Object({ url: Type.String(), score: Type.Number(), price_usd: Nullable(Usd) })),
-  judged_by: Type.String(),
-});
-
-export const DirectoryView = Type.Object({
-  listings: Type.Array(ListingView),
-  total: Type.Integer(),
-  next_cursor: Nullable(Type.String()),
-  snapshot: Type.Object({
-    version: Type.Integer(),
-    synced_at: Type.String(),
-    stale: Type.Boolean(),
-    count: Type.Integer(),
-    quarantined: Type.Integer(),
-  }),
-});
-
-export const ChangesView = Type.Object({
-  epoch: Type.String(),
-  changes: Type.Array(
-    Type.Object({
-      seq: Type.Integer(),
-      op: Word(["upsert", "delete"]),
-      host: Type.String(),
-      listing: Type.Optional(ListingView),
-      at: Type.String(),
+export const ListingView = Type.Object(
+  {
+    host: Type.String(),
+    service_name: Nullable(Type.String()),
+    description: Type.String(),
+    endpoints: Type.Integer(),
+    score: Type.Number(),
+    evidence: Type.Object({
+      pay_to: Type.String(),
+      uptime_30d: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
+      probes_30d: Type.Integer(),
+      median_latency_ms: Nullable(Type.Number()),
+      payers_30d: Type.Integer(),
+      settlements_30d: Type.Integer(),
+      last_paid: Nullable(Type.String()),
+      pay_to_changed_at: Nullable(Type.String()),
+      price_usd: Nullable(Usd),
     }),
-  ),
-  next_cursor: Type.String(),
-  has_more: Type.Boolean(),
-});
+    resources: Type.Array(
+      Type.Object({ url: Type.String(), score: Type.Number(), price_usd: Nullable(Usd) }),
+    ),
+    judged_by: Type.String(),
+  },
+  { $id: "Listing" },
+);
+
+export const DirectoryView = Type.Object(
+  {
+    listings: Type.Array(ListingView),
+    total: Type.Integer(),
+    next_cursor: Nullable(Type.String()),
+    snapshot: Type.Object({
+      version: Type.Integer(),
+      synced_at: Type.String(),
+      stale: Type.Boolean(),
+      count: Type.Integer(),
+      quarantined: Type.Integer(),
+    }),
+  },
+  { $id: "ListingPage" },
+);
+
+export const ChangesView = Type.Object(
+  {
+    epoch: Type.String(),
+    changes: Type.Array(
+      Type.Object({
+        seq: Type.Integer(),
+        op: Word(["upsert", "delete"]),
+        host: Type.String(),
+        listing: Type.Optional(ListingView),
+        at: Type.String(),
+      }),
+    ),
+    next_cursor: Type.String(),
+    has_more: Type.Boolean(),
+  },
+  { $id: "ChangePage" },
+);

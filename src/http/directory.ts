@@ -22,6 +22,7 @@ import type { PublicGate } from "./guard.ts";
 import { isCurrent, weightOf } from "./negotiation.ts";
 import { NDJSON_TYPE, type Reply } from "./reply.ts";
 import { createReader } from "./schema.ts";
+import { exportListings, getListing, listChanges, listListings } from "./specification/directory.ts";
 
 const DIGEST_START_LENGTH = 8;
 const READER_STALL_MS = 60_000;
@@ -48,20 +49,24 @@ export function directoryRoutes({ boundary, admit, directory }: DirectoryRoutePa
     .get(
       "/v1/directory",
       route("/v1/directory", (call, view) => answerPage(call, view, directory, readers)),
+      { detail: listListings },
     )
     .get(
       "/v1/directory/export",
       route("/v1/directory/export", (call, view) => answerExport(call, view, directory)),
+      { detail: exportListings },
     )
     .get(
       "/v1/directory/:host",
       route("/v1/directory/:host", (call, view) => answerListing(call, view)),
+      { detail: getListing },
     )
     .get(
       "/v1/changes",
       route("/v1/changes", (call, view) =>
         answerChanges(call, view, readers.changes.query(call.request.url)),
       ),
+      { detail: listChanges },
     );
 }
 

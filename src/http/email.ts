@@ -9,6 +9,7 @@ import type { Charged } from "./charged.ts";
 import { restorePlus } from "./plus.ts";
 import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
+import { verifyEmail, verifyEmailPost, verifyEmails } from "./specification/email.ts";
 import { EmailBatchQuery, EmailQuery } from "./wire.ts";
 
 export type EmailRouteParts = {
@@ -37,8 +38,11 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
     isCharged: (result) => isEmailCharged(result.sub_status),
   });
   return new Elysia({ name: "email" })
-    .get("/v1/email/verify", boundary.route("/v1/email/verify", verify.get))
-    .post("/v1/email/verify", boundary.route("/v1/email/verify", verify.post), BODY_UNREAD)
+    .get("/v1/email/verify", boundary.route("/v1/email/verify", verify.get), { detail: verifyEmail })
+    .post("/v1/email/verify", boundary.route("/v1/email/verify", verify.post), {
+      ...BODY_UNREAD,
+      detail: verifyEmailPost,
+    })
     .post(
       "/v1/email/batch",
       boundary.route(
@@ -51,6 +55,6 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
           unitsPerItem: ({ deep }) => emailUnits(deep ?? false),
         }),
       ),
-      BODY_UNREAD,
+      { ...BODY_UNREAD, detail: verifyEmails },
     );
 }

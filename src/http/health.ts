@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { Clock } from "../clock.ts";
 import type { Boundary } from "./boundary.ts";
 import { json } from "./reply.ts";
+import { getHealth, getLiveness } from "./specification/service.ts";
 
 /** What a check of one part found. `fail` means that calls cannot be answered or charged. */
 export type CheckResult = {
@@ -42,6 +43,7 @@ export function healthRoutes(parts: HealthParts) {
     .get(
       "/healthz",
       parts.boundary.route("/healthz", () => json({ status: "alive" }), { open: true }),
+      { detail: getLiveness },
     )
     .get(
       "/health",
@@ -53,6 +55,7 @@ export function healthRoutes(parts: HealthParts) {
         },
         { open: true },
       ),
+      { detail: getHealth },
     );
 }
 

@@ -8,6 +8,13 @@ import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
 import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
+import {
+  detectDocument,
+  detectDocumentPost,
+  validateDocument as validateDocumentGet,
+  validateDocumentPost,
+  validateDocuments,
+} from "./specification/identity.ts";
 import { AutodetectQuery, IdentityQuery } from "./wire.ts";
 
 export type IdentityRouteParts = {
@@ -38,10 +45,20 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   return new Elysia({ name: "identity" })
-    .get("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.get))
-    .post("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.post), BODY_UNREAD)
-    .get("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.get))
-    .post("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.post), BODY_UNREAD)
+    .get("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.get), {
+      detail: validateDocumentGet,
+    })
+    .post("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.post), {
+      ...BODY_UNREAD,
+      detail: validateDocumentPost,
+    })
+    .get("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.get), {
+      detail: detectDocument,
+    })
+    .post("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.post), {
+      ...BODY_UNREAD,
+      detail: detectDocumentPost,
+    })
     .post(
       "/v1/identity/batch",
       boundary.route(
@@ -54,6 +71,6 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
           unitsPerItem: () => IDENTITY_UNITS,
         }),
       ),
-      BODY_UNREAD,
+      { ...BODY_UNREAD, detail: validateDocuments },
     );
 }

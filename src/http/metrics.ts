@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Boundary, CallReport } from "./boundary.ts";
+import { getMetrics } from "./specification/service.ts";
 
 export type Metrics = {
   readonly observe: (report: CallReport) => void;
@@ -90,5 +91,6 @@ export function metricsRoutes(parts: { boundary: Boundary; metrics: Metrics }) {
       }),
       { open: true },
     ),
+    { detail: getMetrics },
   );
 }

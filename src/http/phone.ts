@@ -10,6 +10,11 @@ import type { Charged } from "./charged.ts";
 import { restorePlusOfPhone } from "./plus.ts";
 import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
+import {
+  validatePhone as validatePhoneGet,
+  validatePhonePost,
+  validatePhones,
+} from "./specification/phone.ts";
 import { PhoneBatchQuery, PhoneQuery } from "./wire.ts";
 
 export type PhoneRouteParts = {
@@ -40,8 +45,13 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   return new Elysia({ name: "phone" })
-    .get("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.get))
-    .post("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.post), BODY_UNREAD)
+    .get("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.get), {
+      detail: validatePhoneGet,
+    })
+    .post("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.post), {
+      ...BODY_UNREAD,
+      detail: validatePhonePost,
+    })
     .post(
       "/v1/phone/batch",
       boundary.route(
@@ -54,7 +64,7 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
           unitsPerItem: () => PHONE_UNITS,
         }),
       ),
-      BODY_UNREAD,
+      { ...BODY_UNREAD, detail: validatePhones },
     );
 }
 

@@ -3,6 +3,7 @@ import { type PlanCatalogue, plansView } from "../metering/plans.ts";
 import type { Boundary } from "./boundary.ts";
 import type { PublicGate } from "./guard.ts";
 import { jsonText } from "./reply.ts";
+import { listPlans } from "./specification/account.ts";
 
 /** The plans and their prices: the same text for the life of the process. */
 export function planRoutes(parts: { boundary: Boundary; admit: PublicGate; plans: PlanCatalogue }) {
@@ -13,5 +14,6 @@ export function planRoutes(parts: { boundary: Boundary; admit: PublicGate; plans
       parts.admit(call);
       return jsonText(body);
     }),
+    { detail: listPlans },
   );
 }

@@ -8,6 +8,7 @@ import type { Guard } from "./guard.ts";
 import { json } from "./reply.ts";
 import { BODY_UNREAD, parseJson, readBytes, requireJson } from "./request-body.ts";
 import { createReader } from "./schema.ts";
+import { signUp } from "./specification/account.ts";
 import { SignupBody } from "./wire.ts";
 
 export type SignupRouteParts = {
@@ -42,7 +43,7 @@ export function signupRoutes(parts: SignupRouteParts) {
       });
       return json({ account_id: accountId, api_key: apiKey }, 201);
     }),
-    BODY_UNREAD,
+    { ...BODY_UNREAD, detail: signUp },
   );
 }
 

@@ -22,8 +22,26 @@ export const EmailBatchQuery = Type.Object({
   dns: Type.Optional(Type.Boolean({ default: true })),
 });
 
+/** The JSON bodies of batches. They are described by these, and read by the batch itself in a worker thread. */
+export const EmailBatchBody = Type.Object({
+  emails: Type.Array(Type.String()),
+  deep: Type.Optional(Type.Boolean({ default: false })),
+  dns: Type.Optional(Type.Boolean({ default: true })),
+});
+
+export const PhoneBatchBody = Type.Object({
+  phones: Type.Array(Type.String()),
+  country: Type.Optional(Type.String()),
+});
+
 /** The eight types of documents, as callers name them. */
 const DocumentTypeWord = Word(DOCUMENT_TYPES);
+
+export const IdentityBatchBody = Type.Object({
+  items: Type.Array(
+    Type.Object({ type: Type.Optional(DocumentTypeWord), value: Type.String() }, { $id: "IdentityItem" }),
+  ),
+});
 
 export const IdentityQuery = Type.Object({ type: DocumentTypeWord, value: Type.String() });
 

@@ -1,0 +1,58 @@
+import type { JsonObject } from "./openapi-schema.ts";
+
+const text = (description: string, example: string, pattern?: string): JsonObject => ({
+  description,
+  schema: { type: "string", ...(pattern === undefined ? {} : { pattern }) },
+  example,
+});
+const number = (description: string, example: number): JsonObject => ({
+  description,
+  schema: { type: "integer", minimum: 0 },
+  example,
+});
+
+/** Every header that a reply of ours may carry, by name. */
+export const HEADERS = {
+  "X-Request-Id": text("Names this call in the log; send it along with a question.", "req_AZ-f0gVfcAC3mQ6p"),
+  "RateLimit-Policy": text(
+    "The plan's limits (IETF RateLimit fields): calls at once, and units in the month.",
+    '"burst";q=20;w=2, "month";q=1000;qu="units"',
+  ),
+  RateLimit: text(
+    "What is left of them now, and the seconds until they are whole again.",
+    '"burst";r=19;t=1, "month";r=999;t=864000',
+  ),
+  "X-Units-Charged": number("What this call cost.", 1),
+  "X-Units-Remaining": number("Units left before the hard stop; absent on plans that have none.", 999),
+  "Retry-After": number("Whole seconds after which it is worth asking again.", 1),
+  "Idempotent-Replayed": {
+    description:
+      "`true` on a reply that was kept for this Idempotency-Key: nothing was done or charged again.",
+    schema: { type: "string", enum: ["true"] },
+  },
+  "WWW-Authenticate": text("How to authenticate.", 'Bearer realm="assay"'),
+  ETag: text("Names this very content, for `If-None-Match`.", '"v12-9f86d081"'),
+  Age: number("Seconds since the snapshot was read from upstream.", 12),
+  "Cache-Control": text("How long the reply may be kept.", "no-cache"),
+  Vary: text("The request headers that the reply goes by.", "Accept, Accept-Encoding"),
+  "Content-Encoding": text("`gzip` where the caller takes it.", "gzip"),
+  "X-Directory-Epoch": text("Names the life of the change feed; cursors hold within it.", "k3J9xQ"),
+  "X-Directory-Version": number("The version of the snapshot.", 12),
+  "X-Directory-Count": number("Listings in the snapshot.", 120),
+  "X-Directory-Cursor": text("Where to go on with `/v1/changes` after this export.", "eyJlIjoiazNKOXhRIn0"),
+  "X-Directory-Digest": text("The digest of the snapshot's listings.", "9f86d081884c7d65"),
+} as const satisfies { readonly [name: string]: JsonObject };
+
+export type HeaderName = keyof typeof HEADERS;
+
+export function headerRefs(names: readonly HeaderName[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** On every reply to a call with a good key. */
+export const KEY_HEADERS = [
+  "RateLimit-Policy",
+  "RateLimit",
+  "X-Units-Charged",
+  "X-Units-Remaining",
+] as const satisfies readonly HeaderName[];

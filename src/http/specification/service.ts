@@ -1,0 +1,59 @@
+import { Type } from "@sinclair/typebox";
+import { operation } from "./operation.ts";
+import { Alive, Health } from "./service-replies.ts";
+
+export const getLiveness = operation({
+  operationId: "getLiveness",
+  tag: "Operation",
+  summary: "Whether the process lives",
+  description: "Touches no other part.",
+  access: "open",
+  replies: { 200: { description: "It does.", content: { "application/json": Alive } } },
+  samples: { alive: { summary: "A process that lives" } },
+});
+
+export const getHealth = operation({
+  operationId: "getHealth",
+  tag: "Operation",
+  summary: "Whether each part does its work",
+  description:
+    "Exercises each part, at most once a second. Trouble with the DNS or the directory is `degraded`.",
+  access: "open",
+  replies: {
+    200: { description: "`healthy` or `degraded`.", content: { "application/json": Health } },
+    503: {
+      description: "`failing`: calls cannot be answered or charged. Not the error envelope.",
+      content: { "application/json": Health },
+    },
+  },
+  samples: { healthy: { summary: "Every part works" } },
+});
+
+export const getMetrics = operation({
+  operationId: "getMetrics",
+  tag: "Operation",
+  summary: "Measurements for Prometheus",
+  access: "open",
+  replies: {
+    200: {
+      description: "The text form of Prometheus.",
+      content: { "text/plain": Type.String() },
+    },
+  },
+});
+
+export const getSpecification = operation({
+  operationId: "getSpecification",
+  tag: "Operation",
+  summary: "This document",
+  access: "public",
+  ifNoneMatch: true,
+  replies: {
+    200: {
+      description: "OpenAPI 3.1.",
+      headers: ["ETag", "Cache-Control"],
+      content: { "application/json": Type.Object({}, { additionalProperties: true }) },
+    },
+    304: { description: "Nothing has changed.", headers: ["ETag", "Cache-Control"] },
+  },
+});
