@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemRandomBytes } from "../accounts/api-key.ts";
+import { createClient } from "../client.ts";
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import { startFixtureServer } from "../dns/fixture-server.ts";
+import { createLog } from "../log.ts";
+import { type RunningServer, startServer } from "../server.ts";
+import { demoAddresses } from "./addresses.ts";
+import { demoReport } from "./report.ts";
+import { DEMO_ZONE } from "./zone.ts";
+
+const PLAN = "starter";
+
+/** Starts a server of its own with a made-up DNS, signs up, verifies a thousand addresses, and cleans up. */
+async function main(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const dataDir = mkdtempSync(join(tmpdir(), "assay-demo-"));
+  stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+  const dns = await startFixtureServer({ zone: DEMO_ZONE });
+  stack.defer(() => dns.close());
+  const server = await startPrivateServer(dataDir, dns.address);
+  stack.defer(async () => void (await server.stop()));
+  process.stdout.write(
+    `A private server listens on ${server.url}; its DNS is made up, nothing leaves this machine.\n`,
+  );
+  process.stdout.write(await verifyThousand(server.url));
+  process.stdout.write("Now your own file: bun run verify FILE --output checked.csv\n");
+}
+
+async function verifyThousand(baseUrl: string): Promise<string> {
+  const { api_key: apiKey } = await createClient({ baseUrl }).signUp({
+    email: "demo@northwind-paper.com",
+    plan: PLAN,
+  });
+  const client = createClient({ baseUrl, apiKey });
+  const addresses = demoAddresses();
+  process.stdout.write(`Signed up on the plan ${PLAN}; sending ${addresses.length} addresses.\n\n`);
+  const startedMs = systemClock.monotonic();
+  const batch = await client.verifyEmails(addresses);
+  const seconds = (systemClock.monotonic() - startedMs) / 1000;
+  const account = await client.account();
+  const plan = (await client.plans()).plans.find((candidate) => candidate.plan === PLAN);
+  if (plan === undefined) throw new Error("the catalogue lacks a plan");
+  return demoReport({ batch, seconds, account, plan });
+}
+
+function startPrivateServer(dataDir: string, dnsServer: string): Promise<RunningServer> {
+  const settings = { PORT: "0", DATA_DIR: dataDir, DNS_SERVERS: dnsServer, LOG_LEVEL: "silent" };
+  return startServer(readConfig(settings, availableParallelism()), {
+    clock: systemClock,
+    log: createLog("silent"),
+    random: Math.random,
+    randomBytes: systemRandomBytes,
+    newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
+    workerFiles: {
+      batch: new URL("../../workers/batch.ts", import.meta.url).href,
+      directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+    },
+  });
+}
+
+await main();
+process.exit(0);

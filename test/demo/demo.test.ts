@@ -1,0 +1,49 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { demoAddresses } from "../../src/demo/addresses.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+setDefaultTimeout(60_000);
+
+test("the addresses are a thousand, the same each time, with twenty repeats", () => {
+  const addresses = demoAddresses();
+  expect(addresses.length).toBe(1000);
+  expect(new Set(addresses).size).toBe(980);
+  expect(demoAddresses()).toEqual(addresses);
+});
+
+test("bun run demo shows verdicts, speed and cost, and leaves nothing behind", async () => {
+  using folder = temporaryFolder("demo");
+  const child = Bun.spawn({
+    cmd: [process.execPath, "run", "--silent", "demo"],
+    cwd: join(import.meta.dir, "../.."),
+    // A name server that answers nobody: the demo must not ask it.
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "",
+      TMPDIR: folder.path,
+      DNS_SERVERS: "127.0.0.1:1",
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 30_000,
+  });
+  const [text, problems] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  await child.exited;
+  expect(problems).toBe("");
+  expect(child.exitCode).toBe(0);
+  for (const status of ["deliverable", "risky", "undeliverable", "unknown"]) {
+    expect(text).toMatch(new RegExp(`^${status} +[1-9]\\d*$`, "m"));
+  }
+  for (const cause of ["accepts_mail", "disposable", "mx_is_ip", "gibberish", "null_mx", "dns_error"]) {
+    expect(text).toContain(` ${cause} `);
+  }
+  expect(text).toMatch(/1,000 addresses in \d+ ms: [\d,]+ a second/);
+  expect(text).toContain("970 units: 20 repeats and 10 failed look-ups are free");
+  expect(readdirSync(folder.path)).toEqual([]);
+});
