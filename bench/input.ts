@@ -35,18 +35,34 @@ const PROVIDERS = ["gmail.com", "yahoo.com", "outlook.com", "hotmail.com", "iclo
 const DISPOSABLES = ["mailinator.com", "guerrillamail.com", "yopmail.com"];
 const ROLES = ["info", "support", "sales", "admin", "billing", "postmaster"];
 const TYPOS = ["gmial.com", "gmai.com", "hotmial.com", "yaho.com", "outlok.com"];
-const FAULTS = ["plainaddress", "a b@gmail.com", "john..doe@gmail.com", ".ann@gmail.com", "x@-a.com", "y@@gmail.com"];
+const FAULTS = [
+  "plainaddress",
+  "a b@gmail.com",
+  "john..doe@gmail.com",
+  ".ann@gmail.com",
+  "x@-a.com",
+  "y@@gmail.com",
+];
 
 const KINDS: readonly Kind[] = [
   { share: 44, make: (random) => found(personal(random), random.pick(PROVIDERS)) },
   { share: 4, make: (random) => found(`${personal(random)}+news`, "gmail.com") },
   { share: 36, make: (random, domains) => found(personal(random), company(random, domains)) },
-  { share: 4, make: (random, domains) => risky(random.pick(ROLES), company(random, domains), "role_account") },
+  {
+    share: 4,
+    make: (random, domains) => risky(random.pick(ROLES), company(random, domains), "role_account"),
+  },
   { share: 3, make: (random) => risky(personal(random), random.pick(DISPOSABLES), "disposable") },
   { share: 2, make: (random) => dead(`${personal(random)}@${random.pick(TYPOS)}`, "domain_not_found") },
-  { share: 2, make: (random) => dead(`${personal(random)}@gone-${random.below(400)}.com`, "domain_not_found") },
+  {
+    share: 2,
+    make: (random) => dead(`${personal(random)}@gone-${random.below(400)}.com`, "domain_not_found"),
+  },
   { share: 2, make: (random) => dead(random.pick(FAULTS), "invalid_syntax") },
-  { share: 1, make: (random) => dead(`${personal(random)}@${random.pick(FAMILY)}.invalidtld`, "invalid_tld") },
+  {
+    share: 1,
+    make: (random) => dead(`${personal(random)}@${random.pick(FAMILY)}.invalidtld`, "invalid_tld"),
+  },
   { share: 1, make: (random) => dead(`${personal(random)}@null-${random.below(50)}.com`, "null_mx") },
   { share: 1, make: (random) => risky(personal(random), `implicit-${random.below(50)}.com`, "implicit_mx") },
 ];

@@ -43,11 +43,17 @@ export function judgeTarget(
   target: Omit<TargetOutcome, "met" | "note" | "unit"> & { readonly note?: string; readonly unit?: string },
 ): TargetOutcome {
   const { measured, bound } = target;
-  const met = measured !== null && ("atLeast" in bound ? measured >= bound.atLeast : measured <= bound.atMost);
+  const met =
+    measured !== null && ("atLeast" in bound ? measured >= bound.atLeast : measured <= bound.atMost);
   return { note: "", unit: "×", ...target, met };
 }
 
-export type Slowdown = { readonly name: string; readonly before: number; readonly now: number; readonly change: number };
+export type Slowdown = {
+  readonly name: string;
+  readonly before: number;
+  readonly now: number;
+  readonly change: number;
+};
 
 /** Figures that are worse than before by more than `threshold` (0.2: a fifth), worst first. */
 export function slowdowns(before: SuiteResult, now: SuiteResult, threshold: number): Slowdown[] {

@@ -1,0 +1,151 @@
+import { availableParallelism } from "node:os";
+import { createFactsBoard, createGatherFacts } from "../src/batch/facts-board.ts";
+import { inOrder } from "../src/batch/in-order.ts";
+import type { BodyForm, Chunk } from "../src/batch/messages.ts";
+import { createPool, type Pool } from "../src/batch/pool.ts";
+import { systemClock } from "../src/clock.ts";
+import { startFixtureServer } from "../src/dns/fixture-server.ts";
+import { openLookups } from "../src/parts.ts";
+import { type AddressCorpus, addressCorpus, warmingAddresses } from "./input.ts";
+import { type Figure, median } from "./result.ts";
+
+const ADDRESSES = 20_000;
+const COMPANIES = 2000;
+const CHUNKS = [250, 500, 1000, 2000] as const;
+/** What a thread hands back: bytes that change hands (as the server does), copied text, or objects. */
+const PAYLOADS = ["bytes", "text", "objects"] as const;
+const ROUNDS = 15;
+const LOOKUPS_MAX = 128;
+const TASK_TIMEOUT_MS = 30_000;
+
+type Payload = (typeof PAYLOADS)[number];
+type Gather = ReturnType<typeof createGatherFacts>;
+type Setup = {
+  readonly payload: Payload;
+  readonly threads: number;
+  readonly chunk: number;
+  readonly form: BodyForm;
+};
+
+/** The way of a batch through the threads, without HTTP and meter: chunk size × threads × payload and body form. */
+export async function measurePipeline(scale: number): Promise<Figure[]> {
+  await using stack = new AsyncDisposableStack();
+  const corpus = addressCorpus({ seed: 7, count: ADDRESSES, domains: COMPANIES });
+  const gather = await openGather(corpus, stack);
+  const pools = new Map<string, Pool>();
+  const poolOf = ({ payload, threads }: Setup) => {
+    const known = pools.get(`${payload} ${threads}`);
+    if (known !== undefined) return known;
+    const pool = stack.use(openPool(payload, threads));
+    pools.set(`${payload} ${threads}`, pool);
+    return pool;
+  };
+  const setups = setupsFor(availableParallelism());
+  const bodies = bodiesOf(corpus);
+  const times = new Map<Setup, number[]>(setups.map((setup) => [setup, []]));
+  // The first round is for warming up.
+  for (let round = 0; round <= Math.max(1, Math.round(ROUNDS * scale)); round += 1) {
+    for (const setup of setups) {
+      const startedMs = performance.now();
+      const results = await run(setup, poolOf(setup), bodies[setup.form], gather);
+      if (results !== ADDRESSES) throw new Error(`${nameOf(setup)}: ${results} results, not ${ADDRESSES}`);
+      if (round > 0) times.get(setup)?.push(performance.now() - startedMs);
+    }
+  }
+  return setups.map((setup) => figureOf(setup, times.get(setup) ?? []));
+}
+
+/** One factor is varied at a time, except for threads and chunk size, which are tried in all pairs. */
+function setupsFor(cores: number): Setup[] {
+  const threadCounts = [...new Set([1, 2, Math.ceil(cores / 2), cores])].sort((a, b) => a - b);
+  const best = { payload: "bytes", threads: cores, chunk: 1000, form: "json" } as const;
+  const pairs = threadCounts.flatMap((threads) => CHUNKS.map((chunk) => ({ ...best, threads, chunk })));
+  const payloads = (["text", "objects"] as const).flatMap((payload) =>
+    CHUNKS.map((chunk) => ({ ...best, payload, chunk })),
+  );
+  const forms = (["ndjson", "text"] as const).map((form) => ({ ...best, form }));
+  return [...pairs, ...payloads, ...forms];
+}
+
+async function openGather(corpus: AddressCorpus, stack: AsyncDisposableStack): Promise<Gather> {
+  const dns = await startFixtureServer({ zone: corpus.zone });
+  stack.defer(() => dns.close());
+  const settings = {
+    servers: [dns.address],
+    lookupTimeoutMs: 4000,
+    requestTimeoutMs: 5000,
+    inFlightMax: 200,
+    cacheEntriesMax: 100_000,
+  };
+  const { domainFacts, checkEmail } = openLookups(settings, { clock: systemClock }, stack);
+  for (const text of warmingAddresses(corpus.cases)) await checkEmail(text, { deep: false, dns: true });
+  return createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_MAX);
+}
+
+function openPool(payload: Payload, threads: number): Pool {
+  const file = payload === "bytes" ? "../workers/batch.ts" : `./pipeline/${payload}-worker.ts`;
+  return createPool({
+    workerFile: new URL(file, import.meta.url).href,
+    threads,
+    waitingMax: 1000,
+    taskTimeoutMs: TASK_TIMEOUT_MS,
+    clock: systemClock,
+  });
+}
+
+function bodiesOf({ cases }: AddressCorpus): { readonly [form in BodyForm]: Uint8Array } {
+  const emails = cases.map(({ text }) => text);
+  return {
+    json: Buffer.from(JSON.stringify({ emails })),
+    ndjson: Buffer.from(emails.map((email) => JSON.stringify(email)).join("\n")),
+    text: Buffer.from(emails.join("\n")),
+  };
+}
+
+async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): Promise<number> {
+  const itemsMax = ADDRESSES;
+  const split = { kind: "email", form: setup.form, body, itemsMax, chunkItems: setup.chunk } as const;
+  const batch = await pool.run("split", split);
+  if (!batch.ok) throw new Error(batch.message);
+  const deadlineMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
+  const judge = async ({ items, repeats, domains, position }: Chunk) =>
+    await pool.run("judge", {
+      kind: "email",
+      items,
+      repeats,
+      facts: await gather(domains, { deep: false, dns: true, deadlineMs }),
+      country: null,
+      separator: ",",
+      continues: position > 0,
+    });
+  let results = 0;
+  for await (const outcome of inOrder(batch.chunks, setup.threads * 2 + 1, judge)) {
+    if (setup.payload === "objects") writtenDown(outcome);
+    for (const count of Object.values(outcome.counts)) results += count;
+  }
+  return results;
+}
+
+/** What arrives as objects has yet to become the text of a reply. */
+function writtenDown(outcome: object): void {
+  if (!("results" in outcome)) throw new Error("The worker sent no objects");
+  Buffer.from(JSON.stringify(outcome.results));
+}
+
+function nameOf({ payload, threads, chunk, form }: Setup): string {
+  return `pipeline: ${form} in, ${payload} out, ${threads} threads, chunks of ${chunk}`;
+}
+
+function figureOf(setup: Setup, times: readonly number[]): Figure {
+  const sorted = [...times].sort((a, b) => a - b);
+  return {
+    name: nameOf(setup),
+    group: `pipeline, ${ADDRESSES} addresses (p50, and as p99 the slowest: ms a batch)`,
+    unit: "addresses/s",
+    better: "higher",
+    value: (ADDRESSES / median(times)) * 1000,
+    p50: median(times),
+    p99: sorted.at(-1) ?? Number.NaN,
+    at: setup,
+  };
+}

@@ -1,0 +1,266 @@
+import { createAccounts } from "../src/accounts/accounts.ts";
+import { systemRandomBytes } from "../src/accounts/api-key.ts";
+import { createKeyRing } from "../src/accounts/key-ring.ts";
+import { systemClock } from "../src/clock.ts";
+import { startFixtureServer } from "../src/dns/fixture-server.ts";
+import { autodetect } from "../src/documents/autodetect.ts";
+import { DOCUMENT_TYPES, validateDocument } from "../src/documents/registry.ts";
+import { createAddressParser, mailDomainOf } from "../src/email/address.ts";
+import { type DomainJudgement, judgeDomain } from "../src/email/domain-judgement.ts";
+import { gibberishScore } from "../src/email/gibberish.ts";
+import { normalizedAddress } from "../src/email/normalisation.ts";
+import { providerOf } from "../src/email/providers.ts";
+import { suggestDomain } from "../src/email/suggestion.ts";
+import { createEmailJudge } from "../src/email/verification.ts";
+import { createMeter } from "../src/metering/meter.ts";
+import { DEFAULT_PLANS } from "../src/metering/plans.ts";
+import { openLookups } from "../src/parts.ts";
+import { readCountry } from "../src/phone/region.ts";
+import { validatePhone } from "../src/phone/validation.ts";
+import { openStore } from "../src/store/open.ts";
+import { type AddressCase, addressCorpus, documentCorpus, phoneCorpus, warmingAddresses } from "./input.ts";
+
+/** One thing that is timed. */
+export type Subject = {
+  readonly group: string;
+  readonly name: string;
+  /** Calls that one turn makes. */
+  readonly calls: number;
+  /** Says what is wrong with the subject's answers; null where all are right. */
+  readonly fault: () => string | null | Promise<string | null>;
+  /** Makes the calls, and returns something that depends on each of them. */
+  readonly turn: () => number | Promise<number>;
+};
+
+const SEED = 20_260;
+const ADDRESSES = 2000;
+const COMPANIES = 300;
+const LOOKUP_OPTIONS = { deep: false, dns: true } as const;
+const DNS = {
+  lookupTimeoutMs: 4000,
+  requestTimeoutMs: 5000,
+  inFlightMax: 200,
+  cacheEntriesMax: 100_000,
+} as const;
+
+/** The functions that every check is made of, with a DNS server and a database of their own. */
+export async function createSubjects(): Promise<AsyncDisposable & { readonly subjects: readonly Subject[] }> {
+  await using stack = new AsyncDisposableStack();
+  const corpus = addressCorpus({ seed: SEED, count: ADDRESSES, domains: COMPANIES });
+  const subjects = [
+    ...textSubjects(corpus.cases),
+    ...(await lookupSubjects(corpus.cases, corpus.zone, stack)),
+    ...(await documentSubjects()),
+    await phoneSubject(),
+    keySubject(stack),
+  ];
+  const opened = stack.move();
+  return { subjects, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** A subject over items, each with a right answer. */
+function over<Item, Answer>(
+  group: string,
+  name: string,
+  items: readonly Item[],
+  call: (item: Item) => Answer,
+  isRight: (item: Item, answer: Answer) => boolean,
+): Subject {
+  return {
+    group,
+    name,
+    calls: items.length,
+    fault() {
+      const wrong = items.find((item) => !isRight(item, call(item)));
+      return wrong === undefined ? null : `${name} is wrong about ${JSON.stringify(wrong)}`;
+    },
+    turn() {
+      let truths = 0;
+      for (const item of items) if (call(item) !== null) truths += 1;
+      return truths;
+    },
+  };
+}
+
+function textSubjects(cases: readonly AddressCase[]): Subject[] {
+  const parser = createAddressParser();
+  const readable = cases.flatMap(({ text }) => {
+    const address = parser.parse(text);
+    return address.ok ? [address] : [];
+  });
+  const unreadable = new Set(["invalid_syntax", "invalid_tld"]);
+  return [
+    over(
+      "email",
+      "parse an address",
+      cases,
+      ({ text }) => parser.parse(text),
+      ({ subStatus }, address) => address.ok !== unreadable.has(subStatus),
+    ),
+    over(
+      "email",
+      "normalise an address",
+      readable,
+      ({ local, domain }) => normalizedAddress(local, domain, providerOf(domain), []),
+      ({ local, domain }, key) =>
+        domain !== "gmail.com" || key === `${local.replace(/\+.*$/, "").replaceAll(".", "")}@gmail.com`,
+    ),
+    over(
+      "email",
+      "score a local part for gibberish",
+      readable,
+      ({ local }) => gibberishScore(local),
+      (_, score) => score >= 0 && score < 0.9,
+    ),
+    over(
+      "email",
+      "suggest a domain for a typo",
+      ["gmial.com", "hotmial.com", "yaho.com", "outlok.com", "gmai.com"],
+      (domain) => suggestDomain(domain, "none"),
+      (_, meant) => ["gmail.com", "hotmail.com", "yahoo.com", "outlook.com"].includes(meant ?? ""),
+    ),
+    over(
+      "email",
+      "suggest nothing for a good domain",
+      Array.from({ length: COMPANIES }, (_, n) => `company-${n}.com`),
+      (domain) => ({ meant: suggestDomain(domain, "works") }),
+      (_, { meant }) => meant === null,
+    ),
+  ];
+}
+
+async function lookupSubjects(
+  cases: readonly AddressCase[],
+  zone: string,
+  stack: AsyncDisposableStack,
+): Promise<Subject[]> {
+  const dns = await startFixtureServer({ zone });
+  stack.defer(() => dns.close());
+  const lookups = openLookups({ ...DNS, servers: [dns.address] }, { clock: systemClock }, stack);
+  const { domainFacts, checkEmail, dnsCache } = lookups;
+  for (const text of warmingAddresses(cases)) await checkEmail(text, LOOKUP_OPTIONS);
+  const domains = [...new Set(cases.flatMap(({ text }) => mailDomainOf(text) ?? []))];
+  const judgements = new Map<string, DomainJudgement>();
+  for (const domain of domains) {
+    judgements.set(domain, judgeDomain(await domainFacts.factsOf(domain, LOOKUP_OPTIONS)));
+  }
+  const judge = createEmailJudge((domain) => judgements.get(domain));
+  return [
+    over(
+      "domains",
+      "find a domain's facts in the cache",
+      domains,
+      (domain) => domainFacts.cachedFacts(domain, LOOKUP_OPTIONS),
+      (domain, facts) => facts?.domain === domain,
+    ),
+    cachedMxSubject(domains, dnsCache),
+    over(
+      "email",
+      "judge an address and write its JSON",
+      cases,
+      ({ text }) => JSON.stringify(judge(text)),
+      ({ status, subStatus }, json) => json.includes(`"status":"${status}","sub_status":"${subStatus}"`),
+    ),
+    checkSubject(cases, checkEmail),
+  ];
+}
+
+type Lookups = ReturnType<typeof openLookups>;
+
+function cachedMxSubject(domains: readonly string[], dnsCache: Lookups["dnsCache"]): Subject {
+  return {
+    group: "domains",
+    name: "look up MX records in the cache",
+    calls: domains.length,
+    async fault() {
+      const { misses } = dnsCache.stats();
+      for (const domain of domains) await dnsCache.lookUp(domain, "MX");
+      return dnsCache.stats().misses === misses ? null : "the cache does not hold what was looked up";
+    },
+    async turn() {
+      let records = 0;
+      for (const domain of domains) records += (await dnsCache.lookUp(domain, "MX")).records.length;
+      return records;
+    },
+  };
+}
+
+function checkSubject(cases: readonly AddressCase[], checkEmail: Lookups["checkEmail"]): Subject {
+  return {
+    group: "email",
+    name: "check one address, warm",
+    calls: cases.length,
+    async fault() {
+      for (const { text, status, subStatus } of cases) {
+        const result = await checkEmail(text, LOOKUP_OPTIONS);
+        if (result.status !== status || result.sub_status !== subStatus) {
+          return `${text} is ${status} ${subStatus}, not ${result.status} ${result.sub_status}`;
+        }
+      }
+      return null;
+    },
+    async turn() {
+      let score = 0;
+      for (const { text } of cases) score += (await checkEmail(text, LOOKUP_OPTIONS)).score;
+      return score;
+    },
+  };
+}
+
+async function documentSubjects(): Promise<Subject[]> {
+  const cases = await documentCorpus({ seed: SEED, countPerType: 500 });
+  const subjects = DOCUMENT_TYPES.map((type) =>
+    over(
+      "documents",
+      `validate: ${type}`,
+      cases.filter((one) => one.type === type),
+      ({ value }) => validateDocument(type, value),
+      ({ valid }, result) => result.valid === valid,
+    ),
+  );
+  const valid = cases.filter((one) => one.valid);
+  const detects = over(
+    "documents",
+    "find out a document's type",
+    valid,
+    ({ value }) => autodetect(value),
+    ({ type }, { candidates }) => candidates.some((candidate) => candidate.type === type),
+  );
+  return [...subjects, detects];
+}
+
+async function phoneSubject(): Promise<Subject> {
+  const cases = (await phoneCorpus({ seed: SEED, count: 500 })).map((one) => ({
+    ...one,
+    region: one.country === null ? undefined : (readCountry(one.country) ?? undefined),
+  }));
+  return over(
+    "phones",
+    "validate a phone number",
+    cases,
+    ({ text, region }) => validatePhone(text, region),
+    ({ e164 }, result) => result.e164 === e164,
+  );
+}
+
+function keySubject(stack: AsyncDisposableStack): Subject {
+  const clock = systemClock;
+  const store = openStore({ path: ":memory:", clock });
+  stack.defer(() => store.close());
+  const keyRing = createKeyRing({ store, plans: DEFAULT_PLANS, clock });
+  const meter = createMeter({ store, plans: DEFAULT_PLANS, clock, planChanged: keyRing.forget });
+  const parts = { store, meter, keyRing, plans: DEFAULT_PLANS, clock, randomBytes: systemRandomBytes };
+  const accounts = createAccounts(parts);
+  const nothing = { name: null, company: null, country: null, referralCode: null };
+  const made = Array.from({ length: 64 }, (_, n) => {
+    const email = `owner${n}@gmail.com`;
+    return accounts.signup({ ...nothing, email, normalized: email, plan: "scale" });
+  });
+  return over(
+    "accounts",
+    "find the account of a key",
+    made,
+    ({ apiKey }) => keyRing.find(apiKey),
+    ({ accountId }, account) => account?.accountId === accountId,
+  );
+}
