@@ -1,0 +1,21 @@
+import { IncompleteReplyError } from "../client/failure.ts";
+import { createClient } from "../client.ts";
+
+/** Walks a long list as its results arrive and keeps the addresses worth writing to. */
+export async function deliverableOf(
+  emails: readonly string[],
+  server: { baseUrl: string; apiKey: string },
+  signal?: AbortSignal,
+): Promise<{ readonly deliverable: readonly string[]; readonly unitsCharged: number }> {
+  const assay = createClient(server);
+  // Without an idempotency key the first results come before the last address is judged.
+  const results = assay.streamEmails(emails, { idempotencyKey: null, signal });
+  const deliverable: string[] = [];
+  try {
+    for await (const { email, status } of results) if (status === "deliverable") deliverable.push(email);
+  } catch (error) {
+    if (error instanceof IncompleteReplyError) console.error(`Only ${error.received} results came.`);
+    throw error;
+  }
+  return { deliverable, unitsCharged: results.end()?.summary.units_charged ?? 0 };
+}

@@ -1,0 +1,12 @@
+import { createClient } from "../client.ts";
+
+/** Opens an account, uses it, and reads what it will cost. */
+export async function firstInvoice(baseUrl: string, email: string): Promise<string> {
+  const { api_key: apiKey } = await createClient({ baseUrl }).signUp({ email, plan: "growth" });
+  const assay = createClient({ baseUrl, apiKey });
+  await assay.verifyEmails(["ann@example.com", "bob@example.com", "ann@example.com"]);
+  // Units beyond the included ones are paid for only up to this sum a month.
+  await assay.changePlan({ plan: "growth", spend_limit_usd: "200.00" });
+  const { usage, projected_invoice: invoice } = await assay.account();
+  return `${usage.units} units used, ${invoice.total_usd} USD so far`;
+}
