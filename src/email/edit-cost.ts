@@ -21,6 +21,7 @@ export const SLIPS = {
   neighbour: 0.6,
   lookAlike: 0.4,
   vowel: 0.9,
+  soundAlike: 0.9,
   other: 1.45,
   /** Added where the first letter is another or an extra one stands before it. */
   first: 0.3,
@@ -42,6 +43,7 @@ const LOOK_ALIKES: ReadonlySet<string> = new Set([
   "5s",
   "s5",
 ]);
+const SOUND_ALIKES: ReadonlySet<string> = new Set(["ck", "kc", "sz", "zs"]);
 
 function neighbourTable(): Uint8Array {
   const places = new Map<string, readonly [number, number]>();
@@ -114,6 +116,7 @@ function substitutionCost(typed: string, i: number, meant: string, j: number): n
   const first = j === 0 ? SLIPS.first : 0;
   if (LOOK_ALIKES.has(typed.charAt(i) + meant.charAt(j))) return SLIPS.lookAlike + first;
   if (areNeighbours(a, b)) return SLIPS.neighbour + first;
+  if (SOUND_ALIKES.has(typed.charAt(i) + meant.charAt(j))) return SLIPS.soundAlike + first;
   return (isVowel(a) && isVowel(b) ? SLIPS.vowel : SLIPS.other) + first;
 }
 

@@ -64,8 +64,10 @@ function squatsOf(text: string): ReadonlyMap<string, string> {
 function undottedTargets(): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { domain, weight } of typoTargets()) {
-    const name = domain.replaceAll(".", "");
-    if (name.length >= 6 && weight >= 3 && !names.has(name)) names.set(name, domain);
+    if (weight < 3) continue;
+    for (const name of [domain.replaceAll(".", ""), domain.replace(/[.-]/g, "")]) {
+      if (name.length >= 6 && !names.has(name)) names.set(name, domain);
+    }
   }
   return names;
 }
@@ -168,14 +170,14 @@ function isBetter(a: Candidate, b: Candidate): boolean {
 function headCostMax(family: Family, head: string, isReal: boolean, mail: MailEvidence): number {
   const { length } = family.head;
   if (head.length <= 3 || length <= 2 || !/[a-z]{3}/.test(family.head)) return 0;
-  if (!isReal) return base(length, family.weight) + (length >= 5 ? 0.55 : 0.15);
-  const isDead = mail === "none" && length >= 5;
-  return base(length, family.weight) + (isDead ? (family.weight >= 40 ? 0.25 : 0.1) : 0);
+  const alive = base(length, family.weight);
+  if (!isReal) return alive + (length >= 5 ? 0.55 : 0.15);
+  return mail === "none" ? Math.max(deadBase(length, family.weight), alive) : alive;
 }
 
 function base(length: number, weight: number): number {
-  if (length === 3) return weight >= 30 ? 0.45 : 0;
-  if (length === 4) return weight >= 20 ? 0.55 : 0;
+  if (length === 3) return weight >= 10 ? 0.45 : 0;
+  if (length === 4) return weight >= 20 ? 0.55 : weight >= 4 ? 0.5 : 0;
   if (weight >= 40) return length >= 7 ? 1.0 : 0.95;
   if (length === 5) return weight >= 10 ? 0.65 : 0.55;
   if (length === 6) return weight >= 20 ? 0.9 : weight >= 14 ? 0.8 : 0.6;
@@ -183,10 +185,17 @@ function base(length: number, weight: number): number {
   return weight >= 8 ? 0.9 : weight >= 6 ? 0.85 : 0.65;
 }
 
+/** For a domain that takes no mail: any one slip of the fingers, and in long names of much use any one letter. */
+function deadBase(length: number, weight: number): number {
+  if (length <= 4) return weight >= 4 ? (length === 3 ? 0.65 : 0.95) : 0;
+  if (weight >= 40) return length >= 7 ? 1.5 : 1.2;
+  return weight >= 4 ? 0.95 : 0.65;
+}
+
 /** Ends of a name that are real and still most often a slip for another, where the rest is a provider's. */
 const TAIL_SLIPS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["com", new Set(["co", "cm", "om", "cam", "com.co", "com.com", "co.com", "comm.com", "con.com", "com.cm"])],
-  ["net", new Set(["ne", "net.com", "com.net", "bet", "net.net"])],
+  ["net", new Set(["ne", "et", "net.com", "com.net", "bet", "net.net"])],
   ["co.uk", new Set(["uk", "com.uk", "co.uk.com", "co.ug", "co.ua", "co.us"])],
   ["co.in", new Set(["com.in", "co.id.in"])],
   ["com.br", new Set(["co.br", "com.bt", "com.be", "com.bz"])],
@@ -205,25 +214,53 @@ function tailFor(
   if (weight !== undefined) return { domain: `${family.head}.${tail}`, cost: 0, weight };
   if (!isReal) return bestTail(family, tail, isHeadExact);
   for (const [meant, meantWeight] of family.tails) {
-    if (TAIL_SLIPS.get(meant)?.has(tail) === true && isWidelyMeant(family, meant)) {
+    if (TAIL_SLIPS.get(meant)?.has(tail) === true && isWidelyMeant(family, meant, mail)) {
       return { domain: `${family.head}.${meant}`, cost: 0.4, weight: meantWeight };
     }
   }
-  return isHeadExact && isWrongEverywhere(family, tail, mail) ? bestTail(family, "", true) : null;
+  if (!isHeadExact) return null;
+  const end = isPublicSuffix(tail) ? null : slippedEnd(family, tail);
+  return end ?? (isWrongEverywhere(family, tail, mail) ? deadEnd(family, tail) : null);
 }
 
 /** Short or little used names stand under `.co` and the like in their own right. */
-function isWidelyMeant(family: Family, tail: string): boolean {
-  return tail.includes(".") ? family.weight >= 3 : family.head.length >= (family.weight >= 10 ? 5 : 9);
+function isWidelyMeant(family: Family, tail: string, mail: MailEvidence): boolean {
+  if (tail.includes(".")) return family.weight >= 3;
+  if (mail === "none") return family.head.length >= 4;
+  return family.head.length >= (family.weight >= 10 ? 5 : family.weight >= 5 ? 7 : 9);
 }
+
+/** A second level that nobody sells names under, one slip from one that is sold: `con.br`, `vo.uk`. */
+function slippedEnd(family: Family, tail: string): Candidate | null {
+  const country = tail.slice(tail.indexOf("."));
+  for (const [meant, weight] of family.tails) {
+    if (!meant.endsWith(country) || meant.length === country.length - 1) continue;
+    const cost = editCost(tail, meant, END_SLIP_MAX);
+    if (cost <= END_SLIP_MAX) return { domain: `${family.head}.${meant}`, cost, weight };
+  }
+  return null;
+}
+
+const END_SLIP_MAX = 0.95;
+const DEAD_END_MAX = 0.65;
 
 /**
  * Whether a real end is a slip after all because the provider has no such domain: always for a name that has only
  * `.com`, for `.net` and `.org` of the largest, and otherwise only where the DNS knows of no mail.
  */
 function isWrongEverywhere(family: Family, tail: string, mail: MailEvidence): boolean {
-  if (family.weight < 40 || !isPublicSuffix(tail)) return false;
-  return family.head === "gmail" || mail === "none" || tail === "net" || tail === "org";
+  if (!isPublicSuffix(tail)) return false;
+  if (mail === "none") return family.head.length >= 5;
+  return family.weight >= 40 && (family.head === "gmail" || tail === "net" || tail === "org");
+}
+
+/** The end that is one key away, else the most used one of a name that is meant by nothing else. */
+function deadEnd(family: Family, tail: string): Candidate | null {
+  for (const [meant, weight] of family.tails) {
+    const cost = tail.length === 2 ? editCost(tail, meant, DEAD_END_MAX) : Number.POSITIVE_INFINITY;
+    if (cost <= DEAD_END_MAX) return { domain: `${family.head}.${meant}`, cost, weight };
+  }
+  return family.weight >= 40 ? bestTail(family, "", true) : null;
 }
 
 /** An end under which names are sold, and not somebody's own domain. */

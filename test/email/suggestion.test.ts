@@ -27,6 +27,21 @@ describe("a slip", () => {
   test("of a provider's one end is only certain where the DNS knows of no mail", () => {
     expect(suggestDomain("hotmail.xyz", "unknown")).toBeNull();
     expect(suggestDomain("hotmail.xyz", "none")).toBe("hotmail.com");
+    expect(suggestDomain("hotmail.ir", "none")).toBe("hotmail.it");
+    expect(suggestDomain("freenet.se", "none")).toBe("freenet.de");
+  });
+
+  test("in a short name is told where the domain takes no mail", () => {
+    for (const [typed, meant] of [
+      ["libe.com", "live.com"],
+      ["mzil.ru", "mail.ru"],
+      ["feree.fr", "free.fr"],
+      ["gnmx.de", "gmx.de"],
+      ["outluk.com", "outlook.com"],
+    ] as const) {
+      expect(suggestDomain(typed, "unknown")).toBeNull();
+      expect(suggestDomain(typed, "none")).toBe(meant);
+    }
   });
 });
 
