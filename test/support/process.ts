@@ -30,7 +30,16 @@ const SAID_CHARS_MAX = 4_000_000;
 
 /** Starts `src/main.ts` with these settings and waits until it answers. */
 export async function startProcess(environment: Environment): Promise<ServerProcess> {
-  return launch("src/main.ts", environment);
+  return launch([process.execPath, "src/main.ts"], { cwd: ROOT, environment });
+}
+
+/** Starts a command that serves, in a folder and an environment that hold nothing but what is given. */
+export async function startCommand(
+  cmd: readonly string[],
+  cwd: string,
+  environment: Environment,
+): Promise<ServerProcess> {
+  return launch(cmd, { cwd, environment: { PATH: "/usr/bin:/bin", ...environment } });
 }
 
 /**
@@ -39,8 +48,10 @@ export async function startProcess(environment: Environment): Promise<ServerProc
  */
 export async function startShiftedProcess(environment: Environment): Promise<ShiftedServerProcess> {
   let told: ((offsetMs: number) => void) | undefined;
-  const server = await launch("test/support/shifted-server.ts", environment, (message) => {
-    told?.(Number(message));
+  const server = await launch([process.execPath, "test/support/shifted-server.ts"], {
+    cwd: ROOT,
+    environment,
+    ipc: (message) => told?.(Number(message)),
   });
   return {
     ...server,
@@ -55,7 +66,11 @@ export async function startShiftedProcess(environment: Environment): Promise<Shi
 
 /** Starts the server of `startShiftedProcess`, and kills it once `isTime` says so, whether it answers by then or not. */
 export async function killStart(environment: Environment, isTime: () => Promise<void>): Promise<void> {
-  const child = spawnServer("test/support/shifted-server.ts", environment, () => {});
+  const child = spawnServer([process.execPath, "test/support/shifted-server.ts"], {
+    cwd: ROOT,
+    environment,
+    ipc: () => {},
+  });
   try {
     await isTime();
   } finally {
@@ -64,10 +79,17 @@ export async function killStart(environment: Environment, isTime: () => Promise<
   }
 }
 
-function spawnServer(main: string, environment: Environment, ipc?: (message: unknown) => void) {
+/** What a server runs in. */
+type Place = {
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly ipc?: (message: unknown) => void;
+};
+
+function spawnServer(cmd: readonly string[], { cwd, environment, ipc }: Place) {
   return Bun.spawn({
-    cmd: [process.execPath, main],
-    cwd: ROOT,
+    cmd: [...cmd],
+    cwd,
     env: {
       PATH: process.env.PATH ?? "",
       HOST: "127.0.0.1",
@@ -82,13 +104,9 @@ function spawnServer(main: string, environment: Environment, ipc?: (message: unk
   });
 }
 
-async function launch(
-  main: string,
-  environment: Environment,
-  ipc?: (message: unknown) => void,
-): Promise<ServerProcess> {
+async function launch(cmd: readonly string[], place: Place): Promise<ServerProcess> {
   const startedMs = performance.now();
-  const child = spawnServer(main, environment, ipc);
+  const child = spawnServer(cmd, place);
   const { url, said } = await announcedUrl(child);
   await fetch(`${url}/healthz`);
   const startMs = performance.now() - startedMs;
