@@ -12,7 +12,7 @@ export const INPUT_FORMATS: readonly InputFormat[] = ["csv", "text", "ndjson"];
 /** What the command line says about the input. */
 export type InputWish = ColumnWish & {
   readonly path: string;
-  /** Undefined: by the name's ending, or by what the text begins with. */
+  /** Undefined: by the name's ending, or by the first line. */
   readonly format: InputFormat | undefined;
   readonly encoding: string | undefined;
 };
@@ -21,13 +21,13 @@ const FIRST_LINE_CHARS = 65_536;
 
 export type Input = Rows & { readonly format: InputFormat };
 
-/** Reads the rows of a source in the form that is named, that its name tells, or that its first character tells. */
+/** Reads the rows of a source in the form that is named, that its name tells, or that its first line tells. */
 export async function openRows(source: Source, kind: BatchKind, wish: InputWish): Promise<Input> {
   const pieces = source.text[Symbol.asyncIterator]();
   const start = await readStart(pieces);
   const text = startingWith(start, pieces);
   const firstLine = start.trimStart().slice(0, FIRST_LINE_CHARS).split(/\r?\n/, 1)[0] ?? "";
-  const format = wish.format ?? formatByName(wish) ?? (/^["{]/.test(firstLine) ? "ndjson" : "text");
+  const format = wish.format ?? formatByName(wish) ?? formatByText(firstLine);
   switch (format) {
     case "csv":
       return { format, ...(await csvRows(source.name, text, { firstLine, kind, wish })) };
@@ -44,6 +44,21 @@ function formatByName({ path, column, header }: InputWish): InputFormat | null {
   // Only CSV has columns; an NDJSON field is named with --input-format ndjson.
   if (column !== undefined || header !== undefined) return "csv";
   return /\.(?:txt|list)$/i.test(path) ? "text" : null;
+}
+
+/** No item has a comma, a semicolon or a tab, but nearly every CSV has one in its first line. */
+function formatByText(firstLine: string): InputFormat {
+  if (/^[{"].*[}"]$/.test(firstLine.trim()) && parsesAsJson(firstLine)) return "ndjson";
+  return /[,;\t]/.test(firstLine) ? "csv" : "text";
+}
+
+function parsesAsJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Text that holds the whole first line, unless that is very long. */

@@ -22,8 +22,10 @@ async function main(): Promise<number> {
       return await verifyItem(request.run, { judge, newRunId, stdout: process.stdout });
     }
     case "file": {
-      const { stderr } = process;
-      return await verifyFile(request.run, { openJudge, clock: systemClock, newRunId, stderr, onInterrupt });
+      const { stderr, stdout } = process;
+      const isStdoutTerminal = stdout.isTTY === true;
+      const parts = { openJudge, clock: systemClock, newRunId, stderr, isStdoutTerminal, onInterrupt };
+      return await verifyFile(request.run, parts);
     }
   }
 }

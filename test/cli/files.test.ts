@@ -90,6 +90,17 @@ describe("CSV", () => {
     ]);
   });
 
+  test("the output's name tells its form", async () => {
+    await room.write("tabs.tsv", "name\temail\nAnn\tann@good.com\n");
+    const firstLine = async (name: string) => {
+      expect((await room.run(["tabs.tsv", "-q", "-o", name])).exitCode).toBe(0);
+      return (await room.read(name)).split("\n")[0];
+    };
+    expect(await firstLine("form.csv")).toStartWith("name,email,status,");
+    expect(await firstLine("form.tsv")).toStartWith("name\temail\tstatus\t");
+    expect(await firstLine("form.ndjson")).toStartWith('{"input":{"name":"Ann",');
+  });
+
   test("becomes NDJSON with the original cells in input", async () => {
     await room.write("people.csv", "name,email\nAnn,ann@good.com\n");
     const { stdout } = await room.run(["people.csv", "-q", "--format", "ndjson"]);
@@ -109,6 +120,15 @@ describe("text, NDJSON and standard input", () => {
     ]);
     expect(exitCode).toBe(0);
     expect(stderr).toContain("2 rows");
+  });
+
+  test("what a name does not tell, the first line does", async () => {
+    const statuses = async (stdin: string) =>
+      (await room.run(["-", "-q", "--only", "deliverable"], { stdin })).stdout.match(/accepts_mail/g)?.length;
+    expect(await statuses("ann@good.com\nbob@good.com\n")).toBe(2);
+    expect(await statuses('"name","email"\nAnn,ann@good.com\n')).toBe(1);
+    expect(await statuses("Ann;ann@good.com\nBob;bob@good.com\n")).toBe(2);
+    expect(await statuses('{"email":"ann@good.com","id":1}\n"bob@good.com"\n')).toBe(2);
   });
 
   test("NDJSON gives the very results of the API, and keeps other fields", async () => {

@@ -1,0 +1,124 @@
+import { inOrder } from "../batch/in-order.ts";
+import { type Block, blocksOf } from "./blocks.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { CliError, EXIT } from "./failure.ts";
+import type { FileRun, FileRunParts } from "./file-run.ts";
+import type { Input } from "./input.ts";
+import type { Judge, Judged } from "./judge.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Output } from "./output.ts";
+import { createProgress, grouped, type Progress } from "./progress.ts";
+import type { Source } from "./source.ts";
+import { summaryText } from "./summary.ts";
+import type { Table } from "./table.ts";
+import { uncheckedCount } from "./tally.ts";
+import { statusOf } from "./task.ts";
+
+/** A run whose parts are open. */
+export type Work = {
+  readonly run: FileRun;
+  readonly parts: FileRunParts;
+  readonly source: Source;
+  readonly input: Input;
+  readonly judge: Judge;
+  readonly output: Output;
+  readonly ledger: Ledger;
+  readonly table: Table;
+  readonly blockRows: number;
+  readonly from: Checkpoint | null;
+};
+
+/** Judges and writes block after block; returns the exit code. */
+export async function runBlocks(work: Work): Promise<number> {
+  const { run, parts, source, output, ledger } = work;
+  const { clock, stderr } = parts;
+  const quiet = run.quiet || (run.output === null && parts.isStdoutTerminal);
+  const progress = createProgress({ stream: stderr, quiet, bytesTotal: source.bytesTotal, clock });
+  parts.onInterrupt(() => {
+    progress.stop();
+    ledger.save();
+    return `Interrupted. ${whatIsDone(output, ledger)}`;
+  });
+  const startedMs = clock.monotonic();
+  try {
+    await writeBlocks(work, progress);
+  } catch (error) {
+    progress.stop();
+    throw stopped(error, output, ledger);
+  }
+  progress.stop();
+  ledger.finish();
+  if (!run.quiet) stderr.write(summaryOf(work, (clock.monotonic() - startedMs) / 1000));
+  return uncheckedCount(ledger.tally()) > 0 ? EXIT.someUnchecked : EXIT.done;
+}
+
+function summaryOf({ run, ledger, from, output }: Work, seconds: number): string {
+  const tally = ledger.tally();
+  const rows = tally.rows - (from?.rows ?? 0);
+  const isServer = run.server !== null;
+  return summaryText({ task: run.task, tally, rows, seconds, outputName: output.name, isServer });
+}
+
+async function writeBlocks(work: Work, progress: Progress): Promise<void> {
+  const { input, judge, ledger, table, source, from } = work;
+  const done = from?.rows ?? 0;
+  const blocks = blocksOf(input.runs, { blockRows: work.blockRows, from: done, bytesRead: source.bytesRead });
+  if (from === null) await ledger.begin(table.header);
+  const judgements = inOrder(failureLast(undone(blocks, ledger)), judge.blocksInFlight, async (next) => {
+    if ("failure" in next) throw next.failure;
+    const items = next.rows.map(({ item }) => item);
+    return { block: next, judged: await judge.judge(items, `${ledger.runId}-${next.firstRow}`) };
+  });
+  for await (const { block, judged } of judgements) {
+    await writeBlock(work, block, judged);
+    progress.update({ rows: block.firstRow + block.rows.length, bytes: block.bytesRead });
+  }
+}
+
+/** Reads over what an earlier run has written, and goes on only where it is the same input. */
+async function* undone(blocks: AsyncIterable<Block>, ledger: Ledger): AsyncGenerator<Block> {
+  for await (const block of blocks) {
+    if (block.isDone) ledger.skip(block);
+    else {
+      ledger.compareSkipped();
+      yield block;
+    }
+  }
+  ledger.compareSkipped();
+}
+
+async function writeBlock({ run, table, ledger }: Work, block: Block, judged: Judged): Promise<void> {
+  const lines: string[] = [];
+  for (const [position, result] of judged.results.entries()) {
+    const row = block.rows[position];
+    if (row === undefined) throw new Error("a block has more results than rows");
+    if (run.only === null || run.only.includes(statusOf(run.task, result)))
+      lines.push(table.line(row, result));
+  }
+  await ledger.write(run.task, block, { ...judged, text: lines.join(""), written: lines.length });
+}
+
+/** What was read before a failure is worked off before the failure is met. */
+async function* failureLast(
+  blocks: AsyncIterable<Block>,
+): AsyncGenerator<Block | { readonly failure: unknown }> {
+  try {
+    yield* blocks;
+  } catch (failure) {
+    yield { failure };
+  }
+}
+
+/** The failure as the user reads it: what happened, what is done, how to go on. */
+function stopped(error: unknown, output: Output, ledger: Ledger): unknown {
+  ledger.save();
+  if (!(error instanceof CliError) || error.message === "" || !ledger.isInStep()) return error;
+  return new CliError(`${error.message} ${whatIsDone(output, ledger)}`, error.exitCode, { cause: error });
+}
+
+function whatIsDone(output: Output, ledger: Ledger): string {
+  const { rows } = ledger.tally();
+  if (rows === 0) return "Nothing was written.";
+  if (!output.isResumable) return `The results of ${grouped(rows)} rows were written.`;
+  return `The results of ${grouped(rows)} rows are in ${output.name}; the same command with --resume goes on from there.`;
+}
