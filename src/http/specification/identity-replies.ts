@@ -123,7 +123,10 @@ const detailsOf = {
   ein: schemaOf<DetailsByType["ein"]>()(
     Type.Object({
       prefix: textOrNull("The first two digits."),
-      campus: Type.Array(Type.String(), { description: "The IRS campuses that assigned the prefix." }),
+      campus: nullable(
+        Type.Array(Type.String()),
+        "The IRS campuses that assign the prefix; empty where none does.",
+      ),
     }),
   ),
 };
@@ -152,8 +155,11 @@ export const UndetectedResult = schemaOf<UndetectedResultType>()(
       type: Type.Null(),
       value: text("As given; what may be a card number is masked."),
       valid: Type.Literal(false),
-      reason: word(IDENTITY_REASONS, "Why nothing fits."),
-      message: text("One sentence on the reason."),
+      reason: wordOrNull(
+        ["length", "check_failed"],
+        "What kept the value from being looked at: over 64 characters, or our own check broke.",
+      ),
+      message: textOrNull("One sentence on the reason."),
       normalized: Type.Null(),
       formatted: Type.Null(),
       country: Type.Null(),

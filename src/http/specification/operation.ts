@@ -200,14 +200,15 @@ function examples(samples: Samples, pick: (sample: Sample) => Json | undefined):
   return Object.keys(found).length === 0 ? {} : { examples: found };
 }
 
+/** Replies by the names of the calls; one that is not recorded yet says so, which the tests find. */
 function recordedExamples(
   operationId: string,
   samples: readonly (readonly [string, Sample])[],
 ): { readonly examples?: { readonly [name: string]: JsonObject } } {
-  const found: { [name: string]: JsonObject } = {};
-  for (const [name, { summary }] of samples) {
-    const value = RECORDED[operationId]?.[name];
-    if (value !== undefined) found[name] = { summary, value };
-  }
-  return Object.keys(found).length === 0 ? {} : { examples: found };
+  if (samples.length === 0) return {};
+  const found = samples.map(([name, { summary }]) => [
+    name,
+    { summary, value: RECORDED[operationId]?.[name] ?? "not recorded" },
+  ]);
+  return { examples: Object.fromEntries(found) };
 }
