@@ -33,6 +33,8 @@ export type BatchConfig = {
   readonly workerThreads: number;
   readonly inFlightMax: number;
   readonly bodyBytesMax: number;
+  /** For a thread to do one task, which is then tried once more in another; longer than any takes on a busy machine. */
+  readonly taskTimeoutMs: number;
   /** After this time a batch stops looking up domains: the rest is answered `dns_timeout` and not charged. */
   readonly lookupTimeoutMs: number;
   /** A reader that takes nothing for this long is given up. */
@@ -90,6 +92,7 @@ export function readConfig(environment: Environment, cores: number): Config {
       workerThreads: settings.integer("WORKER_THREADS", cores, 1, 256),
       inFlightMax: settings.integer("BATCHES_IN_FLIGHT_MAX", 64, 1, 1000),
       bodyBytesMax: settings.integer("BODY_BYTES_MAX", 33_554_432, 65_536, 1_073_741_824),
+      taskTimeoutMs: settings.integer("BATCH_TASK_TIMEOUT_MS", 10_000, 100, 600_000),
       lookupTimeoutMs: settings.integer("BATCH_DNS_TIMEOUT_SECONDS", 120, 1, 3600) * 1000,
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
     },

@@ -61,8 +61,6 @@ const HOUR_MS = 3_600_000;
 /** Domains that one chunk has under way at a time. */
 const LOOKUPS_PER_CHUNK_MAX = 128;
 const LIMITER_ENTRIES_MAX = 100_000;
-/** Longer than any chunk takes on a busy machine, short enough for a caller who waits. */
-const TASK_TIMEOUT_MS = 10_000;
 
 /** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export async function openParts(config: Config, surroundings: Surroundings): Promise<Parts> {
@@ -165,7 +163,7 @@ export function openBatches(
       workerFile: workerFiles.batch,
       threads: batch.workerThreads,
       waitingMax: batch.inFlightMax * (batch.workerThreads * 2 + 2),
-      taskTimeoutMs: TASK_TIMEOUT_MS,
+      taskTimeoutMs: batch.taskTimeoutMs,
       clock,
     }),
   );

@@ -56,7 +56,7 @@ export function openStalled(url: string, request: string, bytesMax: number) {
   let bytes = 0;
   let isClosed = false;
   socket.on("data", (data) => {
-    bytes += data.byteLength;
+    bytes += data.length;
     if (bytes >= bytesMax) socket.pause();
   });
   socket.on("close", () => {
