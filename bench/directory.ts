@@ -81,7 +81,8 @@ async function main(): Promise<void> {
   try {
     const reader = child.stdout.getReader();
     const url = new TextDecoder().decode((await reader.read()).value).trim();
-    await measure(url, folder);
+    await measure(url, join(folder, "part"));
+    await measureServer(url, join(folder, "server"));
   } finally {
     child.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -130,6 +131,86 @@ async function measure(upstream: string, folder: string): Promise<void> {
   await again[Symbol.asyncDispose]();
 }
 
+/** The whole server as a process of its own, over HTTP. */
+async function measureServer(upstream: string, dataDir: string): Promise<void> {
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, "../src/main.ts")], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      PORT: "0",
+      DATA_DIR: dataDir,
+      DIRECTORY_UPSTREAM: upstream,
+      DIRECTORY_ALLOW_PRIVATE: "true",
+      DIRECTORY_SYNC_SECONDS: "4",
+      PUBLIC_REQUESTS_PER_SECOND: "100000",
+      LOG_LEVEL: "error",
+    },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const said = new TextDecoder().decode((await server.stdout.getReader().read()).value);
+  const url = /http\S+/.exec(said)?.[0] ?? "";
+  const versionOf = async () => (await fetch(`${url}/v1/directory/export`, { method: "HEAD" })).headers;
+  const until = async (version: number) => {
+    while (Number((await versionOf()).get("x-directory-version") ?? 0) < version) await Bun.sleep(50);
+  };
+  try {
+    await until(1);
+    say("server after the first sync", memoryOf(server.pid));
+    for (const path of [
+      "/v1/directory?min_score=50&max_price_usd=0.3&min_uptime=0.5&sort=latency",
+      "/v1/directory?q=weather%20reliable",
+    ]) {
+      await measureCalls(`GET ${path}`, () => fetch(url + path));
+    }
+    const etag = (await versionOf()).get("etag") ?? "";
+    await measureCalls("GET /v1/directory/export, If-None-Match", () =>
+      fetch(`${url}/v1/directory/export`, { headers: { "If-None-Match": etag } }),
+    );
+    await fetch(`${upstream}/next`);
+    let isOver = false;
+    const swapped = until(2).then(() => {
+      isOver = true;
+    });
+    await measureCalls(
+      "GET /healthz during a full sync",
+      () => fetch(`${url}/healthz`),
+      () => isOver,
+    );
+    await swapped;
+    say("server after a sync that changed all", memoryOf(server.pid));
+  } finally {
+    server.kill();
+    await server.exited;
+  }
+}
+
+function memoryOf(pid: number): string {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const megabytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  return `${megabytes("VmRSS").toFixed(0)} MB resident, ${megabytes("VmHWM").toFixed(0)} MB at the most`;
+}
+
+async function measureCalls(
+  name: string,
+  call: () => Promise<Response>,
+  isOver?: () => boolean,
+): Promise<void> {
+  const times: number[] = [];
+  while (isOver === undefined ? times.length < 100 : !isOver()) {
+    const startedMs = performance.now();
+    await (await call()).bytes();
+    times.push(performance.now() - startedMs);
+    await Bun.sleep(2);
+  }
+  say(name, spread(times));
+}
+
+function spread(times: number[]): string {
+  times.sort((a, b) => a - b);
+  const at = (share: number) => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(2);
+  return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms`;
+}
+
 async function measureSync(directory: Directory, name: string, prepare: () => Promise<void>): Promise<void> {
   await prepare();
   const gap = await longestGap(async () => {
@@ -164,9 +245,7 @@ async function measureQueries(directory: Directory): Promise<void> {
       total = matches.total;
       await Bun.sleep(0);
     }
-    times.sort((a, b) => a - b);
-    const at = (share: number) => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(2);
-    say(name, `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms, ${total} matches`);
+    say(name, `${spread(times)}, ${total} matches`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
+import { setPriority } from "node:os";
 import { systemClock } from "../src/clock.ts";
 import type { SyncReply, SyncRequest } from "../src/directory/sync-messages.ts";
 import { createSyncer } from "../src/directory/sync-parts.ts";
@@ -11,6 +12,7 @@ let syncer: Syncer | null = null;
 
 self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   if (data.call === "start") {
+    yieldToRequests();
     syncer = createSyncer(data.settings, {
       fetch: (url, init) => fetch(url, init),
       resolve: async (host) => (await lookup(host, { all: true })).map((entry) => entry.address),
@@ -34,5 +36,15 @@ async function answer(request: Exclude<SyncRequest, { call: "start" }>): Promise
     return { id, ok: true, value: await syncer.gzip(request.version, request.form) };
   } catch (error) {
     return { id, ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A sync can wait, a request cannot. Linux keeps priorities by thread; elsewhere the whole process would be slowed. */
+function yieldToRequests(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(0, 10);
+  } catch {
+    // Not permitted: then the scheduler decides alone.
   }
 }

@@ -83,6 +83,8 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const exports = createExports(syncer);
   let kept: readonly Kept[] = [];
   let acceptTripped = settings.acceptNextSnapshot;
+  /** The sync side broke down: it may have committed a state that never came here. */
+  let isLost = false;
 
   const staleMs = settings.syncIntervalMs * STALE_INTERVALS;
   const viewAt = ({ published, freshness }: Kept): View => {
@@ -115,9 +117,21 @@ export function createDirectory(parts: DirectoryParts): Directory {
     if (outcome.kind === "changed") publish(outcome.published, outcome.freshness);
     else if (newest !== undefined) kept = [{ ...newest, freshness: outcome.freshness }, ...kept.slice(1)];
   };
+  const reopen = async (): Promise<void> => {
+    const { published, freshness } = await syncer.open();
+    isLost = false;
+    const isNews = published !== null && published.snapshot.version !== kept[0]?.published.snapshot.version;
+    if (isNews && freshness !== null) publish(published, freshness);
+  };
   const sync = singleFlight(async () => {
     const startedMs = clock.monotonic();
-    const outcome = await syncer.sync({ acceptTripped }).catch(failed);
+    const outcome = await (async () => {
+      if (isLost) await reopen();
+      return syncer.sync({ acceptTripped });
+    })().catch((error: unknown): SyncOutcome => {
+      isLost = true;
+      return failed(error);
+    });
     settle(outcome, clock.monotonic() - startedMs);
     return outcome;
   });

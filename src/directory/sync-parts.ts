@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
 import sample from "./data/sample.txt" with { type: "text" };
 import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "./source.ts";
-import { createSyncEngine, SAMPLE_SOURCE } from "./sync-engine.ts";
+import { createSyncEngine } from "./sync-engine.ts";
+import { SAMPLE_SOURCE } from "./sync-state.ts";
 import type { Syncer, SyncSettings } from "./syncer.ts";
 import { createUpstream, UPSTREAM_LIMITS, type UpstreamLimits, type UpstreamParts } from "./upstream.ts";
 import { createUpstreamSource } from "./upstream-source.ts";

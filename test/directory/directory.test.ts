@@ -181,6 +181,40 @@ test("a walk over all pages during ten swaps misses nothing and repeats nothing"
   expect(directory.viewOf(directory.view()?.snapshot.version ?? 0, "00000000")).toBeNull();
 });
 
+test("a state that was committed by a sync side that then broke down is served after the next sync", async () => {
+  using upstream = startUpstream(listings(20));
+  using folder = temporaryFolder("lost");
+  const clock = testClock();
+  const open = () => openSyncer({ folder: folder.path, upstream: upstream.url }, { clock });
+  let inner = open();
+  let breaksDown = false;
+  const syncer: Syncer = {
+    ...inner,
+    open: () => inner.open(),
+    async sync(options) {
+      const outcome = await inner.sync(options);
+      if (!breaksDown) return outcome;
+      breaksDown = false;
+      inner = open();
+      throw new Error("the sync thread ended");
+    },
+  };
+  const directory = createDirectory({
+    settings: { upstream: upstream.url, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
+    syncer,
+    clock,
+    random: () => 0.5,
+  });
+  await directory.sync();
+  upstream.put(listing(100));
+  breaksDown = true;
+  expect(await directory.sync()).toMatchObject({ kind: "failed", reason: "the sync thread ended" });
+  expect(directory.view()?.snapshot.version).toBe(1);
+  expect(await directory.sync()).toMatchObject({ kind: "unchanged" });
+  expect(directory.view()?.snapshot).toMatchObject({ version: 2, count: 21 });
+  await directory[Symbol.asyncDispose]();
+});
+
 describe("the sync thread", () => {
   const workerFile = new URL("../../workers/directory-sync.ts", import.meta.url).href;
   const settings = { upstream: null, file: null, allowPrivateUpstream: false, allowRedirects: false };

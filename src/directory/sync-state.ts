@@ -1,0 +1,131 @@
+import type { Clock } from "../clock.ts";
+import { trippedBreakers } from "./breakers.ts";
+import type { Contents, Draft } from "./draft.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { digestOf, sortedByHost } from "./snapshot-build.ts";
+import type { Intake, Source } from "./source.ts";
+import type { StoredState } from "./state-folder.ts";
+import type { Freshness } from "./syncer.ts";
+
+/** What the sync side holds between two syncs. */
+export type Held = {
+  readonly state: StoredState;
+  readonly contents: Contents;
+  readonly snapshot: Snapshot | null;
+  /** What `current.json` says of the last sync. */
+  readonly writtenAt: number;
+};
+
+/** Name of the source that is never mixed with another: its listings are nobody's. */
+export const SAMPLE_SOURCE = "sample";
+
+export const NO_CONTENTS: Contents = { rows: new Map(), quarantine: new Map(), tombstones: new Map() };
+export const NO_BASE: StoredState["base"] = { file: "", seq: 0, digest: "", bytes: 0 };
+
+/** The contents alone: a draft also holds its changes, and with them all that they speak of. */
+export function contentsOf({ quarantine, tombstones }: Contents, rows: Contents["rows"]): Contents {
+  return { rows, quarantine, tombstones };
+}
+
+/** What a draft adds to the contents, where there is none. */
+export const NOTHING_NEW = {
+  changes: [],
+  records: Number.POSITIVE_INFINITY,
+  payeesCompared: 0,
+  payeesChanged: 0,
+};
+
+/** Before anything was taken. */
+export function firstState(source: string, newId: () => string): StoredState {
+  return {
+    format: 1,
+    source,
+    epoch: newId(),
+    version: 0,
+    digest: "",
+    count: 0,
+    seq: 0,
+    base: NO_BASE,
+    log: [],
+    syncedAt: 0,
+    upstreamAgeMs: 0,
+    upstream: null,
+    quarantinedAccepted: 0,
+    quarantine: [],
+    tombstones: [],
+  };
+}
+
+/**
+ * The feed of a state that is not the newest: its readers may know changes that are lost, so they must begin
+ * anew. The changes up to here are not there to be read, as they would be without their beginning.
+ */
+export function inNewEpoch(state: StoredState, newId: () => string): StoredState {
+  return { ...state, epoch: newId(), seq: state.count, log: [], base: NO_BASE, upstream: null };
+}
+
+export function isOtherSample(stored: string, present: string): boolean {
+  return stored !== present && (stored === SAMPLE_SOURCE || present === SAMPLE_SOURCE);
+}
+
+export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): string[] {
+  const before = intake.isSameEpoch ? held.state.upstream : null;
+  const trips = trippedBreakers({
+    now,
+    countBefore: held.contents.rows.size,
+    count: draft.rows.size,
+    records: draft.records,
+    quarantined: draft.quarantine.size,
+    quarantinedAccepted: held.state.quarantinedAccepted,
+    payeesCompared: draft.payeesCompared,
+    payeesChanged: draft.payeesChanged,
+    versionBefore: before?.version ?? null,
+    version: intake.version,
+    generatedAtBefore: before?.generatedAt ?? null,
+    generatedAt: intake.memory.generatedAt,
+    exportedAt: intake.generatedAt,
+  });
+  return trips.map((trip) => trip.message);
+}
+
+export function stateAfter(
+  held: Held,
+  intake: Intake,
+  draft: Draft,
+  { source, clock }: { readonly source: Source; readonly clock: Clock },
+  isAccepted: boolean,
+): StoredState {
+  const quarantined = draft.quarantine.size;
+  return {
+    ...held.state,
+    source: source.name,
+    syncedAt: clock.now(),
+    upstreamAgeMs: intake.ageMs,
+    upstream: intake.memory,
+    quarantinedAccepted: isAccepted ? quarantined : Math.min(held.state.quarantinedAccepted, quarantined),
+    quarantine: [...draft.quarantine].map(([key, { record: _, ...entry }]) => [key, entry]),
+    tombstones: [...draft.tombstones],
+  };
+}
+
+export function withContents(state: StoredState, draft: Draft): StoredState {
+  return {
+    ...state,
+    version: state.version + 1,
+    digest: digestOf(sortedByHost(draft.rows.values())),
+    count: draft.rows.size,
+    seq: state.seq + draft.changes.length,
+  };
+}
+
+/** Whether the two tell different things of the source or of what is kept out. */
+export function differs(a: StoredState, b: StoredState): boolean {
+  const told = ({ source, upstream, quarantine }: StoredState) =>
+    JSON.stringify([source, upstream, quarantine]);
+  return told(a) !== told(b);
+}
+
+export function freshnessOf(state: StoredState, contents: Contents): Freshness {
+  const { syncedAt, upstreamAgeMs } = state;
+  return { syncedAt, upstreamAgeMs, quarantined: contents.quarantine.size };
+}
