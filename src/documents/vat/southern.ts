@@ -45,14 +45,15 @@ function holdsSpanishPerson(body: string): boolean {
   return NIF_LETTERS.charAt((lead * 10_000_000 + numberAt(body, 1, 8)) % 23) === body.charAt(8);
 }
 
-/** Digits for companies, letters for foreign and public bodies, either for the rest. */
+/** Digits for companies, letters for public bodies and for what is seated abroad (province 00), either for the rest. */
 function holdsSpanishEntity(body: string): boolean {
   const digit = (10 - luhnRemainder(`${body.slice(1, 8)}0`)) % 10;
   const kind = body.charAt(0);
   const given = body.charAt(8);
-  if ("ABEH".includes(kind)) return given === String(digit);
-  if ("NPQRSW".includes(kind)) return given === CIF_LETTERS.charAt(digit);
-  return given === String(digit) || given === CIF_LETTERS.charAt(digit);
+  const letter = CIF_LETTERS.charAt(digit);
+  if ("NPQRSW".includes(kind)) return given === letter;
+  if ("ABEH".includes(kind) && !body.startsWith("00", 1)) return given === String(digit);
+  return given === String(digit) || given === letter;
 }
 
 const spain: VatRule = {
