@@ -10,6 +10,7 @@ import {
   type Candidate,
   type DocumentType,
   type IdentityResult,
+  type UndetectedResult,
   undetected,
 } from "./outcome.ts";
 import { validateDocument } from "./registry.ts";
@@ -31,12 +32,10 @@ type Guess = { readonly type: DocumentType; readonly weight: number; readonly re
 export function autodetect(value: string): AutodetectResult {
   if (value.length > VALUE_CHARACTERS_MAX) {
     const message = `A value of more than ${VALUE_CHARACTERS_MAX} characters is not read.`;
-    return unrecognised(value, "length", message, []);
+    return unrecognised(undetected(maskCardNumber(value), { reason: "length", message }), []);
   }
   const number = compactBy(ALPHABET, value);
-  if (number === null) {
-    return unrecognised(value, "format", "No document is numbered like this.", []);
-  }
+  if (number === null) return unrecognised(undetected(maskCardNumber(value)), []);
   const masked = number === value ? null : maskedTypeOf(value.normalize("NFKC").trim(), number.length);
   const guesses = plausibleTypes(number, masked)
     .map(([type, weight]) => ({ type, weight, result: validateDocument(type, value) }))
@@ -46,20 +45,13 @@ export function autodetect(value: string): AutodetectResult {
     return ranked(guesses, hasVat ? [] : bareVatCandidates(number));
   }
   const likely = masked === null ? typeByPrefix(number) : ([masked, 0.6] as const);
-  if (likely === null) {
-    return unrecognised(value, "format", "No document is numbered like this.", bareVatCandidates(number));
-  }
+  if (likely === null) return unrecognised(undetected(maskCardNumber(value)), bareVatCandidates(number));
   const [type, confidence] = likely;
   return { ...validateDocument(type, value), detected: type, confidence, candidates: [{ type, confidence }] };
 }
 
-function unrecognised(
-  value: string,
-  reason: "format" | "length",
-  message: string,
-  candidates: readonly Candidate[],
-): AutodetectResult {
-  return { ...undetected(maskCardNumber(value), reason, message), detected: null, confidence: 0, candidates };
+function unrecognised(result: UndetectedResult, candidates: readonly Candidate[]): AutodetectResult {
+  return { ...result, detected: null, confidence: 0, candidates };
 }
 
 /** The best guess wins; what it leaves open is divided among its rivals and taken off its own confidence. */

@@ -1,4 +1,4 @@
-import { alphabetOf, compactBy, DIGITS, VALUE_CHARACTERS_MAX } from "./alphabet.ts";
+import { alphabetOf, compactBy, DIGITS } from "./alphabet.ts";
 
 export const CARD_ALPHABET = alphabetOf(DIGITS, "-.");
 
@@ -13,21 +13,17 @@ export function maskDigits(digits: string): string {
 
 /**
  * A text that may hold a card number in any writing, safe to show. Digits and separators alone are masked as a
- * card is; among other characters, twelve digits or more all become stars. What stands behind the first 64
- * characters is dropped unread, and with it all digits before it.
+ * card is; among other characters, or in a text too long to be read, twelve digits or more all become stars.
  */
 export function maskCardNumber(text: string): string {
   const number = compactBy(CARD_ALPHABET, text);
   if (number !== null) return number.length < CARD_DIGITS_MIN ? text : maskDigits(number);
-  const isLong = text.length > VALUE_CHARACTERS_MAX;
-  const shown = isLong ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
-  const digits = shown.match(/\p{N}/gu);
-  if (digits === null || (!isLong && digits.length < CARD_DIGITS_MIN)) return shown;
-  return shown.replace(/\p{N}/gu, "*");
+  const digits = text.match(/\p{N}+/gu)?.reduce((count, run) => count + run.length, 0) ?? 0;
+  return digits < CARD_DIGITS_MIN ? text : text.replace(/\p{N}+/gu, (run) => "*".repeat(run.length));
 }
 
-/** The stretches of digits, each at most one separator apart, that a text has in it. */
+/** The stretches of digits in a text, without the marks, at most three together, that keep them apart. */
 export function digitRunsIn(text: string): readonly string[] {
-  const runs = text.normalize("NFKC").match(/\d(?:[ .\u2013-]?\d)+/g) ?? [];
-  return runs.map((run) => run.replace(/\D/g, ""));
+  const runs = text.match(/\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd})+/gu) ?? [];
+  return runs.map((run) => run.normalize("NFKC").replace(/\D/g, ""));
 }

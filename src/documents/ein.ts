@@ -22,7 +22,7 @@ const UNREAD: Finding<"ein"> = {
   strength: "format",
   warnings: NO_WARNINGS,
   data_version: DATA_VERSION,
-  details: { prefix: null, campus: NO_CAMPUS },
+  details: { prefix: null, campus: null },
 };
 
 function compact(value: string): string | null {
@@ -65,6 +65,6 @@ function validate(value: string): Outcome<"ein"> {
 /**
  * The US employer identification number (26 CFR 301.6109-1). It has no check digit: only its prefix can be wrong.
  * @example
- * ein.validate("12-3456789").details.campus[0] === "Andover"
+ * ein.validate("46-1234567").details.campus // ["Internet", "Philadelphia"]
  */
 export const ein: DocumentCheck<"ein"> = { compact, validate, format, unread: UNREAD };

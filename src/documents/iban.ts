@@ -1,5 +1,5 @@
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
-import { numberAt } from "./checksums/digits.ts";
+import { isDigits, numberAt } from "./checksums/digits.ts";
 import { mod97 } from "./checksums/mod97.ts";
 import { fitsStructure, type IbanCountry, ibanCountryOf, ibanHostOf } from "./iban-country.ts";
 import {
@@ -88,17 +88,17 @@ function findingFor(iban: string, country: IbanCountry, expected: string): Findi
 
 function refuseCountry(value: string, iban: string): Outcome<"iban"> {
   const code = iban.slice(0, 2);
-  const unread = { ...UNREAD, normalized: iban };
   if (!/^[A-Z]{2}$/.test(code)) {
     const message = "An IBAN begins with the two letters of its country.";
-    return failed("iban", value, "format", message, unread);
+    return failed("iban", value, "format", message, { ...UNREAD, normalized: iban });
   }
   const host = ibanHostOf(code);
   const message =
     host === null
       ? `The IBAN registry has no country ${code}.`
       : `The IBAN registry has no country ${code}; accounts there are numbered under ${host}.`;
-  return failed("iban", value, "component", message, unread);
+  const details = { ...UNREAD.details, check_digits: givenCheckDigits(iban) };
+  return failed("iban", value, "component", message, { ...UNREAD, normalized: iban, details });
 }
 
 function validate(value: string): Outcome<"iban"> {
@@ -128,12 +128,16 @@ function validate(value: string): Outcome<"iban"> {
   return passed("iban", value, finding);
 }
 
+function givenCheckDigits(iban: string): string | null {
+  return iban.length >= BBAN_START && isDigits(iban, 2, BBAN_START) ? iban.slice(2, BBAN_START) : null;
+}
+
 function unstructured(iban: string, country: IbanCountry): Finding<"iban"> {
   return {
     ...UNREAD,
     normalized: iban,
     country: country.code,
-    details: { ...UNREAD.details, sepa: country.sepa },
+    details: { ...UNREAD.details, check_digits: givenCheckDigits(iban), sepa: country.sepa },
   };
 }
 

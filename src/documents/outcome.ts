@@ -23,8 +23,9 @@ export type UndetectedResult = {
   readonly type: null;
   readonly value: string;
   readonly valid: false;
-  readonly reason: IdentityReason;
-  readonly message: string;
+  /** Null unless the value could not be looked at: over 64 characters, or our own check broke. */
+  readonly reason: "length" | "check_failed" | null;
+  readonly message: string | null;
   readonly normalized: null;
   readonly formatted: null;
   readonly country: null;
@@ -90,7 +91,11 @@ export type DetailsByType = {
     readonly issuer: string | null;
     readonly class: Ean13Class | null;
   };
-  ein: { readonly prefix: string | null; readonly campus: readonly string[] };
+  ein: {
+    readonly prefix: string | null;
+    /** Empty for a prefix that none assigns. */
+    readonly campus: readonly string[] | null;
+  };
 };
 
 export type DocumentType = "cpf" | "cnpj" | "iban" | "vat" | "card" | "isbn" | "ean13" | "ein";
@@ -180,8 +185,14 @@ export function failed<T extends DocumentType>(
   };
 }
 
-/** The answer where no type of document was recognised; the value is to be masked by the caller. */
-export function undetected(value: string, reason: IdentityReason, message: string): UndetectedResult {
+/**
+ * The answer where no type of document was recognised, with what kept the value from being looked at, if
+ * anything did. The value is to be masked by the caller.
+ */
+export function undetected(
+  value: string,
+  { reason, message }: Pick<UndetectedResult, "reason" | "message"> = { reason: null, message: null },
+): UndetectedResult {
   return {
     type: null,
     value,

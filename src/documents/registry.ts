@@ -1,4 +1,3 @@
-import { VALUE_CHARACTERS_MAX } from "./alphabet.ts";
 import { card } from "./card.ts";
 import { digitRunsIn, maskCardNumber } from "./card-mask.ts";
 import { cnpj } from "./cnpj.ts";
@@ -51,7 +50,7 @@ const CARD_RUN_MIN = 14;
 
 /** What has its type's whole structure was formatted, and is not taken for a card number whatever its Luhn sum. */
 function hidesCardNumber({ value, formatted }: IdentityResult): boolean {
-  if (formatted !== null || value.length < CARD_RUN_MIN || value.length > VALUE_CHARACTERS_MAX) return false;
+  if (formatted !== null || value.length < CARD_RUN_MIN) return false;
   return digitRunsIn(value).some((run) => {
     if (run.length < CARD_RUN_MIN) return false;
     const { valid, details } = card.validate(run);
@@ -71,7 +70,7 @@ export function checkFailed(type: DocumentType | null, value: string): IdentityR
   const message = "The check could not be carried out; try again.";
   if (type !== null)
     return unread(type, type === "card" ? maskCardNumber(value) : value, "check_failed", message);
-  const nothing = undetected(maskCardNumber(value), "check_failed", message);
+  const nothing = undetected(maskCardNumber(value), { reason: "check_failed", message });
   return { ...nothing, detected: null, confidence: 0, candidates: [] };
 }
 

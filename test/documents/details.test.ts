@@ -113,6 +113,14 @@ describe("iban", () => {
     });
   });
 
+  test("tells no more of a number of wrong length than its check digits", () => {
+    const { details, country } = judge("iban", "DE8937040044053201300");
+    expect([country, details.check_digits, details.sepa]).toEqual(["DE", "89", true]);
+    expect([details.expected_check_digits, details.bban, details.bank_code]).toEqual([null, null, null]);
+    expect(judge("iban", "DZ580002100001113000000570").details.check_digits).toBe("58");
+    expect(judge("iban", "DE8X").details.check_digits).toBeNull();
+  });
+
   test("points out QR-IBANs", () => {
     expect(judge("iban", "CH4431999123000889012").warnings).toEqual(["qr_iban"]);
     expect(judge("iban", "CH9300762011623852957").warnings).toEqual([]);
@@ -262,5 +270,6 @@ describe("ein", () => {
       reason: "component",
       details: { prefix: "07", campus: [] },
     });
+    expect(judge("ein", "12-345678").details).toEqual({ prefix: null, campus: null });
   });
 });

@@ -31,8 +31,10 @@ const FIELDS = [
 ];
 
 function expectWellFormed(result: IdentityResult | AutodetectResult): void {
-  expect(result.reason === null).toBe(result.valid);
-  expect(result.message === null).toBe(result.valid);
+  // A value in which no document is recognised is not valid, and no check of any type has failed.
+  const isRefused = !result.valid && !(result.type === null && result.value.length <= 64);
+  expect(result.reason !== null).toBe(isRefused);
+  expect(result.message !== null).toBe(isRefused);
   if (result.reason !== null) expect(IDENTITY_REASONS).toContain(result.reason);
   if (result.strength !== null) expect(IDENTITY_STRENGTHS).toContain(result.strength);
   for (const warning of result.warnings) expect(IDENTITY_WARNINGS).toContain(warning);

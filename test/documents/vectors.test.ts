@@ -40,7 +40,28 @@ const detections = await readDocumentVectors("autodetect.txt");
 describe("autodetect", () => {
   test.each(detections)("takes %p for %s: %s", (value, type, verdict) => {
     const result = autodetect(value);
-    expect([result.detected ?? "-", result.reason ?? "valid"]).toEqual([type ?? "", verdict ?? ""] as never);
+    const told = result.reason ?? (result.valid ? "valid" : "-");
+    expect([result.detected ?? "-", told]).toEqual([type ?? "", verdict ?? ""] as never);
     expect(result.type).toBe(result.detected);
+  });
+
+  test("leaves all null where nothing fits", () => {
+    expect(autodetect("not a document")).toEqual({
+      type: null,
+      value: "not a document",
+      valid: false,
+      reason: null,
+      message: null,
+      normalized: null,
+      formatted: null,
+      country: null,
+      strength: null,
+      warnings: [],
+      data_version: null,
+      details: null,
+      detected: null,
+      confidence: 0,
+      candidates: [],
+    });
   });
 });
