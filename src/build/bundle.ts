@@ -62,7 +62,7 @@ function ownAddresses(root: string): BunPlugin {
     name: "own addresses",
     setup(build) {
       build.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
-        if (!path.startsWith(join(root, "src"))) return undefined;
+        if (!path.startsWith(join(root, "src/"))) return undefined;
         const text = await Bun.file(path).text();
         const address = JSON.stringify(`file://${place(path)}`);
         return { contents: text.replaceAll("import.meta.url", address), loader: "ts" };

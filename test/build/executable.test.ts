@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildExecutable } from "../../src/build/bundle.ts";
 import { type FixtureServer, startFixtureServer } from "../../src/dns/fixture-server.ts";
-import { emailBatchOf, jsonOf, keyOf } from "../support/json.ts";
+import { callerOf } from "../support/caller.ts";
+import { emailBatchOf, jsonOf } from "../support/json.ts";
 import { startCommand, startProcess, temporaryFolder } from "../support/process.ts";
 import { TEST_ZONE } from "../support/server.ts";
 
@@ -68,21 +69,11 @@ async function run(args: readonly string[], environment: { readonly [name: strin
   return { exitCode, said, complained };
 }
 
-async function signUp(url: string): Promise<(path: string, body: unknown) => Promise<Response>> {
-  const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify({ email: "owner@good.com", plan: "scale" });
-  const key = await keyOf(await fetch(`${url}/v1/signup`, { method: "POST", headers, body }));
-  return (path, asked) =>
-    fetch(url + path, {
-      method: "POST",
-      headers: { ...headers, Authorization: `Bearer ${key}` },
-      body: JSON.stringify(asked),
-    });
-}
-
 test("judges batches of all three kinds on its worker threads, and stops at SIGTERM", async () => {
   await using server = await start("batches");
-  const post = await signUp(server.url);
+  const { call, signUp } = callerOf(server.url);
+  const key = await signUp();
+  const post = (path: string, body: object) => call(path, { key, body });
 
   const emails = Array.from({ length: 5000 }, (_, at) => `ann.${at}@d${at % 40}.many.com`);
   const checked = await emailBatchOf(await post("/v1/email/batch", { emails: [...emails, "ann@null.com"] }));
@@ -102,7 +93,7 @@ test("judges batches of all three kinds on its worker threads, and stops at SIGT
   const numbers = await jsonOf<object>(await post("/v1/phone/batch", { phones }));
   expect(numbers).toMatchObject({ count: 2000, summary: { valid: 2000, invalid: 0 } });
 
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await call("/metrics")).text();
   expect(Number(/assay_pool_tasks\{state="finished"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(5);
   expect(metrics).toContain('assay_pool_tasks{state="failed"} 0');
   expect(await server.end("SIGTERM")).toBe(0);
@@ -135,7 +126,7 @@ test("checks a file and backs a database up, as the scripts of those names do", 
   expect(statuses).toEqual(["deliverable", "undeliverable"]);
 
   await using server = await start("saved");
-  await signUp(server.url);
+  await callerOf(server.url).signUp();
   const copy = join(folder.path, "copy.db");
   const saved = await run(["backup", copy], { DATA_DIR: join(folder.path, "saved") });
   expect(saved).toMatchObject({ exitCode: 0, complained: "" });
