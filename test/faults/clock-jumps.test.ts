@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { checkBooks } from "../metering/books.ts";
+import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { jsonOf } from "../support/json.ts";
+import { startShiftedProcess, temporaryFolder } from "../support/process.ts";
+import { refusalOf } from "../support/server.ts";
+
+const HOUR_MS = 3_600_000;
+const JUMPS_MS = [HOUR_MS, 0, -HOUR_MS, 0, HOUR_MS, -HOUR_MS, 0];
+const CHECK = "/v1/phone/validate?phone=%2B442079460000";
+
+type Tally = { charged: number; refused: number };
+
+/** Reads the limits off a reply: none may be negative, none may send a caller away for long. */
+function checkLimits(reply: Response): void {
+  const limits = [...(reply.headers.get("RateLimit") ?? "").matchAll(/"(\w+)";r=(-?\d+);t=(-?\d+)/g)];
+  expect(limits.map(([, name]) => name)).toEqual(["burst", "month"]);
+  for (const [, , left, seconds] of limits) {
+    expect(Number(left)).toBeGreaterThanOrEqual(0);
+    expect(Number(seconds)).toBeGreaterThanOrEqual(0);
+  }
+  expect(Number(limits[0]?.[3])).toBeLessThanOrEqual(3);
+  const remaining = reply.headers.get("X-Units-Remaining");
+  if (remaining !== null) expect(Number(remaining)).toBeGreaterThanOrEqual(0);
+}
+
+async function callUntil(done: () => boolean, { call }: Caller, key: string): Promise<Tally> {
+  const tally = { charged: 0, refused: 0 };
+  while (!done()) {
+    const reply = await call(CHECK, { key });
+    checkLimits(reply);
+    if (reply.status === 200) {
+      tally.charged += 1;
+      await reply.json();
+      continue;
+    }
+    expect(await refusalOf(reply)).toBe("429 rate_limited");
+    expect(reply.headers.get("Retry-After")).toBe("1");
+    tally.refused += 1;
+  }
+  return tally;
+}
+
+describe("clock jumps of an hour", () => {
+  test("lose no charge, lock nobody out and let nobody pass the rate", async () => {
+    using folder = temporaryFolder("clock");
+    await using dns = await startDns(FAULT_ZONE);
+    const noon = new Date();
+    noon.setUTCDate(15);
+    await using server = await startShiftedProcess({
+      DATA_DIR: folder.path,
+      DNS_SERVERS: dns.server.address,
+      TEST_CLOCK_OFFSET_MS: `${noon.getTime() - Date.now()}`,
+    });
+    const caller = callerOf(server.url);
+    const [free, scale] = await Promise.all([caller.signUp("free"), caller.signUp("scale")]);
+    let isDone = false;
+    const startedMs = performance.now();
+    const work = Promise.all([free, scale].map((key) => callUntil(() => isDone, caller, key)));
+    for (const jumpMs of JUMPS_MS) {
+      await server.shiftClock(noon.getTime() - Date.now() + jumpMs);
+      for (let count = 0; count < 80; count += 1) await caller.call("/v1/account", { key: scale });
+    }
+    isDone = true;
+    const [freeTally, scaleTally] = await work;
+    const seconds = (performance.now() - startedMs) / 1000;
+    process.stdout.write(
+      `${JUMPS_MS.length} jumps in ${seconds.toFixed(2)} s: ${freeTally?.charged} and ${scaleTally?.charged} charges\n`,
+    );
+    // The free plan: a burst of 20, then 10 a second, by time that passes and not by what the clock shows.
+    expect(freeTally?.charged).toBeGreaterThanOrEqual(20);
+    expect(freeTally?.charged).toBeLessThanOrEqual(Math.ceil(20 + 10 * seconds));
+    expect(freeTally?.refused).toBeGreaterThan(0);
+    expect(scaleTally?.refused).toBe(0);
+    expect(await caller.unitsOf(free)).toBe(freeTally?.charged ?? Number.NaN);
+    expect(await caller.unitsOf(scale)).toBe(scaleTally?.charged ?? Number.NaN);
+    await server.end("SIGKILL");
+    checkBooks(join(folder.path, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(2));
+  });
+
+  test("across the turn of a month neither give units back nor bill any twice", async () => {
+    using folder = temporaryFolder("clock");
+    await using dns = await startDns(FAULT_ZONE);
+    const turn = Date.UTC(2027, 2, 1);
+    const offsetTo = (time: number) => time - Date.now();
+    const environment = { DATA_DIR: folder.path, DNS_SERVERS: dns.server.address };
+    await using server = await startShiftedProcess({
+      ...environment,
+      TEST_CLOCK_OFFSET_MS: `${offsetTo(turn - HOUR_MS / 2)}`,
+    });
+    const caller = callerOf(server.url);
+    const key = await caller.signUp("free");
+    const charge = async (count: number) => {
+      const items = Array.from({ length: count }, (_, at) => `+44207946${1000 + at}`);
+      const reply = await caller.call("/v1/phone/batch", { key, body: { phones: items } });
+      return `${reply.status} ${reply.status === 200 ? reply.headers.get("X-Units-Remaining") : await refusalOf(reply)}`;
+    };
+    for (let left = 900; left >= 400; left -= 100) expect(await charge(100)).toBe(`200 ${left}`);
+
+    await server.shiftClock(offsetTo(turn + HOUR_MS / 2));
+    expect(await charge(100)).toBe("200 900");
+    // Back in the old month: the new one has begun and stays.
+    await server.shiftClock(offsetTo(turn - HOUR_MS / 2));
+    for (let left = 800; left >= 0; left -= 100) expect(await charge(100)).toBe(`200 ${left}`);
+    expect(await charge(1)).toBe("402 402 quota_exceeded");
+    const refused = await caller.call(CHECK, { key });
+    checkLimits(refused);
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+    await server.shiftClock(offsetTo(turn + HOUR_MS / 2));
+    expect(await charge(1)).toBe("402 402 quota_exceeded");
+    await server.end("SIGKILL");
+
+    await using next = await startShiftedProcess({
+      ...environment,
+      TEST_CLOCK_OFFSET_MS: `${offsetTo(turn + HOUR_MS)}`,
+    });
+    const { call, unitsOf } = callerOf(next.url);
+    expect(await unitsOf(key)).toBe(1000);
+    const invoices = await jsonOf<{ data: { lines: { description: string; quantity: number }[] }[] }>(
+      await call("/v1/account/invoices", { key }),
+    );
+    expect(invoices.data.length).toBe(1);
+    const units = invoices.data[0]?.lines.find(({ description }) => description.includes(": "))?.quantity;
+    expect(units).toBe(600);
+    checkBooks(join(folder.path, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(1));
+  });
+
+  test("do not forget an Idempotency-Key", async () => {
+    using folder = temporaryFolder("clock");
+    await using dns = await startDns(FAULT_ZONE);
+    await using server = await startShiftedProcess({
+      DATA_DIR: folder.path,
+      DNS_SERVERS: dns.server.address,
+    });
+    const { call, signUp, unitsOf } = callerOf(server.url);
+    const key = await signUp();
+    for (const [position, offsetMs] of [0, HOUR_MS, -HOUR_MS, 0].entries()) {
+      await server.shiftClock(offsetMs);
+      const reply = await call("/v1/phone/validate", {
+        key,
+        body: { phone: "+442079460000" },
+        headers: { "Idempotency-Key": "jumping" },
+      });
+      expect([reply.status, reply.headers.get("Idempotent-Replayed")]).toEqual([
+        200,
+        position === 0 ? null : "true",
+      ]);
+      await reply.json();
+    }
+    expect(await unitsOf(key)).toBe(1);
+  });
+});

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { createPool, PoolFullError, PoolTaskError } from "../../src/batch/pool.ts";
+import { systemClock } from "../../src/clock.ts";
+import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { emailBatchOf } from "../support/json.ts";
+import { startProcess, temporaryFolder } from "../support/process.ts";
+import { refusalOf } from "../support/server.ts";
+
+const BATCHES_MAX = 3;
+const BATCHES = 20;
+const ITEMS = 40;
+
+test("more batches than are let in get 503 and when to come back, uncharged; the others are answered", async () => {
+  using folder = temporaryFolder("overload");
+  await using dns = await startDns(`${FAULT_ZONE}slow.com !delay 300\nslow.com MX 10 mx.good.com\n`);
+  await using server = await startProcess({
+    DATA_DIR: folder.path,
+    DNS_SERVERS: dns.server.address,
+    BATCHES_IN_FLIGHT_MAX: `${BATCHES_MAX}`,
+  });
+  const { call, signUp, unitsOf, accountOf } = callerOf(server.url);
+  const key = await signUp();
+  const emails = Array.from({ length: ITEMS }, (_, at) => `a${at}@slow.com`);
+  const replies = await Promise.all(
+    Array.from({ length: BATCHES }, () => call("/v1/email/batch", { key, body: { emails } })),
+  );
+  const answered = replies.filter(({ status }) => status === 200);
+  expect(answered.length).toBe(BATCHES_MAX);
+  for (const reply of answered) expect((await emailBatchOf(reply)).summary.units_charged).toBe(ITEMS);
+  for (const reply of replies.filter(({ status }) => status !== 200)) {
+    expect(await refusalOf(reply)).toBe("503 overloaded");
+    expect(reply.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+    expect(reply.headers.get("X-Units-Charged")).toBe("0");
+  }
+  expect(await unitsOf(key)).toBe(BATCHES_MAX * ITEMS);
+  const { usage } = await accountOf(key);
+  expect(usage.by_endpoint.find(({ endpoint }) => endpoint === "/v1/email/batch")?.calls).toBe(BATCHES_MAX);
+
+  const later = await call("/v1/email/batch", { key, body: { emails } });
+  expect((await emailBatchOf(later)).summary.units_charged).toBe(ITEMS);
+});
+
+test("a pool whose queue is full refuses at once, and those who wait get their turn", async () => {
+  const waitingMax = 3;
+  await using pool = createPool({
+    workerFile: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
+    threads: 1,
+    waitingMax,
+    taskTimeoutMs: 300,
+    clock: systemClock,
+  });
+  const looping = pool.run("judge", {
+    kind: "phone",
+    items: '["worker-loops"]',
+    repeats: [],
+    facts: null,
+    country: null,
+    separator: ",",
+    continues: false,
+  });
+  const waiting = Array.from({ length: waitingMax }, () => pool.run("ping", {}));
+  await until("full queue", () => pool.stats().waiting === waitingMax);
+  await expect(pool.run("ping", {})).rejects.toBeInstanceOf(PoolFullError);
+  await expect(looping).rejects.toBeInstanceOf(PoolTaskError);
+  expect(await Promise.all(waiting)).toEqual(["pong", "pong", "pong"]);
+  expect(await pool.run("ping", {})).toBe("pong");
+});
+
+test("a wait for a thread that is given up leaves the queue", async () => {
+  await using pool = createPool({
+    workerFile: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
+    threads: 1,
+    waitingMax: 1,
+    taskTimeoutMs: 5000,
+    clock: systemClock,
+  });
+  const gone = new AbortController();
+  const first = pool.run("ping", {});
+  const second = pool.run("ping", {}, gone.signal);
+  expect(pool.stats().waiting).toBe(1);
+  gone.abort();
+  await expect(second).rejects.toThrow("aborted");
+  expect(pool.stats().waiting).toBe(0);
+  expect(await first).toBe("pong");
+});

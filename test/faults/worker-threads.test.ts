@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { emailBatchOf, jsonOf } from "../support/json.ts";
+import { type ServerProcess, startShiftedProcess, temporaryFolder } from "../support/process.ts";
+import { refusalOf } from "../support/server.ts";
+
+const TASK_TIMEOUT_MS = 500;
+const ITEMS = 3500;
+/** The chunk of 1,000 in which the marked address stands. */
+const MARKED = { from: 1000, to: 2000 } as const;
+
+const folder = temporaryFolder("worker-threads");
+let dns: Awaited<ReturnType<typeof startDns>>;
+let server: ServerProcess;
+let caller: Caller;
+
+beforeAll(async () => {
+  dns = await startDns(FAULT_ZONE);
+  const marks = join(folder.path, "marks");
+  mkdirSync(marks);
+  server = await startShiftedProcess({
+    DATA_DIR: join(folder.path, "data"),
+    DNS_SERVERS: dns.server.address,
+    WORKER_THREADS: "2",
+    BATCH_TASK_TIMEOUT_MS: `${TASK_TIMEOUT_MS}`,
+    TEST_BATCH_WORKER: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
+    TEST_MARKS_FOLDER: marks,
+  });
+  caller = callerOf(server.url);
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await dns[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const emailsWith = (mark: string): string[] =>
+  Array.from({ length: ITEMS }, (_, at) => `${at === MARKED.from + 500 ? mark : "one"}.${at}@good.com`);
+
+async function poolTasks(): Promise<{ retried: number; failed: number }> {
+  const text = await (await caller.call("/metrics")).text();
+  const read = (state: string) =>
+    Number(new RegExp(`^assay_pool_tasks\\{state="${state}"\\} (\\d+)`, "m").exec(text)?.[1]);
+  return { retried: read("retried"), failed: read("failed") };
+}
+
+describe("a worker thread that", () => {
+  for (const way of ["throws", "exits", "loops"]) {
+    test(`${way} once has its chunk done by another thread, and nobody notices`, async () => {
+      const key = await caller.signUp();
+      const before = await poolTasks();
+      const reply = await caller.call("/v1/email/batch", {
+        key,
+        body: { emails: emailsWith(`worker-${way}-once-a`) },
+      });
+      const { summary } = await emailBatchOf(reply);
+      expect(summary).toMatchObject({ deliverable: ITEMS, unknown: 0, units_charged: ITEMS });
+      expect(await caller.unitsOf(key)).toBe(ITEMS);
+      const { retried, failed } = await poolTasks();
+      expect([retried - before.retried, failed - before.failed]).toEqual([1, 0]);
+    });
+
+    test(`${way} each time costs its chunk only: answered check_failed, not charged`, async () => {
+      const key = await caller.signUp();
+      const before = await poolTasks();
+      const startedMs = performance.now();
+      const reply = await caller.call("/v1/email/batch", {
+        key,
+        body: { emails: emailsWith(`worker-${way}`) },
+      });
+      const { count, summary, results } = await emailBatchOf(reply);
+      expect(performance.now() - startedMs).toBeLessThan(2 * TASK_TIMEOUT_MS + 3000);
+      const failing = MARKED.to - MARKED.from;
+      expect(count).toBe(ITEMS);
+      expect(summary).toMatchObject({
+        deliverable: ITEMS - failing,
+        unknown: failing,
+        units_charged: ITEMS - failing,
+      });
+      for (const [at, { email, status, sub_status }] of results.entries()) {
+        const isMarked = at >= MARKED.from && at < MARKED.to;
+        expect(email).toEndWith(`.${at}@good.com`);
+        expect(`${status} ${sub_status}`).toBe(
+          isMarked ? "unknown check_failed" : "deliverable accepts_mail",
+        );
+      }
+      expect(await caller.unitsOf(key)).toBe(ITEMS - failing);
+      const { retried, failed } = await poolTasks();
+      expect([retried - before.retried, failed - before.failed]).toEqual([1, 1]);
+    });
+
+    test(`${way} over a body is answered 500, not charged`, async () => {
+      const key = await caller.signUp();
+      const emails = emailsWith(`split-worker-${way}`);
+      const reply = await caller.call("/v1/email/batch", { key, body: { emails } });
+      expect(await refusalOf(reply)).toBe("500 internal_error");
+      expect(await caller.unitsOf(key)).toBe(0);
+    });
+  }
+
+  test("loops in both threads holds up neither single checks nor small batches", async () => {
+    const [key, other] = await Promise.all([caller.signUp(), caller.signUp()]);
+    const batches = ["b", "c"].map((id) =>
+      caller.call("/v1/email/batch", { key, body: { emails: emailsWith(`worker-loops.${id}`) } }),
+    );
+    let left = batches.length;
+    const ended = batches.map(async (reply) => {
+      const body = await emailBatchOf(await reply);
+      left -= 1;
+      return body.summary.units_charged;
+    });
+    let slowestMs = 0;
+    while (left > 0) {
+      const startedMs = performance.now();
+      const single = await caller.call("/v1/email/verify?email=one%40good.com", { key: other });
+      const batch = await caller.call("/v1/email/batch", { key: other, body: { emails: ["one@good.com"] } });
+      expect([single.status, batch.status]).toEqual([200, 200]);
+      await Promise.all([single.text(), batch.text()]);
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+    }
+    expect(slowestMs).toBeLessThan(TASK_TIMEOUT_MS);
+    expect(await Promise.all(ended)).toEqual([ITEMS - 1000, ITEMS - 1000]);
+  });
+
+  test("broke leaves a pool that works", async () => {
+    const key = await caller.signUp();
+    const reply = await caller.call("/v1/email/batch", { key, body: { emails: emailsWith("one") } });
+    expect((await emailBatchOf(reply)).summary.units_charged).toBe(ITEMS);
+    const health = await jsonOf<{ checks: { worker_pool: { status: string } } }>(
+      await caller.call("/health"),
+    );
+    expect(health.checks.worker_pool.status).toBe("pass");
+  });
+});

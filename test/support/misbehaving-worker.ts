@@ -1,0 +1,44 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JudgeTask, SplitTask } from "../../src/batch/messages.ts";
+import { judge as judgeWell, split as splitWell } from "../../workers/batch.ts";
+
+// The worker of batches, except that a chunk or a body which names one of these words ends badly.
+
+export { ping } from "../../workers/batch.ts";
+
+const WAYS: { readonly [word: string]: () => void } = {
+  "worker-throws": () => {
+    throw new Error("The test told this worker to throw");
+  },
+  "worker-exits": () => process.exit(3),
+  "worker-loops": () => {
+    for (;;);
+  },
+};
+
+export function judge(task: JudgeTask) {
+  misbehave(task.items);
+  return judgeWell(task);
+}
+
+export function split(task: SplitTask) {
+  const text = new TextDecoder().decode(task.body);
+  if (text.includes("split-")) misbehave(text);
+  return splitWell(task);
+}
+
+/** `<word>` every time; `<word>-once-<id>` only the first time that any thread sees it. */
+function misbehave(text: string): void {
+  for (const [, word = "", once] of text.matchAll(/(worker-[a-z]+)(-once-\w+)?/g)) {
+    if (once !== undefined && !isFirst(word + once)) continue;
+    WAYS[word]?.();
+  }
+}
+
+function isFirst(mark: string): boolean {
+  const path = join(process.env.TEST_MARKS_FOLDER ?? "", mark);
+  if (existsSync(path)) return false;
+  writeFileSync(path, "");
+  return true;
+}
