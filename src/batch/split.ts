@@ -1,4 +1,4 @@
-import { mailDomainOf } from "../email/address.ts";
+import { type AddressParser, createAddressParser } from "../email/address.ts";
 import { type Item, readItems } from "./items.ts";
 import type { Chunk, SplitOutcome, SplitTask } from "./messages.ts";
 
@@ -10,12 +10,13 @@ export function splitBatch(task: SplitTask): SplitOutcome {
   const read = readItems(task.kind, task.form, task.body, task.itemsMax);
   if (!read.ok) return read;
   const { items, options } = read;
+  const parser = createAddressParser();
   const seen = new Set<string>();
   const chunks: Chunk[] = [];
   for (let start = 0; start < items.length; start += task.chunkItems) {
     const slice = items.slice(start, start + task.chunkItems);
     const repeats = markRepeats(slice, seen);
-    const domains = task.kind === "email" ? mailDomains(slice) : "";
+    const domains = task.kind === "email" ? mailDomains(slice, parser) : "";
     chunks.push({ position: start, items: JSON.stringify(slice), count: slice.length, repeats, domains });
   }
   return { ok: true, count: items.length, distinct: seen.size, options, chunks };
@@ -32,7 +33,7 @@ function markRepeats(items: readonly Item[], seen: Set<string>): number[] {
   return repeats;
 }
 
-function mailDomains(items: readonly Item[]): string {
+function mailDomains(items: readonly Item[], { mailDomainOf }: AddressParser): string {
   const domains = new Set<string>();
   for (const item of items) {
     const domain = typeof item === "string" ? mailDomainOf(item) : null;
