@@ -19,9 +19,10 @@ import { planRoutes } from "./http/plans.ts";
 import { signupRoutes } from "./http/signup.ts";
 import { unroutedHandler } from "./http/unrouted.ts";
 import { errorFacts, type Log } from "./log.ts";
-import type { Parts, Surroundings } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { checksOf, readingsOf } from "./probes.ts";
 import { StorageError } from "./store/storage-error.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** Bodies of everything but batches. */
 const SMALL_BODY_BYTES_MAX = 131_072;

@@ -1,28 +1,24 @@
 import { availableParallelism } from "node:os";
-import { systemRandomBytes } from "./accounts/api-key.ts";
-import { systemClock } from "./clock.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { createLog, type Log } from "./log.ts";
 import { type RunningServer, startServer } from "./server.ts";
 import { StoreOpenError } from "./store/storage-error.ts";
+import { systemSurroundings } from "./surroundings.ts";
 
 /** Starts the server and ends it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const config = readConfig(process.env, availableParallelism());
   const log = createLog(config.logLevel);
-  const server = await startServer(config, {
-    clock: systemClock,
-    log,
-    random: Math.random,
-    randomBytes: systemRandomBytes,
-    newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
-    workerFiles: {
-      batch: new URL("../workers/batch.ts", import.meta.url).href,
-      directorySync: new URL("../workers/directory-sync.ts", import.meta.url).href,
-    },
-  });
-  process.stdout.write(`Assay listens on ${server.url}\n`);
+  const server = await startServer(config, systemSurroundings(log));
+  process.stdout.write(welcome(server.url));
   stopOnSignals(server, log);
+}
+
+function welcome(url: string): string {
+  return `Assay listens on ${url}
+Read and try it:  ${url}/docs
+Get a key:        curl -s ${url}/v1/signup -H 'Content-Type: application/json' -d '{"email": "you@your-domain.com"}'
+`;
 }
 
 /** The first signal drains; the second ends the process at once, which loses nothing that was answered. */

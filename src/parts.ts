@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
-import type { RandomBytes } from "./accounts/api-key.ts";
 import { createKeyRing, type KeyRing } from "./accounts/key-ring.ts";
 import { createChunkJudge } from "./batch/chunk-judge.ts";
 import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
 import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
 import { splitBatch } from "./batch/split.ts";
-import type { Clock } from "./clock.ts";
 import { type Config, ConfigError, type DnsConfig } from "./config.ts";
 import { createDirectory, type Directory } from "./directory/directory.ts";
 import { createSyncThread } from "./directory/sync-thread.ts";
@@ -19,24 +17,14 @@ import { systemServers } from "./dns/system-servers.ts";
 import { createEmailCheck, type EmailCheck } from "./domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "./domains/facts.ts";
 import { createDomainLists } from "./domains/lists.ts";
-import { errorFacts, type Log } from "./log.ts";
+import { errorFacts } from "./log.ts";
 import { createBilling } from "./metering/billing.ts";
 import { createIdempotency, type Idempotency } from "./metering/idempotency.ts";
 import { createMeter, type Meter } from "./metering/meter.ts";
 import { DEFAULT_PLANS, type PlanCatalogue, readPlans } from "./metering/plans.ts";
 import { createRateLimiter, type RateLimiter } from "./metering/rate-limiter.ts";
 import { openStore, type Store } from "./store/open.ts";
-
-/** What the process gets from outside besides its settings. */
-export type Surroundings = {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly random: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly newRequestId: () => string;
-  /** The worker files, as `new Worker` takes them. */
-  readonly workerFiles: { readonly batch: string; readonly directorySync: string };
-};
+import type { Surroundings } from "./surroundings.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
 export type Parts = AsyncDisposable & {

@@ -1,6 +1,7 @@
 import { createApp } from "./app.ts";
 import { type Config, ConfigError } from "./config.ts";
-import { openParts, type Surroundings } from "./parts.ts";
+import { openParts } from "./parts.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** A server that answers. */
 export type RunningServer = {

@@ -1,6 +1,7 @@
 import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
 import type { Config } from "../config.ts";
-import { openBatches, openLookups, type Surroundings } from "../parts.ts";
+import { openBatches, openLookups } from "../parts.ts";
+import type { Surroundings } from "../surroundings.ts";
 import type { Judge } from "./judge.ts";
 import type { Result, Task } from "./task.ts";
 

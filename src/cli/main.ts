@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { systemClock } from "../clock.ts";
 import { ConfigError, readConfig } from "../config.ts";
+import { workerFiles } from "../surroundings.ts";
 import { readArguments } from "./arguments.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
@@ -38,10 +39,6 @@ async function openJudge(task: Task, server: ServerWish | null): Promise<Judge> 
     return await createJudgeThere(task, { ...server, apiKey });
   }
   const config = readConfig(process.env, availableParallelism());
-  const workerFiles = {
-    batch: new URL("../../workers/batch.ts", import.meta.url).href,
-    directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
-  };
   return createJudgeHere(task, config, { clock: systemClock, workerFiles });
 }
 

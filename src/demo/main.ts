@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemRandomBytes } from "../accounts/api-key.ts";
 import { createClient } from "../client.ts";
 import { systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import { startFixtureServer } from "../dns/fixture-server.ts";
 import { createLog } from "../log.ts";
 import { type RunningServer, startServer } from "../server.ts";
+import { systemSurroundings } from "../surroundings.ts";
 import { demoAddresses } from "./addresses.ts";
 import { demoReport } from "./report.ts";
 import { DEMO_ZONE } from "./zone.ts";
@@ -51,17 +51,8 @@ async function verifyThousand(baseUrl: string): Promise<string> {
 
 function startPrivateServer(dataDir: string, dnsServer: string): Promise<RunningServer> {
   const settings = { PORT: "0", DATA_DIR: dataDir, DNS_SERVERS: dnsServer, LOG_LEVEL: "silent" };
-  return startServer(readConfig(settings, availableParallelism()), {
-    clock: systemClock,
-    log: createLog("silent"),
-    random: Math.random,
-    randomBytes: systemRandomBytes,
-    newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
-    workerFiles: {
-      batch: new URL("../../workers/batch.ts", import.meta.url).href,
-      directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
-    },
-  });
+  const config = readConfig(settings, availableParallelism());
+  return startServer(config, systemSurroundings(createLog("silent")));
 }
 
 await main();

@@ -36,6 +36,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   workers: ["clock", "email", "documents", "phone", "batch", "directory"],
   "data-refresh": ["email", "documents", "phone", "domains"],
   // The compositions: they know every room, and nothing but each other knows them.
+  surroundings: ["*"],
   probes: ["*"],
   parts: ["*"],
   app: ["*"],

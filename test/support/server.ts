@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemRandomBytes } from "../../src/accounts/api-key.ts";
-import { type Clock, systemClock } from "../../src/clock.ts";
+import type { Clock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
+import { systemSurroundings } from "../../src/surroundings.ts";
 import { jsonOf, keyOf } from "./json.ts";
 
 /** A real server in this process on a port of its own, with a data directory and a DNS of its own. */
@@ -71,15 +71,8 @@ export async function startTestServer(
       2,
     ),
     {
-      clock: options.clock ?? systemClock,
-      log: createLog("info", { write: (line) => void lines.push(line) }),
-      random: Math.random,
-      randomBytes: systemRandomBytes,
-      newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
-      workerFiles: {
-        batch: new URL("../../workers/batch.ts", import.meta.url).href,
-        directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
-      },
+      ...systemSurroundings(createLog("info", { write: (line) => void lines.push(line) })),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
     },
   );
   const call = (path: string, request: CallOptions = {}) => fetch(server.url + path, requestInit(request));
