@@ -2,8 +2,8 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /**
  * Brings full-width forms and the digits of other scripts to ASCII, takes out marks without width (bidi
- * controls, zero-width blanks, soft hyphens), makes tabs blanks and the Japanese long mark a hyphen. Numbers that are no digits, as `²` or
- * `①`, stay as they are.
+ * controls, zero-width blanks, soft hyphens), makes tabs blanks and the Japanese long mark a hyphen. Numbers
+ * that are no digits, as `²` or `①`, stay as they are.
  */
 export function foldToAscii(text: string): string {
   if (PRINTABLE_ASCII.test(text)) return text;

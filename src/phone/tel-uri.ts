@@ -4,19 +4,23 @@ export type TelUri = {
   readonly extension: string | undefined;
 };
 
+/** Slashes have no place behind it, and are written there all the same. */
+const SCHEME = /^tel:(?:\/\/)?/i;
+
 /**
  * Reads `tel:` URIs, and texts that carry their parameters without the scheme; any other text is its own
- * number. Null where the phone-context or the extension is malformed. A context which is a domain tells nothing of the
- * number; one which is a prefix is put before a local number.
+ * number. Null where the phone-context or the extension is malformed. A context which is a domain tells nothing
+ * of the number; one which is a prefix is put before a local number.
  *
  * @example readTelUri("tel:03-331-6005;phone-context=+64") // number "+6403-331-6005"
  * @example readTelUri("tel:+1-201-555-0123;ext=12") // number "+1-201-555-0123", extension "12"
  */
 export function readTelUri(text: string): TelUri | null {
-  const scheme = /^tel:/i.test(text);
-  if (!scheme && !/;(?:phone-context|isub|ext)=/i.test(text)) return { number: text, extension: undefined };
-  const [local = "", ...parameters] = (scheme ? text.slice(4) : text).split(";");
-  let number = (scheme ? percentDecoded(local) : local).trim();
+  const scheme = SCHEME.exec(text)?.[0];
+  if (scheme === undefined && !/;(?:phone-context|isub|ext)=/i.test(text))
+    return { number: text, extension: undefined };
+  const [local = "", ...parameters] = text.slice(scheme?.length ?? 0).split(";");
+  let number = (scheme === undefined ? local : percentDecoded(local)).trim();
   let extension: string | undefined;
   let context: string | undefined;
   for (const parameter of parameters) {
