@@ -12,9 +12,16 @@ export type Caller = {
   readonly unitsOf: (key: string) => Promise<number>;
 };
 
+const POLL_MS = 10;
+
 export function callerOf(url: string): Caller {
   const call = (path: string, options: CallOptions = {}) => fetch(url + path, requestInit(options));
-  const view = async (key: string) => jsonOf<AccountView>(await call("/v1/account", { key }));
+  const view = async (key: string) => {
+    let reply = await call("/v1/account", { key });
+    // An account that has just used its rate up is asked again once it may be.
+    for (; reply.status === 429; reply = await call("/v1/account", { key })) await Bun.sleep(POLL_MS);
+    return jsonOf<AccountView>(reply);
+  };
   return {
     call,
     async signUp(plan = "scale") {
@@ -34,8 +41,6 @@ export const FAULT_ZONE = `
 good.com     MX 10 mx.good.com
 mx.good.com  A 8.8.8.8
 `;
-
-const POLL_MS = 10;
 
 /** Waits until something holds; throws with its name when that takes too long. */
 export async function until(

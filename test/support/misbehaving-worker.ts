@@ -5,7 +5,7 @@ import { judge as judgeWell, split as splitWell } from "../../workers/batch.ts";
 
 // The worker of batches, except that a chunk or a body which names one of these words ends badly.
 
-export { ping } from "../../workers/batch.ts";
+export const ping = () => "pong";
 
 const WAYS: { readonly [word: string]: () => void } = {
   "worker-throws": () => {
