@@ -5,6 +5,7 @@ import emailProvidersPackage from "email-providers/package.json" with { type: "j
 import fakefilterPackage from "fakefilter/package.json" with { type: "json" };
 import roleAccountsPackage from "role-based-email-addresses/package.json" with { type: "json" };
 import { parse as parseHost } from "tldts";
+import servicesText from "../domains/data/throwaway-services.txt" with { type: "text" };
 import { allProviders } from "../email/providers.ts";
 import { suggestDomain } from "../email/suggestion.ts";
 import type { GeneratedTable } from "./generated-table.ts";
@@ -25,7 +26,7 @@ const NO_ROLES = new Set(
   berlin boston ca caltrain chicago china denver europe france india latam london montreal newyork northamerica ny nyc
   nyoffice paris sanfrancisco seattle sf singapore sydney uk us usa lt la lab mt
   cm gm hi no pd ta elvis gardner
-  alexa alla alpha alphas arin asset dev general job mentor per reg sem server`.split(/\s+/),
+  alexa alla alpha alphas arin ask asset dev general head job mentor per reg sem server`.split(/\s+/),
 );
 
 function roleAccounts(): string {
@@ -44,11 +45,24 @@ function roleAccounts(): string {
 async function disposableDomains(): Promise<string> {
   return [
     `# disposable-email-domains-js ${disposableEmailDomainsPackage.version}, CC0-1.0;`,
-    `# fakefilter ${fakefilterPackage.version}, (c) 2022 7c, BSD-3-Clause: its text is in fakefilter-license.txt.`,
+    `# fakefilter ${fakefilterPackage.version}, (c) 2022 7c, BSD-3-Clause: its text is in fakefilter-license.txt;`,
+    `# email-providers ${emailProvidersPackage.version}, ISC, where the name says so; throwaway-services.txt.`,
     ...sorted(await disposableEntries()),
     "",
   ].join("\n");
 }
+
+/** Throwaway services by their own name; a provider list has some of them among its free providers. */
+function saysSo(domain: string): boolean {
+  return /(?:\d-?minu?ten?s?n?-?e?mail|minute\.|temp-?e?mail|e?mail-?temp|throw-?away|trash-?e?mail|mailinator|disposable-?e?mail|yopmail|wegwerf|fake-?e?mail|e?mail-?fake|spam(?:box|cannon|gourmet|trap|server)|(?:thetrash|junk)\.|jetable)/.test(
+    domain,
+  );
+}
+
+const services = servicesText
+  .split("\n")
+  .filter((line) => !line.startsWith("#"))
+  .flatMap((line) => line.split(" "));
 
 async function disposableEntries(): Promise<readonly string[]> {
   const curated = JSON.parse(
@@ -57,8 +71,9 @@ async function disposableEntries(): Promise<readonly string[]> {
   const live = JSON.parse(await packageText("fakefilter/json/data.json")) as {
     domains: Record<string, unknown>;
   };
+  const listed = JSON.parse(await packageText("email-providers/all.json")) as readonly string[];
   return (
-    [...curated, ...Object.keys(live.domains)]
+    [...curated, ...Object.keys(live.domains), ...listed.filter(saysSo), ...services]
       .map((domain) => domain.trim().toLowerCase())
       .filter((domain) => isListable(domain) && !allProviders().has(domain))
       // A misspelling that takes mail is told as one: whoever wrote it meant another domain.

@@ -30,30 +30,49 @@ export function isRole(local: string): boolean {
   if (accounts.has(name)) return true;
   const separator = firstSeparator(name);
   if (separator === -1) return stems.has(withoutDigits(name));
+  if (stems.has(withoutDigits(name.slice(0, separator)))) return true;
+  if (GROUPS.has(name.slice(lastSeparator(name) + 1))) return true;
   const joined = joinedSegments(name);
-  if (joined !== null && accounts.has(joined)) return true;
-  if (joined !== null && (joined.startsWith("noreply") || joined.startsWith("donotreply"))) return true;
-  return stems.has(withoutDigits(name.slice(0, separator))) || name.endsWith("-noreply");
+  return joined !== null && (accounts.has(joined) || /^(?:no|donot)reply|noreply$/.test(joined));
 }
+
+/** Behind a separator these make a function of whatever they follow: `hr-team`, `export.department`. */
+const GROUPS: ReadonlySet<string> = new Set([
+  "team",
+  "dept",
+  "department",
+  "desk",
+  "abteilung",
+  "equipe",
+  "equipo",
+]);
 
 function firstSeparator(name: string): number {
   for (let at = 1; at < name.length; at++) if (isSeparator(name.charCodeAt(at))) return at;
   return -1;
 }
 
+function lastSeparator(name: string): number {
+  let at = name.length - 1;
+  while (at >= 0 && !isSeparator(name.charCodeAt(at))) at--;
+  return at;
+}
+
 function isSeparator(code: number): boolean {
   return code === 0x2e || code === 0x5f || code === 0x2d;
 }
 
-/** The name without its separators, or null where a segment is shorter than two characters. */
+/** The name without separators and numbers between them, or null where a segment is a single letter. */
 function joinedSegments(name: string): string | null {
   let joined = "";
   let start = 0;
   for (let at = 0; at <= name.length; at++) {
     if (at < name.length && !isSeparator(name.charCodeAt(at))) continue;
-    if (at - start < 2) return null;
-    joined += name.slice(start, at);
+    const segment = name.slice(start, at);
     start = at + 1;
+    if (withoutDigits(segment) === "") continue;
+    if (segment.length < 2) return null;
+    joined += segment;
   }
   return joined;
 }
