@@ -7,7 +7,7 @@ import { SYNTAX_FAULTS } from "../../src/email/address.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { ERRORS } from "../../src/errors.ts";
-import { startTestServer } from "../support/server.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
@@ -59,7 +59,7 @@ describe("the tables", () => {
     const served = Object.entries(specification.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    expect(firstColumn("route | what it does").toSorted()).toEqual(served.toSorted());
+    expect(firstColumn("route | what it does").toSorted()).toEqual([...served, "GET /docs"].toSorted());
   });
 });
 
@@ -76,29 +76,69 @@ describe("the commands", () => {
   });
 
   const folder = mkdtempSync(join(tmpdir(), "assay-readme-"));
-  let server: Awaited<ReturnType<typeof startTestServer>>;
+  let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ zone: README_ZONE });
+    for (const [name, text] of Object.entries(README_FILES)) await Bun.write(join(folder, name), text);
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
   });
 
-  test("that use curl answer what stands below them", async () => {
-    const commands = blocks("sh").filter((block) => block.includes("curl"));
-    expect(commands.length).toBeGreaterThanOrEqual(2);
-    let printed = "";
-    for (const command of commands) {
-      const script = `set -e; cd ${folder}; ${command.replaceAll("http://127.0.0.1:3000", server.url)}`;
-      const child = Bun.spawn(["bash", "-c", script], { stdout: "pipe", stderr: "inherit" });
-      printed = await new Response(child.stdout).text();
-      expect(await child.exited).toBe(0);
-      const shown = replyBelow(command);
+  /** Runs a block as it stands, but for where the server and the project are. */
+  async function runBlock(block: string): Promise<string> {
+    const script = block
+      .replaceAll("http://127.0.0.1:3000", server.url)
+      .replace(
+        /\bbun run (verify|demo)\b/g,
+        (_, name) => `${process.execPath} ${ROOT}/src/${FOLDERS[name]}/main.ts`,
+      )
+      .replace(/\bbun run backup\b/g, `${process.execPath} ${ROOT}/src/backup.ts`);
+    const child = Bun.spawn(["bash", "-ec", script], {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? "", DNS_SERVERS: server.dns.address, DATA_DIR: server.dataDir },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const printed = await new Response(child.stdout).text();
+    const complaint = await new Response(child.stderr).text();
+    if ((await child.exited) !== 0) throw new Error(`${block}${complaint}`);
+    return printed;
+  }
+
+  const runnable = blocks("sh").filter((block) => /\bcurl\b|\bbun run (?:verify|demo|backup)\b/.test(block));
+
+  test("can be run as they stand, and answer what stands below them", async () => {
+    expect(runnable.length).toBeGreaterThanOrEqual(4);
+    for (const block of runnable) {
+      const printed = await runBlock(block);
+      const shown = replyBelow(block);
       if (shown !== null) expect(shapeOf(printed)).toEqual(shapeOf(shown));
     }
   });
+
+  test("and programs of TypeScript run as they stand", async () => {
+    const programs = blocks("ts");
+    expect(programs.length).toBeGreaterThan(0);
+    for (const [number, program] of programs.entries()) {
+      const file = join(folder, `program-${number}.ts`);
+      const text = program.replaceAll('"./src/', `"${ROOT}/src/`);
+      await Bun.write(file, `const baseUrl = ${JSON.stringify(server.url)};\n${text}`);
+      const child = Bun.spawn([process.execPath, file], { stdout: "pipe", stderr: "pipe" });
+      const complaint = await new Response(child.stderr).text();
+      expect({ exitCode: await child.exited, complaint }).toMatchObject({ exitCode: 0 });
+    }
+  });
 });
+
+const FOLDERS: { readonly [command: string]: string } = { verify: "cli", demo: "demo" };
+
+const README_FILES: { readonly [name: string]: string } = {
+  "people.csv": "Name,Work email\nAda,ada@posteo.de\nBen,info@proton.me\n",
+  "ibans.txt": "DE89 3704 0044 0532 0130 00\nGB82 WEST 1234 5698 7654 32\n",
+  "customers.csv": "phone\n(11) 98765-4321\n",
+};
 
 /** The json block that follows a command, or null. */
 function replyBelow(command: string): string | null {
@@ -127,6 +167,8 @@ outlook.com       MX 5 outlook-com.olc.protection.outlook.com
 mailinator.com    MX 1 mail.mailinator.com
 yahoo.com         MX 1 mta5.am0.yahoodns.net
 gmial.com         MX 10 mx.hosts.com
+example.com       MX 0 .
+postmark-reports.com MX 10 mx.hosts.com
 mx.hosts.com      A 8.8.8.8
 gmail-smtp-in.l.google.com A 8.8.8.8
 mail.protonmail.ch A 8.8.8.8
