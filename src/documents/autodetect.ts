@@ -14,7 +14,7 @@ import {
   undetected,
 } from "./outcome.ts";
 import { validateDocument } from "./registry.ts";
-import { holdsSomeVatRule, vatRuleOf } from "./vat.ts";
+import { holdsSomeVatRule, vatRuleOf, vatStrengthOf } from "./vat.ts";
 
 /** Whatever some type is written with. */
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
@@ -122,7 +122,7 @@ function letterTypes(number: string): readonly Plausible[] {
   if (number.length === 10) types.push(["isbn", 0.85]);
   if (number.length === 14) types.push(["cnpj", 0.95]);
   const rule = vatRuleOf(number);
-  if (rule !== null) types.push(["vat", rule.strength === "format" ? 0.7 : 0.97]);
+  if (rule !== null) types.push(["vat", vatStrengthOf(rule, number) === "format" ? 0.7 : 0.97]);
   if (number.length >= 15) types.push(["iban", 0.99]);
   return types;
 }

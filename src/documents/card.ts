@@ -95,7 +95,8 @@ function validate(value: string): Outcome<"card"> {
     },
   };
   if (brand !== null && !brand.lengths.includes(digits.length) && !isLegacyLength(brand, digits)) {
-    const message = `A ${brand.name} card has ${brand.lengths.join(", ")} digits; this has ${digits.length}.`;
+    const lengths = brand.lengths.join(", ").replace(/, (\d+)$/, " or $1");
+    const message = `Cards of ${brand.name} have ${lengths} digits; this has ${digits.length}.`;
     return failed("card", shown, "length", message, finding);
   }
   const remainder = luhnRemainder(digits);

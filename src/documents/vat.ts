@@ -4,6 +4,7 @@ import {
   type DocumentCheck,
   type Finding,
   failed,
+  type IdentityStrength,
   type IdentityWarning,
   NO_WARNINGS,
   type Outcome,
@@ -52,6 +53,15 @@ function format(number: string): string {
 export function vatRuleOf(number: string): VatRule | null {
   const code = number.slice(0, 2);
   return rulesByPrefix.get(code === "GR" ? "EL" : code) ?? null;
+}
+
+/** How much arithmetic would stand behind a compact number of the rule. */
+export function vatStrengthOf(rule: VatRule, number: string): IdentityStrength {
+  return strengthOfBody(rule, number.slice(rule.prefix.length));
+}
+
+function strengthOfBody(rule: VatRule, body: string): IdentityStrength {
+  return rule.strengthOf?.(body) ?? rule.strength;
 }
 
 /** True where some European country's rule holds for a number that was written without its prefix. */
@@ -116,7 +126,7 @@ function judge(
     normalized,
     formatted: rule.format === undefined ? normalized : rule.format(body),
     country: rule.country,
-    strength: rule.strength,
+    strength: strengthOfBody(rule, body),
     warnings: legacy ?? (rule.warningsFor === undefined ? NO_WARNINGS : rule.warningsFor(body)),
     data_version: null,
     details: { prefix: rule.prefix, number: numeral },

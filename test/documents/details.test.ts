@@ -168,6 +168,15 @@ describe("vat", () => {
     expect(judge("vat", "EU372022452")).toMatchObject({ valid: true, country: null, strength: "format" });
   });
 
+  test("says format where a number has no check digit to look at", () => {
+    expect(judge("vat", "GB980780684").strength).toBe("two_check_digits");
+    for (const value of ["GBGD001", "XIHA500", "LV16117519997", "LV32000000000", "IS00621"]) {
+      expect(judge("vat", value)).toMatchObject({ valid: true, strength: "format" });
+    }
+    expect(judge("vat", "LV40003521600").strength).toBe("check_digit");
+    expect(judge("vat", "RU500100732259").strength).toBe("two_check_digits");
+  });
+
   test("warns of an RFC that does not obey its check digit, for authorities have issued such", () => {
     expect(judge("vat", "MXGODE561231GR8").warnings).toEqual([]);
     expect(judge("vat", "MXGODE561231GR9")).toMatchObject({

@@ -121,6 +121,7 @@ const russia: VatRule = {
   shape: "the 10 or 12 digits of an INN",
   lengths: [10, 12],
   strength: "check_digit",
+  strengthOf: (body) => (body.length === 12 ? "two_check_digits" : undefined),
   fits: (body) => isDigits(body),
   holds: holdsRussian,
 };

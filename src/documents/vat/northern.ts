@@ -64,6 +64,7 @@ const latvia: VatRule = {
   shape: "11 digits",
   lengths: [11],
   strength: "check_digit",
+  strengthOf: (body) => (digitAt(body, 0) > 3 ? undefined : "format"),
   fits: (body) => isDigits(body),
   holds: holdsLatvian,
 };

@@ -14,6 +14,8 @@ export type VatRule = {
   /** Of the body. */
   readonly lengths: readonly number[];
   readonly strength: IdentityStrength;
+  /** Where some of the country's numbers have other check digits than most; what it leaves open is `strength`. */
+  readonly strengthOf?: (body: string) => IdentityStrength | undefined;
   readonly fits: (body: string) => boolean;
   readonly holds: (body: string) => boolean;
   /** False for numbers that no authority gives out, though their arithmetic may hold. */

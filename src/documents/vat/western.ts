@@ -135,8 +135,9 @@ function british(prefix: "GB" | "XI"): VatRule {
     shape: "9 or 12 digits, or GD or HA and 3 digits",
     lengths: [9, 12, 5],
     strength: "two_check_digits",
-    fits: fitsBritish,
     // Government departments (GD) and health authorities (HA) have no check digits.
+    strengthOf: (body) => (body.length === 5 ? "format" : undefined),
+    fits: fitsBritish,
     holds: (body) => body.length === 5 || holdsBritish(body),
     isIssued: (body) => body.length === 5 || numberAt(body, 0, 7) > 0,
     format: (body) =>
