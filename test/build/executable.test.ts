@@ -114,7 +114,7 @@ test("answers the public routes as the sources do", async () => {
   }
 }, 30_000);
 
-test("checks a file and backs a database up, as the scripts of those names do", async () => {
+test("checks a file, backs a database up and shows the demonstration, as the scripts of those names do", async () => {
   const list = join(folder.path, "list.txt");
   writeFileSync(list, "ann@good.com\nann@null.com\n");
   const verified = await run(["verify", list, "--format", "ndjson"], { DNS_SERVERS: dns.address });
@@ -131,6 +131,10 @@ test("checks a file and backs a database up, as the scripts of those names do", 
   const saved = await run(["backup", copy], { DATA_DIR: join(folder.path, "saved") });
   expect(saved).toMatchObject({ exitCode: 0, complained: "" });
   expect(await Bun.file(copy).slice(0, 15).text()).toBe("SQLite format 3");
+
+  const demo = await run(["demo"]);
+  expect(demo).toMatchObject({ exitCode: 0, complained: "" });
+  expect(demo.said).toContain("sending 1000 addresses");
 }, 30_000);
 
 test("a command that it does not have is refused with those that it has", async () => {
