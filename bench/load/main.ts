@@ -1,0 +1,59 @@
+import { addressCorpus } from "../input.ts";
+import { runSuite } from "../suite.ts";
+import { measureBatchSizes, measureBystanders, measureCeiling, measureMemory } from "./batch-scenarios.ts";
+import { startDns } from "./dns.ts";
+import { CORPUS } from "./jobs.ts";
+import { measureColdLookups, measureStart } from "./other-scenarios.ts";
+import { drive } from "./processes.ts";
+import { proveServerRight } from "./proof.ts";
+import { type Bench, type Findings, scaled } from "./scenarios.ts";
+import { startServerProcess } from "./server-process.ts";
+import {
+  measureColdSingles,
+  measureMixed,
+  measureOfferedLoad,
+  measureSinglesFlatOut,
+} from "./single-scenarios.ts";
+
+await runSuite("load", async (options) => {
+  const { say, scale } = options;
+  await using dns = await startDns(addressCorpus(CORPUS).zone);
+  await using server = await startServerProcess({ dns: dns.address });
+  await proveServerRight(server);
+  say(`the server gives the right answers; DNS by ${dns.software}`);
+  const bench: Bench = { options, dns, server, ...scaled(scale) };
+  await drive({
+    kind: "batches",
+    aims: [server],
+    size: 100_000,
+    parallel: 1,
+    rounds: 1,
+    roundMs: bench.ms(2000),
+    cold: null,
+  });
+
+  const step = async (name: string, measure: () => Promise<Findings>) => {
+    say(`measuring ${name}`);
+    return measure();
+  };
+  const starts = await step("starts", () => measureStart(bench));
+  say("measuring single checks, flat out");
+  const flatOut = await measureSinglesFlatOut(bench);
+  const found = [
+    starts,
+    flatOut,
+    await step("single checks under offered load", () => measureOfferedLoad(bench, flatOut.perSecond)),
+    await step("single checks of new domains", () => measureColdSingles(bench)),
+    await step("batches of every size", () => measureBatchSizes(bench)),
+    await step("the ceiling of transport and metering", () => measureCeiling(bench)),
+    await step("single checks beside batches", () => measureBystanders(bench)),
+    await step("mixed traffic", () => measureMixed(bench, flatOut.perSecond)),
+    await step("memory", () => measureMemory(bench)),
+    await step("cold look-ups", () => measureColdLookups(bench)),
+  ];
+  return {
+    versions: { dns: dns.software },
+    figures: found.flatMap(({ figures }) => figures),
+    targets: found.flatMap(({ targets }) => targets),
+  };
+});

@@ -1,0 +1,45 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+/** What Linux tells of a process; null elsewhere. */
+
+const TICKS_PER_SECOND = 100;
+
+/** Seconds of CPU that a process, and its main thread alone, have used so far. */
+export type CpuSeconds = { readonly all: number; readonly mainThread: number };
+
+export function cpuSeconds(pid: number): CpuSeconds | null {
+  try {
+    return { all: secondsIn(`/proc/${pid}/stat`), mainThread: secondsIn(`/proc/${pid}/task/${pid}/stat`) };
+  } catch {
+    return null;
+  }
+}
+
+function secondsIn(path: string): number {
+  const text = readFileSync(path, "utf8");
+  // The name in parentheses may hold anything; user and system time are the 12th and 13th field after it.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Resident memory now and at its highest, in megabytes. */
+export type MemoryMb = { readonly now: number; readonly peak: number };
+
+export function memoryMb(pid: number): MemoryMb | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+    return { now: field("VmRSS"), peak: field("VmHWM") };
+  } catch {
+    return null;
+  }
+}
+
+/** Lets the peak begin anew at what is resident now. */
+export function resetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  } catch {
+    // Without it the peak is that since the start.
+  }
+}

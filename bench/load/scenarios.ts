@@ -1,0 +1,39 @@
+import { type Figure, median, type TargetOutcome } from "../result.ts";
+import type { SuiteOptions } from "../suite.ts";
+import type { DnsProcess } from "./dns.ts";
+import type { BenchServer } from "./server-process.ts";
+
+/** What every scenario gets. */
+export type Bench = {
+  readonly options: SuiteOptions;
+  readonly dns: DnsProcess;
+  /** The server that was proved right and is warm. */
+  readonly server: BenchServer;
+  /** Milliseconds and rounds for this run: a quick one takes a tenth. */
+  readonly ms: (full: number) => number;
+  readonly rounds: (full: number) => number;
+};
+
+export type Findings = { readonly figures: readonly Figure[]; readonly targets: readonly TargetOutcome[] };
+
+const ROUND_MS_MIN = 200;
+
+export function scaled(scale: number): Pick<Bench, "ms" | "rounds"> {
+  return {
+    ms: (full) => Math.max(ROUND_MS_MIN, full * scale),
+    rounds: (full) => Math.max(1, Math.round(full * scale)),
+  };
+}
+
+/** The median of what is picked of each round. */
+export function medianOf<Round>(
+  rounds: readonly Round[] | undefined,
+  pick: (round: Round) => number,
+): number {
+  return median((rounds ?? []).map(pick));
+}
+
+/** The median of the quotients of rounds that were measured one right after the other. */
+export function medianRatio(above: readonly number[], below: readonly number[]): number {
+  return median(above.map((value, at) => value / (below[at] ?? Number.NaN)));
+}

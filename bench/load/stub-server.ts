@@ -1,0 +1,21 @@
+import { availableParallelism } from "node:os";
+import { systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { systemClock } from "../../src/clock.ts";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { startServer } from "../../src/server.ts";
+
+// The server of src/main.ts with workers that verify nothing: the ceiling that transport and metering set.
+
+const server = await startServer(readConfig(process.env, availableParallelism()), {
+  clock: systemClock,
+  log: createLog("error"),
+  random: Math.random,
+  randomBytes: systemRandomBytes,
+  newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
+  workerFiles: {
+    batch: new URL("./stub-worker.ts", import.meta.url).href,
+    directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+  },
+});
+process.stdout.write(`Assay listens on ${server.url}\n`);
