@@ -1,5 +1,6 @@
 import { createApp } from "./app.ts";
 import { type Config, ConfigError } from "./config.ts";
+import { IDLE_TIMEOUT_SECONDS } from "./http/boundary.ts";
 import { openParts } from "./parts.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -12,9 +13,6 @@ export type RunningServer = {
    */
   readonly stop: () => Promise<boolean>;
 };
-
-/** Seconds of silence after which a connection is closed. */
-const IDLE_TIMEOUT_SECONDS = 10;
 
 /** Opens the parts, mounts the routes on them and listens. */
 export async function startServer(config: Config, surroundings: Surroundings): Promise<RunningServer> {

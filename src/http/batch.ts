@@ -58,8 +58,8 @@ export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler
     const account = parts.guard.admit(call);
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
-    call.allowSilence();
     const body = await readBytes(call.request, parts.bodyBytesMax);
+    call.allowSilence();
     return parts.idempotent(call, account, body, (entry) =>
       answer(parts, route, { call, account, form, query, body, entry }),
     );

@@ -5,6 +5,9 @@ import { ApiError } from "../errors.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 
+/** Seconds of silence after which a connection is closed. */
+export const IDLE_TIMEOUT_SECONDS = 10;
+
 /** One call from its arrival to its report. */
 export type Call = {
   readonly id: string;
@@ -14,7 +17,7 @@ export type Call = {
   readonly params: { readonly [name: string]: string };
   /** The peer's, or what a trusted proxy names. */
   readonly clientAddress: () => string;
-  /** Lifts the server's limit on silence, for a reply that takes its time. */
+  /** Lifts the limit on silence until the call is finished, for a reply that takes its time. */
   readonly allowSilence: () => void;
   /** Set by the guard. */
   account: Account | null;
@@ -103,19 +106,26 @@ function beginCall(
 ): Call {
   const startedMs = parts.clock.monotonic();
   const id = parts.newRequestId();
+  let isSilenceAllowed = false;
   const call: Call = {
     id,
     request,
     route,
     params,
     clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
-    allowSilence: () => parts.server()?.timeout(request, 0),
+    allowSilence() {
+      isSilenceAllowed = true;
+      parts.server()?.timeout(request, 0);
+    },
     account: null,
     units: 0,
     headers: { "X-Request-Id": id },
     streaming: false,
-    finish: (status, outcome = "complete") =>
-      parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome }),
+    finish(status, outcome = "complete") {
+      // It would stay lifted for as long as the connection lives.
+      if (isSilenceAllowed) parts.server()?.timeout(request, IDLE_TIMEOUT_SECONDS);
+      parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome });
+    },
     broken: (error) => parts.reportBug(call, error),
   };
   return call;

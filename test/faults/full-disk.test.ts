@@ -90,7 +90,7 @@ test("on a full disk writes are refused with 503, reads go on, and once there is
   announced += 1;
   expect(await unitsOf(key)).toBe(announced);
   await signUp();
-  expect(server.said()).toBe("");
+  expect(server.logged()).toEqual([]);
 
   expect(await server.end("SIGTERM")).toBe(0);
   await using next = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });

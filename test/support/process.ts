@@ -12,8 +12,8 @@ export type ServerProcess = AsyncDisposable & {
   /** Ends it and waits for its exit code. */
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<number | null>;
   readonly rssBytes: () => Promise<number>;
-  /** What it wrote to standard output after its address: its log. */
-  readonly said: () => string;
+  /** The lines of its log so far. */
+  readonly logged: () => readonly string[];
 };
 
 /** A server whose clock is in the hands of the test. */
@@ -120,7 +120,10 @@ async function launch(cmd: readonly string[], place: Place): Promise<ServerProce
     child,
     startMs,
     end,
-    said,
+    logged: () =>
+      said()
+        .split("\n")
+        .filter((line) => line.startsWith("{")),
     async rssBytes() {
       const status = await Bun.file(`/proc/${child.pid}/status`).text();
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
