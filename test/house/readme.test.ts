@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { SYNTAX_FAULTS } from "../../src/email/address.ts";
+import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { ERRORS } from "../../src/errors.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
+
+setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "../..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
