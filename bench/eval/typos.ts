@@ -1,6 +1,6 @@
 import allListed from "email-providers/all.json" with { type: "json" };
 import { createDomainLists } from "../../src/domains/lists.ts";
-import { isIcannTld } from "../../src/email/address.ts";
+import { isIcannTld } from "../../src/email/mail-domain.ts";
 import { allProviders, providerOf } from "../../src/email/providers.ts";
 import { type MailEvidence, suggestDomain } from "../../src/email/suggestion.ts";
 import realText from "./data/real-domains.txt" with { type: "text" };

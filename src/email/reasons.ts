@@ -1,4 +1,4 @@
-import type { SyntaxFault } from "./address.ts";
+import type { SyntaxFault } from "./syntax-fault.ts";
 
 /** Findings that are not faults of syntax. */
 export type Finding =
@@ -68,6 +68,7 @@ export const REASONS: Readonly<Record<Reason, string>> = {
   domain_label_too_long: "A label of the domain is longer than 63 octets after conversion.",
   domain_hyphen_leading: "A label of the domain begins with a hyphen.",
   domain_hyphen_trailing: "A label of the domain ends with a hyphen.",
+  domain_label_reserved: "A label of the domain has two hyphens third and fourth, and is not xn--.",
   domain_underscore: "The domain has an underscore.",
   domain_literal: "The domain is an address in square brackets.",
   domain_ip_address: "The domain is an IPv4 address.",

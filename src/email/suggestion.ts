@@ -4,10 +4,10 @@
  * not exist, and never where the domain is known or takes mail.
  */
 import { getPublicSuffix } from "tldts";
-import { isIcannTld } from "./address.ts";
 import notTyposText from "./data/not-typos.txt" with { type: "text" };
 import squatsText from "./data/typo-squats.txt" with { type: "text" };
 import { editCost, SLIPS } from "./edit-cost.ts";
+import { isIcannTld } from "./mail-domain.ts";
 import { allProviders, providerOf, typoTargets } from "./providers.ts";
 
 /** What the DNS says: mail is taken, mail cannot be taken, or nothing certain. */

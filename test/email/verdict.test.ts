@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SYNTAX_FAULTS } from "../../src/email/address.ts";
 import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { type Finding, REASONS } from "../../src/email/reasons.ts";
+import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
 import { gibberishFinding, SCORE_BANDS, SCORING, verdictOf } from "../../src/email/verdict.ts";
 import { createEmailJudge } from "../../src/email/verification.ts";
 import verdictsText from "../vectors/email/verdicts.txt" with { type: "text" };

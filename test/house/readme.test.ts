@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
+import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
 import { ERRORS } from "../../src/errors.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 

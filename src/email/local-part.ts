@@ -1,0 +1,48 @@
+/** Faults of what stands before the `@`. */
+import { asciiTable } from "./ascii-table.ts";
+import type { SyntaxFault } from "./syntax-fault.ts";
+
+const DOT = 0x2e;
+
+/** RFC 5322 atext, by character code. */
+export const ATEXT = asciiTable(
+  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~",
+  1,
+);
+
+/** Names the fault of an address whose local part breaks off at a character that cannot stand there. */
+export function localFault(address: string, position: number): SyntaxFault {
+  if (!address.includes("@")) return "at_sign_missing";
+  if (address.endsWith(">") && address.includes("<")) return "display_name";
+  const character = address.charAt(position);
+  if (character === ".") return position === 0 ? "local_dot_leading" : "local_dot_dot";
+  if (character === '"' && position === 0) return "local_quoted";
+  if (character === "(" || character === ")") return "comment";
+  if (character === " ") return "local_space";
+  const code = address.charCodeAt(position);
+  return code < 0x20 || code === 0x7f ? "local_control_character" : "local_forbidden_character";
+}
+
+const PLAIN_WIDE = /^[\p{L}\p{N}\p{P}\p{S}\p{M}]*$/u;
+
+/** RFC 6531 leaves the local part's characters open; what cannot be seen, typed or told apart is refused. */
+export function wideLocalFault(local: string): SyntaxFault | null {
+  if (/^\p{M}/u.test(local)) return "local_mark_leading";
+  for (const character of local) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 128) {
+      if (code !== DOT && ATEXT[code] === 0) return "local_forbidden_character";
+    } else if (/\p{Default_Ignorable_Code_Point}/u.test(character)) return "local_format_character";
+    else if (!PLAIN_WIDE.test(character)) return wideFault(character);
+  }
+  return null;
+}
+
+function wideFault(character: string): SyntaxFault {
+  if (/\p{Z}/u.test(character)) return "local_space";
+  if (/\p{Cc}/u.test(character)) return "local_control_character";
+  if (/\p{Cs}/u.test(character)) return "local_lone_surrogate";
+  if (/\p{Co}/u.test(character)) return "local_private_use_character";
+  if (/\p{Cf}/u.test(character)) return "local_format_character";
+  return "local_unassigned_character";
+}

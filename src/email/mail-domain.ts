@@ -1,0 +1,216 @@
+/** The name behind the `@`: letters, digits and hyphens after conversion (RFC 5890), under a real top-level domain. */
+import { domainToASCII } from "node:url";
+import { parse as parseHost } from "tldts";
+import { asciiTable } from "./ascii-table.ts";
+import type { SyntaxFault } from "./syntax-fault.ts";
+
+/** A domain as read from an address: usable, or refused with the reason. */
+export type MailDomain =
+  | { readonly ok: true; readonly name: string }
+  | ({ readonly ok: false; readonly name: string } & DomainRefusal);
+
+/** Why no DNS answer could make a name a mail domain. */
+export type DomainRefusal =
+  | { readonly subStatus: "invalid_syntax"; readonly reason: SyntaxFault }
+  | { readonly subStatus: "invalid_tld"; readonly reason: "invalid_tld" }
+  | { readonly subStatus: "reserved_domain"; readonly reason: "reserved_domain" };
+
+/** Limits of RFC 1035, 2.3.4, in octets. */
+const DOMAIN_OCTETS_MAX = 253;
+const LABEL_OCTETS_MAX = 63;
+
+/** Names that the DNS never answers for: RFC 6761, 6762 (local), 7686 (onion), 9476 (alt), 3172 (arpa). */
+const RESERVED_TLDS: ReadonlySet<string> = new Set([
+  "alt",
+  "arpa",
+  "example",
+  "invalid",
+  "local",
+  "localhost",
+  "onion",
+  "test",
+]);
+
+const DOT = 0x2e;
+const AT = 0x40;
+const HYPHEN = 0x2d;
+
+const LETTER = 1;
+const DIGIT = 2;
+const UPPER = 3;
+
+const HOST_CHARACTERS = asciiTable("abcdefghijklmnopqrstuvwxyz", LETTER);
+HOST_CHARACTERS.set(asciiTable("0123456789", DIGIT).subarray(0x30, 0x3a), 0x30);
+HOST_CHARACTERS.set(asciiTable("ABCDEFGHIJKLMNOPQRSTUVWXYZ", UPPER).subarray(0x41, 0x5b), 0x41);
+
+/**
+ * Reads the domain of an address. A name that is not ASCII is mapped and converted (UTS 46), and the labels are
+ * checked again afterwards, because the conversion lets empty labels, hyphens at the edges and underscores pass.
+ */
+export function parseDomain(raw: string): MailDomain {
+  if (raw.length === 0) return refusedDomain("domain_empty", raw);
+  let upper = false;
+  let convert = false;
+  for (let at = 0; at < raw.length; at++) {
+    const code = raw.charCodeAt(at);
+    if (code > 127) convert = true;
+    else if (code === DOT || code === HYPHEN) convert ||= code === HYPHEN && isALabelMark(raw, at);
+    else {
+      const mark = HOST_CHARACTERS[code];
+      if (mark === 0) return refusedDomain(hostFault(raw, code), raw);
+      if (mark === UPPER) upper = true;
+    }
+  }
+  const lower = upper ? raw.toLowerCase() : raw;
+  return convert ? convertDomain(lower) : checkLabels(lower);
+}
+
+/** Whether the hyphen at `at` is the second of a label's `xn--`. */
+function isALabelMark(raw: string, at: number): boolean {
+  return (
+    at >= 3 &&
+    raw.slice(at - 3, at).toLowerCase() === "xn-" &&
+    (at === 3 || !isHostCode(raw.charCodeAt(at - 4)))
+  );
+}
+
+function isHostCode(code: number): boolean {
+  return code === HYPHEN || (code < 128 && HOST_CHARACTERS[code] !== 0);
+}
+
+function hostFault(raw: string, code: number): SyntaxFault {
+  if (raw.charCodeAt(0) === 0x5b) return "domain_literal";
+  if (code === AT) return "at_sign_repeated";
+  if (code === 0x28 || code === 0x29) return "comment";
+  if (code === 0x5f) return "domain_underscore";
+  if (code === 0x20) return "domain_space";
+  return code < 0x20 || code === 0x7f ? "domain_control_character" : "domain_forbidden_character";
+}
+
+const IDEOGRAPHIC_DOTS = /[\u3002\uff0e\uff61]/g;
+/** Code points that the conversion drops without a word; the two joiners have rules of their own there. */
+const DROPPED = /(?![\u200c\u200d])[\p{Default_Ignorable_Code_Point}\p{Cf}]/u;
+
+function convertDomain(written: string): MailDomain {
+  const lower = written.replace(IDEOGRAPHIC_DOTS, ".");
+  if (/\p{Cc}/u.test(lower)) return refusedDomain("domain_control_character", lower);
+  if (/\p{Z}/u.test(lower)) return refusedDomain("domain_space", lower);
+  if (DROPPED.test(lower)) return refusedDomain("domain_format_character", lower);
+  const fault = edgeFault(lower);
+  if (fault !== null) return refusedDomain(fault, lower);
+  if (lower.split(".").some((label) => isReserved(label, 0))) {
+    return refusedDomain("domain_label_reserved", lower);
+  }
+  const ascii = domainToASCII(lower);
+  if (ascii === "") return refusedDomain(idnFault(lower), lower);
+  for (let at = 0; at < ascii.length; at++) {
+    if (!isHostCode(ascii.charCodeAt(at)) && ascii.charCodeAt(at) !== DOT) {
+      return refusedDomain(hostFault(ascii, ascii.charCodeAt(at)), lower);
+    }
+  }
+  return checkLabels(ascii);
+}
+
+/** The conversion answers nothing alike for bad labels, long ones, and names that end like an IPv4 address. */
+function idnFault(lower: string): SyntaxFault {
+  const labels = lower.split(".");
+  if (/^\d+$/.test(labels.at(-1) ?? "")) return "domain_tld_numeric";
+  return labels.some((label) => label.length > LABEL_OCTETS_MAX)
+    ? "domain_label_too_long"
+    : "domain_idn_invalid";
+}
+
+function checkLabels(domain: string): MailDomain {
+  const fault = edgeFault(domain) ?? labelFault(domain);
+  if (fault !== null) return refusedDomain(fault, domain);
+  const tld = domain.slice(domain.lastIndexOf(".") + 1);
+  if (isDigits(tld))
+    return refusedDomain(isIpv4(domain) ? "domain_ip_address" : "domain_tld_numeric", domain);
+  if (RESERVED_TLDS.has(tld)) {
+    return { ok: false, subStatus: "reserved_domain", reason: "reserved_domain", name: domain };
+  }
+  if (!isInternetName(domain, tld))
+    return { ok: false, subStatus: "invalid_tld", reason: "invalid_tld", name: domain };
+  return { ok: true, name: domain };
+}
+
+/** Faults of dots and hyphens, in one pass. */
+function edgeFault(domain: string): SyntaxFault | null {
+  let before = DOT;
+  let dots = 0;
+  for (let at = 0; at < domain.length; at++) {
+    const code = domain.charCodeAt(at);
+    if (code === DOT) {
+      if (before === DOT) return at === 0 ? "domain_dot_leading" : "domain_dot_dot";
+      if (before === HYPHEN) return "domain_hyphen_trailing";
+      dots++;
+    } else if (code === HYPHEN && before === DOT) return "domain_hyphen_leading";
+    before = code;
+  }
+  if (before === DOT) return "domain_dot_trailing";
+  if (before === HYPHEN) return "domain_hyphen_trailing";
+  return dots === 0 ? "domain_dotless" : null;
+}
+
+/** Labels that are too long, or have the two hyphens that RFC 5890 keeps for labels such as `xn--`. */
+function labelFault(domain: string): SyntaxFault | null {
+  for (let start = 0; start < domain.length; ) {
+    const dot = domain.indexOf(".", start);
+    const end = dot === -1 ? domain.length : dot;
+    if (end - start > LABEL_OCTETS_MAX) return "domain_label_too_long";
+    if (isReserved(domain, start)) return "domain_label_reserved";
+    start = end + 1;
+  }
+  return domain.length > DOMAIN_OCTETS_MAX ? "domain_too_long" : null;
+}
+
+function isReserved(domain: string, start: number): boolean {
+  return (
+    domain.charCodeAt(start + 3) === HYPHEN &&
+    domain.charCodeAt(start + 2) === HYPHEN &&
+    !domain.startsWith("xn", start)
+  );
+}
+
+function isDigits(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return text.length > 0;
+}
+
+function isIpv4(domain: string): boolean {
+  const labels = domain.split(".");
+  return (
+    labels.length === 4 &&
+    labels.every((label) => isDigits(label) && label.length <= 3 && Number(label) < 256)
+  );
+}
+
+const ICANN_ONLY = {
+  allowPrivateDomains: false,
+  extractHostname: false,
+  validateHostname: false,
+  detectIp: false,
+  mixedInputs: false,
+} as const;
+
+/**
+ * Whether the root zone has the top-level domain, by the ICANN section of the public suffix list. A top-level
+ * domain without a rule of its own (`za`) shows by its second-level ones.
+ */
+function isInternetName(domain: string, tld: string): boolean {
+  return parseHost(domain, ICANN_ONLY).isIcann === true || isIcannTld(tld);
+}
+
+export function isIcannTld(tld: string): boolean {
+  return (
+    parseHost(`a.${tld}`, ICANN_ONLY).isIcann === true ||
+    parseHost(`a.co.${tld}`, ICANN_ONLY).isIcann === true
+  );
+}
+
+function refusedDomain(reason: SyntaxFault, name: string): MailDomain {
+  return { ok: false, subStatus: "invalid_syntax", reason, name };
+}
