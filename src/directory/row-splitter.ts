@@ -1,3 +1,6 @@
+import { createKeyReader, createNesting } from "./json-nesting.ts";
+import { createRowBuffer, withoutLeadingSpace } from "./row-bytes.ts";
+
 /** A body that holds no directory: another format, cut off, or past a limit. */
 export class FormatError extends Error {
   override readonly name = "FormatError";
@@ -18,11 +21,9 @@ export type RowLimits = { readonly rowBytesMax: number; readonly rowsMax: number
 /** Gets each row's bytes, or null for a row past `rowBytesMax`; the bytes are valid during the call only. */
 export type RowTaker = (row: Uint8Array | null) => void;
 
-const [TAB, LINE_END, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
-const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const LISTS = new Set(["listings", "items", "data"]);
+const LINE_END = 0x0a;
+const COMMA = 0x2c;
+const [BRACKET_OPEN, BRACE_OPEN] = [0x5b, 0x7b];
 
 /**
  * Cuts a body into rows as it arrives, without holding more than one row: JSON lines, an array, or an object
@@ -64,45 +65,6 @@ type Turn = { readonly mode: Mode | null; readonly rest: Uint8Array | null };
 type Mode = { readonly push: (chunk: Uint8Array) => Turn; readonly end: () => Envelope };
 const TAKEN: Turn = { mode: null, rest: null };
 
-/** A byte order mark counts as space, and may come in pieces. */
-function withoutLeadingSpace(chunk: Uint8Array): Uint8Array {
-  let at = 0;
-  while (at < chunk.length && (isSpace(chunk[at] ?? 0) || BYTE_ORDER_MARK.includes(chunk[at] ?? 0))) at++;
-  return chunk.subarray(at);
-}
-
-function isSpace(byte: number): boolean {
-  return byte === SPACE || byte === LINE_END || byte === RETURN || byte === TAB;
-}
-
-/** Holds the bytes of one row over chunk borders, and drops a row that grows past the limit. */
-function createRowBuffer(rowBytesMax: number) {
-  let bytes = new Uint8Array(4096);
-  let length = 0;
-  let dropped = false;
-  return {
-    add(part: Uint8Array): void {
-      if (length + part.length > rowBytesMax) dropped = true;
-      if (dropped) return;
-      if (length + part.length > bytes.length) {
-        const larger = new Uint8Array(Math.max(bytes.length * 2, length + part.length));
-        larger.set(bytes.subarray(0, length));
-        bytes = larger;
-      }
-      bytes.set(part, length);
-      length += part.length;
-    },
-    /** The row, null where it was too long; the buffer is empty afterwards. */
-    take(): Uint8Array | null {
-      const row = dropped ? null : bytes.subarray(0, length);
-      length = 0;
-      dropped = false;
-      return row;
-    },
-    isEmpty: (): boolean => length === 0 && !dropped,
-  };
-}
-
 function createLineMode(limits: RowLimits, take: RowTaker): Mode {
   const line = createRowBuffer(limits.rowBytesMax);
   const endLine = (): void => {
@@ -126,25 +88,6 @@ function createLineMode(limits: RowLimits, take: RowTaker): Mode {
       return {};
     },
   };
-}
-
-/** Follows JSON bytes one at a time; `depth` counts the brackets and braces that are open outside strings. */
-function createNesting() {
-  let escaped = false;
-  const nesting = {
-    depth: 0,
-    inString: false,
-    step(byte: number): void {
-      if (nesting.inString) {
-        if (escaped) escaped = false;
-        else if (byte === BACKSLASH) escaped = true;
-        else if (byte === QUOTE) nesting.inString = false;
-      } else if (byte === QUOTE) nesting.inString = true;
-      else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) nesting.depth += 1;
-      else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) nesting.depth -= 1;
-    },
-  };
-  return nesting;
 }
 
 /** An array from its opening bracket on; `prefix` is what stood before it in an object, null for a bare array. */
@@ -247,28 +190,5 @@ function createObjectMode(limits: RowLimits, take: RowTaker): Mode {
       return TAKEN;
     },
     end: () => asLines(new Uint8Array()).mode?.end() ?? {},
-  };
-}
-
-/** Reads the keys of the outermost object and says where the array of listings opens. */
-function createKeyReader() {
-  let text = "";
-  let key = "";
-  let hostSeen = false;
-  return {
-    /** To be asked with the nesting as it was before the byte. */
-    opensList(byte: number, depth: number, inString: boolean): boolean {
-      if (depth !== 1) return false;
-      if (inString) {
-        if (byte !== QUOTE && text.length < 32) text += String.fromCharCode(byte);
-        return false;
-      }
-      if (byte === QUOTE) text = "";
-      else if (byte === COLON) {
-        key = text;
-        hostSeen ||= key === "host";
-      } else if (byte === COMMA) key = "";
-      return byte === BRACKET_OPEN && !hostSeen && LISTS.has(key);
-    },
   };
 }

@@ -24,7 +24,7 @@ import {
 } from "./sync-state.ts";
 import type { Published, Syncer, SyncOutcome } from "./syncer.ts";
 import { createDictionary } from "./text-index.ts";
-import { UpstreamError } from "./upstream.ts";
+import { UpstreamError } from "./upstream-limits.ts";
 
 export type SyncEngineParts = {
   readonly folder: string;

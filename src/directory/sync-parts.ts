@@ -4,7 +4,8 @@ import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "./s
 import { createSyncEngine } from "./sync-engine.ts";
 import { SAMPLE_SOURCE } from "./sync-state.ts";
 import type { Syncer, SyncSettings } from "./syncer.ts";
-import { createUpstream, UPSTREAM_LIMITS, type UpstreamLimits, type UpstreamParts } from "./upstream.ts";
+import { createUpstream, type UpstreamParts } from "./upstream.ts";
+import { UPSTREAM_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 import { createUpstreamSource } from "./upstream-source.ts";
 
 /** What the sync side needs of its surroundings. */

@@ -1,37 +1,8 @@
 import { isIP } from "node:net";
-import { pipeline, Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
 import type { Clock } from "../clock.ts";
 import { createPrivateRange } from "./address-range.ts";
-
-/** The upstream cannot be reached, refuses, or passes a limit. The message is for the operator. */
-export class UpstreamError extends Error {
-  override readonly name = "UpstreamError";
-  readonly retryAfterMs: number | null;
-
-  constructor(message: string, options?: { retryAfterMs?: number | null; cause?: unknown }) {
-    super(message, { cause: options?.cause });
-    this.retryAfterMs = options?.retryAfterMs ?? null;
-  }
-}
-
-export type UpstreamLimits = {
-  /** Until the head of the reply has come. */
-  readonly connectTimeoutMs: number;
-  /** Between two parts of the body. */
-  readonly idleTimeoutMs: number;
-  readonly totalTimeoutMs: number;
-  readonly rawBytesMax: number;
-  readonly inflatedBytesMax: number;
-};
-
-export const UPSTREAM_LIMITS: UpstreamLimits = {
-  connectTimeoutMs: 10_000,
-  idleTimeoutMs: 15_000,
-  totalTimeoutMs: 120_000,
-  rawBytesMax: 268_435_456,
-  inflatedBytesMax: 268_435_456,
-};
+import { createDeadline, type Deadline, UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
+import { replyOf, type UpstreamReply } from "./upstream-reply.ts";
 
 export type UpstreamSettings = {
   readonly baseUrl: string;
@@ -45,14 +16,6 @@ export type UpstreamParts = {
   /** All addresses of a host. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly clock: Clock;
-};
-
-export type UpstreamReply = {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The body, inflated and within the limits; to be read once, or let go with `cancel`. */
-  readonly body: AsyncGenerator<Uint8Array>;
-  readonly cancel: () => void;
 };
 
 export type Upstream = {
@@ -87,7 +50,7 @@ export function createUpstream(settings: UpstreamSettings, parts: UpstreamParts)
         const addresses = await deadline.connected(addressesOf(url));
         const response = await requestAny(url, addresses, headers, parts.fetch, deadline);
         const target = redirectTarget(url, response);
-        if (target === null) return reply(response, settings.limits, deadline);
+        if (target === null) return replyOf(response, settings.limits, deadline);
         response.body?.cancel().catch(() => {});
         if (!settings.allowRedirects) {
           throw new UpstreamError(`redirected to ${target.origin}; DIRECTORY_ALLOW_REDIRECTS permits that`);
@@ -144,114 +107,6 @@ function redirectTarget(url: URL, response: Response): URL | null {
   const target = URL.parse(response.headers.get("location") ?? "", url.href);
   if (target === null || !/^https?:$/.test(target.protocol)) throw new UpstreamError("redirected to nowhere");
   return target;
-}
-
-function reply(response: Response, limits: UpstreamLimits, deadline: Deadline): UpstreamReply {
-  const raw = limited(bodyParts(response, deadline), limits.rawBytesMax, "");
-  const coding = (response.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: decoded(raw, coding, limits),
-    cancel: () => {
-      deadline.abort();
-      response.body?.cancel().catch(() => {});
-    },
-  };
-}
-
-async function* decoded(
-  raw: AsyncGenerator<Uint8Array>,
-  coding: string,
-  limits: UpstreamLimits,
-): AsyncGenerator<Uint8Array> {
-  if (coding === "identity" || coding === "") return yield* raw;
-  if (coding !== "gzip" && coding !== "x-gzip") throw new UpstreamError(`unasked content coding ${coding}`);
-  yield* limited(inflated(raw), limits.inflatedBytesMax, " inflated");
-}
-
-/** Inflates piece by piece: a piece of output is counted before the next one is made. */
-async function* inflated(raw: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip();
-  pipeline(Readable.from(raw), gunzip, () => {});
-  try {
-    for await (const part of gunzip) yield part as Uint8Array;
-  } catch (error) {
-    throw error instanceof UpstreamError ? error : new UpstreamError("broken gzip", { cause: error });
-  } finally {
-    gunzip.destroy();
-  }
-}
-
-async function* limited(
-  parts: AsyncGenerator<Uint8Array>,
-  bytesMax: number,
-  kind: string,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const part of parts) {
-    bytes += part.length;
-    if (bytes > bytesMax) throw new UpstreamError(`the body passes ${bytesMax} bytes${kind}`);
-    yield part;
-  }
-}
-
-async function* bodyParts(response: Response, deadline: Deadline): AsyncGenerator<Uint8Array> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  try {
-    for (;;) {
-      const { done, value } = await deadline.nextPart(reader.read());
-      if (done) return;
-      yield value;
-    }
-  } catch (error) {
-    throw error instanceof UpstreamError
-      ? error
-      : new UpstreamError("the body was cut off", { cause: error });
-  } finally {
-    reader.cancel().catch(() => {});
-    deadline.abort();
-  }
-}
-
-type Deadline = {
-  readonly signal: AbortSignal;
-  readonly abort: () => void;
-  readonly connected: <T>(promise: Promise<T>) => Promise<T>;
-  readonly nextPart: <T>(promise: Promise<T>) => Promise<T>;
-};
-
-/** One request's time: until the head, between parts, in all. Passing it ends the connection. */
-function createDeadline(limits: UpstreamLimits, clock: Clock): Deadline {
-  const controller = new AbortController();
-  const end = clock.monotonic() + limits.totalTimeoutMs;
-  const within = async <T>(promise: Promise<T>, stepMs: number, what: string): Promise<T> => {
-    const leftMs = Math.max(0, end - clock.monotonic());
-    const error =
-      leftMs < stepMs
-        ? new UpstreamError(`not done within ${limits.totalTimeoutMs} ms`)
-        : new UpstreamError(`${what} within ${stepMs} ms`);
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => {
-        reject(error);
-        controller.abort(error);
-      },
-      Math.min(stepMs, leftMs),
-    );
-    try {
-      return await Promise.race([promise, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-  return {
-    signal: controller.signal,
-    abort: () => controller.abort(),
-    connected: (promise) => within(promise, limits.connectTimeoutMs, "no answer"),
-    nextPart: (promise) => within(promise, limits.idleTimeoutMs, "nothing more came"),
-  };
 }
 
 /** Retry-After in ms, at most an hour: seconds or an HTTP date. Null where there is none that can be read. */

@@ -3,14 +3,14 @@ import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { isRetained, readChangePage } from "../directory/change-page.ts";
 import { readFeedCursor, readPageCursor, writeFeedCursor, writePageCursor } from "../directory/cursor.ts";
-import type { Directory, View } from "../directory/directory.ts";
-import { exportParts } from "../directory/export.ts";
+import type { Directory } from "../directory/directory.ts";
+import type { View } from "../directory/directory-health.ts";
 import { findMatches, joinListings, queryOf } from "../directory/query.ts";
 import { findHost, rowBytes } from "../directory/snapshot.ts";
-import type { ExportForm } from "../directory/syncer.ts";
 import { ApiError } from "../errors.ts";
 import type { Boundary, Call } from "./boundary.ts";
-import { byteStream } from "./byte-stream.ts";
+import { answerExport } from "./directory-export.ts";
+import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
 import {
   CHANGES_PAGE_LIMIT,
   ChangesQuery,
@@ -19,13 +19,10 @@ import {
   DirectoryQuery,
 } from "./directory-wire.ts";
 import type { PublicGate } from "./guard.ts";
-import { isCurrent, weightOf } from "./negotiation.ts";
-import { NDJSON_TYPE, type Reply } from "./reply.ts";
+import { isCurrent } from "./negotiation.ts";
+import type { Reply } from "./reply.ts";
 import { createReader } from "./schema.ts";
 import { exportListings, getListing, listChanges, listListings } from "./specification/directory.ts";
-
-const DIGEST_START_LENGTH = 8;
-const READER_STALL_MS = 60_000;
 
 export type DirectoryRouteParts = {
   readonly boundary: Boundary;
@@ -161,44 +158,6 @@ function answerListing(call: Call, view: View): Reply {
   return { status: 200, body, headers };
 }
 
-async function answerExport(call: Call, view: View, directory: Directory): Promise<Reply> {
-  const { request } = call;
-  const { snapshot } = view;
-  const form = exportForm(request.headers.get("accept") ?? "");
-  const takesGzip = weightOf(request.headers.get("accept-encoding") ?? "", "gzip") > 0;
-  const tag = `v${snapshot.version}-${digestStart(view)}${form === "json" ? "-json" : ""}`;
-  const headers: { [name: string]: string } = {
-    ...freshnessHeaders(view),
-    "Content-Type": form === "json" ? "application/json; charset=utf-8" : NDJSON_TYPE,
-    Vary: "Accept, Accept-Encoding",
-    ETag: `"${tag}"`,
-    "X-Directory-Epoch": snapshot.feed.epoch,
-    "X-Directory-Version": `${snapshot.version}`,
-    "X-Directory-Cursor": writeFeedCursor(snapshot.feed),
-    "X-Directory-Count": `${snapshot.count}`,
-    ...(form === "ndjson" ? { "X-Directory-Digest": snapshot.digest } : {}),
-  };
-  if (isCurrent(request, `"${tag}"`, `"${tag}-gzip"`)) {
-    return { status: 304, body: null, headers };
-  }
-  const compressed = takesGzip ? await directory.compressed(snapshot, form) : null;
-  if (compressed !== null) {
-    Object.assign(headers, { "Content-Encoding": "gzip", ETag: `"${tag}-gzip"` });
-    return { status: 200, body: request.method === "HEAD" ? null : compressed, headers };
-  }
-  if (request.method === "HEAD") return { status: 200, body: null, headers };
-  call.streaming = true;
-  const onEnd = (complete: boolean) => call.finish(200, complete ? "complete" : "cut");
-  const parts = (async function* () {
-    yield* exportParts(snapshot, form);
-  })();
-  return {
-    status: 200,
-    body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.broken }),
-    headers,
-  };
-}
-
 async function answerChanges(
   call: Call,
   view: View,
@@ -239,18 +198,4 @@ function gone(cause?: unknown): ApiError {
     "The changes behind this cursor are not kept any more. Take /v1/directory/export and go on from its X-Directory-Cursor.",
     { cause },
   );
-}
-
-function freshnessHeaders(view: View) {
-  return { Age: `${view.ageSeconds}`, "Cache-Control": "no-cache" };
-}
-
-function digestStart(view: View): string {
-  return view.snapshot.digest.slice(0, DIGEST_START_LENGTH);
-}
-
-/** JSON lines, unless the caller would rather have JSON. */
-function exportForm(accept: string): ExportForm {
-  const ndjson = Math.max(weightOf(accept, "application/x-ndjson"), weightOf(accept, "application/ndjson"));
-  return weightOf(accept, "application/json") > ndjson ? "json" : "ndjson";
 }

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { createPrivateRange } from "../../src/directory/address-range.ts";
-import { createUpstream, retryAfterMs, UpstreamError, type UpstreamSettings } from "../../src/directory/upstream.ts";
-import { START, TEST_LIMITS, testClock } from "../support/directory.ts";
 import { systemClock } from "../../src/clock.ts";
+import { createPrivateRange } from "../../src/directory/address-range.ts";
+import { createUpstream, retryAfterMs, type UpstreamSettings } from "../../src/directory/upstream.ts";
+import { UpstreamError } from "../../src/directory/upstream-limits.ts";
+import { START, TEST_LIMITS, testClock } from "../support/directory.ts";
 
-type Options = Partial<UpstreamSettings> & { readonly resolve?: (host: string) => Promise<readonly string[]> };
+type Options = Partial<UpstreamSettings> & {
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+};
 
 function upstreamAt(baseUrl: string, options: Options = {}) {
   return createUpstream(
@@ -39,7 +42,11 @@ async function fault(work: Promise<unknown>): Promise<string> {
 
 function serve(answer: (request: Request) => Response | Promise<Response>) {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
-  return { url: `http://127.0.0.1:${server.port}`, port: server.port, [Symbol.dispose]: () => void server.stop(true) };
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    [Symbol.dispose]: () => void server.stop(true),
+  };
 }
 
 /** A server below HTTP: says what a connection gets once it has asked. */
@@ -82,7 +89,9 @@ describe("a body", () => {
     const bomb = gzipSync(new Uint8Array(200 * 1024 * 1024));
     using server = serve(() => new Response(bomb, { headers: { "Content-Encoding": "gzip" } }));
     const before = process.memoryUsage().rss;
-    expect(await fault(take(server.url))).toBe(`the body passes ${TEST_LIMITS.inflatedBytesMax} bytes inflated`);
+    expect(await fault(take(server.url))).toBe(
+      `the body passes ${TEST_LIMITS.inflatedBytesMax} bytes inflated`,
+    );
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   });
 
@@ -100,7 +109,9 @@ describe("a body", () => {
   });
 
   test("that is cut off is an error", async () => {
-    using server = await serveRaw((socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"));
+    using server = await serveRaw((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"),
+    );
     expect(await fault(take(server.url))).toBe("the body was cut off");
   });
 });
@@ -112,7 +123,9 @@ describe("time", () => {
   });
 
   test("between two parts is bounded", async () => {
-    using server = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"));
+    using server = await serveRaw((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"),
+    );
     expect(await fault(take(server.url))).toBe("nothing more came within 300 ms");
   });
 
@@ -146,7 +159,10 @@ describe("the address", () => {
     const refusals = [
       take(server.url, { allowPrivate: false }),
       take(`http://localhost:${server.port}`, { allowPrivate: false, resolve: async () => ["127.0.0.1"] }),
-      take(`http://feed.example:${server.port}`, { allowPrivate: false, resolve: async () => ["93.184.216.34", "::1"] }),
+      take(`http://feed.example:${server.port}`, {
+        allowPrivate: false,
+        resolve: async () => ["93.184.216.34", "::1"],
+      }),
       take(`http://0x7f000001:${server.port}`, { allowPrivate: false }),
       take(`http://[::ffff:127.0.0.1]:${server.port}`, { allowPrivate: false }),
     ];
@@ -161,7 +177,9 @@ describe("the address", () => {
       answers += 1;
       return answers === 1 ? ["127.0.0.1"] : ["10.0.0.1"];
     };
-    expect(await take(`http://feed.example:${server.port}`, { resolve })).toBe(`200 feed.example:${server.port}`);
+    expect(await take(`http://feed.example:${server.port}`, { resolve })).toBe(
+      `200 feed.example:${server.port}`,
+    );
     expect(answers).toBe(1);
   });
 
@@ -184,9 +202,12 @@ describe("the address", () => {
 });
 
 describe("a redirect", () => {
-  const to = (location: string, status = 302) => new Response(null, { status, headers: { Location: location } });
+  const to = (location: string, status = 302) =>
+    new Response(null, { status, headers: { Location: location } });
   test("is refused unless the operator allows it", async () => {
-    using server = serve((request) => (new URL(request.url).pathname === "/x" ? to("/y") : new Response("there")));
+    using server = serve((request) =>
+      new URL(request.url).pathname === "/x" ? to("/y") : new Response("there"),
+    );
     expect(await fault(take(server.url))).toContain("DIRECTORY_ALLOW_REDIRECTS");
     expect(await take(server.url, { allowRedirects: true })).toBe("200 there");
   });

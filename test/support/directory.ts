@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../src/clock.ts";
 import { createSyncer } from "../../src/directory/sync-parts.ts";
 import type { Syncer, SyncSettings } from "../../src/directory/syncer.ts";
-import type { UpstreamLimits } from "../../src/directory/upstream.ts";
+import type { UpstreamLimits } from "../../src/directory/upstream-limits.ts";
 
 export const START = Date.parse("2026-03-01T12:00:00Z");
 

@@ -1,0 +1,79 @@
+import type { Snapshot } from "./snapshot.ts";
+import type { Feed, Opened, SyncOutcome } from "./syncer.ts";
+
+/** One state as readers see it. */
+export type View = {
+  readonly snapshot: Snapshot;
+  readonly feed: Feed;
+  readonly syncedAt: number;
+  /** Seconds since the listings were known to be current, over all directories they have come through. */
+  readonly ageSeconds: number;
+  /** Three syncs in a row have not come about. */
+  readonly stale: boolean;
+  readonly quarantined: number;
+};
+
+export type DirectoryStatus = {
+  readonly status: "pass" | "warn";
+  readonly ageSeconds: number | null;
+  readonly output: string | null;
+};
+
+export type DirectoryStats = {
+  readonly version: number | null;
+  readonly listings: number;
+  readonly quarantined: number;
+  readonly ageSeconds: number | null;
+  readonly stale: boolean;
+  readonly syncs: Readonly<Record<SyncOutcome["kind"], number>>;
+  readonly lastSyncMs: number | null;
+};
+
+/** Remembers how the syncs went and says what the operator should know. */
+export function createHealth() {
+  const syncs: Record<SyncOutcome["kind"], number> = { changed: 0, unchanged: 0, refused: 0, failed: 0 };
+  let lastSyncMs: number | null = null;
+  let problem: string | null = null;
+  let refusal: string | null = null;
+  let failure: string | null = null;
+  return {
+    open({ problems }: Opened): void {
+      problem = problems.length === 0 ? null : `The stored state was damaged: ${problems.join("; ")}.`;
+    },
+    note(outcome: SyncOutcome, tookMs: number): void {
+      syncs[outcome.kind] += 1;
+      lastSyncMs = Math.round(tookMs);
+      failure = outcome.kind === "failed" ? outcome.reason : null;
+      if (outcome.kind === "refused") refusal = outcome.reason;
+      if (outcome.kind === "changed" || outcome.kind === "unchanged") {
+        refusal = null;
+        problem = null;
+      }
+    },
+    status(view: View | null): DirectoryStatus {
+      const last = failure === null ? "" : ` Last sync: ${failure}.`;
+      const outputs = [
+        problem,
+        refusal === null ? null : `The upstream's state is refused: ${refusal}.`,
+        view === null ? `No snapshot yet.${last}` : null,
+        view?.stale === true ? `The snapshot is stale.${last}` : null,
+      ].filter((output) => output !== null);
+      const quarantined =
+        view === null || view.quarantined === 0 ? null : `${view.quarantined} records quarantined.`;
+      return {
+        status: outputs.length === 0 ? "pass" : "warn",
+        ageSeconds: view?.ageSeconds ?? null,
+        output: outputs.length === 0 ? quarantined : outputs.join(" "),
+      };
+    },
+    stats: (view: View | null): DirectoryStats => ({
+      version: view?.snapshot.version ?? null,
+      listings: view?.snapshot.count ?? 0,
+      quarantined: view?.quarantined ?? 0,
+      ageSeconds: view?.ageSeconds ?? null,
+      stale: view?.stale ?? false,
+      syncs: { ...syncs },
+      lastSyncMs,
+    }),
+  };
+}

@@ -1,0 +1,45 @@
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
+const LISTS = new Set(["listings", "items", "data"]);
+
+/** Follows JSON bytes one at a time; `depth` counts the brackets and braces that are open outside strings. */
+export function createNesting() {
+  let escaped = false;
+  const nesting = {
+    depth: 0,
+    inString: false,
+    step(byte: number): void {
+      if (nesting.inString) {
+        if (escaped) escaped = false;
+        else if (byte === BACKSLASH) escaped = true;
+        else if (byte === QUOTE) nesting.inString = false;
+      } else if (byte === QUOTE) nesting.inString = true;
+      else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) nesting.depth += 1;
+      else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) nesting.depth -= 1;
+    },
+  };
+  return nesting;
+}
+
+/** Reads the keys of the outermost object and says where the array of listings opens. */
+export function createKeyReader() {
+  let text = "";
+  let key = "";
+  let hostSeen = false;
+  return {
+    /** To be asked with the nesting as it was before the byte. */
+    opensList(byte: number, depth: number, inString: boolean): boolean {
+      if (depth !== 1) return false;
+      if (inString) {
+        if (byte !== QUOTE && text.length < 32) text += String.fromCharCode(byte);
+        return false;
+      }
+      if (byte === QUOTE) text = "";
+      else if (byte === COLON) {
+        key = text;
+        hostSeen ||= key === "host";
+      } else if (byte === COMMA) key = "";
+      return byte === BRACKET_OPEN && !hostSeen && LISTS.has(key);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+const [TAB, LINE_END, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/** A byte order mark counts as space, and may come in pieces. */
+export function withoutLeadingSpace(chunk: Uint8Array): Uint8Array {
+  let at = 0;
+  while (at < chunk.length && (isSpace(chunk[at] ?? 0) || BYTE_ORDER_MARK.includes(chunk[at] ?? 0))) at++;
+  return chunk.subarray(at);
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LINE_END || byte === RETURN || byte === TAB;
+}
+
+/** Holds the bytes of one row over chunk borders, and drops a row that grows past the limit. */
+export function createRowBuffer(rowBytesMax: number) {
+  let bytes = new Uint8Array(4096);
+  let length = 0;
+  let dropped = false;
+  return {
+    add(part: Uint8Array): void {
+      if (length + part.length > rowBytesMax) dropped = true;
+      if (dropped) return;
+      if (length + part.length > bytes.length) {
+        const larger = new Uint8Array(Math.max(bytes.length * 2, length + part.length));
+        larger.set(bytes.subarray(0, length));
+        bytes = larger;
+      }
+      bytes.set(part, length);
+      length += part.length;
+    },
+    /** The row, null where it was too long; the buffer is empty afterwards. */
+    take(): Uint8Array | null {
+      const row = dropped ? null : bytes.subarray(0, length);
+      length = 0;
+      dropped = false;
+      return row;
+    },
+    isEmpty: (): boolean => length === 0 && !dropped,
+  };
+}

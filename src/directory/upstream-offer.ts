@@ -1,0 +1,30 @@
+/** What the head of a reply, or the object around the listings, says of the state that is offered. */
+export function offerOf(headers: Headers, envelope: Readonly<Record<string, unknown>>, now: number) {
+  const ageMs = Math.max(0, numberOf(headers.get("age")) ?? 0) * 1000;
+  const said = timeOf(envelope.generated_at) ?? timeOf(headers.get("last-modified"));
+  const isAge = said === null && headers.has("age");
+  return {
+    epoch: headers.get("x-directory-epoch") ?? textOf(envelope.epoch),
+    version: numberOf(headers.get("x-directory-version")) ?? numberOf(envelope.version),
+    cursor: headers.get("x-directory-cursor") ?? textOf(envelope.cursor),
+    generatedAt: isAge ? now - ageMs : said,
+    /** The time was counted back from an age, so that it is good for the freeze but not for the order of two. */
+    isAge,
+    ageMs,
+  };
+}
+
+/** A whole number, written or spoken. */
+export function numberOf(value: unknown): number | null {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? value : null;
+  return typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function timeOf(value: unknown): number | null {
+  const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}

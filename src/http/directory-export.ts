@@ -1,0 +1,57 @@
+import { writeFeedCursor } from "../directory/cursor.ts";
+import type { Directory } from "../directory/directory.ts";
+import type { View } from "../directory/directory-health.ts";
+import { exportParts } from "../directory/export.ts";
+import type { ExportForm } from "../directory/syncer.ts";
+import type { Call } from "./boundary.ts";
+import { byteStream } from "./byte-stream.ts";
+import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
+import { isCurrent, weightOf } from "./negotiation.ts";
+import { NDJSON_TYPE, type Reply } from "./reply.ts";
+
+const READER_STALL_MS = 60_000;
+
+/** All listings: from memory, part by part, or the compressed body that all callers share. */
+export async function answerExport(call: Call, view: View, directory: Directory): Promise<Reply> {
+  const { request } = call;
+  const { snapshot } = view;
+  const form = exportForm(request.headers.get("accept") ?? "");
+  const takesGzip = weightOf(request.headers.get("accept-encoding") ?? "", "gzip") > 0;
+  const tag = `v${snapshot.version}-${digestStart(view)}${form === "json" ? "-json" : ""}`;
+  const headers: { [name: string]: string } = {
+    ...freshnessHeaders(view),
+    "Content-Type": form === "json" ? "application/json; charset=utf-8" : NDJSON_TYPE,
+    Vary: "Accept, Accept-Encoding",
+    ETag: `"${tag}"`,
+    "X-Directory-Epoch": snapshot.feed.epoch,
+    "X-Directory-Version": `${snapshot.version}`,
+    "X-Directory-Cursor": writeFeedCursor(snapshot.feed),
+    "X-Directory-Count": `${snapshot.count}`,
+    ...(form === "ndjson" ? { "X-Directory-Digest": snapshot.digest } : {}),
+  };
+  if (isCurrent(request, `"${tag}"`, `"${tag}-gzip"`)) {
+    return { status: 304, body: null, headers };
+  }
+  const compressed = takesGzip ? await directory.compressed(snapshot, form) : null;
+  if (compressed !== null) {
+    Object.assign(headers, { "Content-Encoding": "gzip", ETag: `"${tag}-gzip"` });
+    return { status: 200, body: request.method === "HEAD" ? null : compressed, headers };
+  }
+  if (request.method === "HEAD") return { status: 200, body: null, headers };
+  call.streaming = true;
+  const onEnd = (complete: boolean) => call.finish(200, complete ? "complete" : "cut");
+  const parts = (async function* () {
+    yield* exportParts(snapshot, form);
+  })();
+  return {
+    status: 200,
+    body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.broken }),
+    headers,
+  };
+}
+
+/** JSON lines, unless the caller would rather have JSON. */
+function exportForm(accept: string): ExportForm {
+  const ndjson = Math.max(weightOf(accept, "application/x-ndjson"), weightOf(accept, "application/ndjson"));
+  return weightOf(accept, "application/json") > ndjson ? "json" : "ndjson";
+}
