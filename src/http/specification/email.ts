@@ -5,8 +5,8 @@ import { described, operation, type Sample } from "./operation.ts";
 import { EmailBatchRequest, EmailRequest, SAYS } from "./requests.ts";
 
 const flags = {
-  deep: `${SAYS.deep} true, false, 1 or 0 in any case.`,
-  dns: `${SAYS.dns} true, false, 1 or 0 in any case.`,
+  deep: `${SAYS.deep} Written as true, false, 1 or 0, in any case.`,
+  dns: `${SAYS.dns} Written as true, false, 1 or 0, in any case.`,
 };
 const query = described(EmailQuery, {
   email: `${SAYS.email} A space where only a plus makes sense is read as one.`,

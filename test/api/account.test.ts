@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
+import type { UsageView } from "../../src/accounts/usage-report.ts";
+import { systemClock } from "../../src/clock.ts";
+import { accountOf, jsonOf, keyOf, refusalBodyOf } from "../support/json.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+
+const START = Date.parse("2026-11-20T10:00:00Z");
+const DAY_MS = 86_400_000;
+
+let server: TestServer;
+let now = START;
+let key: string;
+beforeAll(async () => {
+  server = await startTestServer({ clock: { now: () => now, monotonic: systemClock.monotonic } });
+});
+beforeEach(async () => {
+  key = await server.signUp("growth");
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const verify = (withKey = key) =>
+  server.call("/v1/email/verify?email=a@good.com&dns=false", { key: withKey });
+const account = async (withKey = key) => accountOf(await server.call("/v1/account", { key: withKey }));
+const post = (path: string, body: unknown, headers = {}) => server.call(path, { key, body, headers });
+
+describe("GET /v1/account", () => {
+  describe("200", () => {
+    test("answers the account, its month, its limits and what it will cost", async () => {
+      await verify();
+      const body = await account();
+      expect(body).toMatchObject({
+        name: null,
+        company: null,
+        country: null,
+        plan: "growth",
+        pending_plan: null,
+        created_at: "2026-11-20T10:00:00Z",
+        period: { start: "2026-11-01T00:00:00Z", end: "2026-12-01T00:00:00Z" },
+        usage: { units: 1, included_units: 250_000, remaining_units: null, calls: 1 },
+        limits: { requests_per_second: 200, burst: 400, max_batch_size: 10_000 },
+        spend_limit_usd: null,
+        projected_invoice: { status: "projected", plan: "growth" },
+      });
+      expect(body.usage.by_endpoint).toEqual([{ endpoint: "/v1/email/verify", calls: 1, units: 1 }]);
+    });
+
+    test("counts its own calls, which cost nothing", async () => {
+      const reply = await server.call("/v1/account", { key });
+      expect(reply.headers.get("x-units-charged")).toBe("0");
+      expect(reply.headers.get("x-units-remaining")).toBeNull();
+      const { usage } = await account();
+      expect(usage).toMatchObject({ units: 0, calls: 1 });
+    });
+
+    test("the free plan says what remains before its hard stop", async () => {
+      const free = await server.signUp("free");
+      const reply = await verify(free);
+      expect(reply.headers.get("x-units-remaining")).toBe("999");
+      expect((await account(free)).usage.remaining_units).toBe(999);
+    });
+  });
+
+  test("401", async () => {
+    expect(await refusalOf(await server.call("/v1/account"))).toBe("401 missing_key");
+    expect(await refusalOf(await server.call(`/v1/account?api_key=${key}`))).toBe("401 missing_key");
+  });
+});
+
+describe("POST /v1/account/plan", () => {
+  const change = (body: unknown, headers = {}) => post("/v1/account/plan", body, headers);
+
+  describe("200", () => {
+    test("an upgrade holds at once, also for the limits of the next call", async () => {
+      const body = await accountOf(await change({ plan: "scale" }));
+      expect(body).toMatchObject({ plan: "scale", limits: { requests_per_second: 1000 } });
+      expect((await verify()).headers.get("ratelimit-policy")).toStartWith('"burst";q=2000');
+    });
+
+    test("a downgrade waits for the month's end, and is withdrawn by asking for the present plan", async () => {
+      expect(await accountOf(await change({ plan: "free" }))).toMatchObject({
+        plan: "growth",
+        pending_plan: "free",
+      });
+      expect((await accountOf(await change({ plan: "growth" }))).pending_plan).toBeNull();
+    });
+
+    test("a spend limit is set, kept and lifted", async () => {
+      expect(
+        (await accountOf(await change({ plan: "growth", spend_limit_usd: "200" }))).spend_limit_usd,
+      ).toBe("200.00");
+      expect((await accountOf(await change({ plan: "growth" }))).spend_limit_usd).toBe("200.00");
+      const lifted = await change({ plan: "growth", spend_limit_usd: null });
+      expect((await accountOf(lifted)).spend_limit_usd).toBeNull();
+    });
+
+    test("with an Idempotency-Key the change is made once and the reply replayed", async () => {
+      const headers = { "Idempotency-Key": "change-1" };
+      const first = await change({ plan: "scale" }, headers);
+      const again = await change({ plan: "scale" }, headers);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      expect(await again.text()).toBe(await first.text());
+    });
+  });
+
+  describe("400", () => {
+    test.each([
+      ["no plan", {}, "plan is required."],
+      ["no such plan", { plan: "__proto__" }, "plan must be one of free, starter, growth, scale."],
+      [
+        "a negative limit",
+        { plan: "free", spend_limit_usd: "-1" },
+        'spend_limit_usd must be null or an amount such as "250.00".',
+      ],
+      [
+        "a limit that is a number",
+        { plan: "free", spend_limit_usd: 5 },
+        'spend_limit_usd must be null or an amount such as "250.00".',
+      ],
+    ])("%s", async (_, body, message) => {
+      expect((await refusalBodyOf(await change(body))).error).toEqual({ code: "invalid_request", message });
+    });
+
+    test("broken JSON", async () => {
+      expect(await refusalOf(await change("{"))).toBe("400 invalid_json");
+    });
+  });
+
+  test("401 before the body is looked at", async () => {
+    expect(await refusalOf(await server.call("/v1/account/plan", { body: "{" }))).toBe("401 missing_key");
+  });
+
+  test("415", async () => {
+    const reply = await change("plan=scale", { "Content-Type": "text/plain" });
+    expect(await refusalOf(reply)).toBe("415 unsupported_media_type");
+  });
+
+  test("422 where an Idempotency-Key comes with another body", async () => {
+    const headers = { "Idempotency-Key": '"change-2"' };
+    await change({ plan: "scale" }, headers);
+    expect(await refusalOf(await change({ plan: "growth" }, headers))).toBe("422 idempotency_mismatch");
+    expect((await account()).plan).toBe("scale");
+  });
+});
+
+describe("GET /v1/account/usage", () => {
+  const usage = (query: string) => server.call(`/v1/account/usage${query}`, { key });
+
+  describe("200", () => {
+    test("by day and by endpoint give the same sums", async () => {
+      await verify();
+      now = START + DAY_MS;
+      await verify();
+      await server.call("/v1/phone/validate?phone=1", { key });
+      const days = await jsonOf<UsageView>(await usage("?from=2026-11-01&to=2026-11-30&group_by=day"));
+      now = START;
+      expect(days).toMatchObject({ from: "2026-11-01", to: "2026-11-30", group_by: "day" });
+      expect(days.rows).toEqual([
+        { day: "2026-11-20", calls: 1, units: 1 },
+        { day: "2026-11-21", calls: 2, units: 2 },
+      ]);
+      const endpoints = await jsonOf<UsageView>(await usage("?to=2026-11-30&group_by=endpoint"));
+      const paid = endpoints.rows.filter(({ units }) => units > 0);
+      expect(paid).toEqual([
+        { endpoint: "/v1/email/verify", calls: 2, units: 2 },
+        { endpoint: "/v1/phone/validate", calls: 1, units: 1 },
+      ]);
+    });
+
+    test("shows nobody else's", async () => {
+      await verify(await server.signUp());
+      expect((await jsonOf<UsageView>(await usage(""))).rows).toEqual([]);
+    });
+  });
+
+  describe("400", () => {
+    test.each([
+      "?from=2026-02-30",
+      "?from=yesterday",
+      "?from=2026-11-02&to=2026-11-01",
+      "?from=2020-01-01&to=2026-01-01",
+      "?group_by=hour",
+      `?from=${"1".repeat(500)}`,
+    ])("%s", async (query) => {
+      expect(await refusalOf(await usage(query))).toBe("400 invalid_request");
+    });
+  });
+
+  test("401", async () => {
+    expect(await refusalOf(await server.call("/v1/account/usage"))).toBe("401 missing_key");
+  });
+});
+
+describe("GET /v1/account/invoices", () => {
+  const invoices = (query = "", withKey = key) =>
+    server.call(`/v1/account/invoices${query}`, { key: withKey });
+
+  describe("200", () => {
+    test("an account of this month has none yet", async () => {
+      expect(await jsonOf<InvoicePage>(await invoices())).toEqual({
+        data: [],
+        has_more: false,
+        next_cursor: null,
+      });
+    });
+
+    test("pages hold every month once, newest first", async () => {
+      const folder = temporaryFolder("invoices");
+      const startAt = (day: string) =>
+        startTestServer({
+          dataDir: folder.path,
+          clock: { now: () => Date.parse(`${day}T00:00:00Z`), monotonic: systemClock.monotonic },
+        });
+      const first = await startAt("2026-11-20");
+      const old = await first.signUp("starter");
+      await first[Symbol.asyncDispose]();
+      // Months that ended while the server was down are billed when it starts.
+      await using later = await startAt("2027-02-02");
+      const list = (query: string) => later.call(`/v1/account/invoices${query}`, { key: old });
+      const page = await jsonOf<InvoicePage>(await list("?limit=2"));
+      expect(page.data.map(({ period_start }) => period_start.slice(0, 7))).toEqual(["2027-01", "2026-12"]);
+      expect(page.has_more).toBe(true);
+      const rest = await jsonOf<InvoicePage>(await list(`?limit=2&starting_after=${page.next_cursor}`));
+      expect(rest.data.map(({ period_start }) => period_start.slice(0, 7))).toEqual(["2026-11"]);
+      expect(rest).toMatchObject({ has_more: false, next_cursor: null });
+      expect(page.data[0]).toMatchObject({ status: "issued", plan: "starter", total_usd: "29.00" });
+      folder[Symbol.dispose]();
+    });
+  });
+
+  describe("400", () => {
+    test.each(["?limit=0", "?limit=101", "?limit=1.5", "?limit=ten", "?starting_after=inv_none"])(
+      "%s",
+      async (query) => {
+        expect(await refusalOf(await invoices(query))).toBe("400 invalid_request");
+      },
+    );
+  });
+
+  test("401", async () => {
+    expect(await refusalOf(await server.call("/v1/account/invoices"))).toBe("401 missing_key");
+  });
+});
+
+describe("POST /v1/account/keys/rotate", () => {
+  const rotate = (body: unknown, headers = {}) => post("/v1/account/keys/rotate", body, headers);
+
+  describe("201", () => {
+    test("the new key is taken and the old one refused at once", async () => {
+      const reply = await rotate({});
+      expect(reply.status).toBe(201);
+      const newKey = await keyOf(reply);
+      expect(newKey).not.toBe(key);
+      expect(await refusalOf(await server.call("/v1/account", { key }))).toBe("401 bad_key");
+      expect((await account(newKey)).plan).toBe("growth");
+    });
+
+    test("with an overlap both are taken until it ends", async () => {
+      const reply = await rotate({ overlap_seconds: 60 });
+      const body = await jsonOf<{ api_key: string; old_key_expires_at: string }>(reply);
+      expect(body.old_key_expires_at).toBe("2026-11-20T10:01:00Z");
+      expect((await server.call("/v1/account", { key })).status).toBe(200);
+      now = START + 61_000;
+      expect(await refusalOf(await server.call("/v1/account", { key }))).toBe("401 bad_key");
+      expect((await server.call("/v1/account", { key: body.api_key })).status).toBe(200);
+      now = START;
+    });
+
+    test("no body at all is an empty one", async () => {
+      expect((await rotate("")).status).toBe(201);
+    });
+
+    test("with an Idempotency-Key the same new key is shown again", async () => {
+      const headers = { "Idempotency-Key": "rotate-1" };
+      const first = await rotate({ overlap_seconds: 60 }, headers);
+      const again = await rotate({ overlap_seconds: 60 }, headers);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      expect(await keyOf(again)).toBe(await keyOf(first));
+    });
+  });
+
+  test.each([{ overlap_seconds: -1 }, { overlap_seconds: 2_592_001 }, { overlap_seconds: "60" }])(
+    "400 %j",
+    async (body) => {
+      expect(await refusalOf(await rotate(body))).toBe("400 invalid_request");
+      expect((await server.call("/v1/account", { key })).status).toBe(200);
+    },
+  );
+
+  test("401", async () => {
+    const reply = await server.call("/v1/account/keys/rotate", { body: {} });
+    expect(await refusalOf(reply)).toBe("401 missing_key");
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test.each([
+    ["empty", ""],
+    ["too long", "x".repeat(256)],
+  ])("400 where it is %s", async (_, header) => {
+    const headers = { "Idempotency-Key": header };
+    const reply = await post("/v1/account/plan", { plan: "scale" }, headers);
+    expect(await refusalOf(reply)).toBe("400 invalid_request");
+  });
+
+  test("of one account says nothing of another's", async () => {
+    const headers = { "Idempotency-Key": "shared" };
+    await post("/v1/account/plan", { plan: "scale" }, headers);
+    const other = await server.signUp("growth");
+    const reply = await server.call("/v1/account/plan", { key: other, body: { plan: "scale" }, headers });
+    expect(reply.headers.get("idempotent-replayed")).toBeNull();
+    expect(reply.status).toBe(200);
+  });
+});
