@@ -53,27 +53,31 @@ const LIMITER_ENTRIES_MAX = 100_000;
 /** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export async function openParts(config: Config, surroundings: Surroundings): Promise<Parts> {
   await using stack = new AsyncDisposableStack();
-  const { clock, log } = surroundings;
   const plans = plansOf(config.plansFile);
   const money = openMoney(config, surroundings, plans, stack);
+  // Its thread reads the last snapshot while the rest is opened.
+  const directory = stack.use(createDirectoryOf(config, surroundings));
+  const directoryStarted = directory.start();
+  directoryStarted.catch(() => undefined);
   const lookups = openLookups(config.dns, surroundings, stack);
   const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
-  const directory = stack.use(
-    createDirectory({
-      settings: config.directory,
-      syncer: createSyncThread({
-        workerFile: surroundings.workerFiles.directorySync,
-        settings: { ...config.directory, folder: join(config.dataDir, "directory") },
-      }),
-      clock,
-      random: surroundings.random,
-      report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
-    }),
-  );
-  await directory.start();
+  await directoryStarted;
   const parts = { plans, ...money, ...lookups, ...batches, directory };
   const opened = stack.move();
   return { ...parts, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: Surroundings): Directory {
+  return createDirectory({
+    settings: config.directory,
+    syncer: createSyncThread({
+      workerFile: workerFiles.directorySync,
+      settings: { ...config.directory, folder: join(config.dataDir, "directory") },
+    }),
+    clock,
+    random,
+    report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
+  });
 }
 
 /** The database, and all that counts and bills. */

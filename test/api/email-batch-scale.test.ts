@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { accountOf, type EmailBatchBody, emailOf, keyOf } from "../support/json.ts";
-import { startProcess, temporaryFolder } from "../support/process.ts";
+import { startLatencyProbe, startProcess, temporaryFolder } from "../support/process.ts";
 
 const COUNT = 100_000;
 const DOMAINS = 5000;
@@ -43,32 +43,30 @@ test("100,000 addresses over 5,000 domains: in order, as single calls answer, in
   const key = await keyOf(await post("/v1/signup", { email: "owner@good.com", plan: "scale" }));
 
   let peakRss = 0;
-  const healthMs: number[] = [];
   let running = true;
   const watch = (async () => {
     while (running) {
-      const started = performance.now();
-      await (await fetch(`${server.url}/healthz`)).text();
-      healthMs.push(performance.now() - started);
       peakRss = Math.max(peakRss, await server.rssBytes());
-      await Bun.sleep(5);
+      await Bun.sleep(10);
     }
   })();
-  const emails = Array.from({ length: COUNT }, (_, n) => address(n));
+  const body = { emails: Array.from({ length: COUNT }, (_, n) => address(n)) };
+  const health = await startLatencyProbe(`${server.url}/healthz`);
   const started = performance.now();
-  const reply = await post("/v1/email/batch", { emails }, key);
+  const reply = await post("/v1/email/batch", body, key);
   const text = await reply.text();
   const tookMs = performance.now() - started;
+  const { calls, slowestMs } = await health.stop();
   running = false;
   await watch;
   process.stdout.write(
     `100,000 addresses, cold: ${Math.round(tookMs)} ms; peak memory ${Math.round(peakRss / 1e6)} MB; ` +
-      `slowest of ${healthMs.length} /healthz ${Math.max(...healthMs).toFixed(1)} ms\n`,
+      `slowest of ${calls} /healthz ${slowestMs.toFixed(1)} ms\n`,
   );
 
   const { count, results, summary }: EmailBatchBody = JSON.parse(text);
   expect(count).toBe(COUNT);
-  expect(results.map(({ email }) => email)).toEqual(emails);
+  expect(results.map(({ email }) => email)).toEqual(body.emails);
   expect(sum(["deliverable", "risky", "undeliverable", "unknown"].map((word) => summary[word] ?? 0))).toBe(
     COUNT,
   );
@@ -76,7 +74,8 @@ test("100,000 addresses over 5,000 domains: in order, as single calls answer, in
   const account = await fetch(`${server.url}/v1/account`, { headers: { Authorization: `Bearer ${key}` } });
   expect((await accountOf(account)).usage.units).toBe(summary.units_charged ?? -1);
   expect(peakRss).toBeLessThan(RSS_MAX_BYTES);
-  expect(Math.max(...healthMs)).toBeLessThan(HEALTHZ_MAX_MS);
+  expect(calls).toBeGreaterThan(5);
+  expect(slowestMs).toBeLessThan(HEALTHZ_MAX_MS);
   for (let n = 0; n < COUNT; n += 211) {
     const single = await post("/v1/email/verify", { email: address(n) }, key);
     expect(results[n]).toEqual(await emailOf(single));

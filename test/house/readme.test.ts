@@ -92,6 +92,8 @@ describe("the commands", () => {
   async function runBlock(block: string): Promise<string> {
     const script = block
       .replaceAll("http://127.0.0.1:3000", server.url)
+      .replaceAll("/var/lib/assay", server.dataDir)
+      .replaceAll("/backups/", `${folder}/`)
       .replace(
         /\bbun run (verify|demo)\b/g,
         (_, name) => `${process.execPath} ${ROOT}/src/${FOLDERS[name]}/main.ts`,

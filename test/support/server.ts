@@ -38,6 +38,7 @@ _spf.good.com     TXT "v=spf1 ip4:8.8.8.8 -all"
 _dmarc.good.com   TXT "v=DMARC1; p=reject"
 mx.good.com       A 8.8.8.8
 gmail.com         MX 5 gmail-smtp-in.l.google.com
+googlemail.com    MX 5 gmail-smtp-in.l.google.com
 gmail-smtp-in.l.google.com A 8.8.4.4
 null.com          MX 0 .
 nomail.com        TXT "hello"
