@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type LogFile, MARK_LINES } from "./change-log.ts";
+import { TEXT_BYTES_MAX } from "./draft.ts";
 import type { Feed } from "./syncer.ts";
 
 /** A run of changes as JSON text, separated by commas. */
@@ -11,8 +12,8 @@ export type ChangePage = {
 
 /** What one page may hold, whatever its limit says: enough for a listing of the largest size. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** Two listings of the largest size fit between any two marks' reach. */
-const READ_BYTES_MAX = PAGE_BYTES_MAX + MARK_LINES * 70_000;
+/** The lines from a mark to the next, at their longest, and a page behind them. */
+const READ_BYTES_MAX = PAGE_BYTES_MAX + MARK_LINES * (TEXT_BYTES_MAX + 1000);
 const LINE_END = 0x0a;
 const COMMA = 0x2c;
 
@@ -35,8 +36,9 @@ export async function readChangePage(feed: Feed, seq: number, limit: number): Pr
   const to = Math.min(log.marks[Math.ceil((skip + limit) / MARK_LINES)] ?? log.bytes, from + READ_BYTES_MAX);
   const bytes = await Bun.file(join(feed.folder, log.file)).slice(from, to).bytes();
   if (bytes.length !== to - from) throw new Error(`${log.file} is shorter than it was`);
-  const start = afterLines(bytes, 0, skip % MARK_LINES);
-  return cutPage(bytes.subarray(start), log, seq, limit);
+  const page = cutPage(bytes.subarray(afterLines(bytes, 0, skip % MARK_LINES)), log, seq, limit);
+  if (page.lastSeq === seq) throw new Error(`${log.file} has no line ${seq + 1}`);
+  return page;
 }
 
 function cutPage(bytes: Uint8Array, log: LogFile, seq: number, limit: number): ChangePage {

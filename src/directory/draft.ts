@@ -52,6 +52,8 @@ export type DraftParts = {
 };
 
 const RECORD_EXCERPT_LENGTH = 1000;
+/** A row of an export, and the little that may be added to it here. Readers of the change feed rely on it. */
+export const TEXT_BYTES_MAX = 66_000;
 const TOMBSTONE_MS = 30 * 86_400_000;
 const TOMBSTONES_MAX = 20_000;
 
@@ -77,7 +79,9 @@ export function createFullDraft(base: Contents, parts: DraftParts) {
       const { host } = read.listing;
       const first = rows.get(host);
       if (first === undefined && !conflicts.has(host)) {
-        rows.set(host, rowOf(read.listing, base, parts));
+        const row = rowOf(read.listing, base, parts);
+        if (row.length > TEXT_BYTES_MAX) reject(host, "row_too_long", text ?? "");
+        else rows.set(host, row);
         return;
       }
       const fault = first === undefined ? "conflicting_payee" : repeatFault(first, read.listing, base, parts);
@@ -117,8 +121,13 @@ export function createDeltaDraft(base: Contents, parts: DraftParts) {
         reject(host, reason ?? "bad_record", JSON.stringify(record) ?? "");
         return;
       }
+      const row = rowOf(read.listing, { ...base, rows }, parts);
+      if (row.length > TEXT_BYTES_MAX) {
+        reject(host, "row_too_long", JSON.stringify(record));
+        return;
+      }
       clear(host);
-      rows.set(host, rowOf(read.listing, { ...base, rows }, parts));
+      rows.set(host, row);
     },
     delete(host: string): void {
       clear(host);

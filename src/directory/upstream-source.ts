@@ -11,6 +11,8 @@ import type { UpstreamReply } from "./upstream-reply.ts";
 const FULL_EXPORT_MS = 86_400_000;
 const FEED_PAGE_LIMIT = 1000;
 const FEED_PAGES_MAX = 200;
+/** Past this the export is the shorter way. */
+const FEED_BYTES_MAX = 256 * 1024 * 1024;
 const FEED_PAGE_BYTES_MAX = 80 * 1024 * 1024;
 
 /** The feed cannot be followed; the export can still be taken. */
@@ -32,7 +34,7 @@ export function createUpstreamSource(
       const now = parts.clock.now();
       if (memory !== null && memory.cursor !== null && now - memory.exportedAt < FULL_EXPORT_MS) {
         try {
-          return await followFeed(parts.upstream, memory, base, draftParts);
+          return await followFeed(parts, memory, base, draftParts);
         } catch (error) {
           if (!(error instanceof FeedGap)) throw error;
         }
@@ -44,7 +46,7 @@ export function createUpstreamSource(
 }
 
 async function followFeed(
-  upstream: Upstream,
+  { upstream, rowLimits }: { readonly upstream: Upstream; readonly rowLimits: RowLimits },
   memory: UpstreamMemory,
   base: Contents,
   parts: DraftParts,
@@ -52,6 +54,7 @@ async function followFeed(
   const draft = createDeltaDraft(base, parts);
   let { cursor, lastSeq } = memory;
   let changes = 0;
+  let bytes = 0;
   for (let pages = 0; pages < FEED_PAGES_MAX; pages++) {
     const etag = pages === 0 ? memory.feedEtag : null;
     const reply = await upstream.get(
@@ -60,6 +63,8 @@ async function followFeed(
     );
     if (reply.status === 304) return finishFeed(memory, reply, null, base, parts.now);
     const page = await readPage(reply, memory.epoch, parts.now);
+    bytes += page.bytes;
+    if (bytes > FEED_BYTES_MAX) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
     for (const change of page.changes) {
       const seq = applyChange(change, lastSeq, draft);
       if (seq !== lastSeq) changes += 1;
@@ -71,7 +76,10 @@ async function followFeed(
     if (page.hasMore) continue;
     const exportEtag = changes === 0 ? memory.exportEtag : null;
     const next = { ...memory, cursor, lastSeq, feedEtag, exportEtag };
-    return finishFeed(next, reply, changes === 0 ? null : draft.finish(), base, parts.now);
+    const done = changes === 0 ? null : draft.finish();
+    if ((done?.rows.size ?? 0) > rowLimits.rowsMax)
+      throw new UpstreamError(`more than ${rowLimits.rowsMax} listings`);
+    return finishFeed(next, reply, done, base, parts.now);
   }
   throw new FeedGap(`more than ${FEED_PAGES_MAX} pages of changes`);
 }
@@ -93,7 +101,12 @@ function finishFeed(
   return { ...offer, draft, isSameEpoch: true, memory: { ...memory, version } };
 }
 
-type Page = { readonly changes: readonly unknown[]; readonly cursor: string; readonly hasMore: boolean };
+type Page = {
+  readonly bytes: number;
+  readonly changes: readonly unknown[];
+  readonly cursor: string;
+  readonly hasMore: boolean;
+};
 
 async function readPage(reply: UpstreamReply, epoch: string | null, now: number): Promise<Page> {
   if ([400, 404, 410].includes(reply.status)) {
@@ -115,7 +128,7 @@ async function readPage(reply: UpstreamReply, epoch: string | null, now: number)
   if (!Array.isArray(changes) || typeof cursor !== "string" || typeof hasMore !== "boolean") {
     throw new FeedGap("the feed is not as agreed");
   }
-  return { changes, cursor, hasMore };
+  return { bytes, changes, cursor, hasMore };
 }
 
 function parsePage(text: string): Readonly<Record<string, unknown>> {

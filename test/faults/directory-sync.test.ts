@@ -269,6 +269,22 @@ describe("following the feed", () => {
     expect(await pair.sync()).toMatchObject({ kind: "changed", freshness: { quarantined: 0 } });
   });
 
+  test("keeps out a listing that is longer than any row of an export may be", async () => {
+    using pair = await syncedPair();
+    const { host } = listing(1);
+    const long = listing(1, (record) => {
+      record.resources = Array.from({ length: 100 }, (_, n) => ({
+        url: `https://${host}/${"x".repeat(700)}/${n}`,
+        score: 1,
+        price_usd: null,
+      }));
+      record.endpoints = 100;
+      record.judged_by = `https://judge.example/v1/check?resource=${encodeURIComponent(record.resources[0]?.url ?? "")}`;
+    });
+    pair.upstream.put(long);
+    expect(await pair.sync()).toMatchObject({ kind: "unchanged", freshness: { quarantined: 1 } });
+  });
+
   test("refuses a change that carries another host's listing", async () => {
     using pair = await syncedPair();
     pair.upstream.changes.push({ seq: 1, op: "upsert", host: listing(1).host, listing: listing(2) });
