@@ -3,6 +3,8 @@ import { connect } from "node:net";
 /** A connection on which the test says every byte itself. */
 export type RawConnection = Disposable & {
   readonly write: (data: string | Uint8Array) => void;
+  /** Resolves once the kernel has taken all of it, or the connection is closed. */
+  readonly writeAll: (data: Uint8Array) => Promise<void>;
   /** What came back so far. */
   readonly received: () => string;
   readonly isClosed: () => boolean;
@@ -19,9 +21,11 @@ export async function openRaw(url: string): Promise<RawConnection> {
   let isClosed = false;
   const close = () => {
     isClosed = true;
+    drained?.();
     resolve(text);
   };
   const unsent: Uint8Array[] = [];
+  let drained: (() => void) | undefined;
   const send = (bytes: Uint8Array) => {
     const taken = unsent.length === 0 ? Math.max(0, socket.write(bytes)) : 0;
     if (taken < bytes.byteLength) unsent.push(bytes.subarray(taken));
@@ -35,6 +39,7 @@ export async function openRaw(url: string): Promise<RawConnection> {
       },
       drain() {
         for (const bytes of unsent.splice(0)) send(bytes);
+        if (unsent.length === 0) drained?.();
       },
       close,
       error: close,
@@ -42,6 +47,13 @@ export async function openRaw(url: string): Promise<RawConnection> {
   });
   return {
     write: (data) => send(typeof data === "string" ? new TextEncoder().encode(data) : data),
+    async writeAll(data) {
+      send(data);
+      if (unsent.length === 0 || isClosed) return;
+      const { promise, resolve: resolveDrained } = Promise.withResolvers<void>();
+      drained = resolveDrained;
+      await promise;
+    },
     received: () => text,
     isClosed: () => isClosed,
     closed,
@@ -49,15 +61,21 @@ export async function openRaw(url: string): Promise<RawConnection> {
   };
 }
 
-/** A connection whose other end takes `bytesMax` bytes or a little more of the reply, and then nothing. */
+/** A connection that stops reading once it has `bytesMax` bytes or a little more, until it is told to read on. */
 export function openStalled(url: string, request: string, bytesMax: number) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
+  const decoder = new TextDecoder();
+  let allowed = bytesMax;
   let bytes = 0;
+  let end = "";
   let isClosed = false;
   socket.on("data", (data) => {
     bytes += data.length;
-    if (bytes >= bytesMax) socket.pause();
+    end = (end + decoder.decode(typeof data === "string" ? Buffer.from(data) : data, { stream: true })).slice(
+      -500,
+    );
+    if (bytes >= allowed) socket.pause();
   });
   socket.on("close", () => {
     isClosed = true;
@@ -66,8 +84,14 @@ export function openStalled(url: string, request: string, bytesMax: number) {
   socket.write(request);
   return {
     bytes: () => bytes,
+    /** The last characters that were read. */
+    end: () => end,
     isClosed: () => isClosed,
-    resume: () => void socket.resume(),
+    /** Reads on until it has so many bytes in all. */
+    readUpTo(bytesInAll: number) {
+      allowed = bytesInAll;
+      if (bytes < allowed) socket.resume();
+    },
     [Symbol.dispose]: () => void socket.destroy(),
   };
 }

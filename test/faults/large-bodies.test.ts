@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { openRaw, type RawConnection, readReply } from "../support/raw-http.ts";
+
+const BODY_BYTES_MAX = 1_000_000;
+const MEGABYTE = 1_048_576;
+const SENT_BYTES_MAX = 300 * MEGABYTE;
+
+const folder = temporaryFolder("large-bodies");
+let dns: Awaited<ReturnType<typeof startDns>>;
+let server: ServerProcess;
+let caller: Caller;
+let key: string;
+
+beforeAll(async () => {
+  dns = await startDns(FAULT_ZONE);
+  server = await startProcess({
+    DATA_DIR: folder.path,
+    DNS_SERVERS: dns.server.address,
+    BODY_BYTES_MAX: `${BODY_BYTES_MAX}`,
+  });
+  caller = callerOf(server.url);
+  key = await caller.signUp();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await dns[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const head = (path: string, bearer: string | null, ...headers: string[]) =>
+  [
+    `POST ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    ...(bearer === null ? [] : [`Authorization: Bearer ${bearer}`]),
+    ...headers,
+    "\r\n",
+  ].join("\r\n");
+
+/** Sends bytes without an end until the server answers or closes; how many it was given. */
+async function pour(connection: RawConnection, part: Uint8Array): Promise<number> {
+  let sentBytes = 0;
+  while (connection.received() === "" && !connection.isClosed() && sentBytes < SENT_BYTES_MAX) {
+    await connection.writeAll(part);
+    sentBytes += part.byteLength;
+  }
+  await until("answer", () => connection.received().includes("}}") || connection.isClosed());
+  return sentBytes;
+}
+
+function refusalIn(text: string): string {
+  const { status, body } = readReply(text);
+  const json = body.slice(body.indexOf("{"), body.lastIndexOf("}") + 1);
+  const { error } = JSON.parse(json);
+  expect(Object.keys(error)).toEqual(["code", "message"]);
+  return `${status} ${error.code}`;
+}
+
+/** Does something while watching the server's memory; the most it grew by. */
+async function grownMb(work: () => Promise<unknown>): Promise<number> {
+  const beforeBytes = await server.rssBytes();
+  let mostBytes = beforeBytes;
+  let isDone = false;
+  const watching = (async () => {
+    while (!isDone) {
+      mostBytes = Math.max(mostBytes, await server.rssBytes());
+      await Bun.sleep(10);
+    }
+  })();
+  await work().finally(() => {
+    isDone = true;
+  });
+  await watching;
+  return (mostBytes - beforeBytes) / MEGABYTE;
+}
+
+const PATHS = ["/v1/email/batch", "/v1/email/verify", "/v1/phone/batch", "/v1/account/plan", "/v1/signup"];
+
+describe("a body over the limit", () => {
+  for (const path of PATHS) {
+    test(`of 1 GB by its header is refused before it is sent: ${path}`, async () => {
+      using connection = await openRaw(server.url);
+      connection.write(head(path, key, "Content-Length: 1073741824"));
+      await until("answer", () => connection.received().includes("}}"));
+      expect(refusalIn(connection.received())).toBe("413 payload_too_large");
+      expect(connection.received()).toContain("X-Request-Id: ");
+    });
+
+    test(`without a length and an end is refused once it is too long, in flat memory: ${path}`, async () => {
+      using connection = await openRaw(server.url);
+      connection.write(head(path, key, "Transfer-Encoding: chunked"));
+      const part = new TextEncoder().encode(`10000\r\n${"a".repeat(65_536)}\r\n`);
+      let sentBytes = 0;
+      const grown = await grownMb(async () => {
+        sentBytes = await pour(connection, part);
+      });
+      expect(refusalIn(connection.received())).toBe("413 payload_too_large");
+      expect(sentBytes).toBeLessThan(SENT_BYTES_MAX);
+      expect(grown).toBeLessThan(100);
+    });
+  }
+
+  test("of 1 GB that is sent all the same does not fill the memory", async () => {
+    using connection = await openRaw(server.url);
+    connection.write(head("/v1/email/batch", key, "Content-Length: 1073741824"));
+    const part = new Uint8Array(MEGABYTE).fill(0x61);
+    const grown = await grownMb(async () => {
+      await pour(connection, part);
+      // The answer is there; this client goes on regardless.
+      for (let count = 0; count < 200 && !connection.isClosed(); count += 1) await connection.writeAll(part);
+    });
+    expect(refusalIn(connection.received())).toBe("413 payload_too_large");
+    expect(grown).toBeLessThan(100);
+  });
+
+  test("of a stranger is refused for the missing key, unread and in flat memory", async () => {
+    using connection = await openRaw(server.url);
+    connection.write(head("/v1/email/batch", null, "Transfer-Encoding: chunked"));
+    const part = new TextEncoder().encode(`10000\r\n${"a".repeat(65_536)}\r\n`);
+    const grown = await grownMb(async () => {
+      await pour(connection, part);
+      for (let count = 0; count < 3200 && !connection.isClosed(); count += 1) await connection.writeAll(part);
+    });
+    expect(refusalIn(connection.received())).toBe("401 missing_key");
+    expect(grown).toBeLessThan(100);
+  });
+
+  test("of exactly the limit is read, and one byte more is not", async () => {
+    const text = (bytes: number) => `["a@good.com"]\n`.padEnd(bytes, "\n");
+    const send = (bytes: number) =>
+      caller.call("/v1/email/batch", {
+        key,
+        body: text(bytes).replace(/[[\]]/g, ""),
+        headers: { "Content-Type": "application/x-ndjson" },
+      });
+    expect((await send(BODY_BYTES_MAX + 2)).status).toBe(200);
+    expect((await send(BODY_BYTES_MAX + 3)).status).toBe(413);
+  });
+
+  test("is never charged, and the server goes on", async () => {
+    expect(await caller.unitsOf(key)).toBe(1);
+    expect((await caller.call("/healthz")).status).toBe(200);
+    expect(server.logged()).toEqual([]);
+  });
+});
