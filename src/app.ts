@@ -27,17 +27,20 @@ import type { Surroundings } from "./surroundings.ts";
 /** Bodies of everything but batches. */
 const SMALL_BODY_BYTES_MAX = 131_072;
 
-/** Mounts the routes on the parts, behind the one boundary that everything enters and leaves by. */
+/**
+ * Mounts the routes on the parts, behind the one boundary that everything enters and leaves by. Its type names the
+ * routes and what they answer, which is what clients are typed by that are made from it.
+ */
 export function createApp(config: Config, surroundings: Surroundings, parts: Parts, draining: () => boolean) {
   const guard = createGuard(parts);
   const metrics = createMetrics(readingsOf(parts));
-  const app = new Elysia({ name: "assay", normalize: false });
-  const server = () => app.server;
+  // Routes are made before the app that they belong to, and ask for it when they are called.
+  const mounted: { app: AnyElysia } = { app: new Elysia() };
+  const server = () => mounted.app.server;
   const boundary = openBoundary(config, surroundings, { guard, metrics, draining, server });
-  const entrance = { boundary, guard, metrics, draining, app: () => app };
-  for (const routes of routesOf(config, surroundings, parts, entrance)) {
-    app.use(routes);
-  }
+  const entrance = { boundary, guard, metrics, draining, app: () => mounted.app };
+  const app = mountRoutes(config, surroundings, parts, entrance);
+  mounted.app = app;
   const unrouted = boundary.route("unrouted", unroutedHandler(app));
   return app.onError(({ code, error, request }) => {
     const rethrow = () => {
@@ -47,6 +50,8 @@ export function createApp(config: Config, surroundings: Surroundings, parts: Par
     return answer({ request });
   });
 }
+
+export type App = ReturnType<typeof createApp>;
 
 type Entrance = {
   readonly boundary: Boundary;
@@ -77,7 +82,7 @@ function openBoundary(
   });
 }
 
-function routesOf(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
+function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
   const { boundary, guard, metrics, draining, app } = entrance;
   const checks = checksOf(config, surroundings.clock, parts);
   const { meter, accounts, checkEmail, directory, plans, runner } = parts;
@@ -96,18 +101,18 @@ function routesOf(config: Config, surroundings: Surroundings, parts: Parts, entr
     readerStallMs: config.batch.readerStallMs,
   };
   const { signupsPerMinute } = config.limits;
-  return [
-    healthRoutes({ boundary, clock: surroundings.clock, version, draining, checks }),
-    planRoutes({ boundary, admit: admitPublic, plans }),
-    signupRoutes({ boundary, guard, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
-    accountRoutes({ boundary, guard, accounts, meter, idempotent, bodyBytesMax }),
-    emailRoutes({ boundary, charged, batch, checkEmail }),
-    identityRoutes({ boundary, charged, batch }),
-    phoneRoutes({ boundary, charged, batch }),
-    directoryRoutes({ boundary, admit: admitPublic, directory }),
-    docsRoutes({ boundary, admit: admitPublic, version, app }),
-    ...(config.metrics ? [metricsRoutes({ boundary, metrics })] : []),
-  ];
+  const { clock } = surroundings;
+  return new Elysia({ name: "assay", normalize: false })
+    .use(healthRoutes({ boundary, clock, version, draining, checks }))
+    .use(planRoutes({ boundary, admit: admitPublic, plans }))
+    .use(signupRoutes({ boundary, guard, accounts, checkEmail, bodyBytesMax, signupsPerMinute }))
+    .use(accountRoutes({ boundary, guard, accounts, meter, idempotent, bodyBytesMax }))
+    .use(emailRoutes({ boundary, charged, batch, checkEmail }))
+    .use(identityRoutes({ boundary, charged, batch }))
+    .use(phoneRoutes({ boundary, charged, batch }))
+    .use(directoryRoutes({ boundary, admit: admitPublic, directory }))
+    .use(docsRoutes({ boundary, admit: admitPublic, version, app }))
+    .use(config.metrics ? metricsRoutes({ boundary, metrics }) : new Elysia());
 }
 
 /** The failures of parts that callers are told of. Everything else is a bug. */

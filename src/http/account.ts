@@ -32,22 +32,22 @@ const rotateBody = createReader(RotateBody);
 export function accountRoutes(parts: AccountRouteParts) {
   const { boundary, guard, accounts, meter } = parts;
 
-  const read = (route: string, view: (account: Account, call: Call) => unknown) =>
-    boundary.route(route, (call) => {
+  const read = <View>(route: string, view: (account: Account, call: Call) => View) =>
+    boundary.route<View>(route, (call) => {
       const account = guard.admit(call);
       const reply = json(view(account, call));
       meter.countCall(account, route);
       return reply;
     });
 
-  const write = <View>(
+  const write = <View, Body>(
     route: string,
     status: number,
     change: (account: Account, body: unknown, alongside: (view: View) => void) => View,
-    bodyOf: (view: View) => unknown,
+    bodyOf: (view: View) => Body,
     secret = false,
   ) =>
-    boundary.route(route, async (call) => {
+    boundary.route<Body>(route, async (call) => {
       const account = guard.admit(call);
       requireJson(call.request);
       const bytes = await readBytes(call.request, parts.bodyBytesMax);

@@ -16,6 +16,13 @@ import { isJson, mediaType, readBytes } from "./request-body.ts";
 /** What callers may say about a whole batch, in the query or in a JSON body. */
 export type BatchSettings = { readonly deep?: boolean; readonly dns?: boolean; readonly country?: string };
 
+/** The JSON reply of a batch. */
+export type BatchBody<Result> = {
+  readonly count: number;
+  readonly results: readonly Result[];
+  readonly summary: { readonly [word: string]: number };
+};
+
 /** What one kind of batch adds to the way that all share. */
 export type BatchRoute = {
   readonly kind: BatchKind;

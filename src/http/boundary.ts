@@ -66,21 +66,24 @@ export type BoundaryParts = {
 };
 
 export type Boundary = {
-  /** Wraps a handler: request id, headers, error envelope, report. `open` routes also answer while draining. */
-  readonly route: (
+  /**
+   * Wraps a handler: request id, headers, error envelope, report. `open` routes also answer while draining. What
+   * comes back is a Response; its type is that of the body, for clients that are typed by the app.
+   */
+  readonly route: <Body = unknown>(
     route: string,
     handler: Handler,
     options?: { readonly open?: boolean },
-  ) => (context: RouteContext) => Promise<Response>;
+  ) => (context: RouteContext) => Promise<Body>;
 };
 
 /** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
 export function createBoundary(parts: BoundaryParts): Boundary {
   return {
     route:
-      (route, handler, options = {}) =>
+      <Body>(route: string, handler: Handler, options: { readonly open?: boolean } = {}) =>
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
-      async ({ request, params }) => {
+      async ({ request, params }: RouteContext): Promise<Body> => {
         const call = beginCall(parts, route, request, params);
         let response: Response;
         try {
@@ -93,7 +96,7 @@ export function createBoundary(parts: BoundaryParts): Boundary {
           response = refuse(parts, call, error);
         }
         if (!call.streaming) call.finish(response.status);
-        return response;
+        return response as unknown as Body;
       },
   };
 }

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { EmailCheck } from "../domains/email-check.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
 import { emailUnits, isEmailCharged } from "../metering/units.ts";
-import type { BatchRouteParts } from "./batch.ts";
+import type { BatchBody, BatchRouteParts } from "./batch.ts";
 import { batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
@@ -38,14 +38,16 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
     isCharged: (result) => isEmailCharged(result.sub_status),
   });
   return new Elysia({ name: "email" })
-    .get("/v1/email/verify", boundary.route("/v1/email/verify", verify.get), { detail: verifyEmail })
-    .post("/v1/email/verify", boundary.route("/v1/email/verify", verify.post), {
+    .get("/v1/email/verify", boundary.route<EmailVerification>("/v1/email/verify", verify.get), {
+      detail: verifyEmail,
+    })
+    .post("/v1/email/verify", boundary.route<EmailVerification>("/v1/email/verify", verify.post), {
       ...BODY_UNREAD,
       detail: verifyEmailPost,
     })
     .post(
       "/v1/email/batch",
-      boundary.route(
+      boundary.route<BatchBody<EmailVerification>>(
         "/v1/email/batch",
         batchHandler(batch, {
           kind: "email",

@@ -3,7 +3,7 @@ import { autodetect } from "../documents/autodetect.ts";
 import type { AutodetectResult, DocumentType, IdentityResult } from "../documents/outcome.ts";
 import { validateDocument } from "../documents/registry.ts";
 import { IDENTITY_UNITS, isOutcomeCharged } from "../metering/units.ts";
-import { type BatchRouteParts, batchHandler } from "./batch.ts";
+import { type BatchBody, type BatchRouteParts, batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
 import { BODY_UNREAD } from "./request-body.ts";
@@ -45,23 +45,27 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   return new Elysia({ name: "identity" })
-    .get("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.get), {
+    .get("/v1/identity/validate", boundary.route<IdentityResult>("/v1/identity/validate", validate.get), {
       detail: validateDocumentGet,
     })
-    .post("/v1/identity/validate", boundary.route("/v1/identity/validate", validate.post), {
+    .post("/v1/identity/validate", boundary.route<IdentityResult>("/v1/identity/validate", validate.post), {
       ...BODY_UNREAD,
       detail: validateDocumentPost,
     })
-    .get("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.get), {
+    .get("/v1/identity/autodetect", boundary.route<AutodetectResult>("/v1/identity/autodetect", detect.get), {
       detail: detectDocument,
     })
-    .post("/v1/identity/autodetect", boundary.route("/v1/identity/autodetect", detect.post), {
-      ...BODY_UNREAD,
-      detail: detectDocumentPost,
-    })
+    .post(
+      "/v1/identity/autodetect",
+      boundary.route<AutodetectResult>("/v1/identity/autodetect", detect.post),
+      {
+        ...BODY_UNREAD,
+        detail: detectDocumentPost,
+      },
+    )
     .post(
       "/v1/identity/batch",
-      boundary.route(
+      boundary.route<BatchBody<IdentityResult | AutodetectResult>>(
         "/v1/identity/batch",
         batchHandler(batch, {
           kind: "identity",

@@ -4,7 +4,7 @@ import { isOutcomeCharged, PHONE_UNITS } from "../metering/units.ts";
 import type { PhoneRegion, PhoneResult } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
-import { type BatchRouteParts, batchHandler } from "./batch.ts";
+import { type BatchBody, type BatchRouteParts, batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Charged } from "./charged.ts";
 import { restorePlusOfPhone } from "./plus.ts";
@@ -45,16 +45,16 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   return new Elysia({ name: "phone" })
-    .get("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.get), {
+    .get("/v1/phone/validate", boundary.route<PhoneResult>("/v1/phone/validate", validate.get), {
       detail: validatePhoneGet,
     })
-    .post("/v1/phone/validate", boundary.route("/v1/phone/validate", validate.post), {
+    .post("/v1/phone/validate", boundary.route<PhoneResult>("/v1/phone/validate", validate.post), {
       ...BODY_UNREAD,
       detail: validatePhonePost,
     })
     .post(
       "/v1/phone/batch",
-      boundary.route(
+      boundary.route<BatchBody<PhoneResult>>(
         "/v1/phone/batch",
         batchHandler(batch, {
           kind: "phone",

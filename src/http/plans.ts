@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type PlanCatalogue, plansView } from "../metering/plans.ts";
+import { type PlanCatalogue, type PlansView, plansView } from "../metering/plans.ts";
 import type { Boundary } from "./boundary.ts";
 import type { PublicGate } from "./guard.ts";
 import { jsonText } from "./reply.ts";
@@ -10,7 +10,7 @@ export function planRoutes(parts: { boundary: Boundary; admit: PublicGate; plans
   const body = JSON.stringify(plansView(parts.plans));
   return new Elysia({ name: "plans" }).get(
     "/v1/plans",
-    parts.boundary.route("/v1/plans", (call) => {
+    parts.boundary.route<PlansView>("/v1/plans", (call) => {
       parts.admit(call);
       return jsonText(body);
     }),

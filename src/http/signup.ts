@@ -27,7 +27,7 @@ export function signupRoutes(parts: SignupRouteParts) {
   const rate: Rate = { requestsPerSecond: parts.signupsPerMinute / 60, burst: parts.signupsPerMinute };
   return new Elysia({ name: "signup" }).post(
     "/v1/signup",
-    parts.boundary.route("/v1/signup", async (call) => {
+    parts.boundary.route<{ account_id: string; api_key: string }>("/v1/signup", async (call) => {
       parts.guard.admitPublic(call, "signup", rate);
       requireJson(call.request);
       const fields = signupBody.body(parseJson(await readBytes(call.request, parts.bodyBytesMax)));
