@@ -155,6 +155,7 @@ async function measureServer(upstream: string, dataDir: string): Promise<void> {
   };
   try {
     await until(1);
+    await Bun.sleep(3000);
     say("server after the first sync", memoryOf(server.pid));
     for (const path of [
       "/v1/directory?min_score=50&max_price_usd=0.3&min_uptime=0.5&sort=latency",
@@ -177,6 +178,7 @@ async function measureServer(upstream: string, dataDir: string): Promise<void> {
       () => isOver,
     );
     await swapped;
+    await Bun.sleep(3000);
     say("server after a sync that changed all", memoryOf(server.pid));
   } finally {
     server.kill();

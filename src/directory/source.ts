@@ -47,7 +47,7 @@ export type Intake = {
   readonly ageMs: number;
 };
 
-const RELIEF_BYTES = 8 * 1024 * 1024;
+const RELIEF_BYTES = 4 * 1024 * 1024;
 
 export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 
