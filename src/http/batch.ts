@@ -66,7 +66,7 @@ export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
     const body = await readBytes(call.request, parts.bodyBytesMax);
-    call.allowSilence();
+    call.allowSilence(parts.readerStallMs);
     return parts.idempotent(call, account, body, (entry) =>
       answer(parts, route, { call, account, form, query, body, entry }),
     );

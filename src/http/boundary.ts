@@ -7,6 +7,8 @@ import { JSON_TYPE, type Reply } from "./reply.ts";
 
 /** Seconds of silence after which a connection is closed. */
 export const IDLE_TIMEOUT_SECONDS = 10;
+/** More than this the server cannot count. */
+const SILENCE_SECONDS_MAX = 255;
 
 /** One call from its arrival to its report. */
 export type Call = {
@@ -17,8 +19,11 @@ export type Call = {
   readonly params: { readonly [name: string]: string };
   /** The peer's, or what a trusted proxy names. */
   readonly clientAddress: () => string;
-  /** Lifts the limit on silence until the call is finished, for a reply that takes its time. */
-  readonly allowSilence: () => void;
+  /**
+   * Lifts the limit on silence until the call is finished, for a reply that takes its time. From then on it is
+   * `afterwardsMs`, at most 255 s, for the reader of what is left and for the idle connection.
+   */
+  readonly allowSilence: (afterwardsMs: number) => void;
   /** Set by the guard. */
   account: Account | null;
   /** Units on disk for this call; for a streamed reply those reserved for it. */
@@ -109,15 +114,15 @@ function beginCall(
 ): Call {
   const startedMs = parts.clock.monotonic();
   const id = parts.newRequestId();
-  let isSilenceAllowed = false;
+  let silenceSeconds = 0;
   const call: Call = {
     id,
     request,
     route,
     params,
     clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
-    allowSilence() {
-      isSilenceAllowed = true;
+    allowSilence(afterwardsMs) {
+      silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));
       parts.server()?.timeout(request, 0);
     },
     account: null,
@@ -125,8 +130,8 @@ function beginCall(
     headers: { "X-Request-Id": id },
     streaming: false,
     finish(status, outcome = "complete") {
-      // It would stay lifted for as long as the connection lives.
-      if (isSilenceAllowed) parts.server()?.timeout(request, IDLE_TIMEOUT_SECONDS);
+      // Otherwise it would stay lifted for as long as the connection lives.
+      if (silenceSeconds > 0) parts.server()?.timeout(request, silenceSeconds);
       parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome });
     },
     broken: (error) => parts.reportBug(call, error),

@@ -16,7 +16,11 @@ let key: string;
 
 beforeAll(async () => {
   dns = await startDns(FAULT_ZONE);
-  server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });
+  server = await startProcess({
+    DATA_DIR: folder.path,
+    DNS_SERVERS: dns.server.address,
+    READER_STALL_SECONDS: "10",
+  });
   caller = callerOf(server.url);
   key = await caller.signUp();
 });
