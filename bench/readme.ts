@@ -1,0 +1,86 @@
+import { machineLine } from "./machine.ts";
+import { boundText, measuredText, shown } from "./print.ts";
+import type { Figure, SuiteResult } from "./result.ts";
+
+// Writes the tables of the README from the committed results: `bun bench/readme.ts`, or with --print to see them.
+
+const BEGIN = "<!-- bench:begin -->";
+const END = "<!-- bench:end -->";
+const ROOT = new URL("../", import.meta.url);
+const SUITES = ["load", "peers", "bench"] as const;
+
+const tables = tablesOf(await readResults());
+if (process.argv.includes("--print")) process.stdout.write(tables);
+else await insert(tables);
+
+async function readResults(): Promise<readonly SuiteResult[]> {
+  const results: SuiteResult[] = [];
+  for (const suite of SUITES) {
+    const file = Bun.file(new URL(`bench/results/${suite}.json`, ROOT));
+    if (await file.exists()) results.push(await file.json());
+  }
+  if (results.length === 0) throw new Error("bench/results holds no results");
+  return results;
+}
+
+function tablesOf(results: readonly SuiteResult[]): string {
+  const [first] = results;
+  if (first === undefined) return "";
+  const targets = results.flatMap((result) => result.targets);
+  const figures = results.flatMap((result) => result.figures);
+  return [
+    `Measured on ${machineLine(first.machine)}, on ${first.at.slice(0, 10)}, everything (server, DNS server, driver) on that one machine.`,
+    markdown(
+      ["what", "against", "target", "measured", ""],
+      targets.map((target) => [
+        target.what,
+        target.against,
+        boundText(target.bound, target.unit),
+        `${measuredText(target)}${target.note === "" ? "" : ` (${target.note})`}`,
+        target.met ? "met" : "**not met**",
+      ]),
+    ),
+    markdown(
+      ["over HTTP", "a second", "p50, ms", "p99, ms"],
+      figures
+        .filter(({ group }) => group.startsWith("batches over HTTP") || group.startsWith("single checks"))
+        .filter(({ unit }) => unit.endsWith("/s"))
+        .map(({ name, value, p50, p99 }) => [name, shown(value), optional(p50), optional(p99)]),
+    ),
+    markdown(
+      ["one thread, in process", "calls a second", "µs a call"],
+      figures
+        .filter(({ unit, p50 }) => unit === "calls/s" && p50 !== undefined)
+        .map(({ name, value, p50 }) => [name, shown(value), optional(p50)]),
+    ),
+    markdown(
+      ["beside other packages", "a second"],
+      figures.filter(isOfPeers).map(({ name, value }) => [name, shown(value)]),
+    ),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function isOfPeers({ group }: Figure): boolean {
+  return group.startsWith("email addresses, warm") || group.startsWith("documents and phone numbers");
+}
+
+function optional(value: number | undefined): string {
+  return value === undefined ? "" : shown(value);
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+async function insert(text: string): Promise<void> {
+  const file = Bun.file(new URL("README.md", ROOT));
+  const readme = await file.text();
+  const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (from === -1 || to < from) throw new Error(`README.md has no ${BEGIN} with ${END} behind it`);
+  await file.write(`${readme.slice(0, from + BEGIN.length)}\n${text}\n${readme.slice(to)}`);
+}
