@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Clock } from "../clock.ts";
-import { createPrivateRange } from "./address-range.ts";
+import { isPublicAddress } from "../dns/public-address.ts";
 import { createDeadline, type Deadline, UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
 import { replyOf, type UpstreamReply } from "./upstream-reply.ts";
 
@@ -32,11 +32,12 @@ const RETRY_AFTER_MS_MAX = 3_600_000;
  * checked, so that a second answer of the DNS cannot lead it elsewhere.
  */
 export function createUpstream(settings: UpstreamSettings, parts: UpstreamParts): Upstream {
-  const isPrivate = createPrivateRange();
   const addressesOf = async (url: URL): Promise<readonly string[]> => {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const addresses = isIP(host) === 0 ? await resolveHost(host, parts.resolve) : [host];
-    const refused = settings.allowPrivate ? undefined : addresses.find(isPrivate);
+    const refused = settings.allowPrivate
+      ? undefined
+      : addresses.find((address) => !isPublicAddress(address));
     if (refused === undefined) return addresses.slice(0, ADDRESSES_MAX);
     throw new UpstreamError(
       `${host} has the private address ${refused}; DIRECTORY_ALLOW_PRIVATE permits that`,

@@ -1,5 +1,5 @@
 /** The syntax of SPF records (RFC 7208, 4.6, 5, 6, 7 and 12). */
-import { parseIpv4, parseIpv6 } from "./public-address.ts";
+import { parseIpv4, parseIpv6 } from "../dns/public-address.ts";
 
 export type SpfQualifier = "+" | "-" | "~" | "?";
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../src/clock.ts";
-import { createPrivateRange } from "../../src/directory/address-range.ts";
 import { createUpstream, retryAfterMs, type UpstreamSettings } from "../../src/directory/upstream.ts";
 import { UpstreamError } from "../../src/directory/upstream-limits.ts";
+import { isPublicAddress } from "../../src/dns/public-address.ts";
 import { START, TEST_LIMITS, testClock } from "../support/directory.ts";
 
 type Options = Partial<UpstreamSettings> & {
@@ -190,7 +190,7 @@ describe("the address", () => {
   });
 
   test("counts as private in every reserved block and spelling", () => {
-    const isPrivate = createPrivateRange();
+    const isPrivate = (address: string) => !isPublicAddress(address);
     const inside =
       "127.0.0.1 10.1.2.3 172.31.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 255.255.255.255 " +
       "192.0.2.1 198.18.0.1 198.51.100.1 203.0.113.1 :: ::1 fe80::1 fec0::1 fc00::1 fd12::1 ff02::1 2001:db8::1 " +

@@ -16,7 +16,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   store: ["clock"],
   metering: ["clock", "errors", "store"],
   accounts: ["clock", "errors", "store", "metering"],
-  directory: ["clock", "errors", "store"],
+  directory: ["clock", "errors", "dns"],
   http: [
     "clock",
     "errors",

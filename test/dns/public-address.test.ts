@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import fc from "fast-check";
-import { isAddress, isPublicAddress, parseIpv4, parseIpv6 } from "../../src/domains/public-address.ts";
+import { isAddress, isPublicAddress, parseIpv4, parseIpv6 } from "../../src/dns/public-address.ts";
 
 describe("an address", () => {
   test.each([
