@@ -15,6 +15,8 @@ export type ChargedCheck<Asked, Result> = {
   readonly fromBody: (body: unknown) => Asked;
   readonly units: (asked: Asked) => number;
   readonly work: (asked: Asked) => Result | Promise<Result>;
+  /** What is answered where `work` breaks: it costs nothing. */
+  readonly failed: (asked: Asked) => Result;
   /** False where our own part failed: such a result costs nothing. */
   readonly isCharged: (result: Result) => boolean;
 };
@@ -42,7 +44,7 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       const units = check.units(asked);
       const reservation = meter.reserve(account, units);
       try {
-        const result = await check.work(asked);
+        const result = await attempt(call, check, asked);
         const text = JSON.stringify(result);
         const charge = { endpoint: check.route, units: check.isCharged(result) ? units : 0 };
         await reservation.record(charge, entry?.keep({ status: 200, headers: {}, body: text }));
@@ -68,4 +70,18 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       },
     };
   };
+}
+
+/** A check that breaks is a bug, logged as one, and answered as a check that failed. */
+async function attempt<Asked, Result>(
+  call: Call,
+  { work, failed }: ChargedCheck<Asked, Result>,
+  asked: Asked,
+): Promise<Result> {
+  try {
+    return await work(asked);
+  } catch (error) {
+    call.broken(error);
+    return failed(asked);
+  }
 }

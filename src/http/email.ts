@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { EmailCheck } from "../domains/email-check.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
+import { checkFailed } from "../email/verification.ts";
 import { emailUnits, isEmailCharged } from "../metering/units.ts";
 import type { BatchBody, BatchRouteParts } from "./batch.ts";
 import { batchHandler } from "./batch.ts";
@@ -35,6 +36,7 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
     fromBody: verifyParameters.body,
     units: ({ deep }) => emailUnits(deep ?? false),
     work: ({ email, deep, dns }) => checkEmail(email, { deep: deep ?? false, dns: dns ?? true }),
+    failed: ({ email }) => checkFailed(email),
     isCharged: (result) => isEmailCharged(result.sub_status),
   });
   return new Elysia({ name: "email" })

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { autodetect } from "../documents/autodetect.ts";
 import type { AutodetectResult, DocumentType, IdentityResult } from "../documents/outcome.ts";
-import { validateDocument } from "../documents/registry.ts";
+import { checkFailed, validateDocument } from "../documents/registry.ts";
 import { IDENTITY_UNITS, isOutcomeCharged } from "../metering/units.ts";
 import { type BatchBody, type BatchRouteParts, batchHandler } from "./batch.ts";
 import type { Boundary } from "./boundary.ts";
@@ -34,6 +34,7 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
     fromBody: identityParameters.body,
     units: () => IDENTITY_UNITS,
     work: ({ type, value }) => validateDocument(type, value),
+    failed: ({ type, value }) => checkFailed(type, value),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   const detect = charged<{ value: string }, AutodetectResult>({
@@ -42,6 +43,7 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
     fromBody: autodetectParameters.body,
     units: () => IDENTITY_UNITS,
     work: ({ value }) => autodetect(value),
+    failed: ({ value }) => checkFailed(null, value),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   return new Elysia({ name: "identity" })

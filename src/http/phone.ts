@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../errors.ts";
 import { isOutcomeCharged, PHONE_UNITS } from "../metering/units.ts";
-import type { PhoneRegion, PhoneResult } from "../phone/phone-number.ts";
+import { checkFailed, type PhoneRegion, type PhoneResult } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
 import { type BatchBody, type BatchRouteParts, batchHandler } from "./batch.ts";
@@ -42,6 +42,7 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
     },
     units: () => PHONE_UNITS,
     work: ({ phone, region }) => validatePhone(phone, region),
+    failed: ({ phone }) => checkFailed(phone),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
   return new Elysia({ name: "phone" })

@@ -51,9 +51,12 @@ export const getSpecification = operation({
   replies: {
     200: {
       description: "OpenAPI 3.1.",
-      headers: ["ETag", "Cache-Control"],
+      headers: ["ETag", "Cache-Control", "Vary", "Content-Encoding"],
       content: { "application/json": Type.Object({}, { additionalProperties: true }) },
     },
-    304: { description: "Nothing has changed.", headers: ["ETag", "Cache-Control"] },
+    304: {
+      description: "Nothing has changed.",
+      headers: ["ETag", "Cache-Control", "Vary", "Content-Encoding"],
+    },
   },
 });

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { createKeyRing } from "../../src/accounts/key-ring.ts";
+import { systemClock } from "../../src/clock.ts";
+import { createBoundary } from "../../src/http/boundary.ts";
+import { createCharged } from "../../src/http/charged.ts";
+import { createGuard } from "../../src/http/guard.ts";
+import { createIdempotent } from "../../src/http/idempotent.ts";
+import { createIdempotency } from "../../src/metering/idempotency.ts";
+import { createMeter } from "../../src/metering/meter.ts";
+import { DEFAULT_PLANS } from "../../src/metering/plans.ts";
+import { createRateLimiter } from "../../src/metering/rate-limiter.ts";
+import { openStore } from "../../src/store/open.ts";
+
+const clock = systemClock;
+const plans = DEFAULT_PLANS;
+
+/** A paid route over real parts whose check does as it is told. */
+function openRoute(work: () => { reason: string | null }) {
+  const store = openStore({ path: ":memory:", clock });
+  const keyRing = createKeyRing({ store, plans, clock });
+  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock, randomBytes: systemRandomBytes });
+  const limiter = createRateLimiter({ clock, entriesMax: 10 });
+  const guard = createGuard({ keyRing, meter, accountLimiter: limiter, addressLimiter: limiter });
+  const idempotent = createIdempotent(createIdempotency({ store, directory: null, clock }));
+  const bugs: unknown[] = [];
+  const boundary = createBoundary({
+    clock,
+    newRequestId: () => "req_1",
+    trustProxy: false,
+    server: () => null,
+    draining: () => false,
+    stamp: guard.stamp,
+    report: () => undefined,
+    reportBug: (_, error) => bugs.push(error),
+    refusalOf: () => undefined,
+  });
+  const charged = createCharged({ guard, meter, idempotent, bodyBytesMax: 1000 });
+  const check = charged({
+    route: "/check",
+    fromQuery: () => null,
+    fromBody: () => null,
+    units: () => 1,
+    work,
+    failed: () => ({ reason: "check_failed" }),
+    isCharged: ({ reason }) => reason !== "check_failed",
+  });
+  const signup = { normalized: "a@b.co", name: null, company: null, country: null, referralCode: null };
+  const { apiKey, accountId } = accounts.signup({ ...signup, email: "a@b.co", plan: "free" });
+  const request = new Request("http://localhost/check", { headers: { Authorization: `Bearer ${apiKey}` } });
+  return {
+    bugs,
+    call: () => boundary.route<Response>("/check", check.get)({ request }),
+    units: () => accounts.view(accountId).usage.units,
+  };
+}
+
+test("a check is charged by the time it is answered", async () => {
+  const route = openRoute(() => ({ reason: null }));
+  const reply = await route.call();
+  expect(await reply.json()).toEqual({ reason: null });
+  expect(reply.headers.get("x-units-charged")).toBe("1");
+  expect(route.units()).toBe(1);
+});
+
+test("a check that breaks is answered as failed, logged as a bug, and costs nothing", async () => {
+  const route = openRoute(() => {
+    throw new TypeError("a bug");
+  });
+  const reply = await route.call();
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toEqual({ reason: "check_failed" });
+  expect(reply.headers.get("x-units-charged")).toBe("0");
+  expect(route.units()).toBe(0);
+  expect(route.bugs).toHaveLength(1);
+});
