@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Caller, callerOf, FAULT_ZONE, quantile } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+
+const CALLS = 1500;
+const CONNECTIONS = 32;
+/** Two cores do the server, the flood and the measuring: below this a quantile says nothing. */
+const FLOOR_MS = 40;
+/** Batches of a whole plan keep both cores busy, and this process with reading them. */
+const BATCHES_FLOOR_MS = 120;
+
+const folder = temporaryFolder("neighbours");
+let dns: Awaited<ReturnType<typeof startDns>>;
+let server: ServerProcess;
+let caller: Caller;
+let key: string;
+
+beforeAll(async () => {
+  dns = await startDns(FAULT_ZONE);
+  server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });
+  caller = callerOf(server.url);
+  key = await caller.signUp();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await dns[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const CHECK = "/v1/email/verify?email=someone%40good.com";
+
+/** Calls one after the other with the good key; how long they took. */
+async function measure(): Promise<readonly number[]> {
+  const times: number[] = [];
+  while (times.length < CALLS) {
+    const startedMs = performance.now();
+    const reply = await caller.call(CHECK, { key });
+    await reply.text();
+    expect(reply.status).toBe(200);
+    times.push(performance.now() - startedMs);
+  }
+  return times;
+}
+
+/** Has another process call as fast as it can meanwhile; what it was answered. */
+async function flooded<T>(
+  path: string,
+  floodKey: string | null,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly answers: { readonly [answer: string]: number } }> {
+  const child = Bun.spawn({
+    cmd: [
+      process.execPath,
+      join(import.meta.dir, "../support/flood.ts"),
+      server.url,
+      `${CONNECTIONS}`,
+      path,
+      ...(floodKey === null ? [] : [floodKey]),
+    ],
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  try {
+    const reader = child.stdout.getReader();
+    await reader.read();
+    const result = await work();
+    child.stdin.write("stop\n");
+    await child.stdin.flush();
+    let said = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      said += new TextDecoder().decode(part.value);
+    }
+    return { result, answers: JSON.parse(said) };
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+}
+
+function compare(
+  what: string,
+  quiet: readonly number[],
+  loud: readonly number[],
+  answers: unknown,
+  floorMs = FLOOR_MS,
+): void {
+  const [quietMs, loudMs] = [quantile(quiet, 0.99), quantile(loud, 0.99)];
+  process.stdout.write(
+    `${what}: p99 ${quietMs.toFixed(1)} ms quiet, ${loudMs.toFixed(1)} ms beside ${JSON.stringify(answers)}\n`,
+  );
+  expect(loudMs).toBeLessThan(Math.max(2 * quietMs, floorMs));
+}
+
+describe("a good key is not slowed down", () => {
+  test("by a flood of bad keys, all of which are 401", async () => {
+    await measure();
+    const quiet = await measure();
+    const before = await caller.unitsOf(key);
+    const { result: loud, answers } = await flooded(CHECK, null, measure);
+    compare("bad keys", quiet, loud, answers);
+    expect(Object.keys(answers)).toEqual(["401 bad_key"]);
+    expect(answers["401 bad_key"]).toBeGreaterThan(1000);
+    expect(await caller.unitsOf(key)).toBe(before + CALLS);
+  }, 60_000);
+
+  test("by another key that calls as fast as it can, which is held to its rate and pays for what passed", async () => {
+    const quiet = await measure();
+    const noisyKey = await caller.signUp("free");
+    const startedMs = performance.now();
+    const { result: loud, answers } = await flooded(CHECK, noisyKey, measure);
+    const seconds = (performance.now() - startedMs) / 1000;
+    compare("a noisy key", quiet, loud, answers);
+    const passed = answers["200 ok"] ?? 0;
+    expect(Object.keys(answers).sort()).toEqual(["200 ok", "429 rate_limited"]);
+    expect(passed).toBeGreaterThanOrEqual(20);
+    expect(passed).toBeLessThanOrEqual(Math.ceil(20 + 10 * seconds));
+    expect(await caller.unitsOf(noisyKey)).toBe(passed);
+  }, 60_000);
+
+  test("by another key's batches of its whole plan", async () => {
+    const quiet = await measure();
+    const noisyKey = await caller.signUp("scale");
+    const emails = Array.from({ length: 100_000 }, (_, at) => `a${at}@d${at % 500}.many.com`);
+    const body = JSON.stringify({ emails });
+    let isDone = false;
+    const batches = [0, 1].map(async () => {
+      let units = 0;
+      while (!isDone) {
+        const reply = await caller.call("/v1/email/batch", { key: noisyKey, body });
+        const text = await reply.text();
+        units += Number(/"units_charged":(\d+)\}\}$/.exec(text)?.[1]);
+      }
+      return units;
+    });
+    const loud = await measure();
+    isDone = true;
+    const units = (await Promise.all(batches)).reduce((total, each) => total + each, 0);
+    compare("batches", quiet, loud, { units }, BATCHES_FLOOR_MS);
+    expect(await caller.unitsOf(noisyKey)).toBe(units);
+  }, 60_000);
+});

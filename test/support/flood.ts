@@ -1,0 +1,36 @@
+import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { rawCall, requestText } from "./raw-http.ts";
+
+// Calls as fast as it can until it is ended, in a process of its own so that it does not slow its measurer down.
+// Arguments: address, connections, path, and a key, or none for a bad key of a new kind with each call. Says
+// which answers it got when it is told to stop by a line on standard input.
+
+const [url = "", connections = "1", path = "/", key] = process.argv.slice(2);
+const answers: { [answer: string]: number } = {};
+let isStopped = false;
+
+const BAD_KEYS: readonly (() => string)[] = [
+  () => makeApiKey(systemRandomBytes),
+  () => crypto.randomUUID(),
+  () => `asy_${"0".repeat(36)}`,
+  () => "x".repeat(4000),
+  () => "Bearer Bearer",
+];
+
+async function callOn(): Promise<void> {
+  for (let count = 0; !isStopped; count += 1) {
+    const bearer = key ?? BAD_KEYS[count % BAD_KEYS.length]?.() ?? "";
+    const reply = await rawCall(url, requestText(path, { key: bearer }));
+    const body: { error?: { code: string } } = JSON.parse(reply.body);
+    const answer = `${reply.status} ${body.error?.code ?? "ok"}`;
+    answers[answer] = (answers[answer] ?? 0) + 1;
+  }
+}
+
+const running = Promise.all(Array.from({ length: Number(connections) }, callOn));
+process.stdout.write("calling\n");
+for await (const _ of console) break;
+isStopped = true;
+await running;
+process.stdout.write(`${JSON.stringify(answers)}\n`);
+process.exit(0);
