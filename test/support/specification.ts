@@ -38,6 +38,8 @@ export type Specification = {
   readonly document: Schema;
   readonly operations: readonly Operation[];
   readonly operation: (id: string) => Operation;
+  /** The schema that a reference leads to. */
+  readonly schema: (ref: string) => Schema;
   /** What does not fit: empty where the value is as the schema at this place of the document says. */
   readonly faults: (pointer: readonly string[], value: unknown) => readonly string[];
   /** What is undocumented or amiss about a reply: its status, headers, media type or body. */
@@ -77,6 +79,7 @@ export async function readSpecification(server: TestServer): Promise<Specificati
     document,
     operations,
     faults,
+    schema: ($ref) => resolve<Schema>({ $ref }),
     operation(id) {
       const found = operations.find(({ operationId }) => operationId === id);
       if (found === undefined) throw new Error(`The specification has no operation ${id}`);

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startTestServer, type TestServer } from "../support/server.ts";
+import { type Operation, readSpecification } from "../support/specification.ts";
+
+/** A card number goes through; nothing of its middle is left behind. */
+
+/** No test numbers, so that none of them stands in our own tables; each passes Luhn. */
+const CARDS = [
+  "4539578763621486",
+  "6011000991543426",
+  "3566111111111113",
+  "5105158763624888",
+  "378734493671000",
+];
+const spaced = (card: string) => card.replace(/(\d{4})(?=\d)/g, "$1 ");
+
+describe("a card number", () => {
+  test.each(["validate", "autodetect"])("is masked by /v1/identity/%s, however it is sent", async (check) => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    const seen: string[] = [];
+    for (const card of CARDS) {
+      for (const value of [card, spaced(card), card.replace(/(\d{4})(?=\d)/g, "$1-"), ` ${card} `]) {
+        const query = new URLSearchParams({ type: "card", value });
+        seen.push(await textOf(await server.call(`/v1/identity/${check}?${query}`, { key })));
+        const body = { type: "card", value };
+        const headers = { "Idempotency-Key": `${check}-${seen.length}` };
+        seen.push(await textOf(await server.call(`/v1/identity/${check}`, { key, body, headers })));
+      }
+    }
+    expect(seen[0]).toContain("453957******1486");
+    expectNowhere(server, await tracesOf(server, seen));
+  });
+
+  test("is masked in a batch, in every form, kept replies included", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    const items = CARDS.flatMap((value) => [{ value }, { type: "card", value: spaced(value) }]);
+    const seen: string[] = [];
+    for (const Accept of ["application/json", "application/x-ndjson"]) {
+      const headers = { Accept, "Idempotency-Key": Accept };
+      for (let call = 0; call < 2; call += 1) {
+        seen.push(await textOf(await server.call("/v1/identity/batch", { key, body: { items }, headers })));
+      }
+    }
+    const lines = { "Content-Type": "text/plain" };
+    seen.push(
+      await textOf(await server.call("/v1/identity/batch", { key, body: CARDS.join("\n"), headers: lines })),
+    );
+    expectNowhere(server, await tracesOf(server, seen));
+  });
+
+  test("given as another document is masked, too", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    const seen: string[] = [];
+    for (const type of ["cpf", "cnpj", "iban", "vat", "isbn", "ean13", "ein"]) {
+      for (const value of CARDS) {
+        seen.push(await textOf(await server.call("/v1/identity/validate", { key, body: { type, value } })));
+      }
+    }
+    expectNowhere(server, await tracesOf(server, seen));
+  });
+
+  test("in any parameter of any route is in no refusal, log line or metric", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    const [card = ""] = CARDS;
+    const { operations } = await readSpecification(server);
+    for (const operation of operations.filter(({ operationId }) => operationId !== "signUp")) {
+      for (const withKey of [{}, { key }]) {
+        const reply = await server.call(pathWith(operation, card), {
+          ...withKey,
+          method: operation.method,
+          headers: { "Idempotency-Key": `k-${operation.operationId}`, "X-Request-Id": card },
+          ...(operation.requestBody === undefined ? {} : { body: bodyWith(operation, card) }),
+        });
+        const text = await reply.text();
+        // Whoever sends a number as a phone number or an address is told what was sent.
+        if (!reply.ok) expect(text).not.toContain(card);
+      }
+    }
+    await server.call(`/${card}`, { key });
+    await server.call(`/v1/plans?card=${card}`, { method: "DELETE" });
+    expectNowhere(server, [logOf(server), await textOf(await server.call("/metrics"))]);
+  });
+});
+
+const textOf = (reply: Response) => reply.text();
+const logOf = (server: TestServer) => JSON.stringify(server.logged());
+
+async function tracesOf(server: TestServer, seen: readonly string[]): Promise<string[]> {
+  return [...seen, logOf(server), await textOf(await server.call("/metrics")), ...filesOf(server.dataDir)];
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
+}
+
+/** Neither the number nor its middle, with or without separators. */
+function expectNowhere(server: TestServer, texts: readonly string[]): void {
+  expect(server.logged().length).toBeGreaterThan(0);
+  for (const text of texts) {
+    const joined = text.replace(/(?<=\d)[ -](?=\d)/g, "");
+    for (const card of CARDS) {
+      expect(joined.includes(card)).toBe(false);
+      expect(joined.includes(card.slice(4, -4))).toBe(false);
+    }
+  }
+}
+
+function pathWith({ path, parameters }: Operation, card: string): string {
+  const query = new URLSearchParams();
+  for (const { name, in: place } of parameters) if (place === "query") query.set(name, card);
+  return `${path.replace(/\{\w+\}/, card)}${query.size === 0 ? "" : `?${query}`}`;
+}
+
+function bodyWith({ operationId }: Operation, card: string): unknown {
+  if (operationId.endsWith("s"))
+    return { emails: [card], phones: [card], items: [{ value: card }], country: card };
+  return {
+    email: card,
+    phone: card,
+    type: "card",
+    value: card,
+    country: card,
+    plan: card,
+    overlap_seconds: card,
+  };
+}

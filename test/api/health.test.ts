@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { version } from "../../package.json" with { type: "json" };
+import type { HealthView } from "../../src/http/health.ts";
+import { jsonOf } from "../support/json.ts";
+import { refusalOf, startTestServer } from "../support/server.ts";
+
+describe("GET /healthz", () => {
+  test("200 says that the process lives, without a key", async () => {
+    await using server = await startTestServer();
+    const reply = await server.call("/healthz");
+    expect(await reply.text()).toBe('{"status":"alive"}');
+    expect(reply.headers.get("x-request-id")).toStartWith("req_");
+  });
+
+  test("405", async () => {
+    await using server = await startTestServer();
+    expect(await refusalOf(await server.call("/healthz", { body: {} }))).toBe("405 method_not_allowed");
+  });
+});
+
+describe("GET /health", () => {
+  test("200 healthy: every part was exercised and says what was measured", async () => {
+    await using server = await startTestServer();
+    const reply = await server.call("/health");
+    expect(reply.status).toBe(200);
+    const body = await jsonOf<HealthView>(reply);
+    expect(Object.keys(body)).toEqual(["status", "version", "uptime_s", "checks"]);
+    expect(body.version).toBe(version);
+    expect(Object.keys(body.checks)).toEqual(["database", "dns", "worker_pool", "directory", "disk"]);
+    for (const part of ["database", "dns", "worker_pool"]) {
+      expect(body.checks[part]).toMatchObject({ status: "pass", observed: expect.any(Number), unit: "ms" });
+    }
+    for (const { time } of Object.values(body.checks)) expect(new Date(time).toISOString()).toBe(time);
+  });
+
+  test("200 degraded where the DNS does not answer: calls go on", async () => {
+    await using server = await startTestServer({
+      zone: "* !silent",
+      environment: { DNS_TIMEOUT_MS: "200" },
+    });
+    const reply = await server.call("/health");
+    expect(reply.status).toBe(200);
+    const { status, checks } = await jsonOf<HealthView>(reply);
+    expect(status).toBe("degraded");
+    expect(checks.dns).toMatchObject({ status: "warn", output: expect.any(String) });
+  });
+
+  test("calls within a second share one answer", async () => {
+    await using server = await startTestServer();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => server.call("/health")));
+    const times = await Promise.all(
+      answers.map(async (reply) => (await jsonOf<HealthView>(reply)).checks.database?.time),
+    );
+    expect(new Set(times).size).toBe(1);
+  });
+});

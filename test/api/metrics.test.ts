@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test";
+import { refusalOf, startTestServer } from "../support/server.ts";
+
+describe("GET /metrics", () => {
+  test("200 counts calls by route and status, and the units they cost", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    await server.call("/v1/email/verify?email=a@good.com&deep=true", { key });
+    await server.call("/v1/email/verify", { key });
+    await server.call("/v1/email/verify");
+    const reply = await server.call("/metrics");
+    expect(reply.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const lines = (await reply.text()).split("\n");
+    for (const line of [
+      'assay_http_requests_total{route="/v1/email/verify",status="200"} 1',
+      'assay_http_requests_total{route="/v1/email/verify",status="400"} 1',
+      'assay_http_requests_total{route="/v1/email/verify",status="401"} 1',
+      'assay_units_charged_total{route="/v1/email/verify"} 2',
+      'assay_http_request_seconds_count{route="/v1/email/verify"} 3',
+    ]) {
+      expect(lines).toContain(line);
+    }
+  });
+
+  test("200 in a form that every line of which Prometheus reads", async () => {
+    await using server = await startTestServer();
+    const text = await (await server.call("/metrics")).text();
+    const sample =
+      /^[a-zA-Z_:][\w:]*(?:\{\w+="[^"\n]*"(?:,\w+="[^"\n]*")*\})? (?:-?\d[\d.e+-]*|NaN|[+-]Inf)$/;
+    const strange = text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("# ") && !sample.test(line));
+    expect(strange).toEqual([]);
+  });
+
+  test("200: paths that callers make up add no series", async () => {
+    await using server = await startTestServer();
+    const series = async () => (await (await server.call("/metrics")).text()).split("\n").length;
+    await server.call("/nothing/0");
+    await server.call("/v1/directory/host-0.example");
+    await series();
+    const before = await series();
+    for (let n = 1; n < 50; n += 1) {
+      await server.call(`/nothing/${n}`);
+      await server.call(`/v1/directory/host-${n}.example`);
+    }
+    expect(await series()).toBe(before);
+  });
+
+  test("404 where the operator keeps them back", async () => {
+    await using server = await startTestServer({ environment: { METRICS: "false" } });
+    expect(await refusalOf(await server.call("/metrics"))).toBe("404 not_found");
+  });
+});

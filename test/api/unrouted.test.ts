@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+describe("404", () => {
+  test.each([
+    "/",
+    "/v1",
+    "/v2/email/verify",
+    "/v1/email",
+    "/v1/email/verify/more",
+    "/V1/EMAIL/VERIFY",
+    "/v1/plans%00",
+    "/%2e%2e/%2e%2e/etc/passwd",
+    "/docs/package.json",
+    "/__proto__",
+    "/v1/constructor",
+    `/${"x".repeat(4000)}`,
+    "/%E0%A4%A",
+  ])("%s", async (path) => {
+    const reply = await server.call(path);
+    expect(await refusalOf(reply)).toBe("404 not_found");
+    expect(reply.headers.get("x-request-id")).toStartWith("req_");
+    expect(reply.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  test("a body sent to nowhere is not read", async () => {
+    expect(await refusalOf(await server.call("/nowhere", { body: "x".repeat(1_000_000) }))).toBe(
+      "404 not_found",
+    );
+  });
+});
+
+describe("405", () => {
+  test.each([
+    ["/v1/plans", "POST", "GET, HEAD"],
+    ["/v1/signup", "GET", "POST"],
+    ["/v1/signup", "DELETE", "POST"],
+    ["/v1/account", "PUT", "GET, HEAD"],
+    ["/v1/account/plan", "GET", "POST"],
+    ["/v1/email/verify", "PATCH", "GET, HEAD, POST"],
+    ["/v1/email/verify", "DELETE", "GET, HEAD, POST"],
+    ["/v1/email/batch", "GET", "POST"],
+    ["/v1/identity/validate", "PUT", "GET, HEAD, POST"],
+    ["/v1/phone/batch", "GET", "POST"],
+    ["/v1/directory/scan.example", "DELETE", "GET, HEAD"],
+    ["/openapi.json", "POST", "GET, HEAD"],
+    ["/v1/email/verify", "OPTIONS", "GET, HEAD, POST"],
+  ])("%s %s names the methods that it takes", async (path, method, allow) => {
+    const reply = await server.call(path, { method });
+    expect(reply.headers.get("allow")).toBe(allow);
+    expect(await refusalOf(reply)).toBe("405 method_not_allowed");
+  });
+});
+
+describe("HEAD", () => {
+  test.each(["/v1/plans", "/healthz", "/openapi.json", "/docs"])(
+    "%s answers what GET answers, without a body",
+    async (path) => {
+      const head = await server.call(path, { method: "HEAD" });
+      const get = await server.call(path);
+      expect([head.status, head.headers.get("content-type")]).toEqual([200, get.headers.get("content-type")]);
+      expect(await head.text()).toBe("");
+    },
+  );
+});
