@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import { startDns } from "../support/dns-server.ts";
+import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { openRaw, readReply } from "../support/raw-http.ts";
+
+const folder = temporaryFolder("bad-http");
+let dns: Awaited<ReturnType<typeof startDns>>;
+let server: ServerProcess;
+let caller: Caller;
+let key: string;
+
+beforeAll(async () => {
+  dns = await startDns(FAULT_ZONE);
+  server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });
+  caller = callerOf(server.url);
+  key = await caller.signUp();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await dns[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const lines = (...all: string[]) => `${all.join("\r\n")}\r\n\r\n`;
+const HOST = "Host: 127.0.0.1";
+const JSON_TYPE = "Content-Type: application/json";
+const bearer = () => `Authorization: Bearer ${key}`;
+const CHECK = `{"phone":"+442079460000"}`;
+const post = (...headers: string[]) =>
+  lines("POST /v1/phone/validate HTTP/1.1", HOST, JSON_TYPE, bearer(), ...headers);
+
+type Bad = { readonly [name: string]: string | Uint8Array };
+
+/** What is no HTTP is refused by its status line alone, and the connection ends with it. */
+const refused = (): { readonly [status: number]: Bad } => ({
+  400: {
+    bytes: new Uint8Array(2000).map((_, at) => (at * 7919) % 256),
+    "a TLS hello": new Uint8Array([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, ...new Uint8Array(500)]),
+    "HTTP 2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "no host": lines("GET /healthz HTTP/1.1"),
+    "no path": lines("GET HTTP/1.1", HOST),
+    "a relative path": lines("GET healthz HTTP/1.1", HOST),
+    "an asterisk": lines("OPTIONS * HTTP/1.1", HOST),
+    "a header without a colon": lines("GET /healthz HTTP/1.1", HOST, "NoColon"),
+    "a header name with a space": lines("GET /healthz HTTP/1.1", HOST, "Bad Name: 1"),
+    "a space before the colon": lines("GET /healthz HTTP/1.1", HOST, "Content-Length : 5"),
+    "a folded header": lines("GET /healthz HTTP/1.1", HOST, "X-A: 1", "  folded"),
+    "NUL in a header": lines("GET /healthz HTTP/1.1", HOST, "X-A: a\0b"),
+    "a negative length": post("Content-Length: -5") + CHECK,
+    "a length that is no number": post("Content-Length: five") + CHECK,
+    "a length with a sign": post(`Content-Length: +${CHECK.length}`) + CHECK,
+    "a length of 2^64": post("Content-Length: 18446744073709551617") + CHECK,
+    "two lengths": post(`Content-Length: ${CHECK.length}`, "Content-Length: 3") + CHECK,
+    "a length and chunks": `${post("Content-Length: 3", "Transfer-Encoding: chunked")}0\r\n\r\n`,
+    "an unknown encoding": post("Transfer-Encoding: gzip") + CHECK,
+    "a chunk size that is no number": `${post("Transfer-Encoding: chunked")}zz\r\n{}\r\n0\r\n\r\n`,
+    "a chunk of 2^64": `${post("Transfer-Encoding: chunked")}FFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n`,
+    "a chunk longer than it says": `${post("Transfer-Encoding: chunked")}1\r\n${CHECK}\r\n0\r\n\r\n`,
+  },
+  431: {
+    "a path of 64 KB": lines(`GET /${"a".repeat(65_536)} HTTP/1.1`, HOST),
+    "a header of 64 KB": lines("GET /healthz HTTP/1.1", HOST, `X-Long: ${"a".repeat(65_536)}`),
+    "2,000 headers": lines(
+      "GET /healthz HTTP/1.1",
+      HOST,
+      ...Array.from({ length: 2000 }, (_, at) => `X-${at}: 1`),
+    ),
+  },
+  505: {
+    "HTTP 0.9": "GET /healthz\r\n\r\n",
+    "HTTP 3.7": lines("GET /healthz HTTP/3.7", HOST),
+    "a path with a space": lines("GET /health z HTTP/1.1", HOST),
+    "a path with NUL": lines("GET /healthz\0 HTTP/1.1", HOST),
+    "bare line feeds": "GET /healthz HTTP/1.1\nHost: a\n\n",
+  },
+});
+
+for (const [status, name] of Object.entries(refused()).flatMap(([status, bad]) =>
+  Object.keys(bad).map((name) => [Number(status), name] as const),
+)) {
+  test(`${name} is refused with ${status}, and the connection is closed`, async () => {
+    using connection = await openRaw(server.url);
+    connection.write(refused()[status]?.[name] ?? "");
+    await until("end of the connection", () => connection.isClosed());
+    expect(readReply(connection.received())).toMatchObject({ status, body: "" });
+  });
+}
+
+for (const method of ["BREW", "get", "G€T"]) {
+  test(`the method ${method} ends the connection`, async () => {
+    using connection = await openRaw(server.url);
+    connection.write(lines(`${method} /healthz HTTP/1.1`, HOST));
+    await until("end of the connection", () => connection.isClosed());
+    expect(connection.received()).not.toContain("200");
+  });
+}
+
+const ODD = (): { readonly [name: string]: readonly [request: string, answer: string] } => ({
+  TRACE: [lines("TRACE /healthz HTTP/1.1", HOST), "405 method_not_allowed"],
+  CONNECT: [lines("CONNECT example.com:443 HTTP/1.1", HOST), "404 not_found"],
+  "a compressed body": [
+    `${post("Content-Encoding: gzip", "Content-Length: 4")}\x1f\x0bab`,
+    "400 invalid_json",
+  ],
+  "a path of dots": [lines("GET /v1/../../etc/passwd HTTP/1.1", HOST), "404 not_found"],
+  "a path of broken escapes": [lines("GET /v1/%zz%00%ff HTTP/1.1", HOST), "404 not_found"],
+  "a query of broken escapes": [
+    lines("GET /v1/phone/validate?phone=%zz%00%ff HTTP/1.1", HOST, bearer()),
+    "200",
+  ],
+  "an absolute address": [lines("GET http://other.example/healthz HTTP/1.1", HOST), "200"],
+  "an upgrade": [lines("GET /healthz HTTP/1.1", HOST, "Connection: Upgrade", "Upgrade: websocket"), "200"],
+  "an unknown expectation": [post("Expect: coffee", `Content-Length: ${CHECK.length}`) + CHECK, "200"],
+  "HTTP 1.0": [lines("GET /healthz HTTP/1.0", HOST), "200"],
+});
+
+for (const name of Object.keys(ODD())) {
+  test(`${name}, odd but HTTP, gets an answer like any other call`, async () => {
+    const [request = "", answer = ""] = ODD()[name] ?? [];
+    using connection = await openRaw(server.url);
+    connection.write(request);
+    await until("answer", () => connection.received().endsWith("}"));
+    const { status, body, header } = readReply(connection.received());
+    const { error } = JSON.parse(body) as { error?: { code: string } };
+    expect(error === undefined ? `${status}` : `${status} ${error.code}`).toBe(answer);
+    expect(header("X-Request-Id")).toStartWith("req_");
+  });
+}
+
+test("calls sent ahead of their answers are answered in order", async () => {
+  using connection = await openRaw(server.url);
+  const call = (path: string) => lines(`GET ${path} HTTP/1.1`, HOST);
+  connection.write(call("/healthz") + call("/nowhere") + call("/v1/plans"));
+  await until("three answers", () => connection.received().includes('"currency"'));
+  const statuses = [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
+  expect(statuses).toEqual(["200", "404", "200"]);
+});
+
+test("after all of that two checks were charged, and nothing was a bug", async () => {
+  expect(await caller.unitsOf(key)).toBe(2);
+  expect(server.logged()).toEqual([]);
+});
