@@ -1,3 +1,4 @@
+import packageFile from "../package.json" with { type: "json" };
 import { createChargeSubjects } from "./charges.ts";
 import { proveRight, timeSubjects } from "./micro.ts";
 import { measurePipeline } from "./pipeline.ts";
@@ -16,7 +17,9 @@ await runSuite("bench", async ({ scale, say }) => {
   say("timing the pipeline");
   const pipeline = await measurePipeline(scale);
   const rate = (name: string) => figures.find((figure) => figure.name === name)?.value ?? Number.NaN;
+  const { elysia, piscina } = packageFile.dependencies;
   return {
+    versions: { elysia, piscina, tinybench: packageFile.devDependencies.tinybench },
     figures: [...figures, ...pipeline],
     targets: [
       judgeTarget({

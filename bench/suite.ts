@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { version } from "../package.json" with { type: "json" };
 import { loadWarning, machineLine, readMachine } from "./machine.ts";
 import { figuresTables, shown, targetsTable } from "./print.ts";
 import { type SuiteResult, slowdowns } from "./result.ts";
@@ -43,14 +44,21 @@ export async function runSuite(
   const warning = loadWarning(machine);
   if (warning !== null) say(warning);
   const startedMs = performance.now();
-  const { versions = {}, ...found } = await measure({ quick, scale: quick ? QUICK_SCALE : 1, say });
+  const { versions: more = {}, ...found } = await measure({ quick, scale: quick ? QUICK_SCALE : 1, say });
+  const versions = { assay: version, ...more };
   const at = new Date().toISOString();
   const result: SuiteResult = { suite, at, quick, machine, versions, ...found };
   say(`\n${figuresTables(result)}`);
   if (result.targets.length > 0) say(`\n${targetsTable(result.targets)}`);
-  say(`\n${suite} took ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
-  if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
+  say(
+    `\nversions: ${Object.entries(versions)
+      .map(([name, number]) => `${name} ${number}`)
+      .join(", ")}`,
+  );
+  say(`${suite} took ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
   if (values.compare !== undefined) await compare(values.compare, result, Number(values.threshold), say);
+  // Last, so that a run can be compared with the file that it replaces.
+  if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
 }
 
 async function compare(

@@ -1,65 +1,93 @@
 import { type Figure, judgeTarget } from "../result.ts";
-import type { SinglesJob, SinglesRound } from "./jobs.ts";
+import type { Aim, SinglesJob, SinglesRound } from "./jobs.ts";
 import { drive, startFile } from "./processes.ts";
 import { replyToCopy } from "./proof.ts";
 import { type Spent, spending } from "./readings.ts";
 import { type Bench, type Findings, medianOf, medianRatio } from "./scenarios.ts";
 
-const CONNECTIONS = 64;
+/** Few callers and many: the more calls are under way, the more of them share a commit. */
+const CONNECTIONS = [64, 256] as const;
+const CONNECTIONS_BEST = 256;
+/** Code that is not yet compiled runs at a third of its speed. */
+const WARMUP_MS_MIN = 1500;
 /** Offered rates as shares of what the server does flat out. */
 const SHARES = [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1] as const;
 
 const FLAT_OUT = {
   kind: "singles",
   traffic: { kind: "warm" },
-  connections: CONNECTIONS,
+  connections: CONNECTIONS_BEST,
   ratePerSecond: null,
   spin: true,
   rounds: 1,
   roundMs: 1000,
 } as const satisfies Omit<SinglesJob, "aims">;
 
+/** What was found with one number of connections. */
+type FlatOut = {
+  readonly connections: number;
+  readonly perSecond: number;
+  readonly barePerSecond: number;
+  readonly ratio: number;
+  readonly driverBusy: number;
+  readonly figures: readonly Figure[];
+};
+
 /** Warm single checks without a pause, by turns with a bare server that writes the same reply. */
-export async function measureSinglesFlatOut({
-  server,
-  ms,
-  rounds,
-}: Bench): Promise<Findings & { readonly perSecond: number }> {
-  const reply = await replyToCopy(server);
+export async function measureSinglesFlatOut(
+  bench: Bench,
+): Promise<Findings & { readonly perSecond: number }> {
+  const reply = await replyToCopy(bench.server);
   await using bare = await startFile("bench/load/bare-server.ts", {}, JSON.stringify(reply));
   const url = /listens on (http\S+)/.exec(bare.line)?.[1] ?? "";
-  const job = { ...FLAT_OUT, rounds: rounds(6), roundMs: ms(2000) };
-  const { result, spent } = await spending(server, () =>
-    drive({ ...job, aims: [server, { url, key: server.key }] }),
+  const aims = [bench.server, { url, key: bench.server.key }];
+  await drive({ ...FLAT_OUT, aims, roundMs: Math.max(WARMUP_MS_MIN, bench.ms(2500)) });
+  const found: FlatOut[] = [];
+  for (const connections of CONNECTIONS) found.push(await flatOutWith(bench, aims, connections));
+  const best = found.reduce((one, other) => (other.perSecond > one.perSecond ? other : one));
+  const ratios = found.map(
+    ({ connections, ratio, perSecond, barePerSecond }) =>
+      `${connections} connections: ${ratio.toFixed(2)}, ${Math.round(perSecond).toLocaleString("en")} against ${Math.round(barePerSecond).toLocaleString("en")} a second`,
   );
-  const [ours = [], bareRounds = []] = result.aims;
-  requireRight([...ours, ...bareRounds]);
-  const ratio = medianRatio(
-    ours.map(({ perSecond }) => perSecond),
-    bareRounds.map(({ perSecond }) => perSecond),
-  );
-  const perSecond = medianOf(ours, (round) => round.perSecond);
-  const barePerSecond = medianOf(bareRounds, (round) => round.perSecond);
-  const busy = medianOf(bareRounds, (round) => round.driverBusy);
   return {
-    perSecond,
-    figures: [
-      ...singleFigures(
-        "single verify, warm, flat out",
-        ours,
-        spent,
-        (perSecond * job.roundMs * job.rounds) / 1000,
-      ),
-      ...singleFigures("bare Bun.serve, the same reply, flat out", bareRounds, null, 0),
-    ],
+    perSecond: best.perSecond,
+    figures: found.flatMap(({ figures }) => figures),
     targets: [
       judgeTarget({
         what: "single verify, warm, authenticated, metered to disk",
         against: "a bare `Bun.serve` route writing the same reply",
         bound: { atLeast: 0.45 },
-        measured: ratio,
-        note: `${Math.round(perSecond)} against ${Math.round(barePerSecond)} a second; the driver was busy for ${Math.round(busy * 100)} % of a core`,
+        measured: best.ratio,
+        note: `${ratios.join("; ")}; the driver was busy for ${Math.round(best.driverBusy * 100)} % of a core`,
       }),
+    ],
+  };
+}
+
+async function flatOutWith(
+  { server, ms, rounds }: Bench,
+  aims: readonly Aim[],
+  connections: number,
+): Promise<FlatOut> {
+  const job = { ...FLAT_OUT, aims, connections, rounds: rounds(4), roundMs: ms(2000) };
+  const { result, spent } = await spending(server, () => drive(job));
+  const [ours = [], bare = []] = result.aims;
+  requireRight([...ours, ...bare]);
+  const perSecond = medianOf(ours, (round) => round.perSecond);
+  const checks = (perSecond * job.roundMs * job.rounds) / 1000;
+  const name = connections === CONNECTIONS_BEST ? "" : `, ${connections} connections`;
+  return {
+    connections,
+    perSecond,
+    barePerSecond: medianOf(bare, (round) => round.perSecond),
+    ratio: medianRatio(
+      ours.map((round) => round.perSecond),
+      bare.map((round) => round.perSecond),
+    ),
+    driverBusy: medianOf(bare, (round) => round.driverBusy),
+    figures: [
+      ...singleFigures(`single verify, warm, flat out${name}`, ours, spent, checks),
+      ...singleFigures(`bare Bun.serve, the same reply, flat out${name}`, bare, null, 0),
     ],
   };
 }
@@ -70,7 +98,7 @@ export async function measureOfferedLoad({ server, ms }: Bench, flatOutPerSecond
   for (const share of SHARES) {
     const ratePerSecond = Math.max(1, Math.round(flatOutPerSecond * share));
     const { result, spent } = await spending(server, () =>
-      drive({ ...FLAT_OUT, aims: [server], connections: 256, ratePerSecond, roundMs: ms(4000) }),
+      drive({ ...FLAT_OUT, aims: [server], ratePerSecond, roundMs: ms(4000) }),
     );
     const [rounds = []] = result.aims;
     const name = `single verify, warm, ${Math.round(share * 100)} % of flat out offered`;
