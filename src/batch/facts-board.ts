@@ -10,6 +10,8 @@ export type FactsBoard = {
   readonly place: (domains: readonly KnownDomain[]) => FactsOnBoard;
 };
 
+type Place = { readonly start: number; readonly end: number };
+
 const BOARD_BYTES = 8 * 1024 * 1024;
 
 /** A board is only ever added to, and a full one is followed by another with a number of its own. */
@@ -17,35 +19,34 @@ export function createFactsBoard(boardBytes = BOARD_BYTES): FactsBoard {
   let number = 0;
   let board = Buffer.from(new SharedArrayBuffer(boardBytes));
   let used = 0;
-  let starts = new WeakMap<KnownDomain, number>();
+  let known = new WeakMap<KnownDomain, Place>();
 
   function begin(bytesMin: number): void {
     number += 1;
     board = Buffer.from(new SharedArrayBuffer(Math.max(boardBytes, bytesMin)));
     used = 0;
-    starts = new WeakMap();
+    known = new WeakMap();
   }
 
-  /** Where the facts start, or null where the board has no room left for them. */
-  function startOf(domain: KnownDomain): number | null {
-    const known = starts.get(domain);
-    if (known !== undefined) return known;
-    const bytes = Buffer.byteLength(domain.json);
-    if (used + bytes > board.byteLength) return null;
-    const start = used;
-    used += board.write(domain.json, start);
-    starts.set(domain, start);
-    return start;
+  /** Where the facts stand, or null where the board has no room left for them. */
+  function placeOf(domain: KnownDomain): Place | null {
+    const written = known.get(domain);
+    if (written !== undefined) return written;
+    if (used + Buffer.byteLength(domain.json) > board.byteLength) return null;
+    const place = { start: used, end: used + board.write(domain.json, used) };
+    used = place.end;
+    known.set(domain, place);
+    return place;
   }
 
   function placesOf(domains: readonly KnownDomain[]): Uint32Array | null {
     const places = new Uint32Array(domains.length * 2);
     let at = 0;
     for (const domain of domains) {
-      const start = startOf(domain);
-      if (start === null) return null;
-      places[at] = start;
-      places[at + 1] = start + Buffer.byteLength(domain.json);
+      const place = placeOf(domain);
+      if (place === null) return null;
+      places[at] = place.start;
+      places[at + 1] = place.end;
       at += 2;
     }
     return places;

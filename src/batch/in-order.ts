@@ -19,3 +19,20 @@ export async function* inOrder<In, Out>(
   }
   for (const result of window) yield await result;
 }
+
+/** Hands the first item on by itself, so that nothing waits for company at the start, and the others in groups. */
+export async function* inGroups<Item>(
+  items: AsyncIterable<Item>,
+  groupSize: number,
+): AsyncGenerator<readonly Item[], void, undefined> {
+  let group: Item[] = [];
+  let isFirst = true;
+  for await (const item of items) {
+    group.push(item);
+    if (!isFirst && group.length < groupSize) continue;
+    isFirst = false;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

@@ -1,4 +1,5 @@
 import type { Account } from "../accounts/key-ring.ts";
+import { inGroups } from "../batch/in-order.ts";
 import { addCounts } from "../batch/judge.ts";
 import type { BatchKind, BodyForm, JudgeOutcome, SplitOutcome } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
@@ -45,6 +46,9 @@ export type BatchRouteParts = {
 
 /** Replies of up to so many chunks are made whole before their headers leave, which then tell the exact units. */
 const WHOLE_CHUNKS_MAX = 2;
+
+/** Chunks that are charged together: a commit takes longer than a chunk's way to the reader. */
+const CHUNKS_PER_CHARGE = 4;
 
 type SplitBatch = Extract<SplitOutcome, { ok: true }>;
 
@@ -180,12 +184,15 @@ async function* chargedParts(run: Run): AsyncGenerator<Uint8Array, void, undefin
   const endpoint = run.call.route;
   const totals = newTotals();
   let started = false;
-  for await (const outcome of run.results) {
-    await reservation.record({ endpoint, units: outcome.chargeable * unitsPerItem });
-    count(totals, outcome);
+  for await (const outcomes of inGroups(run.results, CHUNKS_PER_CHARGE)) {
+    const chargeable = outcomes.reduce((sum, outcome) => sum + outcome.chargeable, 0);
+    await reservation.record({ endpoint, units: chargeable * unitsPerItem });
     if (!started) yield opening(run);
     started = true;
-    yield outcome.bytes;
+    for (const outcome of outcomes) {
+      count(totals, outcome);
+      yield outcome.bytes;
+    }
   }
   if (!started) {
     await reservation.record({ endpoint, units: 0 });
