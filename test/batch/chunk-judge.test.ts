@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import { createChunkJudge } from "../../src/batch/chunk-judge.ts";
+import { createFactsBoard } from "../../src/batch/facts-board.ts";
+import type { BatchKind, JudgeTask } from "../../src/batch/messages.ts";
+import { splitBatch } from "../../src/batch/split.ts";
+import type { KnownDomain } from "../../src/domains/facts.ts";
+import type { DomainFacts } from "../../src/email/domain-facts.ts";
+
+const board = createFactsBoard();
+
+function known(domain: string, mail: DomainFacts["mail"]): KnownDomain {
+  const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
+  return { facts, json: JSON.stringify(facts) };
+}
+
+const EXCHANGE: DomainFacts["mail"] = {
+  state: "mx",
+  hosts: ["mx.good.com"],
+  targets: "public",
+  cname: false,
+  partlyDead: false,
+  nullMixed: false,
+};
+
+function task(kind: BatchKind, items: unknown, more: Partial<JudgeTask> = {}): JudgeTask {
+  const base = { kind, items: JSON.stringify(items), repeats: [], facts: null, country: null };
+  return { ...base, separator: ",", continues: false, ...more };
+}
+
+const results = (bytes: Uint8Array) => JSON.parse(`[${new TextDecoder().decode(bytes).replace(/^,/, "")}]`);
+
+describe("a chunk", () => {
+  test("is judged in order, counted, and charged but for repeats and our own failures", () => {
+    const domains = [known("good.com", EXCHANGE), known("late.com", { state: "timeout" })];
+    const { judge } = createChunkJudge();
+    const outcome = judge(
+      task("email", ["ann@good.com", "bob@late.com", "ann@good.com", "no address"], {
+        facts: board.place(domains),
+        repeats: [2],
+      }),
+    );
+    expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
+      "accepts_mail",
+      "dns_timeout",
+      "accepts_mail",
+      "invalid_syntax",
+    ]);
+    expect(outcome.counts).toEqual({ deliverable: 2, unknown: 1, undeliverable: 1 });
+    expect(outcome.chargeable).toBe(2);
+  });
+
+  test("that continues a reply begins with the separator", () => {
+    const { judge } = createChunkJudge();
+    const { bytes } = judge(task("phone", ["+5511987654321"], { separator: "\n", continues: true }));
+    expect(new TextDecoder().decode(bytes)).toStartWith('\n{"phone":"+5511987654321"');
+  });
+
+  test("that broke its threads has every item answered check_failed, and none charged", () => {
+    const { failed } = createChunkJudge();
+    const chunks = [
+      task("email", ["ann@good.com"]),
+      task("phone", ["+5511987654321"]),
+      task("identity", [
+        ["iban", "DE89370400440532013000"],
+        [null, "4242424242424242"],
+      ]),
+    ];
+    for (const chunk of chunks) {
+      const outcome = failed(chunk);
+      const text = new TextDecoder().decode(outcome.bytes);
+      expect(outcome.chargeable).toBe(0);
+      expect(text).toContain("check_failed");
+      expect(text).not.toContain("4242424242424242");
+    }
+  });
+
+  test("an item whose facts are missing fails by itself, and its neighbours do not", () => {
+    const { judge } = createChunkJudge();
+    const outcome = judge(
+      task("email", ["ann@good.com", "bob@unknown.com"], {
+        facts: board.place([known("good.com", EXCHANGE)]),
+      }),
+    );
+    expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
+      "accepts_mail",
+      "check_failed",
+    ]);
+    expect(outcome.chargeable).toBe(1);
+  });
+});
+
+describe("a body cut into chunks", () => {
+  const cut = (emails: readonly string[], chunkItems: number) => {
+    const body = new TextEncoder().encode(JSON.stringify({ emails }));
+    const outcome = splitBatch({ kind: "email", form: "json", body, itemsMax: 100, chunkItems });
+    if (!outcome.ok) throw new Error(outcome.message);
+    return outcome;
+  };
+
+  test("keeps order, counts the distinct items, and marks repeats over the borders of chunks", () => {
+    const { count, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
+    expect({ count, distinct }).toEqual({ count: 5, distinct: 3 });
+    expect(chunks.map(({ items }) => JSON.parse(items))).toEqual([
+      ["a@x.com", "b@y.com"],
+      ["a@x.com", "c@x.com"],
+      ["b@y.com"],
+    ]);
+    expect(chunks.map(({ repeats }) => repeats)).toEqual([[], [0], [0]]);
+    expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
+  });
+
+  test("lists each chunk's domains once, as the DNS is asked for them, and none that needs no look-up", () => {
+    const { chunks } = cut(["a@X.com", "b@x.COM", "c@bücher.de", "d@no..dots", "e@f.invalid"], 10);
+    expect(chunks[0]?.domains).toBe("x.com\nxn--bcher-kva.de");
+  });
+});
