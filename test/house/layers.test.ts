@@ -54,6 +54,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "@elysiajs/openapi": ["src/http"],
   "@sinclair/typebox": ["src/http"],
   "prom-client": ["src/http/metrics.ts"],
+  "swagger-ui-dist": ["src/http/docs.ts"],
   "drizzle-orm": ["src/store"],
   "bun:sqlite": ["src/store"],
   piscina: ["src/batch/pool.ts", "workers/batch.ts"],
