@@ -60,40 +60,83 @@ function neighbourTable(): Uint8Array {
   return table;
 }
 
-function isVowel(code: number): boolean {
-  return VOWELS.includes(String.fromCharCode(code));
+const substitutions = substitutionTable();
+
+/** The price of each key for each other, by code. */
+function substitutionTable(): Float64Array {
+  const table = new Float64Array(KEYS * KEYS).fill(SLIPS.other);
+  for (const a of VOWELS) for (const b of VOWELS) price(table, a + b, SLIPS.vowel);
+  for (const pair of SOUND_ALIKES) price(table, pair, SLIPS.soundAlike);
+  for (let at = 0; at < table.length; at++) if (neighbours[at] === 1) table[at] = SLIPS.neighbour;
+  for (const pair of LOOK_ALIKES) price(table, pair, SLIPS.lookAlike);
+  return table;
+}
+
+function price(table: Float64Array, pair: string, cost: number): void {
+  table[pair.charCodeAt(0) * KEYS + pair.charCodeAt(1)] = cost;
 }
 
 function areNeighbours(a: number, b: number): boolean {
-  return a < KEYS && b < KEYS && neighbours[a * KEYS + b] === 1;
+  return a >= 0 && b >= 0 && a < KEYS && b < KEYS && neighbours[a * KEYS + b] === 1;
+}
+
+/** One bit for each letter that occurs; digits and hyphens share one. */
+export function letterMask(text: string): number {
+  let mask = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    mask |= code >= 97 && code <= 122 ? 1 << (code - 97) : 1 << 26;
+  }
+  return mask;
+}
+
+/**
+ * What the cost is at least, from the letters that occur and the lengths alone: each letter that only one of the
+ * two has is a slip of its own, and so is each letter too many.
+ */
+export function leastEditCost(typedMask: number, meantMask: number, lengthDifference: number): number {
+  const extra = bitCount(typedMask & ~meantMask);
+  const missing = bitCount(meantMask & ~typedMask);
+  return Math.max(extra, missing, Math.abs(lengthDifference)) * SLIP_LEAST;
+}
+
+const SLIP_LEAST = Math.min(...Object.values(SLIPS).filter((cost) => cost !== SLIPS.first));
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }
 
 /** The cost of having typed `typed` for `meant`, or Infinity once it is sure to pass `costMax`. */
 export function editCost(typed: string, meant: string, costMax: number): number {
+  const least = leastEditCost(letterMask(typed), letterMask(meant), typed.length - meant.length);
+  return least > costMax ? Number.POSITIVE_INFINITY : alignmentCost(typed, meant, costMax);
+}
+
+/** Row by row through the letters typed; three rows are kept, as a swap reaches back two. */
+function alignmentCost(typed: string, meant: string, costMax: number): number {
   const width = meant.length + 1;
-  let older = new Float64Array(width);
-  let before = new Float64Array(width);
-  let row = new Float64Array(width);
-  for (let j = 1; j < width; j++) before[j] = (before[j - 1] ?? 0) + missingCost(meant, j - 1);
+  const missing = Array.from({ length: width }, (_, j) => (j === 0 ? 0 : missingCost(meant, j - 1)));
+  let older: number[] = [];
+  let before: number[] = [0];
+  for (let j = 1; j < width; j++) before.push((before[j - 1] ?? 0) + (missing[j] ?? 0));
   let leastBefore = 0;
   for (let i = 1; i <= typed.length; i++) {
-    row[0] = (before[0] ?? 0) + extraCost(typed, i - 1, meant, 0);
-    let least = row[0];
+    const row = [(before[0] ?? 0) + extraCost(typed, i - 1, meant, 0)];
+    let least = row[0] ?? 0;
     for (let j = 1; j < width; j++) {
       let cost = (before[j - 1] ?? 0) + substitutionCost(typed, i - 1, meant, j - 1);
       cost = Math.min(cost, (before[j] ?? 0) + extraCost(typed, i - 1, meant, j));
-      cost = Math.min(cost, (row[j - 1] ?? 0) + missingCost(meant, j - 1));
+      cost = Math.min(cost, (row[j - 1] ?? 0) + (missing[j] ?? 0));
       if (isSwap(typed, i, meant, j)) cost = Math.min(cost, (older[j - 2] ?? 0) + SLIPS.swap);
-      row[j] = cost;
+      row.push(cost);
       if (cost < least) least = cost;
     }
-    // A swap reaches back two rows, so one row past the limit is not yet the end.
     if (Math.min(least, leastBefore) > costMax) return Number.POSITIVE_INFINITY;
     leastBefore = least;
-    const free = older;
     older = before;
     before = row;
-    row = free;
   }
   const cost = before[width - 1] ?? 0;
   return cost > costMax ? Number.POSITIVE_INFINITY : cost;
@@ -113,11 +156,8 @@ function substitutionCost(typed: string, i: number, meant: string, j: number): n
   const a = typed.charCodeAt(i);
   const b = meant.charCodeAt(j);
   if (a === b) return 0;
-  const first = j === 0 ? SLIPS.first : 0;
-  if (LOOK_ALIKES.has(typed.charAt(i) + meant.charAt(j))) return SLIPS.lookAlike + first;
-  if (areNeighbours(a, b)) return SLIPS.neighbour + first;
-  if (SOUND_ALIKES.has(typed.charAt(i) + meant.charAt(j))) return SLIPS.soundAlike + first;
-  return (isVowel(a) && isVowel(b) ? SLIPS.vowel : SLIPS.other) + first;
+  const cost = a < KEYS && b < KEYS ? (substitutions[a * KEYS + b] ?? SLIPS.other) : SLIPS.other;
+  return j === 0 ? cost + SLIPS.first : cost;
 }
 
 /** A letter typed that was not meant, where `j` letters of what was meant are behind it. */
@@ -127,7 +167,7 @@ function extraCost(typed: string, i: number, meant: string, j: number): number {
   const ahead = j < meant.length ? meant.charCodeAt(j) : -1;
   if (code === behind || code === ahead) return SLIPS.doubled;
   if (code === HYPHEN) return SLIPS.hyphen;
-  const near = areNeighbours(code, Math.max(behind, 0)) || areNeighbours(code, Math.max(ahead, 0));
+  const near = areNeighbours(code, behind) || areNeighbours(code, ahead);
   return (near ? SLIPS.extraNeighbour : SLIPS.extra) + (j === 0 ? SLIPS.first : 0);
 }
 

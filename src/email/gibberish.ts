@@ -10,6 +10,8 @@ const model: GibberishModel = decodeGibberishModel(tableText);
 const shortLettersMax = 4;
 /** Initials or a letter and a number, as staff and students have. */
 const identifierLengthMax = 12;
+/** A year, a course and a number, as universities give out: `17bcs054`. */
+const rollNumber = /^(?:20)?[0-2]\d[a-z]{1,4}\d{2,7}(?:\+|$)/i;
 const shortScoreMax = 0.5;
 const otherScriptScoreMax = 0.3;
 const plus = 43;
@@ -48,7 +50,8 @@ export function gibberishScore(localPart: string): number {
   const length = letters + digits;
   const isShort =
     length <= shortLettersMax ||
-    (letters <= shortLettersMax && switches <= 1 && length <= identifierLengthMax);
+    (letters <= shortLettersMax && switches <= 1 && length <= identifierLengthMax) ||
+    (switches === 2 && lastKind === digit && rollNumber.test(localPart));
   return Math.round((isShort ? Math.min(score, shortScoreMax) : score) * 1000) / 1000;
 }
 

@@ -6,7 +6,7 @@
 import { getPublicSuffix } from "tldts";
 import notTyposText from "./data/not-typos.txt" with { type: "text" };
 import squatsText from "./data/typo-squats.txt" with { type: "text" };
-import { editCost, SLIPS } from "./edit-cost.ts";
+import { editCost, leastEditCost, letterMask, SLIPS } from "./edit-cost.ts";
 import { isIcannTld } from "./mail-domain.ts";
 import { allProviders, providerOf, typoTargets } from "./providers.ts";
 
@@ -17,6 +17,8 @@ export type MailEvidence = "works" | "none" | "unknown";
 type Family = {
   readonly head: string;
   readonly letters: number;
+  /** Three letters in a row at least: names such as 163 have no slips of their own. */
+  readonly isWord: boolean;
   /** Of the most used of them. */
   readonly weight: number;
   /** Rest of the name to share of use, by falling use. */
@@ -47,7 +49,13 @@ function familiesOf(): readonly Family[] {
   }
   return [...byHead].map(([head, tails]) => {
     const ordered = [...tails].sort((a, b) => b[1] - a[1]);
-    return { head, letters: letterMask(head), weight: ordered[0]?.[1] ?? 0, tails: new Map(ordered) };
+    return {
+      head,
+      letters: letterMask(head),
+      isWord: /[a-z]{3}/.test(head),
+      weight: ordered[0]?.[1] ?? 0,
+      tails: new Map(ordered),
+    };
   });
 }
 
@@ -79,22 +87,6 @@ function headOf(domain: string): string {
 
 function tailOf(domain: string): string {
   return domain.slice(headOf(domain).length + 1);
-}
-
-/** One bit for each letter that occurs; digits and hyphens share one. */
-function letterMask(text: string): number {
-  let mask = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    mask |= code >= 97 && code <= 122 ? 1 << (code - 97) : 1 << 26;
-  }
-  return mask;
-}
-
-function bitCount(bits: number): number {
-  let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
-  return count;
 }
 
 /**
@@ -146,9 +138,14 @@ function nearestProvider(name: string, mail: MailEvidence): string | null {
   const letters = letterMask(head);
   let best: Candidate | null = null;
   for (const family of families) {
-    if (Math.abs(family.head.length - head.length) > 2 || bitCount(family.letters ^ letters) > 4) continue;
-    const costMax = headCostMax(family, head, isReal, mail);
-    const headCost = family.head === head ? 0 : editCost(head, family.head, costMax);
+    const difference = head.length - family.head.length;
+    if (Math.abs(difference) > 2) continue;
+    const least = leastEditCost(letters, family.letters, difference);
+    if (least > HEAD_COST_MAX) continue;
+    const isExact = family.head === head;
+    const costMax = isExact ? 0 : headCostMax(family, head, isReal, mail);
+    if (least > costMax) continue;
+    const headCost = isExact ? 0 : editCost(head, family.head, costMax);
     if (headCost > costMax) continue;
     const end = tailFor(family, tail, isReal, headCost === 0, mail);
     if (end === null) continue;
@@ -158,10 +155,17 @@ function nearestProvider(name: string, mail: MailEvidence): string | null {
   return best?.domain ?? null;
 }
 
-/** Cheaper first; ten times the use makes up for a fifth of a slip. */
 function isBetter(a: Candidate, b: Candidate): boolean {
-  return a.cost - Math.log10(a.weight) / 5 < b.cost - Math.log10(b.weight) / 5;
+  return rank(a.cost, a.weight) < rank(b.cost, b.weight);
 }
+
+/** Cheaper first; ten times the use makes up for a fifth of a slip. */
+function rank(cost: number, weight: number): number {
+  return cost - Math.log10(weight) / 5;
+}
+
+/** The most that any name allows. */
+const HEAD_COST_MAX = 1.95;
 
 /**
  * How much may be wrong with the first label. Short names lie close to other names and little used ones are seldom
@@ -169,7 +173,7 @@ function isBetter(a: Candidate, b: Candidate): boolean {
  */
 function headCostMax(family: Family, head: string, isReal: boolean, mail: MailEvidence): number {
   const { length } = family.head;
-  if (head.length <= 3 || length <= 2 || !/[a-z]{3}/.test(family.head)) return 0;
+  if (head.length <= 3 || !family.isWord) return 0;
   const alive = base(length, family.weight);
   if (!isReal) return alive + (length >= 5 ? 0.55 : 0.15);
   return mail === "none" ? Math.max(deadBase(length, family.weight), alive) : alive;
@@ -273,6 +277,8 @@ function bestTail(family: Family, tail: string, isHeadExact: boolean): Candidate
   let best: Candidate | null = null;
   const costMax = isHeadExact ? 2.2 : 1.3;
   for (const [meant, weight] of family.tails) {
+    // By falling use: no end that follows can be better, however near it is.
+    if (best !== null && rank(0, weight) >= rank(best.cost, best.weight)) break;
     const cost = tail === "" ? 0 : tailCost(tail, meant, costMax);
     const candidate = { domain: `${family.head}.${meant}`, cost: cost / 2, weight };
     if (cost <= costMax && (best === null || isBetter(candidate, best))) best = candidate;

@@ -1,7 +1,7 @@
 import {
+  type AcceptedAddress,
   type AddressParser,
   createAddressParser,
-  type ParsedAddress,
   parseAddress,
   type RefusedAddress,
 } from "./address.ts";
@@ -18,7 +18,8 @@ import { suggestDomain } from "./suggestion.ts";
  * names, and is left out only where that is null.
  */
 export function verifyEmail(text: string, judgement: DomainJudgement | undefined): EmailVerification {
-  return verifyParsed(text, parseAddress(text), judgement);
+  const address = parseAddress(text);
+  return address.ok ? judged(text, address, judgement) : refusal(text, address, meantByRefused);
 }
 
 export type EmailJudge = (text: string) => EmailVerification;
@@ -31,18 +32,41 @@ export function createEmailJudge(
   judgementOf: (domain: string) => DomainJudgement | undefined,
   parser: AddressParser = createAddressParser(),
 ): EmailJudge {
+  const meantBy = rememberedSuggestions();
   return (text) => {
     const address = parser.parse(text);
-    return verifyParsed(text, address, address.ok ? judgementOf(address.domain) : undefined);
+    return address.ok ? judged(text, address, judgementOf(address.domain)) : refusal(text, address, meantBy);
   };
 }
 
-function verifyParsed(
+/** Finds the domain that was meant by one that was refused. */
+type Suggestions = (domain: string) => string | null;
+
+const SUGGESTIONS_MAX = 20_000;
+
+/** Remembers what each domain comes to, and forgets all of them when full. */
+function rememberedSuggestions(): Suggestions {
+  const known = new Map<string, string | null>();
+  return (domain) => {
+    let meant = known.get(domain);
+    if (meant === undefined) {
+      meant = meantByRefused(domain);
+      if (known.size >= SUGGESTIONS_MAX) known.clear();
+      known.set(domain, meant);
+    }
+    return meant;
+  };
+}
+
+function meantByRefused(domain: string): string | null {
+  return suggestDomain(domain.toLowerCase(), "none");
+}
+
+function judged(
   text: string,
-  address: ParsedAddress,
+  address: AcceptedAddress,
   judgement: DomainJudgement | undefined,
 ): EmailVerification {
-  if (!address.ok) return refusal(text, address);
   if (judgement === undefined) throw new Error("no judgement of the domain of an address to judge");
   const { local, domain } = address;
   const role = isRole(local);
@@ -71,10 +95,10 @@ function gibberishOf(local: string, provider: Provider | undefined): number {
 }
 
 /** The result for an address that no look-up could save. */
-function refusal(text: string, address: RefusedAddress): EmailVerification {
+function refusal(text: string, address: RefusedAddress, meantBy: Suggestions): EmailVerification {
   const { subStatus, reason, local, domain } = address;
   const isReadable = subStatus !== "invalid_syntax" && local !== null && domain !== null;
-  const meant = local === null || domain === null ? null : suggestDomain(domain.toLowerCase(), "none");
+  const meant = local === null || domain === null ? null : meantBy(domain);
   return {
     email: text,
     status: "undeliverable",
