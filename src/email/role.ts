@@ -29,11 +29,18 @@ export function isRole(local: string): boolean {
   const name = plus > 0 ? lower.slice(0, plus) : lower;
   if (accounts.has(name)) return true;
   const separator = firstSeparator(name);
-  if (separator === -1) return stems.has(withoutDigits(name));
+  if (separator === -1) {
+    const stem = withoutDigits(name);
+    return stem !== name && stems.has(stem);
+  }
   if (stems.has(withoutDigits(name.slice(0, separator)))) return true;
   if (GROUPS.has(name.slice(lastSeparator(name) + 1))) return true;
   const joined = joinedSegments(name);
-  return joined !== null && (accounts.has(joined) || /^(?:no|donot)reply|noreply$/.test(joined));
+  return joined !== null && (accounts.has(joined) || isNoReply(joined));
+}
+
+function isNoReply(joined: string): boolean {
+  return joined.startsWith("noreply") || joined.startsWith("donotreply") || joined.endsWith("noreply");
 }
 
 /** Behind a separator these make a function of whatever they follow: `hr-team`, `export.department`. */

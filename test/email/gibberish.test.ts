@@ -6,6 +6,7 @@ import { GIBBERISH_THRESHOLD, gibberishScore } from "../../src/email/gibberish.t
 import { decodeGibberishModel } from "../../src/email/gibberish-table.ts";
 import ordinaryText from "../vectors/gibberish/ordinary.txt" with { type: "text" };
 import randomText from "../vectors/gibberish/random.txt" with { type: "text" };
+import { quickestMs } from "./duration.ts";
 
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -102,11 +103,8 @@ describe("any input", () => {
       piece.repeat(10_000 / piece.length),
     );
     for (const input of inputs) {
-      gibberishScore(input);
-      const from = performance.now();
-      const score = gibberishScore(input);
-      expect(performance.now() - from).toBeLessThan(5);
-      expect(score).not.toBeNaN();
+      expect(quickestMs(() => gibberishScore(input), 5)).toBeLessThan(5);
+      expect(gibberishScore(input)).not.toBeNaN();
     }
   });
 });
