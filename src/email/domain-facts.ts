@@ -63,3 +63,6 @@ export type MailPolicy = {
     readonly policy: "none" | "quarantine" | "reject" | null;
   };
 };
+
+/** What the routing comes to: mail is taken, mail cannot be taken, or nothing certain. */
+export type MailEvidence = "works" | "none" | "unknown";

@@ -1,7 +1,7 @@
-import type { DomainFacts, MailPolicy, MailRouting } from "./domain-facts.ts";
+import type { DomainFacts, MailEvidence, MailPolicy, MailRouting } from "./domain-facts.ts";
 import { type Provider, providerOf } from "./providers.ts";
 import type { Finding } from "./reasons.ts";
-import { type MailEvidence, suggestDomain } from "./suggestion.ts";
+import { suggestDomain } from "./suggestion.ts";
 import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
 
 /** What holds for every address of a domain, worked out once. */

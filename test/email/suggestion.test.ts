@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { MailEvidence } from "../../src/email/domain-facts.ts";
 import { editCost } from "../../src/email/edit-cost.ts";
 import { allProviders, typoTargets } from "../../src/email/providers.ts";
-import { type MailEvidence, suggestDomain } from "../../src/email/suggestion.ts";
+import { suggestDomain } from "../../src/email/suggestion.ts";
 import realText from "../vectors/email/real-domains.txt" with { type: "text" };
 import typosText from "../vectors/email/typos.txt" with { type: "text" };
 import { rowsOf } from "./vectors.ts";

@@ -1,0 +1,84 @@
+/** What the providers' names are compared with: families of names, and the names to leave alone or to distrust. */
+import notTyposText from "./data/not-typos.txt" with { type: "text" };
+import squatsText from "./data/typo-squats.txt" with { type: "text" };
+import { letterMask } from "./edit-cost.ts";
+import { allProviders, typoTargets } from "./providers.ts";
+
+/** Providers that share the first label, and the rest of their names. */
+export type Family = {
+  readonly head: string;
+  readonly letters: number;
+  /** Three letters in a row at least: names such as 163 have no slips of their own. */
+  readonly isWord: boolean;
+  /** Of the most used of them. */
+  readonly weight: number;
+  /** Rest of the name to share of use, by falling use. */
+  readonly tails: ReadonlyMap<string, number>;
+};
+
+const UNKNOWN_WEIGHT = 0.5;
+
+export const families: readonly Family[] = familiesOf();
+export const familyOfHead: ReadonlyMap<string, Family> = new Map(
+  families.map((family) => [family.head, family]),
+);
+/** Misspelled names that strangers own, with the provider's. */
+export const squats: ReadonlyMap<string, string> = squatsOf(squatsText);
+/** Names in their own right that lie close to a provider's. */
+export const notTypos: ReadonlySet<string> = new Set(
+  notTyposText
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .flatMap((line) => line.split(" ")),
+);
+export const undotted: ReadonlyMap<string, string> = undottedTargets();
+
+function familiesOf(): readonly Family[] {
+  const weights = new Map(typoTargets().map(({ domain, weight }) => [domain, weight]));
+  const byHead = new Map<string, Map<string, number>>();
+  for (const { domain } of typoTargets()) byHead.set(headOf(domain), new Map());
+  for (const [domain, provider] of allProviders()) {
+    if (provider.kind !== "mailbox") continue;
+    byHead.get(headOf(domain))?.set(tailOf(domain), weights.get(domain) ?? UNKNOWN_WEIGHT);
+  }
+  return [...byHead].map(([head, tails]) => {
+    const ordered = [...tails].sort((a, b) => b[1] - a[1]);
+    return {
+      head,
+      letters: letterMask(head),
+      isWord: /[a-z]{3}/.test(head),
+      weight: ordered[0]?.[1] ?? 0,
+      tails: new Map(ordered),
+    };
+  });
+}
+
+function squatsOf(text: string): ReadonlyMap<string, string> {
+  const squats = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const [target = "", domains = ""] = line.split("\t");
+    if (!line.startsWith("#")) for (const domain of domains.split(" ")) squats.set(domain, target);
+  }
+  return squats;
+}
+
+/** Names without their dots, for a dot that is missing or has slipped. */
+function undottedTargets(): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { domain, weight } of typoTargets()) {
+    if (weight < 3) continue;
+    for (const name of [domain.replaceAll(".", ""), domain.replace(/[.-]/g, "")]) {
+      if (name.length >= 6 && !names.has(name)) names.set(name, domain);
+    }
+  }
+  return names;
+}
+
+export function headOf(domain: string): string {
+  const dot = domain.indexOf(".");
+  return dot === -1 ? domain : domain.slice(0, dot);
+}
+
+export function tailOf(domain: string): string {
+  return domain.slice(headOf(domain).length + 1);
+}
