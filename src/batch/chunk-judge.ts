@@ -9,6 +9,7 @@ import { isEmailCharged, isOutcomeCharged } from "../metering/units.ts";
 import { checkFailed as phoneCheckFailed } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
+import { emailWithoutCard, phoneWithoutCard } from "./card-secrecy.ts";
 import { type ItemJudge, judgeItems, type Verdict } from "./judge.ts";
 import type { FactsOnBoard, JudgeOutcome, JudgeTask } from "./messages.ts";
 
@@ -87,7 +88,7 @@ function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
     const judgements = facts === null ? new Map<string, DomainJudgement>() : judgementsOn(facts);
     const verify = createEmailJudge((domain) => judgements.get(domain), parser);
     return {
-      judge: (text) => emailVerdict(verify(text)),
+      judge: (text) => emailVerdict(emailWithoutCard(verify(text))),
       checkFailed: (text) => emailVerdict(emailCheckFailed(text)),
     };
   };
@@ -104,7 +105,7 @@ function emailVerdict(result: EmailVerification): Verdict {
 function phoneJudge({ country }: JudgeTask): ItemJudge<string> {
   const region = (country === null ? null : readCountry(country)) ?? undefined;
   return {
-    judge: (text) => outcomeVerdict(validatePhone(text, region)),
+    judge: (text) => outcomeVerdict(phoneWithoutCard(validatePhone(text, region))),
     checkFailed: (text) => outcomeVerdict(phoneCheckFailed(text)),
   };
 }

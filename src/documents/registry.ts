@@ -50,8 +50,17 @@ const CARD_RUN_MIN = 14;
 
 /** What has its type's whole structure was formatted, and is not taken for a card number whatever its Luhn sum. */
 function hidesCardNumber({ value, formatted }: IdentityResult): boolean {
-  if (formatted !== null || value.length < CARD_RUN_MIN) return false;
-  return digitRunsIn(value).some((run) => {
+  return formatted === null && holdsCardNumber(value);
+}
+
+/** The text, masked where a stretch of its digits is the number of a card of a known brand. */
+export function withoutCardNumber(text: string): string {
+  return holdsCardNumber(text) ? maskCardNumber(text) : text;
+}
+
+function holdsCardNumber(text: string): boolean {
+  if (text.length < CARD_RUN_MIN) return false;
+  return digitRunsIn(text).some((run) => {
     if (run.length < CARD_RUN_MIN) return false;
     const { valid, details } = card.validate(run);
     return valid && details.brand !== null;

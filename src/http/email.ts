@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { emailWithoutCard } from "../batch/card-secrecy.ts";
 import type { EmailCheck } from "../domains/email-check.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
 import { checkFailed } from "../email/verification.ts";
@@ -35,7 +36,8 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
     },
     fromBody: verifyParameters.body,
     units: ({ deep }) => emailUnits(deep ?? false),
-    work: ({ email, deep, dns }) => checkEmail(email, { deep: deep ?? false, dns: dns ?? true }),
+    work: async ({ email, deep, dns }) =>
+      emailWithoutCard(await checkEmail(email, { deep: deep ?? false, dns: dns ?? true })),
     failed: ({ email }) => checkFailed(email),
     isCharged: (result) => isEmailCharged(result.sub_status),
   });

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { phoneWithoutCard } from "../batch/card-secrecy.ts";
 import { ApiError } from "../errors.ts";
 import { isOutcomeCharged, PHONE_UNITS } from "../metering/units.ts";
 import { checkFailed, type PhoneRegion, type PhoneResult } from "../phone/phone-number.ts";
@@ -41,7 +42,7 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
       return { phone, region: regionOf(country) };
     },
     units: () => PHONE_UNITS,
-    work: ({ phone, region }) => validatePhone(phone, region),
+    work: ({ phone, region }) => phoneWithoutCard(validatePhone(phone, region)),
     failed: ({ phone }) => checkFailed(phone),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
   });
