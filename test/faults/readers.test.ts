@@ -125,7 +125,7 @@ describe("a reader that", () => {
     expect(await caller.unitsOf(key)).toBe(units);
   });
 
-  test("stops in a kept reply is given up, too, and the key replays it whole, uncharged", async () => {
+  test.concurrent("stops in a kept reply is given up, too, and the key replays it whole, uncharged", async () => {
     const key = await caller.signUp();
     using reader = openStalled(server.url, batchOf(key, ITEMS, "Idempotency-Key: kept"), 100_000);
     await until("first bytes", () => reader.bytes() > 0);
@@ -145,7 +145,7 @@ describe("a reader that", () => {
     expect(await caller.unitsOf(key)).toBe(ITEMS);
   }, 40_000);
 
-  test("reads slowly but steadily gets all of it", async () => {
+  test.concurrent("reads slowly but steadily gets all of it", async () => {
     using ownFolder = temporaryFolder("slow-readers");
     await using patient = await startProcess({ DATA_DIR: ownFolder.path, DNS_SERVERS: dns.server.address });
     const { signUp, unitsOf } = callerOf(patient.url);
