@@ -43,7 +43,7 @@ export function tailFor(
     }
   }
   if (!isHeadExact) return null;
-  const end = isPublicSuffix(tail) ? null : slippedEnd(family, tail);
+  const end = isPublicSuffix(family, tail) ? null : slippedEnd(family, tail);
   return end ?? (isWrongEverywhere(family, tail, mail) ? deadEnd(family, tail) : null);
 }
 
@@ -56,6 +56,7 @@ function isWidelyMeant(family: Family, tail: string, mail: MailEvidence): boolea
 
 /** A second level that nobody sells names under, one slip from one that is sold: `con.br`, `vo.uk`. */
 function slippedEnd(family: Family, tail: string): Candidate | null {
+  if (!tail.includes(".")) return null;
   const country = tail.slice(tail.indexOf("."));
   for (const [meant, weight] of family.tails) {
     if (!meant.endsWith(country) || meant.length === country.length - 1) continue;
@@ -73,7 +74,7 @@ const DEAD_END_MAX = 0.65;
  * `.com`, for `.net` and `.org` of the largest, and otherwise only where the DNS knows of no mail.
  */
 function isWrongEverywhere(family: Family, tail: string, mail: MailEvidence): boolean {
-  if (!isPublicSuffix(tail)) return false;
+  if (!isPublicSuffix(family, tail)) return false;
   if (mail === "none") return family.head.length >= 5;
   return family.weight >= 40 && (family.head === "gmail" || tail === "net" || tail === "org");
 }
@@ -81,15 +82,17 @@ function isWrongEverywhere(family: Family, tail: string, mail: MailEvidence): bo
 /** The end that is one key away, else the most used one of a name that is meant by nothing else. */
 function deadEnd(family: Family, tail: string): Candidate | null {
   for (const [meant, weight] of family.tails) {
-    const cost = tail.length === 2 ? editCost(tail, meant, DEAD_END_MAX) : Number.POSITIVE_INFINITY;
+    // In the middle of a name the first letter of its end is one like any other.
+    const cost =
+      tail.length === 2 ? editCost(`.${tail}`, `.${meant}`, DEAD_END_MAX) : Number.POSITIVE_INFINITY;
     if (cost <= DEAD_END_MAX) return { domain: `${family.head}.${meant}`, cost, weight };
   }
   return family.weight >= 40 ? bestTail(family, "", true) : null;
 }
 
 /** An end under which names are sold, and not somebody's own domain. */
-function isPublicSuffix(tail: string): boolean {
-  return getPublicSuffix(`a.${tail}`, { extractHostname: false, mixedInputs: false }) === tail;
+function isPublicSuffix(family: Family, tail: string): boolean {
+  return getPublicSuffix(`${family.head}.${tail}`, { extractHostname: false, mixedInputs: false }) === tail;
 }
 
 /** The nearest end of the family's names; with nothing to go by, the most used. */

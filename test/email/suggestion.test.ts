@@ -30,6 +30,8 @@ describe("a slip", () => {
     expect(suggestDomain("hotmail.xyz", "none")).toBe("hotmail.com");
     expect(suggestDomain("hotmail.ir", "none")).toBe("hotmail.it");
     expect(suggestDomain("freenet.se", "none")).toBe("freenet.de");
+    expect(suggestDomain("freenet.se", "unknown")).toBeNull();
+    expect(suggestDomain("alice.se", "unknown")).toBeNull();
   });
 
   test("in a short name is told where the domain takes no mail", () => {
