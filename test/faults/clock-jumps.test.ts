@@ -112,6 +112,17 @@ describe("clock jumps of an hour", () => {
     expect(await charge(1)).toBe("402 402 quota_exceeded");
     await server.end("SIGKILL");
 
+    // A start with the clock in the old month finds the new one, and stays in it.
+    const early = await startShiftedProcess({
+      ...environment,
+      TEST_CLOCK_OFFSET_MS: `${offsetTo(turn - HOUR_MS / 2)}`,
+    });
+    const refusedAgain = await callerOf(early.url).call(CHECK, { key });
+    expect(await refusalOf(refusedAgain)).toBe("402 quota_exceeded");
+    checkLimits(refusedAgain);
+    expect(await callerOf(early.url).unitsOf(key)).toBe(1000);
+    await early.end("SIGKILL");
+
     await using next = await startShiftedProcess({
       ...environment,
       TEST_CLOCK_OFFSET_MS: `${offsetTo(turn + HOUR_MS)}`,

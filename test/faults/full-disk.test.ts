@@ -3,6 +3,7 @@ import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
 import { startProcess } from "../support/process.ts";
+import { openStalled, requestText } from "../support/raw-http.ts";
 import { refusalOf } from "../support/server.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 
@@ -95,4 +96,38 @@ test("on a full disk writes are refused with 503, reads go on, and once there is
   expect(await server.end("SIGTERM")).toBe(0);
   await using next = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
   expect(await callerOf(next.url).unitsOf(key)).toBe(announced);
+}, 60_000);
+
+test("a disk that fills up in the middle of a batch breaks its reply off; what was read of it is charged, the rest is not", async () => {
+  using disk = mountSmallDisk(24);
+  if (disk === null) return;
+  await using dns = await startDns(FAULT_ZONE);
+  await using server = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
+  const caller = callerOf(server.url);
+  const [key, otherKey] = await Promise.all([caller.signUp(), caller.signUp()]);
+  const items = 100_000;
+  using reader = openStalled(
+    server.url,
+    requestText("/v1/email/batch", {
+      key,
+      headers: ["Accept: application/x-ndjson"],
+      body: JSON.stringify({ emails: addresses(items) }),
+    }),
+    100_000,
+  );
+  await until("first bytes", () => reader.bytes() > 0);
+  disk.fill();
+  await chargeUntilRefused(caller, otherKey);
+  reader.readUpTo(Number.POSITIVE_INFINITY);
+  await until("end of the reply", () => reader.isClosed());
+  expect(reader.end()).not.toContain("summary");
+  const lastRead = Math.max(...[...reader.end().matchAll(/"email":"b(\d+)@/g)].map(([, at]) => Number(at)));
+
+  disk.free();
+  await until("healthy answer", async () => (await caller.call("/health")).status === 200);
+  const units = await caller.unitsOf(key);
+  process.stdout.write(`disk full in a batch: ${lastRead} of ${items} read, ${units} charged\n`);
+  expect(units).toBeGreaterThanOrEqual(lastRead);
+  expect(units).toBeLessThan(items);
+  expect(units % 1000).toBe(0);
 }, 60_000);
