@@ -25,7 +25,8 @@ const DAYS_MAX = 366;
 
 /**
  * Usage by day or by endpoint, from the first to the last day, both included. Without dates: to today,
- * and from the first of the last day's month. A moment ("2026-11-20T10:00:00Z") stands for its day. Days without a call are left out.
+ * and from the first of the last day's month. A moment ("2026-11-20T10:00:00Z") stands for its day in UTC. Days
+ * without a call are left out.
  */
 export function usageReport(
   store: Store,
@@ -49,7 +50,9 @@ export function usageReport(
 
 function readDay(name: "from" | "to", text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
-  const at = text.length <= 30 ? Date.parse(text) : Number.NaN;
+  // Without an offset it would be read in the time zone of this machine.
+  const isLocal = text.charAt(10) === "T" && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text);
+  const at = text.length <= 30 ? Date.parse(isLocal ? `${text}Z` : text) : Number.NaN;
   const isDay = DAY.test(text.slice(0, 10)) && (text.length === 10 || text.charAt(10) === "T");
   // Years beyond four digits and days that no month has are not what was meant.
   if (!isDay || Number.isNaN(at) || !isCalendarDay(text.slice(0, 10))) {

@@ -30,6 +30,7 @@ export async function answerExport(call: Call, view: View, directory: Directory)
     ...(form === "ndjson" ? { "X-Directory-Digest": snapshot.digest } : {}),
   };
   if (isCurrent(request, `"${tag}"`, `"${tag}-gzip"`)) {
+    if (takesGzip && isCurrent(request, `"${tag}-gzip"`)) headers.ETag = `"${tag}-gzip"`;
     return { status: 304, body: null, headers };
   }
   const compressed = takesGzip ? await directory.compressed(snapshot, form) : null;

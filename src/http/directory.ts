@@ -118,8 +118,8 @@ type SentFilters = Static<typeof DirectoryFilters>;
 /** A cursor carries its query: the parameters need not be sent again, but must not be others. */
 function resume(cursor: string, sent: SentFilters, directory: Directory, readers: Readers) {
   const read = readPageCursor(cursor);
-  if (read === null) throw new ApiError("invalid_request", "cursor is none that was given out here.");
-  const filters = readers.filters.body(parsed(read.query));
+  const filters = read === null ? null : filtersOf(read.query, readers);
+  if (read === null || filters === null) throw unknownCursor();
   if (Object.keys(sent).length > 0 && canonical(sent) !== canonical(filters)) {
     throw new ApiError("invalid_request", "cursor belongs to a query with other parameters.");
   }
@@ -139,12 +139,17 @@ function canonical(filters: SentFilters): string {
   return JSON.stringify({ q, min_score, max_price_usd, min_uptime, payee, sort, order });
 }
 
-function parsed(text: string): unknown {
+/** The query that a cursor carries; null where somebody wrote it himself. */
+function filtersOf(text: string, readers: Readers): SentFilters | null {
   try {
-    return JSON.parse(text) as unknown;
+    return readers.filters.body(JSON.parse(text));
   } catch {
     return null;
   }
+}
+
+function unknownCursor(): ApiError {
+  return new ApiError("invalid_request", "cursor is none that was given out here.");
 }
 
 function answerListing(call: Call, view: View): Reply {
@@ -165,7 +170,7 @@ async function answerChanges(
 ): Promise<Reply> {
   const { feed, snapshot } = view;
   const position = cursor === "" ? { epoch: feed.epoch, seq: 0 } : readFeedCursor(cursor);
-  if (position === null) throw new ApiError("invalid_request", "cursor is none that was given out here.");
+  if (position === null) throw unknownCursor();
   const { seq } = position;
   if (position.epoch !== feed.epoch || !isRetained(feed, seq)) throw gone();
   const page = await readChangePage(feed, seq, limit).catch((cause: unknown) => {

@@ -38,19 +38,19 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       const decision = accountLimiter.take(account.accountId, account.plan);
       const { burst, requestsPerSecond } = account.plan;
       const windowSeconds = Math.max(1, Math.ceil(burst / requestsPerSecond));
-      call.headers["RateLimit-Policy"] =
-        `"burst";q=${burst};w=${windowSeconds}, "month";q=${account.plan.includedUnits};qu="units"`;
+      call.headers["RateLimit-Policy"] = `"burst";q=${burst};w=${windowSeconds}`;
       call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
-      if (!decision.allowed) throw rateLimited(decision, `${requestsPerSecond} calls a second`);
+      if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
       return account;
     },
     admitPublic(call, purpose, rate) {
       const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
-      if (!decision.allowed) throw rateLimited(decision, "this many calls from one address");
+      if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);
     },
     stamp({ account, headers, units }) {
       if (account === null) return;
       const month = meter.month(account);
+      headers["RateLimit-Policy"] += `, "month";q=${month.limitUnits};qu="units"`;
       headers.RateLimit += `, "month";r=${month.remainingUnits};t=${month.resetSeconds}`;
       headers["X-Units-Charged"] ??= `${units}`;
       const remaining = meter.remainingUnits(account);
@@ -67,6 +67,15 @@ export function bearerKey(request: Request): string {
   const key = header.slice(7).trim();
   if (key === "") throw new ApiError("missing_key");
   return key;
+}
+
+/** A rate below one call a second reads better by the minute. */
+function describeRate({ requestsPerSecond, burst }: Rate): string {
+  const perMinute = Math.round(requestsPerSecond * 60);
+  const rate = Number.isInteger(requestsPerSecond)
+    ? `${requestsPerSecond} calls a second`
+    : `${perMinute} calls a minute`;
+  return `${rate} and ${burst} at once`;
 }
 
 function rateLimited(decision: RateDecision, limit: string): ApiError {

@@ -51,7 +51,8 @@ export function healthRoutes(parts: HealthParts) {
         "/health",
         async () => {
           const health = await view();
-          return json(health, health.status === "failing" ? 503 : 200);
+          if (health.status !== "failing") return json(health);
+          return { ...json(health, 503), headers: { "Retry-After": `${ANSWER_VALID_MS / 1000}` } };
         },
         { open: true },
       ),

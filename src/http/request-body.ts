@@ -14,9 +14,11 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Uin
   return readUncounted(request, bytesMax);
 }
 
-/** Throws `unsupported_media_type` unless the body is said to be JSON. */
+/** Throws `unsupported_media_type` unless the body is said to be JSON. A call without a body need not say so. */
 export function requireJson(request: Request): void {
-  if (!isJson(mediaType(request))) throw new ApiError("unsupported_media_type");
+  const type = mediaType(request);
+  if (type === "" && isEmpty(request)) return;
+  if (!isJson(type)) throw new ApiError("unsupported_media_type");
 }
 
 /** Parses JSON in UTF-8; an empty body reads as an empty object. Throws `invalid_json`. */
@@ -38,6 +40,10 @@ export function mediaType(request: Request): string {
 
 export function isJson(type: string): boolean {
   return type === "application/json" || type.endsWith("+json");
+}
+
+function isEmpty(request: Request): boolean {
+  return request.headers.get("content-length") === "0" || request.body === null;
 }
 
 /** A body without a declared length is counted as it comes in. */

@@ -108,7 +108,9 @@ function demand(schema: TSchema): string {
       return minimum === undefined ? `must be ${kind}` : `must be ${kind} of at least ${minimum}`;
     }
     case "string":
-      if (maxLength !== undefined) return `must be a string of ${minLength ?? 0} to ${maxLength} characters`;
+      if (maxLength !== undefined && minLength === undefined)
+        return `must be a string of at most ${maxLength} characters`;
+      if (maxLength !== undefined) return `must be a string of ${minLength} to ${maxLength} characters`;
       return "must be a string";
     case "array":
       return "must be an array";

@@ -26,7 +26,8 @@ function methodsByPath(app: AnyElysia): (pathname: string) => string | undefined
     allow: [...names].sort().join(", "),
   }));
   return (pathname) => {
-    const segments = pathname.split("/");
+    // As the router reads it, which takes a path with a slash at its end for the one without.
+    const segments = pathname.replace(/(?<=.)\/$/, "").split("/");
     return patterns.find((pattern) => matches(pattern.segments, segments))?.allow;
   };
 }

@@ -5,6 +5,20 @@ import { charge, handClock, openParts, signUp } from "../metering/parts.ts";
 
 const DAY_MS = 86_400_000;
 
+test("a moment without an offset is one in UTC, wherever the server stands", () => {
+  const parts = openParts({ clock: handClock("2026-11-20T12:00:00Z") });
+  const { accountId } = signUp(parts, "free", "utc@example.com");
+  const before = process.env.TZ;
+  process.env.TZ = "Asia/Tokyo";
+  try {
+    const range = { from: "2026-11-10T05:00:00", to: "2026-11-11", groupBy: "day" } as const;
+    expect(parts.accounts.usage(accountId, range)).toMatchObject({ from: "2026-11-10", to: "2026-11-11" });
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+});
+
 describe("signup", () => {
   test("of 100 for one mailbox at once exactly one gets an account", async () => {
     const parts = openParts({ clock: handClock() });

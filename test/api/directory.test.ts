@@ -159,6 +159,9 @@ describe("GET /v1/directory", () => {
       }
       const own = Buffer.from(cursor ?? "", "base64url").toString();
       const [version, digest] = own.split(".");
+      const cutShort = await server.call(`/v1/directory?cursor=${forged(own.slice(0, -2))}`);
+      const { error } = await jsonOf<{ error: { message: string } }>(cutShort);
+      expect(error.message).toBe("cursor is none that was given out here.");
       const far = await page(`?cursor=${forged(`${version}.${digest}.999999999.{}`)}`);
       expect(far).toMatchObject({ listings: [], next_cursor: null });
       const reply = await server.call(

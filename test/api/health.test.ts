@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
 import type { HealthView } from "../../src/http/health.ts";
 import { jsonOf } from "../support/json.ts";
@@ -43,6 +45,18 @@ describe("GET /health", () => {
     const { status, checks } = await jsonOf<HealthView>(reply);
     expect(status).toBe("degraded");
     expect(checks.dns).toMatchObject({ status: "warn", output: expect.any(String) });
+  });
+
+  test("503 failing where calls cannot be charged, and says when to ask again", async () => {
+    await using server = await startTestServer();
+    rmSync(join(server.dataDir, "assay.db"));
+    const reply = await server.call("/health");
+    expect(reply.status).toBe(503);
+    expect(reply.headers.get("retry-after")).toBe("1");
+    const { status, checks } = await jsonOf<HealthView>(reply);
+    expect(status).toBe("failing");
+    expect(checks.database).toMatchObject({ status: "fail", output: expect.any(String) });
+    expect((await server.call("/healthz")).status).toBe(200);
   });
 
   test("calls within a second share one answer", async () => {

@@ -53,7 +53,7 @@ describe("201", () => {
 describe("400", () => {
   test.each([
     ["no address", {}, "email is required."],
-    ["a number for an address", { email: 7 }, "email must be a string of 0 to 1000 characters."],
+    ["a number for an address", { email: 7 }, "email must be a string of at most 1000 characters."],
     [
       "no such plan",
       { email: "x@good.com", plan: "gold" },

@@ -41,6 +41,7 @@ describe("404", () => {
 describe("405", () => {
   test.each([
     ["/v1/plans", "POST", "GET, HEAD"],
+    ["/v1/plans/", "POST", "GET, HEAD"],
     ["/v1/signup", "GET", "POST"],
     ["/v1/signup", "DELETE", "POST"],
     ["/v1/account", "PUT", "GET, HEAD"],

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+describe("what a reply to a key says of its limits", () => {
+  test("the month is that of the plan that holds once the call is answered", async () => {
+    const key = await server.signUp("free");
+    const before = await server.call("/v1/account", { key });
+    expect(before.headers.get("ratelimit-policy")).toBe('"burst";q=20;w=2, "month";q=1000;qu="units"');
+    expect(before.headers.get("ratelimit")).toMatch(/^"burst";r=19;t=1, "month";r=1000;t=\d+$/);
+    expect(before.headers.get("x-units-remaining")).toBe("1000");
+    const upgraded = await server.call("/v1/account/plan", { key, body: { plan: "growth" } });
+    expect(upgraded.headers.get("ratelimit-policy")).toEndWith('"month";q=250000;qu="units"');
+    expect(upgraded.headers.get("ratelimit")).toContain('"month";r=250000;');
+    expect(upgraded.headers.has("x-units-remaining")).toBe(false);
+  });
+
+  test("a refusal says it too", async () => {
+    const key = await server.signUp("starter");
+    const reply = await server.call("/v1/email/verify", { key, body: "{" });
+    expect(await refusalOf(reply)).toBe("400 invalid_json");
+    expect(reply.headers.get("ratelimit-policy")).toBe('"burst";q=100;w=2, "month";q=25000;qu="units"');
+    expect(reply.headers.get("x-units-charged")).toBe("0");
+  });
+});
+
+describe("a POST without a body", () => {
+  test("need not say what type it is", async () => {
+    const key = await server.signUp();
+    const rotated = await server.call("/v1/account/keys/rotate", { key, method: "POST" });
+    expect(rotated.status).toBe(201);
+  });
+
+  test("lacks what the route asks for", async () => {
+    const key = await server.signUp();
+    const reply = await server.call("/v1/email/verify", { key, method: "POST" });
+    expect(await refusalOf(reply)).toBe("400 invalid_request");
+  });
+});
