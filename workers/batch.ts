@@ -1,9 +1,12 @@
+import { setPriority } from "node:os";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { createChunkJudge } from "../src/batch/chunk-judge.ts";
 import type { JudgeOutcome, JudgeTask } from "../src/batch/messages.ts";
 import { splitBatch } from "../src/batch/split.ts";
 
 /** The tasks of a worker thread, by the names that the pool calls. */
+
+yieldToRequests();
 
 const { judge: judgeChunk } = createChunkJudge();
 
@@ -21,4 +24,17 @@ function handOver(outcome: JudgeOutcome) {
       return outcome;
     },
   });
+}
+
+/**
+ * A chunk can wait for a core, a single call on the main thread cannot. Linux keeps priorities by thread;
+ * elsewhere the whole process would be slowed.
+ */
+function yieldToRequests(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(0, 5);
+  } catch {
+    // Not permitted: then the scheduler decides alone.
+  }
 }

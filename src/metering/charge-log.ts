@@ -1,4 +1,3 @@
-import type { Clock } from "../clock.ts";
 import type { Store } from "../store/open.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { dayOf } from "./period.ts";
@@ -39,32 +38,30 @@ export type ChargeLog = {
 const DAY_MS = 86_400_000;
 const LATER_MS = 1_000;
 
-/**
- * Where charges come side by side, writing takes a fifteenth of the time on a quick disk, a fifth on a slow one,
- * and none waits longer for its group.
- */
-const QUICK_PAUSE = { perCommit: 14, maxMs: 2 };
-const SLOW_PAUSE = { perCommit: 4, maxMs: 20 };
-const GROUP_MIN = 3;
+/** A charge waits no longer than this for its group. */
+const GROUP_WAIT_MAX_MS = 2;
 
 /** Sums kept for calls of no units. When the disk takes none for so long that there are more, calls go uncounted. */
 const LATER_ENTRIES_MAX = 10_000;
 
 /**
- * Writes charges in groups: all that come in during one turn of the event loop share one transaction, at most
- * `entriesPerCommitMax` of them.
+ * Writes charges in groups: one transaction for half of the calls that are open at the busiest, at most
+ * `entriesPerCommitMax` of them. A caller who sends one call after the other never waits for company.
  */
 export function createChargeLog(parts: {
   store: Store;
-  clock: Clock;
+  /** Calls that may still be charged. */
+  openCalls: () => number;
   entriesPerCommitMax: number;
 }): ChargeLog {
-  const { store, clock, entriesPerCommitMax } = parts;
+  const { store, openCalls, entriesPerCommitMax } = parts;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
   let isScheduled = false;
+  let groupTimer: Timer | undefined;
   let laterTimer: Timer | undefined;
-  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  /** Calls open at once, at the most; it fades as it quietens. */
+  let busiest = 0;
 
   function schedule(): void {
     if (isScheduled) return;
@@ -72,21 +69,18 @@ export function createChargeLog(parts: {
     setImmediate(writeInTurn);
   }
 
-  /**
-   * The commit of a group is followed by a pause in proportion to what it took, in which the next one gathers. A
-   * caller who sends one call after the other never waits for company.
-   */
+  function scheduleGroup(): void {
+    busiest = Math.max(busiest, openCalls());
+    if (queue.length >= Math.floor(busiest / 2)) schedule();
+    else groupTimer ??= setTimeout(writeInTurn, GROUP_WAIT_MAX_MS);
+  }
+
   function writeInTurn(): void {
-    const startedMs = clock.monotonic();
-    if (startedMs < pausedUntilMs) {
-      setImmediate(writeInTurn);
-      return;
-    }
+    clearTimeout(groupTimer);
+    groupTimer = undefined;
     isScheduled = false;
-    const isGroup = queue.length >= GROUP_MIN;
     writeNext();
-    const endedMs = clock.monotonic();
-    pausedUntilMs = endedMs + (isGroup ? pauseAfter(endedMs - startedMs) : 0);
+    busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
     if (queue.length > 0) schedule();
   }
 
@@ -134,7 +128,7 @@ export function createChargeLog(parts: {
     append: (entry, settled, alongside) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       queue.push({ entry, alongside, settled, resolve, reject });
-      schedule();
+      scheduleGroup();
       return promise;
     },
     appendLater: keepLater,
@@ -147,11 +141,6 @@ export function createChargeLog(parts: {
     },
     waiting: () => queue.length,
   };
-}
-
-function pauseAfter(commitMs: number): number {
-  const quick = Math.min(commitMs * QUICK_PAUSE.perCommit, QUICK_PAUSE.maxMs);
-  return Math.max(quick, Math.min(commitMs * SLOW_PAUSE.perCommit, SLOW_PAUSE.maxMs));
 }
 
 function settle(group: readonly Waiting[], error: unknown): void {
