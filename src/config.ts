@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { parseServerAddress } from "./dns/server-address.ts";
+import { DEFAULT_PLANS, type PlanCatalogue, readPlans } from "./metering/plans.ts";
+
 /** Every setting, checked and typed. Values come from the environment; see the table of settings in README. */
 export type Config = {
   readonly host: string;
@@ -8,7 +12,8 @@ export type Config = {
   readonly trustProxy: boolean;
   /** How long calls in flight may go on after SIGTERM. */
   readonly shutdownGraceMs: number;
-  readonly plansFile: string | null;
+  /** Those of PLANS_FILE where it is set. */
+  readonly plans: PlanCatalogue;
   readonly metrics: boolean;
   readonly dns: DnsConfig;
   readonly batch: BatchConfig;
@@ -67,10 +72,14 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings. `cores` is the default for WORKER_THREADS.
+ * Reads the settings, and the file that PLANS_FILE names. `cores` is the default for WORKER_THREADS.
  * Throws one ConfigError that lists every problem.
  */
-export function readConfig(environment: Environment, cores: number): Config {
+export function readConfig(
+  environment: Environment,
+  cores: number,
+  readText: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): Config {
   const settings = createReader(environment);
   const config: Config = {
     host: settings.text("HOST", "127.0.0.1"),
@@ -79,10 +88,10 @@ export function readConfig(environment: Environment, cores: number): Config {
     logLevel: settings.word("LOG_LEVEL", "info", LOG_LEVELS),
     trustProxy: settings.flag("TRUST_PROXY", false),
     shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
-    plansFile: settings.optional("PLANS_FILE"),
+    plans: settings.plans("PLANS_FILE", readText),
     metrics: settings.flag("METRICS", true),
     dns: {
-      servers: settings.list("DNS_SERVERS"),
+      servers: settings.servers("DNS_SERVERS"),
       lookupTimeoutMs: settings.integer("DNS_TIMEOUT_MS", 4000, 100, 30_000),
       requestTimeoutMs: settings.integer("DNS_REQUEST_TIMEOUT_MS", 5000, 100, 60_000),
       inFlightMax: settings.integer("DNS_IN_FLIGHT_MAX", 200, 1, 2000),
@@ -130,11 +139,29 @@ function createReader(environment: Environment) {
   return {
     text: (name: string, fallback: string): string => raw(name) ?? fallback,
     optional: (name: string): string | null => raw(name),
-    list: (name: string): string[] =>
-      (raw(name) ?? "")
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
+    servers(name: string): string[] {
+      const parts = (raw(name) ?? "").split(",").map((part) => part.trim());
+      const servers = parts.filter((part) => part !== "");
+      for (const server of servers) {
+        if (parseServerAddress(server) !== null) continue;
+        problems.push(`${name} must list IP addresses, each with or without a port, not "${server}".`);
+      }
+      return servers;
+    },
+    plans(name: string, readText: (path: string) => string): PlanCatalogue {
+      const path = raw(name);
+      if (path === null) return DEFAULT_PLANS;
+      let text: string;
+      try {
+        text = readText(path);
+      } catch {
+        return fallBack(DEFAULT_PLANS, `${name}: ${path} cannot be read.`);
+      }
+      const read = readPlans(text);
+      if (read.ok) return read.plans;
+      problems.push(...read.problems.map((problem) => `${name}: ${problem}.`));
+      return DEFAULT_PLANS;
+    },
     integer(name: string, fallback: number, min: number, max: number): number {
       const value = raw(name);
       if (value === null) return fallback;

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import { createKeyRing, type KeyRing } from "./accounts/key-ring.ts";
@@ -7,7 +6,7 @@ import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
 import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
 import { splitBatch } from "./batch/split.ts";
-import { type Config, ConfigError, type DnsConfig } from "./config.ts";
+import type { Config, DnsConfig } from "./config.ts";
 import { createDirectory, type Directory } from "./directory/directory.ts";
 import { createSyncThread } from "./directory/sync-thread.ts";
 import { createDnsCache, type DnsCache } from "./dns/cache.ts";
@@ -21,7 +20,7 @@ import { errorFacts } from "./log.ts";
 import { createBilling } from "./metering/billing.ts";
 import { createIdempotency, type Idempotency } from "./metering/idempotency.ts";
 import { createMeter, type Meter } from "./metering/meter.ts";
-import { DEFAULT_PLANS, type PlanCatalogue, readPlans } from "./metering/plans.ts";
+import type { PlanCatalogue } from "./metering/plans.ts";
 import { createRateLimiter, type RateLimiter } from "./metering/rate-limiter.ts";
 import { openStore, type Store } from "./store/open.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -53,8 +52,8 @@ const LIMITER_ENTRIES_MAX = 100_000;
 /** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export async function openParts(config: Config, surroundings: Surroundings): Promise<Parts> {
   await using stack = new AsyncDisposableStack();
-  const plans = plansOf(config.plansFile);
-  const money = openMoney(config, surroundings, plans, stack);
+  const { plans } = config;
+  const money = openMoney(config, surroundings, stack);
   // Its thread reads the last snapshot while the rest is opened.
   const directory = stack.use(createDirectoryOf(config, surroundings));
   const directoryStarted = directory.start();
@@ -82,12 +81,11 @@ function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: 
 
 /** The database, and all that counts and bills. */
 function openMoney(
-  config: Config,
+  { dataDir, plans }: Config,
   { clock, log, randomBytes }: Surroundings,
-  plans: PlanCatalogue,
   stack: AsyncDisposableStack,
 ) {
-  const store = openStore({ dataDir: config.dataDir, clock });
+  const store = openStore({ dataDir, clock });
   stack.defer(() => store.close());
   const keyRing = createKeyRing({ store, plans, clock });
   const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
@@ -97,7 +95,7 @@ function openMoney(
   });
   const billing = createBilling({ store, meter, clock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
-  const directory = join(config.dataDir, "idempotency");
+  const directory = join(dataDir, "idempotency");
   const idempotency = createIdempotency({ store, directory, clock });
   const prune = () =>
     idempotency.prune().catch((error: unknown) => log.error("pruning failed", errorFacts(error)));
@@ -174,25 +172,11 @@ export function openBatches(
   return { pool, runner };
 }
 
-function plansOf(file: string | null): PlanCatalogue {
-  if (file === null) return DEFAULT_PLANS;
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    throw new ConfigError(`PLANS_FILE: ${file} cannot be read.`);
-  }
-  const read = readPlans(text);
-  if (!read.ok) throw new ConfigError(read.problems.map((problem) => `PLANS_FILE: ${problem}`).join("\n"));
-  return read.plans;
-}
-
 function serversOf(texts: readonly string[]): readonly ServerAddress[] {
   if (texts.length === 0) return systemServers();
   return texts.map((text) => {
     const server = parseServerAddress(text);
-    if (server === null)
-      throw new ConfigError(`DNS_SERVERS: ${text} must be an IP address, with or without a port.`);
+    if (server === null) throw new Error("The settings let pass what is no server address");
     return server;
   });
 }

@@ -30,6 +30,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "accounts",
     "directory",
   ],
+  config: ["dns", "metering"],
   log: ["clock", "config"],
   client: [],
   examples: ["client"],
