@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Check, CheckResult } from "./http/health.ts";
-import type { Labelled, Readings } from "./http/metrics.ts";
+import type { Labelled, Reading, Readings } from "./http/metrics.ts";
 import type { Parts } from "./parts.ts";
 
 const MEGABYTE = 1_048_576;
@@ -56,51 +56,64 @@ async function checkDisk(dataDir: string): Promise<CheckResult> {
 }
 
 /** What the parts count themselves, for /metrics. */
-export function readingsOf({ resolver, dnsCache, domainFacts, pool, runner, directory }: Parts): Readings {
-  const labelled = (label: string, values: { readonly [name: string]: number }): Labelled[] =>
-    Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+export function readingsOf(parts: Parts): Readings {
+  return { ...lookupReadings(parts), ...poolReadings(parts), ...storeReadings(parts) };
+}
+
+function lookupReadings({ resolver, dnsCache, domainFacts }: Parts): Readings {
   return {
-    assay_dns_lookups: {
-      help: "Look-ups sent to the DNS since the start, by what became of them.",
-      read: () => {
-        const { queries, retries, tcpQueries, timeouts, errors } = resolver.stats();
-        return labelled("kind", { queries, retries, tcp: tcpQueries, timeouts, errors });
-      },
-    },
-    assay_dns_in_flight: { help: "Look-ups under way.", read: () => resolver.stats().inFlight },
-    assay_dns_waiting: { help: "Look-ups that wait for their turn.", read: () => resolver.stats().waiting },
-    assay_dns_cache: {
-      help: "Look-ups answered by the cache since the start.",
-      read: () => {
-        const { hits, misses, joined } = dnsCache.stats();
-        return labelled("outcome", { hits, misses, joined });
-      },
-    },
-    assay_domain_cache: {
-      help: "Mail domains answered by the cache of facts since the start.",
-      read: () => {
-        const { hits, misses } = domainFacts.stats();
-        return labelled("outcome", { hits, misses });
-      },
-    },
-    assay_pool_tasks: {
-      help: "Tasks of the worker threads.",
-      read: () => {
-        const { running, waiting, finished, retried, failed } = pool.stats();
-        return labelled("state", { running, waiting, finished, retried, failed });
-      },
-    },
-    assay_pool_run_seconds: {
-      help: "Time spent in tasks since the start.",
-      read: () => pool.stats().runMs / 1000,
-    },
-    assay_batches_under_way: { help: "Batches being answered.", read: () => runner.underWay() },
-    assay_directory_age_seconds: {
-      help: "Age of the directory's snapshot; -1 before the first.",
-      read: () => directory.stats().ageSeconds ?? -1,
-    },
-    assay_directory_listings: { help: "Listings in the snapshot.", read: () => directory.stats().listings },
+    assay_dns_lookups_total: counter("Look-ups in the DNS, what they took, and how many failed.", () => {
+      const { lookups, queries, retries, tcpQueries, timeouts, errors } = resolver.stats();
+      return labelled("kind", { lookups, queries, retries, tcp: tcpQueries, timeouts, errors });
+    }),
+    assay_dns_in_flight: gauge("Look-ups under way.", () => resolver.stats().inFlight),
+    assay_dns_waiting: gauge("Look-ups that wait for their turn.", () => resolver.stats().waiting),
+    assay_dns_cache_total: counter("Look-ups by what the cache had of them.", () => {
+      const { hits, misses, joined } = dnsCache.stats();
+      return labelled("outcome", { hits, misses, joined });
+    }),
+    assay_domain_cache_total: counter("Mail domains by what the cache of facts had of them.", () => {
+      const { hits, misses } = domainFacts.stats();
+      return labelled("outcome", { hits, misses });
+    }),
   };
+}
+
+function poolReadings({ pool, runner }: Parts): Readings {
+  return {
+    assay_pool_tasks: gauge("Tasks of the worker threads; the last three since the start.", () => {
+      const { running, waiting, finished, retried, failed } = pool.stats();
+      return labelled("state", { running, waiting, finished, retried, failed });
+    }),
+    assay_pool_wait_seconds_total: counter(
+      "Time that tasks waited for a thread.",
+      () => pool.stats().waitMs / 1000,
+    ),
+    assay_pool_run_seconds_total: counter("Time that tasks took.", () => pool.stats().runMs / 1000),
+    assay_batches_under_way: gauge("Batches being answered.", () => runner.underWay()),
+  };
+}
+
+function storeReadings({ store, meter, directory }: Parts): Readings {
+  return {
+    assay_database_errors_total: counter("Failures of the database.", () => store.stats().errors),
+    assay_charges_waiting: gauge("Charges that wait for the disk.", () => meter.waiting()),
+    assay_directory_age_seconds: gauge(
+      "Age of the directory's snapshot; -1 before the first.",
+      () => directory.stats().ageSeconds ?? -1,
+    ),
+    assay_directory_listings: gauge("Listings in the snapshot.", () => directory.stats().listings),
+    assay_directory_syncs_total: counter("Syncs of the directory by what became of them.", () =>
+      labelled("outcome", directory.stats().syncs),
+    ),
+  };
+}
+
+const counter = (help: string, read: Reading["read"]): Reading => ({ type: "counter", help, read });
+const gauge = (help: string, read: Reading["read"]): Reading => ({ type: "gauge", help, read });
+
+function labelled(label: string, values: { readonly [name: string]: number }): Labelled[] {
+  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }
 
 function rounded(ms: number): number {

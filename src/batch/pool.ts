@@ -31,6 +31,8 @@ export type PoolStats = {
   readonly finished: number;
   readonly retried: number;
   readonly failed: number;
+  /** Time that tasks waited for a thread in all. */
+  readonly waitMs: number;
   /** Time that tasks took in all. */
   readonly runMs: number;
 };
@@ -66,7 +68,7 @@ export function createPool(settings: PoolSettings): Pool {
     atomics: "async",
   });
   const slots = createSlots(settings.threads, settings.waitingMax);
-  const totals = { finished: 0, retried: 0, failed: 0, runMs: 0 };
+  const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
 
   async function attempt(name: string, task: unknown) {
     const deadline = new AbortController();
@@ -94,8 +96,10 @@ export function createPool(settings: PoolSettings): Pool {
 
   return {
     async run(name, task, signal) {
+      const queuedMs = settings.clock.monotonic();
       await slots.take(signal);
       const startedMs = settings.clock.monotonic();
+      totals.waitMs += startedMs - queuedMs;
       try {
         const outcome = await attemptTwice(name, task);
         totals.finished += 1;

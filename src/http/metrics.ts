@@ -9,9 +9,14 @@ export type Metrics = {
   readonly text: () => Promise<string>;
 };
 
-/** Values that parts count themselves, read when the metrics are: name → help and current value. */
-export type Readings = {
-  readonly [name: string]: { readonly help: string; readonly read: () => number | Labelled[] };
+/** Values that parts count themselves, read when the metrics are, by name. */
+export type Readings = { readonly [name: string]: Reading };
+
+export type Reading = {
+  readonly help: string;
+  /** `counter` where the value only grows while the process lives; its name then ends in `_total`. */
+  readonly type: "counter" | "gauge";
+  readonly read: () => number | Labelled[];
 };
 
 export type Labelled = { readonly labels: { readonly [label: string]: string }; readonly value: number };
@@ -41,7 +46,7 @@ export function createMetrics(readings: Readings): Metrics {
     labelNames: ["route"],
     registers: [registry],
   });
-  for (const [name, { help, read }] of Object.entries(readings)) addReading(registry, name, help, read);
+  for (const [name, reading] of Object.entries(readings)) addReading(registry, name, reading);
   // Finding a series by its labels costs more than counting in it.
   const series = new Map<string, ReturnType<typeof seriesOf>>();
   const seriesOf = (route: string, status: number) => ({
@@ -62,18 +67,27 @@ export function createMetrics(readings: Readings): Metrics {
   };
 }
 
-function addReading(registry: Registry, name: string, help: string, read: () => number | Labelled[]): void {
-  const first = read();
-  const labelNames = typeof first === "number" ? [] : Object.keys(first[0]?.labels ?? {});
-  new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
+function addReading(registry: Registry, name: string, { help, type, read }: Reading): void {
+  const samples = (): Labelled[] => {
+    const now = read();
+    return typeof now === "number" ? [{ labels: {}, value: now }] : now;
+  };
+  const labelNames = Object.keys(samples()[0]?.labels ?? {});
+  const options = { name, help, labelNames, registers: [registry] };
+  if (type === "gauge") {
+    new Gauge({
+      ...options,
+      collect() {
+        for (const { labels, value } of samples()) this.set(labels, value);
+      },
+    });
+    return;
+  }
+  new Counter({
+    ...options,
     collect() {
-      const now = read();
-      if (typeof now === "number") this.set(now);
-      else for (const { labels, value } of now) this.set(labels, value);
+      this.reset();
+      for (const { labels, value } of samples()) this.inc(labels, value);
     },
   });
 }

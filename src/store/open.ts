@@ -59,6 +59,14 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
   const commit = database.prepare("COMMIT");
   const rollback = database.prepare("ROLLBACK");
   let isOpen = true;
+  let errors = 0;
+
+  /** The error as callers of the store see it; those of the disk are counted. */
+  function counted(error: unknown): unknown {
+    const seen = asStorageError(error);
+    if (seen !== error) errors += 1;
+    return seen;
+  }
 
   /**
    * Runs work as one transaction, or as part of the one that is running. The work must be synchronous: a
@@ -74,42 +82,47 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
       return result;
     } catch (error) {
       if (database.inTransaction) rollback.run();
-      throw asStorageError(error);
+      throw counted(error);
     }
   }
 
   function assertFileInPlace(): void {
     if (path === null) return;
     if (statSync(path, { throwIfNoEntry: false })?.ino !== fileNumber) {
+      errors += 1;
       throw new StorageError(`the database file ${path} was moved or removed while it was in use`);
     }
   }
 
   return {
-    accounts: withStorageErrors(createAccountStore(orm)),
-    planPeriods: withStorageErrors(createPlanPeriodStore(orm)),
-    usage: withStorageErrors(createUsageStore(orm)),
-    invoices: withStorageErrors(createInvoiceStore(orm)),
-    replies: withStorageErrors(createReplyStore(orm)),
+    accounts: withStorageErrors(createAccountStore(orm), counted),
+    planPeriods: withStorageErrors(createPlanPeriodStore(orm), counted),
+    usage: withStorageErrors(createUsageStore(orm), counted),
+    invoices: withStorageErrors(createInvoiceStore(orm), counted),
+    replies: withStorageErrors(createReplyStore(orm), counted),
     transact,
     isInTransaction: (): boolean => database.inTransaction,
-    ...withStorageErrors({
-      /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
-      probe: (): void => {
-        assertFileInPlace();
-        const row = { probeId: 1, at: clock.now() };
-        orm
-          .insert(probes)
-          .values(row)
-          .onConflictDoUpdate({ target: probes.probeId, set: { at: row.at } })
-          .run();
-      },
+    stats: (): { readonly errors: number } => ({ errors }),
+    ...withStorageErrors(
+      {
+        /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
+        probe: (): void => {
+          assertFileInPlace();
+          const row = { probeId: 1, at: clock.now() };
+          orm
+            .insert(probes)
+            .values(row)
+            .onConflictDoUpdate({ target: probes.probeId, set: { at: row.at } })
+            .run();
+        },
 
-      /** Moves the log into the database file and empties it: for idle time and the end. */
-      checkpoint: (): void => {
-        database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+        /** Moves the log into the database file and empties it: for idle time and the end. */
+        checkpoint: (): void => {
+          database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+        },
       },
-    }),
+      counted,
+    ),
 
     /** Frees the data directory. Closing twice is closing once. */
     close: (): void => {

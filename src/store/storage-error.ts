@@ -32,15 +32,15 @@ export function asStorageError(error: unknown): unknown {
 
 type Functions = Readonly<Record<string, (...values: never[]) => unknown>>;
 
-/** The same functions, each of which throws a StorageError where the disk failed it. */
-export function withStorageErrors<T extends Functions>(functions: T): T {
+/** The same functions, each of which throws what `seen` makes of an error. */
+export function withStorageErrors<T extends Functions>(functions: T, seen: (error: unknown) => unknown): T {
   const wrapped = Object.entries(functions).map(([name, declared]) => {
     const call = declared as (...values: unknown[]) => unknown;
     const mapped = (...values: unknown[]): unknown => {
       try {
         return call(...values);
       } catch (error) {
-        throw asStorageError(error);
+        throw seen(error);
       }
     };
     return [name, mapped] as const;

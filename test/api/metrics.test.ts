@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 describe("GET /metrics", () => {
@@ -45,6 +47,34 @@ describe("GET /metrics", () => {
       await server.call(`/v1/directory/host-${n}.example`);
     }
     expect(await series()).toBe(before);
+  });
+
+  test("200 tells of every part that an operator plans with, each sum as a counter", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    await server.call("/v1/email/batch", { key, body: { emails: ["a@good.com", "b@good.com"] } });
+    const text = await (await server.call("/metrics")).text();
+    const sampleOf = (sample: string) => Number(text.split(`\n${sample} `)[1]?.split("\n")[0]);
+    expect(sampleOf('assay_dns_lookups_total{kind="lookups"}')).toBeGreaterThan(0);
+    expect(sampleOf('assay_dns_lookups_total{kind="errors"}')).toBe(0);
+    expect(sampleOf('assay_domain_cache_total{outcome="hits"}')).toBeGreaterThan(0);
+    expect(sampleOf("assay_pool_wait_seconds_total")).toBeGreaterThanOrEqual(0);
+    expect(sampleOf("assay_pool_run_seconds_total")).toBeGreaterThanOrEqual(0);
+    expect(sampleOf("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
+    expect(sampleOf("assay_directory_age_seconds")).toBeGreaterThanOrEqual(0);
+    expect(sampleOf("assay_database_errors_total")).toBe(0);
+    const gauges = [...text.matchAll(/^# TYPE (assay_\w+_total) gauge$/gm)];
+    expect(gauges).toEqual([]);
+  });
+
+  test("200 counts the failures of the database, and a call twice read is counted once", async () => {
+    await using server = await startTestServer();
+    rmSync(join(server.dataDir, "assay.db"));
+    await server.call("/health");
+    for (let reading = 0; reading < 2; reading += 1) {
+      const text = await (await server.call("/metrics")).text();
+      expect(text).toContain("\nassay_database_errors_total 1\n");
+    }
   });
 
   test("404 where the operator keeps them back", async () => {
