@@ -44,3 +44,26 @@ describe("a POST without a body", () => {
     expect(await refusalOf(reply)).toBe("400 invalid_request");
   });
 });
+
+describe("a batch is answered in lines", () => {
+  test.each([
+    ["application/x-ndjson", true],
+    ["APPLICATION/X-NDJSON", true],
+    ["application/ndjson, */*;q=0.1", true],
+    ["application/json, application/x-ndjson", true],
+    ["application/json, application/x-ndjson;q=0.5", false],
+    ["application/json, application/x-ndjson;q=0", false],
+    ["application/*", false],
+    ["*/*", false],
+    ["text/html", false],
+  ])("where Accept asks for them: %s", async (accept, isLines) => {
+    const key = await server.signUp();
+    const reply = await server.call("/v1/phone/batch", {
+      key,
+      body: { phones: [] },
+      headers: { Accept: accept },
+    });
+    const type = isLines ? "application/x-ndjson" : "application/json";
+    expect(reply.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
+  });
+});

@@ -1,0 +1,138 @@
+import { inGroups } from "../batch/in-order.ts";
+import { addCounts } from "../batch/judge.ts";
+import type { JudgeOutcome, SplitOutcome } from "../batch/messages.ts";
+import type { IdempotentCall } from "../metering/idempotency.ts";
+import type { Reservation } from "../metering/reservation.ts";
+import type { Call } from "./boundary.ts";
+import { byteStream } from "./byte-stream.ts";
+import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
+
+/** A batch that was cut and whose units are reserved. */
+export type BatchRun = {
+  readonly call: Call;
+  /** The words of the summary. */
+  readonly statuses: readonly string[];
+  readonly batch: Extract<SplitOutcome, { ok: true }>;
+  readonly reservation: Reservation;
+  readonly unitsPerItem: number;
+  readonly results: AsyncGenerator<JudgeOutcome, void, undefined>;
+  /** JSON lines rather than one object. */
+  readonly lines: boolean;
+};
+
+/** Chunks that are charged together: a commit takes longer than a chunk's way to the reader. */
+const CHUNKS_PER_CHARGE = 4;
+
+/** Judges and charges everything, then answers. */
+export async function answerWhole(run: BatchRun): Promise<Reply> {
+  const texts: Uint8Array[] = [];
+  for await (const part of chargedParts(run)) texts.push(part);
+  run.call.units = run.reservation.chargedUnits();
+  return { status: 200, body: Buffer.concat(texts), headers: replyHeaders(run) };
+}
+
+/** Judges everything into the kept reply and charges it in the transaction that keeps it. */
+export async function answerKept(run: BatchRun, entry: IdempotentCall): Promise<Reply> {
+  const kept = await entry.openBody();
+  const totals = newTotals();
+  await kept.append(opening(run));
+  for await (const outcome of run.results) {
+    count(totals, outcome);
+    await kept.append(outcome.bytes);
+  }
+  const units = totals.chargeable * run.unitsPerItem;
+  await kept.append(closing(run, totals, units));
+  const headers = replyHeaders(run);
+  const keep = await kept.keep({ status: 200, headers });
+  await run.reservation.record({ endpoint: run.call.route, units }, keep);
+  run.call.units = units;
+  return { status: 200, body: kept.whole(), headers };
+}
+
+/**
+ * Answers once the first chunk is charged, and judges the rest as it is read. The headers tell the units reserved.
+ * Takes over what is left to clean up.
+ */
+export async function answerStreamed(
+  run: BatchRun,
+  cleanUp: DisposableStack,
+  stallMs: number,
+): Promise<Reply> {
+  const { call, reservation } = run;
+  const source = chargedParts(run);
+  // What fails up to here still gets an answer; afterwards the connection can only be broken off.
+  const first = await source.next();
+  const left = cleanUp.move();
+  call.streaming = true;
+  call.units = reservation.units;
+  const body = byteStream(resumed(first, source), {
+    stallMs,
+    onError: call.broken,
+    onEnd(complete) {
+      left.dispose();
+      call.units = reservation.chargedUnits();
+      call.finish(200, complete ? "complete" : "cut");
+    },
+  });
+  return { status: 200, body, headers: replyHeaders(run) };
+}
+
+/** A generator of which the first value was taken, as if none was. */
+async function* resumed(
+  first: IteratorResult<Uint8Array, void>,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
+}
+
+/** The reply's bytes in order. The units of a chunk are on disk before its bytes are handed out. */
+async function* chargedParts(run: BatchRun): AsyncGenerator<Uint8Array, void, undefined> {
+  const { reservation, unitsPerItem } = run;
+  const endpoint = run.call.route;
+  const totals = newTotals();
+  let started = false;
+  for await (const outcomes of inGroups(run.results, CHUNKS_PER_CHARGE)) {
+    const chargeable = outcomes.reduce((sum, outcome) => sum + outcome.chargeable, 0);
+    await reservation.record({ endpoint, units: chargeable * unitsPerItem });
+    if (!started) yield opening(run);
+    started = true;
+    for (const outcome of outcomes) {
+      count(totals, outcome);
+      yield outcome.bytes;
+    }
+  }
+  if (!started) {
+    await reservation.record({ endpoint, units: 0 });
+    yield opening(run);
+  }
+  yield closing(run, totals, reservation.chargedUnits());
+}
+
+type Totals = { chunks: number; chargeable: number; readonly counts: { [status: string]: number } };
+
+const newTotals = (): Totals => ({ chunks: 0, chargeable: 0, counts: {} });
+
+function count(totals: Totals, outcome: JudgeOutcome): void {
+  totals.chunks += 1;
+  totals.chargeable += outcome.chargeable;
+  addCounts(totals.counts, outcome.counts);
+}
+
+function opening({ lines, batch }: BatchRun): Uint8Array {
+  return Buffer.from(lines ? "" : `{"count":${batch.count},"results":[`);
+}
+
+function closing({ lines, batch, statuses }: BatchRun, totals: Totals, units: number): Uint8Array {
+  const summary: { [word: string]: number } = {};
+  for (const status of statuses) summary[status] = totals.counts[status] ?? 0;
+  summary.duplicates = batch.count - batch.distinct;
+  summary.units_charged = units;
+  const text = JSON.stringify(summary);
+  if (!lines) return Buffer.from(`],"summary":${text}}`);
+  return Buffer.from(`${totals.chunks === 0 ? "" : "\n"}{"count":${batch.count},"summary":${text}}\n`);
+}
+
+function replyHeaders({ lines }: BatchRun): { readonly [name: string]: string } {
+  return { "Content-Type": lines ? NDJSON_TYPE : JSON_TYPE };
+}
