@@ -38,50 +38,48 @@ export type ChargeLog = {
 const DAY_MS = 86_400_000;
 const LATER_MS = 1_000;
 
-/** A charge waits no longer than this for its group. */
-const GROUP_WAIT_MAX_MS = 2;
-
 /** Sums kept for calls of no units. When the disk takes none for so long that there are more, calls go uncounted. */
 const LATER_ENTRIES_MAX = 10_000;
 
 /**
- * Writes charges in groups: one transaction for half of the calls that are open at the busiest, at most
- * `entriesPerCommitMax` of them. A caller who sends one call after the other never waits for company.
+ * Writes charges in groups: what comes in while one group is on its way to the disk is the next, at most
+ * `entriesPerCommitMax` charges. The disk is waited for beside the thread, not on it.
  */
-export function createChargeLog(parts: {
-  store: Store;
-  /** Calls that may still be charged. */
-  openCalls: () => number;
-  entriesPerCommitMax: number;
-}): ChargeLog {
-  const { store, openCalls, entriesPerCommitMax } = parts;
+export function createChargeLog(parts: { store: Store; entriesPerCommitMax: number }): ChargeLog {
+  const { store, entriesPerCommitMax } = parts;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
-  let isScheduled = false;
-  let groupTimer: Timer | undefined;
+  let isWriting = false;
   let laterTimer: Timer | undefined;
-  /** Calls open at once, at the most; it fades as it quietens. */
-  let busiest = 0;
 
   function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(writeInTurn);
+    if (isWriting) return;
+    isWriting = true;
+    setImmediate(() => void writeInTurn());
   }
 
-  function scheduleGroup(): void {
-    busiest = Math.max(busiest, openCalls());
-    if (queue.length >= Math.floor(busiest / 2)) schedule();
-    else groupTimer ??= setTimeout(writeInTurn, GROUP_WAIT_MAX_MS);
-  }
-
-  function writeInTurn(): void {
-    clearTimeout(groupTimer);
-    groupTimer = undefined;
-    isScheduled = false;
-    writeNext();
-    busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
+  async function writeInTurn(): Promise<void> {
+    const written = writeNext(store.transactUnsynced);
+    const error = written.length === 0 ? undefined : await syncError();
+    for (const { resolve, reject } of written) {
+      if (error === undefined) resolve();
+      else reject(error);
+    }
+    isWriting = false;
     if (queue.length > 0) schedule();
+  }
+
+  /**
+   * Why what was committed is not on the disk, or undefined. A commit that waits for the disk takes what went
+   * before it along, so it is tried where the log alone cannot be brought there.
+   */
+  async function syncError(): Promise<unknown> {
+    try {
+      await store.sync();
+      return undefined;
+    } catch {
+      return caught(() => store.probe());
+    }
   }
 
   function takeLater(): ChargeEntry[] {
@@ -112,30 +110,36 @@ export function createChargeLog(parts: {
     }
   }
 
-  function writeNext(): void {
+  /** Writes what waits first. Returns the charges that are committed; those that cannot be are told so. */
+  function writeNext(transact: Store["transact"]): readonly Waiting[] {
     const group = queue.slice(0, entriesPerCommitMax);
     queue = queue.slice(entriesPerCommitMax);
-    if (group.length === 0) return;
+    if (group.length === 0) return [];
     const entries = takeLater();
-    const error = tryWrite(store, group, entries);
+    const error = caught(() => writeGroup(store, transact, group, entries));
     if (error !== undefined) for (const entry of entries) keepLater(entry);
-    if (error === undefined || error instanceof StorageError) settle(group, error);
+    if (error === undefined || error instanceof StorageError) return settle(group, error);
     // One entry's own fault must not fail its neighbours: each goes by itself.
-    else for (const waiting of group) settle([waiting], tryWrite(store, [waiting], []));
+    return group.flatMap((waiting) =>
+      settle(
+        [waiting],
+        caught(() => writeGroup(store, transact, [waiting], [])),
+      ),
+    );
   }
 
   return {
     append: (entry, settled, alongside) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       queue.push({ entry, alongside, settled, resolve, reject });
-      scheduleGroup();
+      schedule();
       return promise;
     },
     appendLater: keepLater,
     flush: () => {
       // Inside a transaction the entries would be reported as written before they are.
       if (store.isInTransaction()) throw new Error("charges are not written inside another transaction");
-      while (queue.length > 0) writeNext();
+      while (queue.length > 0) for (const { resolve } of writeNext(store.transact)) resolve();
       writeLater();
       return later.size === 0;
     },
@@ -143,20 +147,30 @@ export function createChargeLog(parts: {
   };
 }
 
-function settle(group: readonly Waiting[], error: unknown): void {
+/** Tells memory what became of a group, in the turn of its commit. Returns the charges that are committed. */
+function settle(group: readonly Waiting[], error: unknown): readonly Waiting[] {
   for (const { settled } of group) settled(error === undefined);
-  for (const { resolve, reject } of group) {
-    if (error === undefined) resolve();
-    else reject(error);
-  }
+  if (error === undefined) return group;
+  for (const { reject } of group) reject(error);
+  return [];
 }
 
-function tryWrite(store: Store, group: readonly Waiting[], later: readonly ChargeEntry[]): unknown {
+function writeGroup(
+  store: Store,
+  transact: Store["transact"],
+  group: readonly Waiting[],
+  later: readonly ChargeEntry[],
+): void {
+  transact(() => {
+    writeEntries(store, [...group.map(({ entry }) => entry), ...later]);
+    for (const { alongside } of group) alongside?.();
+  });
+}
+
+/** What the work throws, or undefined. */
+function caught(work: () => void): unknown {
   try {
-    store.transact(() => {
-      writeEntries(store, [...group.map(({ entry }) => entry), ...later]);
-      for (const { alongside } of group) alongside?.();
-    });
+    work();
     return undefined;
   } catch (error) {
     return error ?? new Error("nothing was thrown");

@@ -12,6 +12,7 @@ import {
   prepareDataDir,
 } from "./database-file.ts";
 import { createInvoiceStore } from "./invoice-store.ts";
+import { createLogSync } from "./log-sync.ts";
 import { migrate } from "./migrations.ts";
 import { createPlanPeriodStore } from "./plan-period-store.ts";
 import { createReplyStore } from "./reply-store.ts";
@@ -58,6 +59,9 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const rollback = database.prepare("ROLLBACK");
+  const syncOnCommit = database.prepare("PRAGMA synchronous = FULL");
+  const leaveSyncOut = database.prepare("PRAGMA synchronous = NORMAL");
+  const logSync = path === null ? null : createLogSync(path);
   let isOpen = true;
   let errors = 0;
 
@@ -86,6 +90,30 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     }
   }
 
+  /**
+   * As `transact`, but the commit does not wait for the disk: until `sync` has resolved, a power cut may undo it.
+   * It cannot be part of another transaction.
+   */
+  function transactUnsynced<T>(work: () => T extends PromiseLike<unknown> ? never : T): T {
+    if (database.inTransaction) throw new Error("a commit inside a transaction cannot go unsynced");
+    leaveSyncOut.run();
+    try {
+      return transact(work);
+    } finally {
+      syncOnCommit.run();
+    }
+  }
+
+  /** Resolves once all that was committed is on the disk. The thread goes on meanwhile. */
+  async function sync(): Promise<void> {
+    try {
+      await logSync?.sync();
+    } catch (cause) {
+      errors += 1;
+      throw new StorageError("the database's log did not reach the disk", { cause });
+    }
+  }
+
   function assertFileInPlace(): void {
     if (path === null) return;
     if (statSync(path, { throwIfNoEntry: false })?.ino !== fileNumber) {
@@ -101,6 +129,8 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     invoices: withStorageErrors(createInvoiceStore(orm), counted),
     replies: withStorageErrors(createReplyStore(orm), counted),
     transact,
+    transactUnsynced,
+    sync,
     isInTransaction: (): boolean => database.inTransaction,
     stats: (): { readonly errors: number } => ({ errors }),
     ...withStorageErrors(
@@ -128,6 +158,7 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     close: (): void => {
       if (!isOpen) return;
       isOpen = false;
+      logSync?.close();
       database.close(true);
       unlock();
     },

@@ -142,6 +142,10 @@ describe("record", () => {
         if (!parts.store.isInTransaction()) transactions += 1;
         return parts.store.transact(work as () => never);
       },
+      transactUnsynced: <T>(work: () => T) => {
+        transactions += 1;
+        return parts.store.transactUnsynced(work as () => never);
+      },
     } as typeof parts.store;
     const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
     const { accountId } = signUp(parts, "growth");
@@ -152,6 +156,57 @@ describe("record", () => {
     );
     expect(transactions).toBe(1);
     expect(parts.accounts.view(accountId).usage.units).toBe(500);
+  });
+
+  test("a charge is not told before the log is on the disk, and the thread goes on meanwhile", async () => {
+    const parts = openParts({ clock: handClock() });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let syncs = 0;
+    const sync = () => {
+      syncs += 1;
+      return promise;
+    };
+    const store = { ...parts.store, sync } as typeof parts.store;
+    const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
+    const { accountId } = signUp(parts);
+    let told = 0;
+    const charge = async () => {
+      await meter.reserve({ accountId }, 1).record({ endpoint: ENDPOINT, units: 1 });
+      told += 1;
+    };
+    const first = charge();
+    await new Promise(setImmediate);
+    const later = [charge(), charge()];
+    await new Promise(setImmediate);
+    expect({ syncs, told, waiting: meter.waiting() }).toEqual({ syncs: 1, told: 0, waiting: 2 });
+    resolve();
+    await Promise.all([first, ...later]);
+    expect({ syncs, told }).toEqual({ syncs: 2, told: 3 });
+  });
+
+  test.each([
+    ["told where a commit that waits for the disk takes it along", () => {}, "told"],
+    [
+      "refused where the disk takes nothing",
+      () => {
+        throw new StorageError("SQLITE_IOERR");
+      },
+      "refused",
+    ],
+  ])("a charge whose log does not reach the disk is %s", async (_, probe, expected) => {
+    const parts = openParts({ clock: handClock() });
+    const sync = () => Promise.reject(new StorageError("the log did not reach the disk"));
+    const store = { ...parts.store, sync, probe } as typeof parts.store;
+    const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
+    const { accountId } = signUp(parts);
+    const outcome = await meter
+      .reserve({ accountId }, 1)
+      .record({ endpoint: ENDPOINT, units: 1 })
+      .then(
+        () => "told",
+        (error: unknown) => (error instanceof StorageError ? "refused" : "a bug"),
+      );
+    expect(outcome).toBe(expected);
   });
 
   test("when the disk fails, every waiter is told, nothing is counted, and the next charge works", async () => {
