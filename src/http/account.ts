@@ -1,27 +1,15 @@
 import { Elysia } from "elysia";
 import type { AccountView } from "../accounts/account-view.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Account } from "../accounts/key-ring.ts";
 import type { RotatedKey } from "../accounts/key-rotation.ts";
-import type { Meter } from "../metering/meter.ts";
 import { parseUsd } from "../metering/money.ts";
-import type { Boundary, Call } from "./boundary.ts";
-import type { Guard } from "./guard.ts";
-import type { Idempotent } from "./idempotent.ts";
-import { json } from "./reply.ts";
-import { BODY_UNREAD, parseJson, readBytes, requireJson } from "./request-body.ts";
+import { type AccountCallParts, type AccountChange, accountCalls } from "./account-call.ts";
+import { BODY_UNREAD } from "./request-body.ts";
 import { createReader } from "./schema.ts";
 import { changePlan, getAccount, getUsage, listInvoices, rotateKey } from "./specification/account.ts";
 import { InvoicesQuery, PlanBody, RotateBody, UsageQuery } from "./wire.ts";
 
-export type AccountRouteParts = {
-  readonly boundary: Boundary;
-  readonly guard: Guard;
-  readonly accounts: Accounts;
-  readonly meter: Meter;
-  readonly idempotent: Idempotent;
-  readonly bodyBytesMax: number;
-};
+export type AccountRouteParts = AccountCallParts & { readonly accounts: Accounts };
 
 const usageQuery = createReader(UsageQuery);
 const invoicesQuery = createReader(InvoicesQuery);
@@ -29,44 +17,8 @@ const planBody = createReader(PlanBody);
 const rotateBody = createReader(RotateBody);
 
 /** The account of the key: its state, usage, plan, invoices and keys. These calls cost no units. */
-export function accountRoutes(parts: AccountRouteParts) {
-  const { boundary, guard, accounts, meter } = parts;
-
-  const read = <View>(route: string, view: (account: Account, call: Call) => View) =>
-    boundary.route<View>(route, (call) => {
-      const account = guard.admit(call);
-      const reply = json(view(account, call));
-      meter.countCall(account, route);
-      return reply;
-    });
-
-  const write = <View, Body>(
-    route: string,
-    status: number,
-    change: (account: Account, body: unknown, alongside: (view: View) => void) => View,
-    bodyOf: (view: View) => Body,
-    secret = false,
-  ) =>
-    boundary.route<Body>(route, async (call) => {
-      const account = guard.admit(call);
-      requireJson(call.request);
-      const bytes = await readBytes(call.request, parts.bodyBytesMax);
-      return parts.idempotent(
-        call,
-        account,
-        bytes,
-        async (entry) => {
-          const keep = (view: View) => {
-            entry?.keep({ status, headers: {}, body: JSON.stringify(bodyOf(view)) })();
-          };
-          const view = change(account, parseJson(bytes), keep);
-          meter.countCall(account, route);
-          return json(bodyOf(view), status);
-        },
-        { secret },
-      );
-    });
-
+export function accountRoutes({ accounts, ...parts }: AccountRouteParts) {
+  const { read, write } = accountCalls(parts);
   return new Elysia({ name: "account" })
     .get(
       "/v1/account",
@@ -89,33 +41,40 @@ export function accountRoutes(parts: AccountRouteParts) {
       }),
       { detail: listInvoices },
     )
-    .post(
-      "/v1/account/plan",
-      write(
-        "/v1/account/plan",
-        200,
-        ({ accountId }, body, alongside: (view: AccountView) => void) => {
-          const { plan, spend_limit_usd } = planBody.body(body);
-          const spendLimitMicroUsd =
-            typeof spend_limit_usd === "string" ? parseUsd(spend_limit_usd) : spend_limit_usd;
-          return accounts.changePlan(accountId, { plan, spendLimitMicroUsd }, alongside);
-        },
-        (view) => view,
-      ),
-      { ...BODY_UNREAD, detail: changePlan },
-    )
-    .post(
-      "/v1/account/keys/rotate",
-      write(
-        "/v1/account/keys/rotate",
-        201,
-        ({ accountId }, body, alongside: (rotated: RotatedKey) => void) => {
-          const { overlap_seconds } = rotateBody.body(body);
-          return accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0 }, alongside);
-        },
-        ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
-        true,
-      ),
-      { ...BODY_UNREAD, detail: rotateKey },
-    );
+    .post("/v1/account/plan", write("/v1/account/plan", planChange(accounts)), {
+      ...BODY_UNREAD,
+      detail: changePlan,
+    })
+    .post("/v1/account/keys/rotate", write("/v1/account/keys/rotate", keyRotation(accounts)), {
+      ...BODY_UNREAD,
+      detail: rotateKey,
+    });
+}
+
+function planChange(accounts: Accounts): AccountChange<AccountView, AccountView> {
+  return {
+    status: 200,
+    make({ accountId }, body, alongside) {
+      const { plan, spend_limit_usd } = planBody.body(body);
+      const spendLimitMicroUsd =
+        typeof spend_limit_usd === "string" ? parseUsd(spend_limit_usd) : spend_limit_usd;
+      return accounts.changePlan(accountId, { plan, spendLimitMicroUsd }, alongside);
+    },
+    bodyOf: (view) => view,
+    secret: false,
+  };
+}
+
+type RotatedKeyView = { readonly api_key: string; readonly old_key_expires_at: string };
+
+function keyRotation(accounts: Accounts): AccountChange<RotatedKey, RotatedKeyView> {
+  return {
+    status: 201,
+    make({ accountId }, body, alongside) {
+      const { overlap_seconds } = rotateBody.body(body);
+      return accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0 }, alongside);
+    },
+    bodyOf: ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
+    secret: true,
+  };
 }
