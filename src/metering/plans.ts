@@ -127,7 +127,7 @@ export function readPlans(json: string): PlansRead {
   if (file.currency !== "USD") problems.push('currency must be "USD"');
   const entries: readonly unknown[] = file.plans;
   const plans = entries.flatMap((entry, index) => readPlan(entry, `plans[${index}]`, problems));
-  checkNames(plans, problems);
+  checkNames(plans, plans.length === entries.length, problems);
   plans.sort((a, b) => a.monthlyPriceMicroUsd - b.monthlyPriceMicroUsd);
   checkOrder(plans, problems);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, plans };
@@ -156,11 +156,11 @@ function readPlan(entry: unknown, at: string, problems: string[]): Plan[] {
   return problems.length > before ? [] : [{ plan: name as PlanName, ...plan }];
 }
 
-function checkNames(plans: readonly Plan[], problems: string[]): void {
+function checkNames(plans: readonly Plan[], isEachRead: boolean, problems: string[]): void {
   for (const name of PLAN_NAMES) {
     const count = plans.filter((plan) => plan.plan === name).length;
     // A plan whose entry has problems of its own is not reported as missing too.
-    if (count === 0 && problems.length === 0) problems.push(`the plan ${name} is missing`);
+    if (count === 0 && isEachRead) problems.push(`the plan ${name} is missing`);
     if (count > 1) problems.push(`the plan ${name} is given ${count} times`);
   }
 }

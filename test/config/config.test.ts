@@ -81,4 +81,12 @@ describe("PLANS_FILE", () => {
     expect(problems[1]).toBe('PLANS_FILE: currency must be "USD".');
     expect(problems.length).toBeGreaterThan(2);
   });
+
+  test("a plan that is missing is told of beside other problems", () => {
+    const plans = plansView(DEFAULT_PLANS).plans.slice(1);
+    expect(problemsOf({ PLANS_FILE: "plans.json" }, JSON.stringify({ currency: "EUR", plans }))).toEqual([
+      'PLANS_FILE: currency must be "USD".',
+      "PLANS_FILE: the plan free is missing.",
+    ]);
+  });
 });

@@ -23,6 +23,7 @@ export const getHealth = operation({
     200: { description: "`healthy` or `degraded`.", content: { "application/json": Health } },
     503: {
       description: "`failing`: calls cannot be answered or charged. Not the error envelope.",
+      headers: ["Retry-After"],
       content: { "application/json": Health },
     },
   },
