@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { openRaw, readReply } from "../support/raw-http.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = temporaryFolder("bad-http");
 let dns: Awaited<ReturnType<typeof startDns>>;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { checkBooks } from "../metering/books.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
@@ -6,6 +6,8 @@ import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { startShiftedProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
+
+setDefaultTimeout(120_000);
 
 const HOUR_MS = 3_600_000;
 const JUMPS_MS = [HOUR_MS, 0, -HOUR_MS, 0, HOUR_MS, -HOUR_MS, 0];

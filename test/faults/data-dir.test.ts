@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
@@ -8,6 +8,8 @@ import { jsonOf } from "../support/json.ts";
 import { failedStart, startProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
 import { mountSmallDisk, readOnlyFolder } from "../support/small-disk.ts";
+
+setDefaultTimeout(120_000);
 
 /** A start that ends with exit code 1 and one line for the operator, which it returns. */
 async function refusedStart(dataDir: string): Promise<string> {

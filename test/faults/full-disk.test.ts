@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
@@ -6,6 +6,8 @@ import { startProcess } from "../support/process.ts";
 import { openStalled, requestText } from "../support/raw-http.ts";
 import { refusalOf } from "../support/server.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+
+setDefaultTimeout(120_000);
 
 const CHARGES_UNTIL_FULL_MAX = 20_000;
 
@@ -96,7 +98,7 @@ test("on a full disk writes are refused with 503, reads go on, and once there is
   expect(await server.end("SIGTERM")).toBe(0);
   await using next = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
   expect(await callerOf(next.url).unitsOf(key)).toBe(announced);
-}, 60_000);
+});
 
 test("a disk that fills up in the middle of a batch breaks its reply off; what was read of it is charged, the rest is not", async () => {
   using disk = mountSmallDisk(24);
@@ -130,4 +132,4 @@ test("a disk that fills up in the middle of a batch breaks its reply off; what w
   expect(units).toBeGreaterThanOrEqual(lastRead);
   expect(units).toBeLessThan(items);
   expect(units % 1000).toBe(0);
-}, 60_000);
+});

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
+
+setDefaultTimeout(120_000);
 
 const CALLS = 100;
 

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
@@ -7,6 +7,8 @@ import { checkBooks } from "../metering/books.ts";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { killStart, startShiftedProcess, temporaryFolder } from "../support/process.ts";
+
+setDefaultTimeout(120_000);
 
 const ROUNDS = 5;
 const ACCOUNTS = 220;
@@ -110,4 +112,4 @@ test("kill -9 around the turn of a month bills each month of each account once, 
   );
   expect(seenInvoices.size).toBe(ACCOUNTS * ROUNDS);
   expect(units).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { checkBooks } from "../metering/books.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";
+
+setDefaultTimeout(120_000);
 
 const ROUNDS = 12;
 const ACCOUNTS_PER_ROUND = 6;
@@ -89,4 +91,4 @@ test("kill -9 during plan changes leaves each account before or after a change, 
   );
   expect(midway).toBeGreaterThan(0);
   expect(accounts.some(({ told }) => told > 0)).toBeTrue();
-}, 60_000);
+});

@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { quantile } from "../support/caller.ts";
 import { accountOf, jsonOf, keyOf } from "../support/json.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";
+
+setDefaultTimeout(120_000);
 
 const ZONE = "*.many.com MX 10 mx.good.com\ngood.com MX 10 mx.good.com\nmx.good.com A 8.8.8.8\n";
 const ROUNDS = 20;
@@ -74,4 +76,4 @@ test("kill -9 at any moment loses no announced unit, counts none twice, and the 
   expect(usage.units).toBeLessThanOrEqual(asked);
   // The median, as a busy machine may hold one start up.
   expect(quantile(startsMs, 0.5)).toBeLessThan(1000);
-}, 120_000);
+});

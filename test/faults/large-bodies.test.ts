@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { openRaw, type RawConnection, readReply } from "../support/raw-http.ts";
+
+setDefaultTimeout(120_000);
 
 const BODY_BYTES_MAX = 1_000_000;
 const MEGABYTE = 1_048_576;

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createPool, PoolFullError, PoolTaskError } from "../../src/batch/pool.ts";
 import { systemClock } from "../../src/clock.ts";
 import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
@@ -6,6 +6,8 @@ import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf } from "../support/json.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
+
+setDefaultTimeout(120_000);
 
 const BATCHES_MAX = 3;
 const BATCHES = 20;

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { openStalled, requestText } from "../support/raw-http.ts";
+
+setDefaultTimeout(120_000);
 
 const ITEMS = 100_000;
 const STALL_SECONDS = 2;
@@ -96,7 +98,7 @@ describe("a reader that", () => {
     });
     expect(reader.end()).not.toContain("summary");
     expect(await caller.unitsOf(stalledKey)).toBe(units);
-  }, 30_000);
+  });
 
   test("vanishes stops the work, and only what was judged is charged", async () => {
     const key = await caller.signUp();
@@ -143,7 +145,7 @@ describe("a reader that", () => {
     expect(replay.headers.get("Idempotent-Replayed")).toBe("true");
     expect((await replay.text()).slice(-100)).toContain(`"units_charged":${ITEMS}}}`);
     expect(await caller.unitsOf(key)).toBe(ITEMS);
-  }, 40_000);
+  });
 
   test.concurrent("reads slowly but steadily gets all of it", async () => {
     using ownFolder = temporaryFolder("slow-readers");
@@ -167,7 +169,7 @@ describe("a reader that", () => {
     expect(seconds).toBeGreaterThan(SILENCE_SECONDS_MAX);
     for (const reader of readers) expect(reader.end()).toContain('"units_charged":30000}}');
     expect(await unitsOf(key)).toBe(60_000);
-  }, 60_000);
+  });
 });
 
 /** Connections that the server has open with somebody who is not the caller of this test's other requests. */

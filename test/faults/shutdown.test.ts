@@ -1,10 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { checkBooks } from "../metering/books.ts";
 import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { openRaw, openStalled, rawCall, readReply, requestText } from "../support/raw-http.ts";
+
+setDefaultTimeout(120_000);
 
 const SLOW_CALLS = 60;
 const BATCH_ITEMS = 100_000;
@@ -90,7 +92,7 @@ describe("SIGTERM", () => {
     expect(await run.unitsOnDisk(key)).toBe(announced);
     expect(server.logged()).toEqual([]);
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
-  }, 30_000);
+  });
 
   test("with nothing to do exits at once, idle connections or not", async () => {
     await using run = await setUp("sigterm-idle");
@@ -148,7 +150,9 @@ describe("SIGTERM", () => {
       `while draining: ${asked.map((path, at) => `${path} ${statuses[at]}`).join(", ")}\n`,
     );
     for (const [at, expected] of [503, 200, 503, 503].entries()) {
-      expect([expected, Number.NaN]).toContain(statuses[at] ?? 0);
+      // A connection whose first bytes had not been looked at yet was idle, and closed as such.
+      const wasIdle = connections[at]?.received() === "";
+      if (!wasIdle) expect(statuses[at]).toBe(expected);
     }
     await server.end("SIGKILL");
   });

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE, quantile, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { openRaw, type RawConnection } from "../support/raw-http.ts";
+
+setDefaultTimeout(120_000);
 
 const IDLE_CONNECTIONS = 5000;
 /** The server looks after its connections every few seconds, so the limit of 10 s shows a little later. */
@@ -143,7 +145,7 @@ test("slow and silent connections are closed in time; until then everyone else i
   // What the slow ones began was neither counted nor charged; the batch of one was.
   expect(await caller.unitsOf(key)).toBe(times.length + 1 + 1);
   expect(server.logged()).toEqual([]);
-}, 60_000);
+});
 
 async function openEach(texts: readonly (readonly [name: string, text: string])[]) {
   return Promise.all(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
@@ -6,6 +6,8 @@ import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
 import { type ServerProcess, startShiftedProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
+
+setDefaultTimeout(120_000);
 
 const TASK_TIMEOUT_MS = 500;
 const ITEMS = 3500;
