@@ -7,9 +7,9 @@ import { type ServerProcess, startProcess, temporaryFolder } from "../support/pr
 setDefaultTimeout(120_000);
 
 const CALLS = 1000;
-const CONNECTIONS = 32;
+const CONNECTIONS = 16;
 /** Two cores do the server, the flood and the measuring: below this a quantile says nothing. */
-const FLOOR_MS = 40;
+const FLOOR_MS = 60;
 /** Batches of a whole plan keep both cores busy, and this process with reading them. */
 const BATCHES_FLOOR_MS = 120;
 
@@ -48,7 +48,7 @@ async function measure(): Promise<readonly number[]> {
   return times;
 }
 
-/** Has another process call as fast as it can meanwhile; what it was answered. */
+/** Has another process call by the thousand a second meanwhile; what it was answered. */
 async function flooded<T>(
   path: string,
   floodKey: string | null,
@@ -119,7 +119,7 @@ describe("a good key is not slowed down", () => {
     });
   });
 
-  test("by another key that calls as fast as it can, which is held to its rate and pays for what passed", async () => {
+  test("by another key that calls by the thousand a second, which is held to its rate and pays for what passed", async () => {
     await compare("a noisy key", async () => {
       const noisyKey = await caller.signUp("free");
       const startedMs = performance.now();
