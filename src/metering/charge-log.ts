@@ -41,19 +41,39 @@ const LATER_MS = 1_000;
 /** Sums kept for calls of no units. When the disk takes none for so long that there are more, calls go uncounted. */
 const LATER_ENTRIES_MAX = 10_000;
 
+/** A charge waits no longer than this for its group. */
+const GROUP_WAIT_MAX_MS = 1;
+
 /**
- * Writes charges in groups: what comes in while one group is on its way to the disk is the next, at most
- * `entriesPerCommitMax` charges. The disk is waited for beside the thread, not on it.
+ * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
+ * `entriesPerCommitMax` of them, and what comes in while a group is on its way to the disk is the next. The disk is
+ * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company.
  */
-export function createChargeLog(parts: { store: Store; entriesPerCommitMax: number }): ChargeLog {
-  const { store, entriesPerCommitMax } = parts;
+export function createChargeLog(parts: {
+  store: Store;
+  /** Calls that may still be charged. */
+  openCalls: () => number;
+  entriesPerCommitMax: number;
+}): ChargeLog {
+  const { store, openCalls, entriesPerCommitMax } = parts;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
   let isWriting = false;
+  let groupTimer: Timer | undefined;
   let laterTimer: Timer | undefined;
+  /** Calls open at once, at the most; it fades as it quietens. */
+  let busiest = 0;
 
   function schedule(): void {
-    if (isWriting) return;
+    busiest = Math.max(busiest, openCalls());
+    if (isWriting || queue.length === 0) return;
+    if (queue.length >= Math.floor(busiest / 2)) write();
+    else groupTimer ??= setTimeout(write, GROUP_WAIT_MAX_MS);
+  }
+
+  function write(): void {
+    clearTimeout(groupTimer);
+    groupTimer = undefined;
     isWriting = true;
     setImmediate(() => void writeInTurn());
   }
@@ -65,8 +85,9 @@ export function createChargeLog(parts: { store: Store; entriesPerCommitMax: numb
       if (error === undefined) resolve();
       else reject(error);
     }
+    busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
     isWriting = false;
-    if (queue.length > 0) schedule();
+    schedule();
   }
 
   /**

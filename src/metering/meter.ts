@@ -65,7 +65,12 @@ export function createMeter(parts: {
 }): Meter {
   const { store, plans, clock, planChanged } = parts;
   const ledgers = createLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
-  const log = createChargeLog({ store, entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX });
+  let openCalls = 0;
+  const log = createChargeLog({
+    store,
+    openCalls: () => openCalls,
+    entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
+  });
 
   const callTime = (ledger: Ledger): number => {
     // A clock that was set back must not move a call out of the plan period that pays for it.
@@ -90,8 +95,14 @@ export function createMeter(parts: {
         accountId,
         units,
         tally: current,
-        opened: ledgers.opened,
-        closed: ledgers.closed,
+        opened: (tally) => {
+          openCalls += 1;
+          ledgers.opened(tally);
+        },
+        closed: (tally) => {
+          openCalls -= 1;
+          ledgers.closed(tally);
+        },
         remainingUnits: () => remainingUnits(account),
         append: (charge, calls, settled, alongside) => {
           const endpoint = checkEndpoint(charge.endpoint);

@@ -78,6 +78,7 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
    */
   function transact<T>(work: () => T extends PromiseLike<unknown> ? never : T): T {
     if (database.inTransaction) return work();
+    assertFileInPlace();
     try {
       begin.run();
       const result: T = work();
