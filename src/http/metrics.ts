@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Boundary, CallReport } from "./boundary.ts";
+import { createCallTally } from "./call-tally.ts";
 import { getMetrics } from "./specification/service.ts";
 
 export type Metrics = {
@@ -21,50 +22,14 @@ export type Reading = {
 
 export type Labelled = { readonly labels: { readonly [label: string]: string }; readonly value: number };
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
 /** Counts calls by route template, status and time; everything else is read from the parts on demand. */
 export function createMetrics(readings: Readings): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
-    name: "assay_http_requests_total",
-    help: "Calls by route and status.",
-    labelNames: ["route", "status"],
-    registers: [registry],
-  });
-  const seconds = new Histogram({
-    name: "assay_http_request_seconds",
-    help: "Time from a call's arrival until its reply is decided; for a streamed reply until its end.",
-    labelNames: ["route"],
-    buckets: SECONDS,
-    registers: [registry],
-  });
-  const units = new Counter({
-    name: "assay_units_charged_total",
-    help: "Units charged by route.",
-    labelNames: ["route"],
-    registers: [registry],
-  });
+  const tally = createCallTally();
+  for (const metric of tally.metrics) registry.registerMetric(metric);
   for (const [name, reading] of Object.entries(readings)) addReading(registry, name, reading);
-  // Finding a series by its labels costs more than counting in it.
-  const series = new Map<string, ReturnType<typeof seriesOf>>();
-  const seriesOf = (route: string, status: number) => ({
-    requests: requests.labels(route, `${status}`),
-    seconds: seconds.labels(route),
-    units: units.labels(route),
-  });
-  return {
-    observe({ call, status, durationMs }) {
-      const name = `${status} ${call.route}`;
-      const known = series.get(name) ?? seriesOf(call.route, status);
-      series.set(name, known);
-      known.requests.inc();
-      known.seconds.observe(durationMs / 1000);
-      if (call.units > 0) known.units.inc(call.units);
-    },
-    text: () => registry.metrics(),
-  };
+  return { observe: tally.observe, text: () => registry.metrics() };
 }
 
 function addReading(registry: Registry, name: string, { help, type, read }: Reading): void {

@@ -54,7 +54,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   elysia: ["src/http", "src/app.ts"],
   "@elysiajs/openapi": ["src/http"],
   "@sinclair/typebox": ["src/http"],
-  "prom-client": ["src/http/metrics.ts"],
+  "prom-client": ["src/http/metrics.ts", "src/http/call-tally.ts"],
   "swagger-ui-dist": ["src/http/docs.ts"],
   "drizzle-orm": ["src/store"],
   "bun:sqlite": ["src/store"],
