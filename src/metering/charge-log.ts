@@ -122,12 +122,12 @@ export function createChargeLog(parts: {
   /** The sums that nobody waits for, by themselves; kept for another try where the disk takes none. */
   function writeLater(): void {
     const entries = takeLater();
-    if (entries.length === 0) return;
+    if (entries.length === 0 || !store.isOpen()) return;
     try {
       writeEntries(store, entries);
     } catch (error) {
-      for (const entry of entries) keepLater(entry);
       if (!(error instanceof StorageError)) throw error;
+      for (const entry of entries) keepLater(entry);
     }
   }
 

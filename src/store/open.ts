@@ -133,6 +133,7 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     transactUnsynced,
     sync,
     isInTransaction: (): boolean => database.inTransaction,
+    isOpen: (): boolean => isOpen,
     stats: (): { readonly errors: number } => ({ errors }),
     ...withStorageErrors(
       {
