@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { ConfigError, readConfig } from "./config.ts";
-import { createLog, type Log } from "./log.ts";
+import { createLog, errorFacts, type Log } from "./log.ts";
 import { type RunningServer, startServer } from "./server.ts";
 import { StoreOpenError } from "./store/storage-error.ts";
 import { systemSurroundings } from "./surroundings.ts";
@@ -28,12 +28,21 @@ function stopOnSignals(server: RunningServer, log: Log): void {
     if (stopping) process.exit(1);
     stopping = true;
     log.info("stopping", { signal });
-    const clean = await server.stop();
-    log.info("stopped", { clean });
+    const exitCode = await stopServer(server, log);
     log.flush();
-    process.exit(0);
+    process.exit(exitCode);
   };
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
+}
+
+async function stopServer(server: RunningServer, log: Log): Promise<number> {
+  try {
+    log.info("stopped", { clean: await server.stop() });
+    return 0;
+  } catch (error) {
+    log.error("stopping failed", errorFacts(error));
+    return 1;
+  }
 }
 
 try {

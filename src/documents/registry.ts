@@ -1,5 +1,6 @@
 import { card } from "./card.ts";
 import { digitRunsIn, maskCardNumber } from "./card-mask.ts";
+import { luhnRemainder } from "./checksums/luhn.ts";
 import { cnpj } from "./cnpj.ts";
 import { cpf } from "./cpf.ts";
 import { ean13 } from "./ean13.ts";
@@ -47,6 +48,7 @@ export function validateDocument(type: DocumentType, value: string): IdentityRes
 
 /** Shorter runs of digits may well be what was asked for, mistyped. */
 const CARD_RUN_MIN = 14;
+const CARD_RUN_MAX = 19;
 
 /** What has its type's whole structure was formatted, and is not taken for a card number whatever its Luhn sum. */
 function hidesCardNumber({ value, formatted }: IdentityResult): boolean {
@@ -61,9 +63,9 @@ export function withoutCardNumber(text: string): string {
 function holdsCardNumber(text: string): boolean {
   if (text.length < CARD_RUN_MIN) return false;
   return digitRunsIn(text).some((run) => {
-    if (run.length < CARD_RUN_MIN) return false;
-    const { valid, details } = card.validate(run);
-    return valid && details.brand !== null;
+    if (run.length < CARD_RUN_MIN || run.length > CARD_RUN_MAX) return false;
+    // Of a brand's other lengths some may have been issued, so the length is not asked for.
+    return luhnRemainder(run) === 0 && card.validate(run).details.brand !== null;
   });
 }
 

@@ -208,7 +208,7 @@ describe("GET /v1/account/invoices", () => {
     });
 
     test("pages hold every month once, newest first", async () => {
-      const folder = temporaryFolder("invoices");
+      using folder = temporaryFolder("invoices");
       const startAt = (day: string) =>
         startTestServer({
           dataDir: folder.path,
@@ -227,7 +227,6 @@ describe("GET /v1/account/invoices", () => {
       expect(rest.data.map(({ period_start }) => period_start.slice(0, 7))).toEqual(["2026-11"]);
       expect(rest).toMatchObject({ has_more: false, next_cursor: null });
       expect(page.data[0]).toMatchObject({ status: "issued", plan: "starter", total_usd: "29.00" });
-      folder[Symbol.dispose]();
     });
   });
 
