@@ -45,10 +45,20 @@ const util = google.PhoneNumberUtil.getInstance();
 
 export const phonePeers: readonly PhonePeer[] = [
   {
-    name: "libphonenumber-js (max)",
+    name: "libphonenumber-js (max): valid or not",
     e164: (text, country) => {
       const number = parseMax(text, country);
       return number?.isValid() === true ? number.number : null;
+    },
+  },
+  {
+    name: "libphonenumber-js (max): type and written forms, as ours",
+    e164: (text, country) => {
+      const number = parseMax(text, country);
+      if (number === undefined) return null;
+      const forms = [number.formatInternational(), number.formatNational(), number.getURI()];
+      const facts = [number.isPossible(), number.getType(), number.isNonGeographic(), ...forms];
+      return number.isValid() && facts.length > 0 ? number.number : null;
     },
   },
   {
