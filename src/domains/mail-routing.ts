@@ -1,6 +1,7 @@
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { MailExchange } from "../dns/lookup.ts";
 import type { MailExchangers, MailRouting } from "../email/domain-facts.ts";
+import { isMajorProvider } from "../email/providers.ts";
 import type { MailHost, MailHosts } from "./mail-hosts.ts";
 
 export type RoutingFinding = {
@@ -30,6 +31,11 @@ export function createMailRouting(parts: {
   const { cache, mailHosts } = parts;
 
   async function routeOf(domain: string, onHosts?: (mail: MailRouting) => void): Promise<RoutingFinding> {
+    const { mail, expiresAt } = await routeAsTold(domain, onHosts);
+    return { mail: isDenied(mail) && isMajorProvider(domain) ? { state: "error" } : mail, expiresAt };
+  }
+
+  async function routeAsTold(domain: string, onHosts?: (mail: MailRouting) => void): Promise<RoutingFinding> {
     const mx = await cache.lookUp(domain, "MX");
     switch (mx.outcome) {
       case "timeout":
@@ -65,6 +71,14 @@ export function createMailRouting(parts: {
   }
 
   return { routeOf };
+}
+
+/**
+ * A DNS that denies one of the world's large mail providers is itself at fault: a filter, a captive portal, a
+ * resolver that has lost its upstream. Nothing of what it denies is known then.
+ */
+function isDenied({ state }: MailRouting): boolean {
+  return state === "no_domain" || state === "no_mail_server";
 }
 
 /** What follows for a domain without MX from what its own name resolves to. */

@@ -21,6 +21,8 @@ type Table = { readonly providers: ReadonlyMap<string, Provider>; readonly targe
 
 const table: Table = readTable(tableText);
 
+const majors: ReadonlySet<string> = new Set(table.targets.map(({ domain }) => domain));
+
 function readTable(text: string): Table {
   const providers = new Map<string, Provider>();
   const targets: TypoTarget[] = [];
@@ -62,4 +64,9 @@ export function allProviders(): ReadonlyMap<string, Provider> {
 /** By falling weight. */
 export function typoTargets(): readonly TypoTarget[] {
   return table.targets;
+}
+
+/** Whether the domain is a provider's that slips are corrected to: large, and there for as long as mail is. */
+export function isMajorProvider(domain: string): boolean {
+  return majors.has(domain);
 }

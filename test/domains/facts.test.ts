@@ -190,3 +190,11 @@ describe("a caller who stops waiting", () => {
     expect(facts.policy?.spf.state).toBe("temperror");
   });
 });
+
+test("a DNS that denies a large provider is at fault itself, and nothing is known", async () => {
+  await using setting = await startFacts();
+  for (const domain of ["gmail.com", "posteo.de"]) {
+    expect((await setting.facts.factsOf(domain, PLAIN)).mail).toEqual({ state: "error" });
+  }
+  expect((await setting.facts.factsOf("gmail.example.com", PLAIN)).mail).toEqual({ state: "no_domain" });
+});

@@ -69,11 +69,10 @@ test("kill -9 at any moment loses no announced unit, counts none twice, and the 
   const { usage } = await accountOf(reply);
   process.stdout.write(
     `${ROUNDS} kills: ${asked} units asked for, ${announced} announced, ${usage.units} on disk; ` +
-      `median start ${Math.round(quantile(startsMs, 0.5))} ms\n`,
+      `starts ${Math.round(quantile(startsMs, 0.5))} ms in the median, ${Math.round(Math.max(...startsMs))} ms at most\n`,
   );
   expect(announced).toBeGreaterThan(0);
   expect(usage.units).toBeGreaterThanOrEqual(announced);
   expect(usage.units).toBeLessThanOrEqual(asked);
-  // The median, as a busy machine may hold one start up.
-  expect(quantile(startsMs, 0.5)).toBeLessThan(1000);
+  expect(Math.max(...startsMs)).toBeLessThan(1000);
 });
