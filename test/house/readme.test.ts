@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
@@ -120,6 +120,33 @@ describe("the commands", () => {
       const shown = replyBelow(block);
       if (shown !== null) expect(shapeOf(printed)).toEqual(shapeOf(shown));
     }
+  });
+
+  test("the first of them starts a server that answers, and stops when it is told to", async () => {
+    const child = Bun.spawn([process.execPath, "run", "start"], {
+      cwd: ROOT,
+      env: {
+        PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
+        HOME: process.env.HOME ?? folder,
+        PORT: "0",
+        DATA_DIR: join(folder, "started"),
+        DNS_SERVERS: server.dns.address,
+      },
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const reader = child.stdout.getReader();
+    let said = "";
+    while (!said.includes("\nGet a key")) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`bun run start ended: ${said}`);
+      said += new TextDecoder().decode(value);
+    }
+    const url = /listens on (\S+)/.exec(said)?.[1];
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    reader.releaseLock();
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
   });
 
   test("and programs of TypeScript run as they stand", async () => {
