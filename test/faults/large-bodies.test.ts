@@ -49,6 +49,8 @@ async function pour(connection: RawConnection, part: Uint8Array): Promise<number
   while (connection.received() === "" && !connection.isClosed() && sentBytes < SENT_BYTES_MAX) {
     await connection.writeAll(part);
     sentBytes += part.byteLength;
+    // What the kernel takes at once needs no waiting, and an answer is only heard between two turns.
+    await new Promise(setImmediate);
   }
   await until("answer", () => connection.received().includes("}}") || connection.isClosed());
   return sentBytes;
