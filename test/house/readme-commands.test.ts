@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "../../src/config.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { copyProject } from "../support/project-copy.ts";
+import { type Block, blocksOf, inlineCodesOf } from "../support/readme.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+
+/**
+ * Everything in the README that can be run is run, in a copy of the project that has nothing installed: every
+ * fenced block by its language, and every command between backticks that no block holds. A block of a language that
+ * nobody runs fails.
+ */
+
+setDefaultTimeout(180_000);
+
+const ROOT = join(import.meta.dir, "../..");
+const readme = await Bun.file(join(ROOT, "README.md")).text();
+const blocks = blocksOf(readme);
+
+const COMMAND =
+  /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
+/** Commands that go on until they are told to stop. */
+const SERVES = /(?:\bstart|\bassay)$/;
+
+/** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */
+const QUICK: readonly (readonly [RegExp, string])[] = [
+  [/\bbun run bench[\w:]*/g, "$& --quick"],
+  [/\bbun bench\/directory\.ts/g, "$& --quick"],
+  [/\brun test$/gm, "$& test/email/role.test.ts"],
+  [/\bbun test test\/faults$/gm, '$& --test-name-pattern "of exactly the limit"'],
+];
+
+let copy: ReturnType<typeof copyProject>;
+let folder: ReturnType<typeof temporaryFolder>;
+let server: TestServer;
+let environment: { [name: string]: string };
+
+beforeAll(async () => {
+  copy = copyProject();
+  folder = temporaryFolder("readme");
+  server = await startTestServer({ zone: README_ZONE });
+  for (const [name, text] of Object.entries(README_FILES)) await Bun.write(join(copy.path, name), text);
+  const programs = join(folder.path, "bin");
+  mkdirSync(programs);
+  symlinkSync(process.execPath, join(programs, "bun"));
+  symlinkSync(join(copy.path, "dist/assay"), join(programs, "assay"));
+  const { NODE_ENV: _, ...inherited } = process.env;
+  environment = {
+    ...(inherited as { [name: string]: string }),
+    PATH: `${programs}:${process.env.PATH}`,
+    DNS_SERVERS: server.dns.address,
+    DATA_DIR: server.dataDir,
+    HOST: "127.0.0.1",
+    PORT: "0",
+  };
+  await run("bun install --frozen-lockfile --silent");
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+  copy[Symbol.dispose]();
+});
+
+/** How a block of each language is held to the truth. */
+const RUNNERS: { readonly [language: string]: (block: Block) => Promise<unknown> } = {
+  sh: runShell,
+  json: async (block) => expect(block.below).toBe("sh"),
+  ts: runProgram,
+  ini: runUnit,
+  "": async ({ text }) => expectMap(text),
+};
+
+describe("every block of the README", () => {
+  for (const block of blocks) {
+    const { language, line, text } = block;
+    test(`is run: ${language} at line ${line}, ${text.slice(0, text.indexOf("\n"))}`, async () => {
+      const runner = RUNNERS[language];
+      if (runner === undefined) throw new Error(`Nobody runs blocks of ${language}`);
+      await runner(block);
+    });
+  }
+});
+
+describe("every command within the text of the README", () => {
+  const commands = inlineCodesOf(readme).filter((code) => COMMAND.test(code));
+  const shells = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
+  const isPart = (command: string, text: string) => `${text} `.replaceAll("\n", " ").includes(`${command} `);
+  const inBlocks = (command: string) => shells.some((text) => isPart(command, text));
+
+  test("is found", () => {
+    expect(commands).toEqual(expect.arrayContaining(["bun run bench", "bun run eval", "assay verify FILE"]));
+    expect(commands.filter(inBlocks)).not.toEqual([]);
+  });
+
+  beforeAll(async () => {
+    if (!existsSync(join(copy.path, "dist/assay"))) await run("bun run build");
+  });
+
+  for (const [number, command] of commands.filter((each) => !inBlocks(each)).entries()) {
+    test(`is run: ${command}`, async () => {
+      if (command === "bun run bench:peers" && !(await hasPeers())) return;
+      await runShell({ text: filledIn(command, number), language: "sh", line: 0, below: null });
+    });
+  }
+});
+
+/** Puts files where the text says FILE, and takes a line of a crontab as cron does. */
+function filledIn(command: string, number: number): string {
+  return command
+    .replace(/^(?:[\d*]+ ){5}/, "")
+    .replaceAll("\\%", "%")
+    .replace(/\bFILE\b/, command.includes("verify") ? "people.csv" : join(folder.path, `made-${number}`));
+}
+
+/** Those packages are the only ones that the install of the project does not bring. */
+async function hasPeers(): Promise<boolean> {
+  const install = spawn("timeout 100 bun install --cwd bench/peers --frozen-lockfile --silent");
+  if ((await install.exited) === 0) return true;
+  console.log("readme: the packages of bench/peers cannot be installed here; bun run bench:peers is skipped");
+  return false;
+}
+
+/** Runs commands as they stand, but for where the server is; what is shown below must be what they answer. */
+async function runShell(block: Block): Promise<void> {
+  const quick = QUICK.reduce((text, [pattern, with_]) => text.replace(pattern, with_), block.text.trimEnd());
+  const serves = SERVES.test(quick);
+  if (/^npx /.test(quick) && Bun.which("npx") === null) {
+    console.log(`readme: no npx here; ${quick} is skipped`);
+    return;
+  }
+  const script = quick
+    .replaceAll("http://127.0.0.1:3000", server.url)
+    .replaceAll("/var/lib/assay", serves ? join(folder.path, "served") : server.dataDir)
+    .replaceAll("/backups/", `${folder.path}/`);
+  if (serves) return expectServing(script);
+  const printed = await run(script);
+  const shown = blocks[blocks.indexOf(block) + 1];
+  if (shown?.language === "json" && shown.below === "sh")
+    expect(shapeOf(printed)).toEqual(shapeOf(shown.text));
+}
+
+function spawn(script: string, more: { readonly [name: string]: string } = {}) {
+  return Bun.spawn(["bash", "-ec", script], {
+    cwd: copy.path,
+    env: { ...environment, ...more },
+    stdout: "pipe",
+    stderr: "pipe",
+    // A group of its own, so that all that it starts can be ended with it.
+    detached: true,
+  });
+}
+
+async function run(script: string): Promise<string> {
+  const child = spawn(script);
+  const [printed, complaint] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  const exitCode = await child.exited;
+  if (exitCode !== 0)
+    throw new Error(`${script}\nended with ${exitCode}\n${printed.slice(-2000)}${complaint}`);
+  return printed;
+}
+
+/** Waits until the command serves, asks it, and stops it; returns how it ended. */
+async function expectServing(script: string, more: { readonly [name: string]: string } = {}) {
+  const child = spawn(script, { DATA_DIR: join(folder.path, "served"), ...more });
+  const complaint = new Response(child.stderr).text();
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const part of child.stdout) {
+    said += decoder.decode(part, { stream: true });
+    if (said.includes("\nGet a key")) break;
+  }
+  const url = /listens on (\S+)/.exec(said)?.[1];
+  if (url === undefined) throw new Error(`${script}\ndoes not serve: ${said}${await complaint}`);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  process.kill(-child.pid, "SIGTERM");
+  await child.exited;
+  expect(fetch(`${url}/healthz`)).rejects.toThrow();
+}
+
+async function runProgram({ text, line }: Block): Promise<void> {
+  const file = join(copy.path, `program-${line}.ts`);
+  await Bun.write(file, `const baseUrl = ${JSON.stringify(server.url)};\n${text}`);
+  await run(`bun ${file}`);
+}
+
+/** What systemd.service(5) and systemd.exec(5) know of what the unit uses. */
+const UNIT_KEYS = ["ExecStart", "Environment", "StateDirectory", "DynamicUser", "TimeoutStopSec", "Restart"];
+
+/** Starts what the unit starts, in the environment that it sets; where there is a systemd, asks it, too. */
+async function runUnit({ text }: Block): Promise<void> {
+  const [section, ...lines] = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const unit = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+  expect(section).toBe("[Service]");
+  expect([...unit.keys()].filter((key) => !UNIT_KEYS.includes(key))).toEqual([]);
+
+  const settings = Object.fromEntries(
+    (unit.get("Environment") ?? "").split(" ").map((pair) => pair.split("=")),
+  );
+  const asked = new Set<string>();
+  readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }), 1);
+  expect(Object.keys(settings).filter((name) => !asked.has(name))).toEqual([]);
+  expect(settings.DATA_DIR).toBe(`/var/lib/${unit.get("StateDirectory")}`);
+  expect(Number(unit.get("TimeoutStopSec")) * 1000).toBeGreaterThan(readConfig(settings, 1).shutdownGraceMs);
+
+  const executable = join(copy.path, "dist/assay");
+  expect(unit.get("ExecStart")).toBe("/usr/local/bin/assay");
+  await expectServing(executable, { ...settings, DATA_DIR: join(folder.path, "unit"), PORT: "0" });
+
+  if (Bun.which("systemd-analyze") === null) {
+    console.log("readme: no systemd-analyze here; the unit is checked by its keys alone");
+    return;
+  }
+  const file = join(folder.path, "assay.service");
+  await Bun.write(file, text.replace("/usr/local/bin/assay", executable));
+  const complaints = await run(`systemd-analyze verify ${file} 2>&1 | grep assay.service || true`);
+  expect(complaints).toBe("");
+}
+
+/** The map of the sources names every file and folder of `src/`, and no other. */
+function expectMap(text: string): void {
+  const lines = text.split("\n").filter((line) => line.startsWith("  "));
+  const named = lines.flatMap(
+    (line) => /^ {2}((?:[\w-]+(?:\.ts|\/) +)+)/.exec(`${line} `)?.[1]?.trim().split(/ +/) ?? [],
+  );
+  const present = readdirSync(join(ROOT, "src"), { withFileTypes: true });
+  const expected = present.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+  expect(named.toSorted()).toEqual(expected.toSorted());
+  const tops = text.split("\n").flatMap((line) => /^([\w-]+)\//.exec(line)?.[1] ?? []);
+  expect(tops.filter((top) => !existsSync(join(ROOT, top)))).toEqual([]);
+}
+
+const README_FILES: { readonly [name: string]: string } = {
+  "people.csv": "Name,Work email\nAda,ada@posteo.de\nBen,info@proton.me\n",
+  "ibans.txt": "DE89 3704 0044 0532 0130 00\nGB82 WEST 1234 5698 7654 32\n",
+  "customers.csv": "phone\n(11) 98765-4321\n",
+};
+
+/** Lines of JSON, with what differs from run to run written alike. */
+function shapeOf(text: string): unknown[] {
+  const alike = text
+    .replace(/"account_id":"[^"]+"/, '"account_id":"…"')
+    .replace(/"api_key":"asy_[0-9A-Za-z]{36}"/, '"api_key":"…"');
+  return alike
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** The DNS as it stands for the domains that the README names, on hosts that answer here. */
+const README_ZONE = `
+posteo.de         MX 10 mx.hosts.com
+gmail.com         MX 5 gmail-smtp-in.l.google.com
+proton.me         MX 10 mail.protonmail.ch
+outlook.com       MX 5 outlook-com.olc.protection.outlook.com
+mailinator.com    MX 1 mail.mailinator.com
+yahoo.com         MX 1 mta5.am0.yahoodns.net
+gmial.com         MX 10 mx.hosts.com
+example.com       MX 0 .
+postmark-reports.com MX 10 mx.hosts.com
+mx.hosts.com      A 8.8.8.8
+gmail-smtp-in.l.google.com A 8.8.8.8
+mail.protonmail.ch A 8.8.8.8
+outlook-com.olc.protection.outlook.com A 8.8.8.8
+mail.mailinator.com A 8.8.8.8
+mta5.am0.yahoodns.net A 8.8.8.8
+`;

@@ -1,0 +1,19 @@
+import { cpSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./process.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** The project as somebody has it who has just fetched it: what git knows, nothing installed. */
+export function copyProject(): Disposable & { readonly path: string } {
+  const copy = temporaryFolder("project");
+  const listed = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: ROOT,
+  });
+  if (!listed.success) throw new Error(`git ls-files: ${listed.stderr}`);
+  for (const file of listed.stdout.toString().split("\0")) {
+    // One that is removed and not committed yet is still listed.
+    if (file !== "" && existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(copy.path, file));
+  }
+  return copy;
+}
