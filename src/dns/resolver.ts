@@ -1,5 +1,7 @@
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
-import { ALIASES_MAX, encodeQuery, isEncodable, type Query, type Reading, readReply } from "./message.ts";
+import { isEncodable } from "./name.ts";
+import { encodeQuery, type Query } from "./query.ts";
+import { ALIASES_MAX, type Reading, readReply } from "./reply.ts";
 import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverParts } from "./resolver-parts.ts";
 import { formatServerAddress, type ServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";

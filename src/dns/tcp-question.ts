@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { isReplyTo, type Query } from "./message.ts";
+import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 /** How a question by TCP can end: `onReply` once, with a matching message, or `onFailure` once. */
@@ -15,11 +15,10 @@ const LENGTH_OCTETS = 2;
  * sets the deadline.
  */
 export function askByTcp(server: ServerAddress, query: Query, id: number, outcome: TcpOutcome): () => void {
-  const packet = Buffer.from(query.packet);
-  packet.writeUInt16BE(id, 0);
-  const framed = Buffer.alloc(LENGTH_OCTETS + packet.length);
-  framed.writeUInt16BE(packet.length, 0);
-  packet.copy(framed, LENGTH_OCTETS);
+  const framed = Buffer.alloc(LENGTH_OCTETS + query.packet.length);
+  framed.writeUInt16BE(query.packet.length, 0);
+  framed.set(query.packet, LENGTH_OCTETS);
+  writeId(framed.subarray(LENGTH_OCTETS), id);
 
   const reader = createMessageReader();
   let ended = false;

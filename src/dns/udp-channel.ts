@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net";
 import type { Clock } from "../clock.ts";
-import { isReplyTo, type Query } from "./message.ts";
+import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 /** One question on its way to one server by UDP. */
@@ -83,7 +83,7 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     transaction.port = port;
     port.pending.set(id, transaction);
     port.sent++;
-    transaction.query.packet.writeUInt16BE(id, 0);
+    writeId(transaction.query.packet, id);
     try {
       port.socket.send(transaction.query.packet);
     } catch {

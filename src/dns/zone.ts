@@ -1,5 +1,5 @@
 import type { Answer, RecordType as WireType } from "dns-packet";
-import { normalName } from "./message.ts";
+import { normalName } from "./name.ts";
 
 /** What a made-up DNS server does in place of a plain answer; the number is milliseconds or a count. */
 export type Fault = { readonly kind: FaultKind; readonly amount: number };

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { type Answer, encode } from "dns-packet";
 import fc from "fast-check";
 import type { RecordType } from "../../src/dns/lookup.ts";
-import { encodeQuery, isEncodable, isReplyTo, readReply } from "../../src/dns/message.ts";
+import { isEncodable } from "../../src/dns/name.ts";
+import { encodeQuery, isReplyTo } from "../../src/dns/query.ts";
+import { readReply } from "../../src/dns/reply.ts";
 
 const TYPES: readonly RecordType[] = ["A", "AAAA", "MX", "TXT"];
 const OUTCOMES = ["answer", "nodata", "nxdomain", "error"];

@@ -1,0 +1,105 @@
+/** Domain names, as text and in wire form (RFC 1035, 3.1 and 4.1.4). */
+
+const NAME_CHARACTERS_MAX = 253;
+const NAME_OCTETS_MAX = 255;
+const LABEL_OCTETS_MAX = 63;
+const POINTER = 0xc0;
+const POINTER_OCTETS = 2;
+const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+
+/** In lower case without the last dot; the root is ".". */
+export function normalName(name: string): string {
+  const lower = name.toLowerCase();
+  return lower.length > 1 && lower.endsWith(".") ? lower.slice(0, -1) : lower;
+}
+
+/** Whether a name has labels of 1 to 63 printable ASCII characters, none a backslash, and 253 characters at most. */
+export function isEncodable(name: string): boolean {
+  const end = textEnd(name);
+  if (end < 1 || end > NAME_CHARACTERS_MAX) return false;
+  let labelStart = 0;
+  for (let at = 0; at <= end; at++) {
+    const code = at === end ? DOT : name.charCodeAt(at);
+    if (code === DOT) {
+      if (at === labelStart || at - labelStart > LABEL_OCTETS_MAX) return false;
+      labelStart = at + 1;
+    } else if (code <= 0x20 || code >= 0x7f || code === BACKSLASH) return false;
+  }
+  return true;
+}
+
+/** How many octets an encodable name takes. */
+export function nameOctets(name: string): number {
+  return textEnd(name) + 2;
+}
+
+/** Writes an encodable name, and returns where it ends. */
+export function writeName(octets: Uint8Array, start: number, name: string): number {
+  const end = textEnd(name);
+  let lengthAt = start;
+  for (let at = 0; at < end; at++) {
+    const code = name.charCodeAt(at);
+    const to = start + 1 + at;
+    if (code === DOT) {
+      octets[lengthAt] = to - lengthAt - 1;
+      lengthAt = to;
+    } else octets[to] = code;
+  }
+  const rootAt = start + 1 + end;
+  octets[lengthAt] = rootAt - lengthAt - 1;
+  octets[rootAt] = 0;
+  return rootAt + 1;
+}
+
+function textEnd(name: string): number {
+  return name.endsWith(".") ? name.length - 1 : name.length;
+}
+
+/** Where the name ends that starts at `start`, the pointer that cuts it short included; -1 where there is none. */
+export function skipName(message: Uint8Array, start: number): number {
+  let at = start;
+  for (;;) {
+    const length = message[at];
+    if (length === undefined) return -1;
+    if (length === 0) return at + 1;
+    if (length >= POINTER) return at + POINTER_OCTETS <= message.length ? at + POINTER_OCTETS : -1;
+    if (length > LABEL_OCTETS_MAX) return -1;
+    at += length + 1;
+  }
+}
+
+/**
+ * Reads the name at `start` in lower case, without the last dot; the root is ".". Octets that are no printable ASCII,
+ * and dots within a label, come as `\046`, so that they are taken for nothing else. Null where there is no name:
+ * pointers must lead backwards, so that reading ends.
+ */
+export function readName(message: Uint8Array, start: number): string | null {
+  let text = "";
+  let octets = 1;
+  let at = start;
+  let pointersBelow = start;
+  for (;;) {
+    const length = message[at];
+    if (length === undefined) return null;
+    if (length === 0) return text === "" ? "." : text;
+    if (length >= POINTER) {
+      const low = message[at + 1];
+      if (low === undefined) return null;
+      at = ((length & ~POINTER) << 8) | low;
+      if (at >= pointersBelow) return null;
+      pointersBelow = at;
+      continue;
+    }
+    const end = at + 1 + length;
+    octets += length + 1;
+    if (length > LABEL_OCTETS_MAX || octets > NAME_OCTETS_MAX || end > message.length) return null;
+    if (text !== "") text += ".";
+    for (at += 1; at < end; at++) text += OCTET_TEXTS[message[at] ?? 0];
+  }
+}
+
+const OCTET_TEXTS: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
+  const isPlain = octet > 0x20 && octet < 0x7f && octet !== DOT && octet !== BACKSLASH;
+  return isPlain ? String.fromCharCode(octet).toLowerCase() : `\\${String(octet).padStart(3, "0")}`;
+});

@@ -1,0 +1,76 @@
+import type { MailExchange, RecordData, RecordType } from "./lookup.ts";
+import { readName, skipName } from "./name.ts";
+import { uint16, uint32, type WireRecord } from "./wire.ts";
+
+type RecordReader<Data> = (message: Uint8Array, at: number, end: number) => Data | null;
+
+/** Read a record's data, whole: null where it ends too soon or too late. */
+export const RECORD_READERS: { readonly [T in RecordType]: RecordReader<RecordData[T]> } = {
+  A: readIpv4,
+  AAAA: readIpv6,
+  MX: readMailExchange,
+  TXT: readText,
+};
+
+const PREFERENCE_OCTETS = 2;
+/** Serial, refresh, retry, expire, minimum. */
+const SOA_NUMBERS_OCTETS = 20;
+const IPV4_OCTETS = 4;
+const IPV6_GROUPS = 8;
+
+/** The name that an alias stands for. */
+export function readTarget(message: Uint8Array, at: number, end: number): string | null {
+  return skipName(message, at) === end ? readName(message, at) : null;
+}
+
+/** The last of an SOA's numbers: for how long a denial holds (RFC 2308, 4). */
+export function readSoaMinimum(message: Uint8Array, { dataAt, dataEnd }: WireRecord): number | null {
+  const contactAt = skipName(message, dataAt);
+  const numbersAt = contactAt < 0 ? -1 : skipName(message, contactAt);
+  return numbersAt + SOA_NUMBERS_OCTETS === dataEnd ? uint32(message, dataEnd - 4) : null;
+}
+
+function readMailExchange(message: Uint8Array, at: number, end: number): MailExchange | null {
+  const exchange = readTarget(message, at + PREFERENCE_OCTETS, end);
+  return exchange === null ? null : { preference: uint16(message, at), exchange };
+}
+
+function readIpv4(message: Uint8Array, at: number, end: number): string | null {
+  return end - at === IPV4_OCTETS ? message.subarray(at, end).join(".") : null;
+}
+
+/** In hexadecimal groups, the longest run of zeros left out (RFC 5952, 4). */
+function readIpv6(message: Uint8Array, at: number, end: number): string | null {
+  if (end - at !== IPV6_GROUPS * 2) return null;
+  const groups = Array.from({ length: IPV6_GROUPS }, (_, nth) => uint16(message, at + 2 * nth));
+  const zeros = longestZeros(groups);
+  const text = (from: number, to?: number) =>
+    groups
+      .slice(from, to)
+      .map((group) => group.toString(16))
+      .join(":");
+  return zeros.length < 2 ? text(0) : `${text(0, zeros.at)}::${text(zeros.at + zeros.length)}`;
+}
+
+function longestZeros(groups: readonly number[]): { readonly at: number; readonly length: number } {
+  let longest = { at: 0, length: 0 };
+  let length = 0;
+  for (const [nth, group] of groups.entries()) {
+    length = group === 0 ? length + 1 : 0;
+    if (length > longest.length) longest = { at: nth + 1 - length, length };
+  }
+  return longest;
+}
+
+/** The strings of one record, each behind its length. */
+function readText(message: Uint8Array, start: number, end: number): string | null {
+  let text = "";
+  let at = start;
+  while (at < end) {
+    const stringEnd = at + 1 + (message[at] ?? 0);
+    if (stringEnd > end) return null;
+    text += String.fromCharCode(...message.subarray(at + 1, stringEnd));
+    at = stringEnd;
+  }
+  return text;
+}
