@@ -22,16 +22,16 @@ const LATE_PER_PLACE = 8;
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
 
-type Server = { readonly address: ServerAddress; readonly channel: UdpChannel };
+type Server = { readonly address: ServerAddress; readonly channel: UdpChannel<Exchange> };
 
 /** A look-up that is on its way, or waits for a place. */
 type Question = {
   name: string;
   readonly type: RecordType;
   readonly settle: (lookup: Lookup<RecordType>) => void;
-  /** What ends the transactions and connections that are open for it. */
-  readonly cancellers: Set<() => void>;
   servers: readonly Server[];
+  /** With one server each, in the order in which they began; those that have ended too. */
+  readonly exchanges: Exchange[];
   attempts: number;
   refusals: number;
   detail: string | null;
@@ -40,6 +40,16 @@ type Question = {
   hops: number;
   aliasTtlSeconds: number;
 };
+
+/** What passes between a question and one server. */
+interface Exchange extends Transaction<Exchange> {
+  readonly question: Question;
+  readonly server: Server;
+  readonly edns: boolean;
+  isOpen: boolean;
+  /** Ends the connection, where it goes by TCP. */
+  hangUp: (() => void) | null;
+}
 
 /**
  * Creates a stub resolver: it asks recursive servers by UDP, and by TCP where a reply was cut short.
@@ -55,7 +65,14 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   const counts = { lookups: 0, queries: 0, retries: 0, tcpQueries: 0, timeouts: 0, errors: 0, ignored: 0 };
   const servers: readonly Server[] = parts.servers.map((address) => ({
     address,
-    channel: createUdpChannel({ server: address, clock, random16, onIgnored: () => counts.ignored++ }),
+    channel: createUdpChannel<Exchange>({
+      server: address,
+      clock,
+      random16,
+      onReply: replied,
+      onUnreachable: unreachable,
+      onIgnored: () => counts.ignored++,
+    }),
   }));
   const health = createServerHealth(servers, clock, settings.serverPenaltyMs);
   const turns = createTurns<Question>({
@@ -80,8 +97,8 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
         name,
         type,
         settle: resolve as (lookup: Lookup<RecordType>) => void,
-        cancellers: new Set(),
-        servers: [],
+        servers,
+        exchanges: [],
         attempts: 0,
         refusals: 0,
         detail: null,
@@ -138,32 +155,29 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       return;
     }
     counts.queries++;
-    const transaction: Transaction = {
+    const exchange: Exchange = {
+      question,
+      server,
       query,
+      edns,
+      isOpen: true,
+      hangUp: null,
       port: null,
       id: 0,
-      onReply: (message) => {
-        question.cancellers.delete(cancel);
-        health.succeeded(server);
-        take(question, server, query, edns, readReply(message, question.name, question.type));
-      },
-      onUnreachable: () => {
-        question.cancellers.delete(cancel);
-        unreachable(question, server);
-      },
     };
-    const cancel = () => server.channel.forget(transaction);
-    question.cancellers.add(cancel);
-    server.channel.send(transaction);
+    question.exchanges.push(exchange);
+    server.channel.send(exchange);
   }
 
-  function take(
-    question: Question,
-    server: Server,
-    query: Query,
-    edns: boolean,
-    reading: Reading<RecordType>,
-  ): void {
+  function replied(exchange: Exchange, message: Uint8Array): void {
+    exchange.isOpen = false;
+    health.succeeded(exchange.server);
+    const { question } = exchange;
+    take(exchange, readReply(message, question.name, question.type));
+  }
+
+  function take(exchange: Exchange, reading: Reading<RecordType>): void {
+    const { question, server, query, edns } = exchange;
     switch (reading.kind) {
       case "done":
         finish(question, withAlias(question, reading.lookup));
@@ -172,7 +186,8 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
         follow(question, reading);
         return;
       case "truncated":
-        retryByTcp(question, server, query);
+        if (exchange.hangUp === null) retryByTcp(question, server, query);
+        else refused(question, server, "truncated");
         return;
       case "failed":
         if (edns && (reading.rcode === "formerr" || reading.rcode === "notimp"))
@@ -191,19 +206,27 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       question.nextAttemptAt,
       clock.monotonic() + (settings.attemptTimeoutsMs.at(-1) ?? 0),
     );
-    const cancel = askByTcp(server.address, query, random16(), {
+    const exchange: Exchange = {
+      question,
+      server,
+      query,
+      edns: false,
+      isOpen: true,
+      hangUp: null,
+      port: null,
+      id: 0,
+    };
+    question.exchanges.push(exchange);
+    exchange.hangUp = askByTcp(server.address, query, random16(), {
       onReply: (message) => {
-        question.cancellers.delete(cancel);
-        const reading = readReply(message, question.name, question.type);
-        if (reading.kind === "truncated") refused(question, server, "truncated");
-        else take(question, server, query, false, reading);
+        exchange.isOpen = false;
+        take(exchange, readReply(message, question.name, question.type));
       },
       onFailure: () => {
-        question.cancellers.delete(cancel);
+        exchange.isOpen = false;
         refused(question, server, "tcp_failed");
       },
     });
-    question.cancellers.add(cancel);
   }
 
   /** A server has answered without an answer: the next one is asked at once, and each one twice at most. */
@@ -213,14 +236,16 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     if (detail === "refused") health.failed(server, true);
     const refusalsMax = Math.max(2, Math.min(servers.length + 1, settings.attemptTimeoutsMs.length));
     if (question.refusals >= refusalsMax) finish(question, exhausted(question));
-    else if (question.cancellers.size === 0) attempt(question);
+    else if (!isOpen(question)) attempt(question);
   }
 
   /** Nobody listens there. A sole server may be on its way up again, so that is waited for. */
-  function unreachable(question: Question, server: Server): void {
+  function unreachable(exchange: Exchange): void {
+    exchange.isOpen = false;
+    const { question, server } = exchange;
     question.detail = "unreachable";
     health.failed(server, true);
-    if (question.cancellers.size === 0 && question.attempts < servers.length) attempt(question);
+    if (!isOpen(question) && question.attempts < servers.length) attempt(question);
   }
 
   /** Asks for the target of an alias that the reply named without its records. */
@@ -228,7 +253,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     question: Question,
     alias: { readonly target: string; readonly hops: number; readonly ttlSeconds: number },
   ): void {
-    cancelAll(question);
+    endExchanges(question);
     question.hops += alias.hops;
     question.aliasTtlSeconds = Math.min(question.aliasTtlSeconds, alias.ttlSeconds);
     question.name = alias.target;
@@ -237,7 +262,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   }
 
   function finish(question: Question, lookup: Lookup<RecordType>): void {
-    cancelAll(question);
+    endExchanges(question);
     if (lookup.outcome === "timeout") counts.timeouts++;
     if (lookup.outcome === "error") counts.errors++;
     question.settle(lookup);
@@ -260,7 +285,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
 
   function timedOut(question: Question): void {
     const server = question.servers[(question.attempts - 1) % question.servers.length];
-    if (server !== undefined && question.cancellers.size > 0) {
+    if (server !== undefined && isOpen(question)) {
       health.failed(server, false);
       if (health.isFailing(server)) server.channel.renew();
     }
@@ -287,7 +312,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   function close(): void {
     closed = true;
     for (const question of turns.clear()) {
-      cancelAll(question);
+      endExchanges(question);
       question.settle(emptyLookup("error", 0, "closed"));
     }
     stopSweeper();
@@ -297,9 +322,18 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   return { lookUp, stats, close };
 }
 
-function cancelAll(question: Question): void {
-  for (const cancel of question.cancellers) cancel();
-  question.cancellers.clear();
+function isOpen(question: Question): boolean {
+  return question.exchanges.some((exchange) => exchange.isOpen);
+}
+
+function endExchanges(question: Question): void {
+  for (const exchange of question.exchanges) {
+    if (!exchange.isOpen) continue;
+    exchange.isOpen = false;
+    if (exchange.hangUp === null) exchange.server.channel.forget(exchange);
+    else exchange.hangUp();
+  }
+  question.exchanges.length = 0;
 }
 
 /** Silence is a time-out; where any server has said no, that is the better word. */

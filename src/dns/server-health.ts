@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 /** Which servers to ask first. */
 export type ServerHealth<Server> = {
   /** The servers in the order in which one look-up asks them; never empty if there are servers. */
-  readonly order: () => Server[];
+  readonly order: () => readonly Server[];
   readonly succeeded: (server: Server) => void;
   /** `certain` where there is no doubt that the server is down; else it takes two failures in a row. */
   readonly failed: (server: Server, certain: boolean) => void;
@@ -24,8 +24,8 @@ export function createServerHealth<Server>(
   const failuresInARow = new Map<Server, number>();
   const askLastUntil = new Map<Server, number>();
 
-  function order(): Server[] {
-    if (askLastUntil.size === 0) return [...servers];
+  function order(): readonly Server[] {
+    if (askLastUntil.size === 0) return servers;
     const now = clock.monotonic();
     const first: Server[] = [];
     const last: Server[] = [];

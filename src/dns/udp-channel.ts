@@ -2,41 +2,45 @@ import { isIPv6 } from "node:net";
 import type { Clock } from "../clock.ts";
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
+import { uint16 } from "./wire.ts";
 
-/** One question on its way to one server by UDP. */
-export type Transaction = {
+/** One question on its way to one server by UDP. The channel alone changes `port` and `id`. */
+export type Transaction<Sent> = {
   readonly query: Query;
-  /** Called once at most, with a message that matches by id, question and source. */
-  readonly onReply: (message: Buffer) => void;
-  /** Called in place of `onReply` where the machine says that nobody listens there. */
-  readonly onUnreachable: () => void;
-  port: Port | null;
+  port: Port<Sent> | null;
   id: number;
 };
 
 /** The UDP sockets to one server. */
-export type UdpChannel = {
-  readonly send: (transaction: Transaction) => void;
+export type UdpChannel<Sent> = {
+  /** Sends together with whatever else is sent in this turn of the event loop. */
+  readonly send: (transaction: Sent) => void;
   /** Forgets a transaction; a reply that comes later is ignored. */
-  readonly forget: (transaction: Transaction) => void;
+  readonly forget: (transaction: Sent) => void;
   /** Gives up sockets over a second old, to find a new route where the machine has moved to another network. */
   readonly renew: () => void;
   readonly close: () => void;
 };
 
-type ChannelParts = {
+export type UdpChannelParts<Sent> = {
   readonly server: ServerAddress;
   readonly clock: Clock;
   /** A random integer of 16 bits. */
   readonly random16: () => number;
+  /** Called once at most for a transaction, with a message that matches by id, question and source. */
+  readonly onReply: (transaction: Sent, message: Uint8Array) => void;
+  /** Called in place of `onReply` where the machine says that nobody listens there. */
+  readonly onUnreachable: (transaction: Sent) => void;
   /** Told of each datagram that answers no open question. */
   readonly onIgnored: () => void;
 };
 
 /** A connected socket: the system drops what comes from any other address. */
-type Port = {
+type Port<Sent> = {
   readonly socket: Bun.udp.ConnectedSocket<"buffer">;
-  readonly pending: Map<number, Transaction>;
+  readonly pending: Map<number, Sent>;
+  /** Packets of this turn of the event loop. */
+  outbox: Uint8Array[];
   readonly bornAt: number;
   sent: number;
   retired: boolean;
@@ -51,24 +55,30 @@ const PORTS_OPEN = 4;
 const QUESTIONS_PER_PORT_MAX = 4096;
 const PORT_AGE_MAX_MS = 60_000;
 const RENEWAL_AGE_MS = 1_000;
+/** So many packets go at once, that the server need not wait for the end of a long turn. */
+const OUTBOX_MAX = 16;
 
 /** Opens nothing until the first transaction. Source ports are the system's choice, at random. */
-export function createUdpChannel({ server, clock, random16, onIgnored }: ChannelParts): UdpChannel {
-  const ports: Port[] = [];
+export function createUdpChannel<Sent extends Transaction<Sent>>(
+  parts: UdpChannelParts<Sent>,
+): UdpChannel<Sent> {
+  const { server, clock, random16 } = parts;
+  const ports: Port<Sent>[] = [];
   /** What waits for the sockets to open: no more than the resolver lets be in flight. */
-  const backlog: Transaction[] = [];
+  const backlog: Sent[] = [];
   let opening = 0;
   let turn = 0;
+  let flushing = false;
   let closed = false;
 
-  function send(transaction: Transaction): void {
+  function send(transaction: Sent): void {
     for (let count = ports.length + opening; count < PORTS_OPEN; count++) void open();
     const port = opening > 0 && ports.length < PORTS_OPEN ? null : nextPort();
     if (port !== null) dispatch(port, transaction);
     else backlog.push(transaction);
   }
 
-  function nextPort(): Port | null {
+  function nextPort(): Port<Sent> | null {
     const port = ports[turn++ % ports.length];
     if (port === undefined) return null;
     const spent = port.sent >= QUESTIONS_PER_PORT_MAX || clock.monotonic() - port.bornAt > PORT_AGE_MAX_MS;
@@ -76,7 +86,7 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     return port;
   }
 
-  function dispatch(port: Port, transaction: Transaction): void {
+  function dispatch(port: Port<Sent>, transaction: Sent): void {
     let id = random16();
     while (port.pending.has(id)) id = random16();
     transaction.id = id;
@@ -84,14 +94,31 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     port.pending.set(id, transaction);
     port.sent++;
     writeId(transaction.query.packet, id);
+    if (port.outbox.push(transaction.query.packet) >= OUTBOX_MAX) flush(port);
+    else if (!flushing) {
+      flushing = true;
+      setImmediate(flushAll);
+    }
+  }
+
+  function flushAll(): void {
+    flushing = false;
+    for (const port of [...ports]) flush(port);
+  }
+
+  /** What a full send buffer refuses is lost like any datagram: the next attempt makes it good. */
+  function flush(port: Port<Sent>): void {
+    const packets = port.outbox;
+    if (packets.length === 0) return;
+    port.outbox = [];
     try {
-      port.socket.send(transaction.query.packet);
+      port.socket.sendMany(packets);
     } catch {
       unreachable(port);
     }
   }
 
-  async function open(replaced?: Port): Promise<void> {
+  async function open(replaced?: Port<Sent>): Promise<void> {
     opening++;
     const port = await openPort();
     opening--;
@@ -104,12 +131,12 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     for (const waiting of backlog.splice(0)) {
       const port = nextPort();
       if (port !== null) dispatch(port, waiting);
-      else waiting.onUnreachable();
+      else parts.onUnreachable(waiting);
     }
   }
 
-  async function openPort(): Promise<Port | null> {
-    let port: Port | null = null;
+  async function openPort(): Promise<Port<Sent> | null> {
+    let port: Port<Sent> | null = null;
     const onData = (message: Buffer) => {
       if (port !== null) receive(port, message);
     };
@@ -123,14 +150,15 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
         connect: { hostname: server.ip, port: server.port },
         socket: { data: (_socket, message) => onData(message), error: onError },
       });
-      port = { socket, pending: new Map(), bornAt: clock.monotonic(), sent: 0, retired: false };
+      const bornAt = clock.monotonic();
+      port = { socket, pending: new Map(), outbox: [], bornAt, sent: 0, retired: false };
       return port;
     } catch {
       return null;
     }
   }
 
-  function adopt(port: Port, replaced?: Port): void {
+  function adopt(port: Port<Sent>, replaced?: Port<Sent>): void {
     if (closed) {
       port.socket.close();
       return;
@@ -140,25 +168,25 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     if (opening === 0) sendBacklog();
   }
 
-  function receive(port: Port, message: Buffer): void {
-    const transaction = message.length >= 2 ? port.pending.get(message.readUInt16BE(0)) : undefined;
+  function receive(port: Port<Sent>, message: Buffer): void {
+    const transaction = port.pending.get(uint16(message, 0));
     if (transaction === undefined || !isReplyTo(message, transaction.query)) {
-      onIgnored();
+      parts.onIgnored();
       return;
     }
     forget(transaction);
-    transaction.onReply(message);
+    parts.onReply(transaction, message);
   }
 
-  function unreachable(port: Port): void {
+  function unreachable(port: Port<Sent>): void {
     for (const transaction of [...port.pending.values()]) {
       if (transaction.port !== port) continue;
       forget(transaction);
-      transaction.onUnreachable();
+      parts.onUnreachable(transaction);
     }
   }
 
-  function forget(transaction: Transaction): void {
+  function forget(transaction: Sent): void {
     const { port } = transaction;
     if (port === null) {
       const at = backlog.indexOf(transaction);
@@ -170,9 +198,11 @@ export function createUdpChannel({ server, clock, random16, onIgnored }: Channel
     if (port.retired && port.pending.size === 0) port.socket.close();
   }
 
-  function retire(port: Port): void {
+  /** Sends what is still to go by this socket, and closes it when all that went is answered or forgotten. */
+  function retire(port: Port<Sent>): void {
     const at = ports.indexOf(port);
     if (at < 0) return;
+    flush(port);
     ports.splice(at, 1);
     port.retired = true;
     if (port.pending.size === 0) port.socket.close();
