@@ -16,6 +16,7 @@ import { identityRoutes } from "./http/identity.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "./http/metrics.ts";
 import { phoneRoutes } from "./http/phone.ts";
 import { planRoutes } from "./http/plans.ts";
+import { type BodyReader, createBodyReader, SMALL_BODY_BYTES_MAX } from "./http/request-body.ts";
 import { signupRoutes } from "./http/signup.ts";
 import { unroutedHandler } from "./http/unrouted.ts";
 import { errorFacts, type Log } from "./log.ts";
@@ -24,21 +25,20 @@ import { checksOf, readingsOf } from "./probes.ts";
 import { StorageError } from "./store/storage-error.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Bodies of everything but batches. */
-const SMALL_BODY_BYTES_MAX = 131_072;
-
 /**
  * Mounts the routes on the parts, behind the one boundary that everything enters and leaves by. Its type names the
  * routes and what they answer, which is what clients are typed by that are made from it.
  */
 export function createApp(config: Config, surroundings: Surroundings, parts: Parts, draining: () => boolean) {
   const guard = createGuard(parts);
-  const metrics = createMetrics(readingsOf(parts));
+  const { bodyBytesMax, heldBodyBytesMax } = config.batch;
+  const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
+  const metrics = createMetrics(readingsOf(parts, bodies));
   // Routes are made before the app that they belong to, and ask for it when they are called.
   const mounted: { app: AnyElysia } = { app: new Elysia() };
   const server = () => mounted.app.server;
   const boundary = openBoundary(config, surroundings, { guard, metrics, draining, server });
-  const entrance = { boundary, guard, metrics, draining, app: () => mounted.app };
+  const entrance = { boundary, guard, metrics, bodies, draining, app: () => mounted.app };
   const app = mountRoutes(config, surroundings, parts, entrance);
   mounted.app = app;
   const unrouted = boundary.route("unrouted", unroutedHandler(app));
@@ -57,6 +57,7 @@ type Entrance = {
   readonly boundary: Boundary;
   readonly guard: Guard;
   readonly metrics: Metrics;
+  readonly bodies: BodyReader;
   readonly draining: () => boolean;
   readonly app: () => AnyElysia;
 };
@@ -64,7 +65,12 @@ type Entrance = {
 function openBoundary(
   config: Config,
   { clock, log, newRequestId }: Surroundings,
-  { guard, metrics, draining, server }: Omit<Entrance, "boundary" | "app"> & Pick<BoundaryParts, "server">,
+  {
+    guard,
+    metrics,
+    draining,
+    server,
+  }: Omit<Entrance, "boundary" | "bodies" | "app"> & Pick<BoundaryParts, "server">,
 ): Boundary {
   return createBoundary({
     clock,
@@ -83,7 +89,7 @@ function openBoundary(
 }
 
 function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
-  const { boundary, guard, metrics, draining, app } = entrance;
+  const { boundary, guard, metrics, bodies, draining, app } = entrance;
   const checks = checksOf(config, surroundings.clock, parts);
   const { meter, accounts, checkEmail, directory, plans, runner } = parts;
   const bodyBytesMax = SMALL_BODY_BYTES_MAX;
@@ -97,7 +103,7 @@ function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, e
     meter,
     runner,
     idempotent,
-    bodyBytesMax: config.batch.bodyBytesMax,
+    bodies,
     readerStallMs: config.batch.readerStallMs,
   };
   const { signupsPerMinute } = config.limits;

@@ -38,6 +38,8 @@ export type BatchConfig = {
   readonly workerThreads: number;
   readonly inFlightMax: number;
   readonly bodyBytesMax: number;
+  /** For the bodies of all batches that are being read or cut; no less than for one. */
+  readonly heldBodyBytesMax: number;
   /** For a thread to do one task, which is then tried once more in another; longer than any takes on a busy machine. */
   readonly taskTimeoutMs: number;
   /** After this time a batch stops looking up domains: the rest is answered `dns_timeout` and not charged. */
@@ -101,6 +103,7 @@ export function readConfig(
       workerThreads: settings.integer("WORKER_THREADS", cores, 1, 256),
       inFlightMax: settings.integer("BATCHES_IN_FLIGHT_MAX", 64, 1, 1000),
       bodyBytesMax: settings.integer("BODY_BYTES_MAX", 33_554_432, 65_536, 1_073_741_824),
+      heldBodyBytesMax: settings.integer("BODIES_BYTES_MAX", 268_435_456, 65_536, 17_179_869_184),
       taskTimeoutMs: settings.integer("BATCH_TASK_TIMEOUT_MS", 10_000, 100, 600_000),
       lookupTimeoutMs: settings.integer("BATCH_DNS_TIMEOUT_SECONDS", 120, 1, 3600) * 1000,
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
@@ -120,6 +123,9 @@ export function readConfig(
   };
   if (config.directory.upstream !== null && config.directory.file !== null) {
     settings.problem("Set one of DIRECTORY_UPSTREAM and DIRECTORY_FILE, not both.");
+  }
+  if (config.batch.heldBodyBytesMax < config.batch.bodyBytesMax) {
+    settings.problem("BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.");
   }
   settings.finish();
   return Object.freeze(config);

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Check, CheckResult } from "./http/health.ts";
 import type { Labelled, Reading, Readings } from "./http/metrics.ts";
+import type { BodyReader } from "./http/request-body.ts";
 import type { Parts } from "./parts.ts";
 
 const MEGABYTE = 1_048_576;
@@ -56,8 +57,8 @@ async function checkDisk(dataDir: string): Promise<CheckResult> {
 }
 
 /** What the parts count themselves, for /metrics. */
-export function readingsOf(parts: Parts): Readings {
-  return { ...lookupReadings(parts), ...poolReadings(parts), ...storeReadings(parts) };
+export function readingsOf(parts: Parts, bodies: BodyReader): Readings {
+  return { ...lookupReadings(parts), ...batchReadings(parts, bodies), ...storeReadings(parts) };
 }
 
 function lookupReadings({ resolver, dnsCache, domainFacts }: Parts): Readings {
@@ -79,7 +80,7 @@ function lookupReadings({ resolver, dnsCache, domainFacts }: Parts): Readings {
   };
 }
 
-function poolReadings({ pool, runner }: Parts): Readings {
+function batchReadings({ pool, runner }: Parts, bodies: BodyReader): Readings {
   return {
     assay_pool_tasks: gauge("Tasks of the worker threads; the last three since the start.", () => {
       const { running, waiting, finished, retried, failed } = pool.stats();
@@ -91,6 +92,7 @@ function poolReadings({ pool, runner }: Parts): Readings {
     ),
     assay_pool_run_seconds_total: counter("Time that tasks took.", () => pool.stats().runMs / 1000),
     assay_batches_under_way: gauge("Batches being answered.", () => runner.underWay()),
+    assay_batch_body_bytes: gauge("Bytes of large bodies being received or cut.", () => bodies.heldBytes()),
   };
 }
 

@@ -10,7 +10,7 @@ import type { Guard } from "./guard.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
-import { isJson, mediaType, readBytes } from "./request-body.ts";
+import { type BodyReader, type HeldBody, isJson, mediaType } from "./request-body.ts";
 
 /** What callers may say about a whole batch, in the query or in a JSON body. */
 export type BatchSettings = { readonly deep?: boolean; readonly dns?: boolean; readonly country?: string };
@@ -38,7 +38,7 @@ export type BatchRouteParts = {
   readonly meter: Meter;
   readonly runner: BatchRunner;
   readonly idempotent: Idempotent;
-  readonly bodyBytesMax: number;
+  readonly bodies: BodyReader;
   readonly readerStallMs: number;
 };
 
@@ -51,9 +51,9 @@ export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler
     const account = parts.guard.admit(call);
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
-    const body = await readBytes(call.request, parts.bodyBytesMax);
+    using body = await parts.bodies.read(call.request);
     call.allowSilence(parts.readerStallMs);
-    return parts.idempotent(call, account, body, (entry) =>
+    return await parts.idempotent(call, account, body.bytes, (entry) =>
       answer(parts, route, { call, account, form, query, body, entry }),
     );
   };
@@ -64,7 +64,7 @@ type Sent = {
   readonly account: Account;
   readonly form: BodyForm;
   readonly query: BatchSettings;
-  readonly body: Uint8Array;
+  readonly body: HeldBody;
   readonly entry: IdempotentCall | null;
 };
 
@@ -74,7 +74,9 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   using cleanUp = new DisposableStack();
   cleanUp.use(parts.runner.enter());
   const itemsMax = account.plan.maxBatchSize;
-  const batch = await parts.runner.split({ kind: route.kind, form, body, itemsMax });
+  const batch = await parts.runner.split({ kind: route.kind, form, body: body.bytes, itemsMax });
+  // Its items live on in the chunks.
+  body[Symbol.dispose]();
   if (!batch.ok) throw new ApiError(batch.code, batch.message);
   const settings = { ...query, ...batch.options };
   route.check(settings);

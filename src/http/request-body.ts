@@ -3,15 +3,84 @@ import { ApiError } from "../errors.ts";
 /** What every route with a body says to the router: leave it, so that a stranger's is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;
 
+/** The largest body of everything but batches. So small, bodies are not counted together. */
+export const SMALL_BODY_BYTES_MAX = 131_072;
+
 /**
  * Reads a body of at most `bytesMax` bytes; throws `payload_too_large` as soon as it is known to be larger,
- * with the rest unread.
+ * with the rest unread. For small bodies: those of batches have a `BodyReader`.
  */
 export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax);
+  const declared = declaredBytes(request, bytesMax);
   if (declared !== null) return new Uint8Array(await request.arrayBuffer());
-  return readUncounted(request, bytesMax);
+  return readParts(request, bytesMax, () => {});
+}
+
+/** A body that is held in memory, until it is disposed of. */
+export type HeldBody = Disposable & { readonly bytes: Uint8Array };
+
+/** Reads the large bodies of all calls, within what they may hold together. */
+export type BodyReader = {
+  /**
+   * Reads a body as `readBytes` does; throws `overloaded` where it does not fit beside the others, at once where
+   * its length is declared, else when it no longer fits. What has arrived counts, not what is announced: a caller
+   * who sends nothing takes no room from others. Small bodies always fit.
+   */
+  readonly read: (request: Request) => Promise<HeldBody>;
+  readonly heldBytes: () => number;
+};
+
+/** `heldBytesMax` is for all bodies together and no less than `bytesMax`, so that one alone is always read. */
+export function createBodyReader({
+  bytesMax,
+  heldBytesMax,
+}: {
+  readonly bytesMax: number;
+  readonly heldBytesMax: number;
+}): BodyReader {
+  let heldBytes = 0;
+
+  async function fill(request: Request, take: (bytes: number) => void): Promise<Uint8Array> {
+    const declared = declaredBytes(request, bytesMax);
+    if (declared === null) return readParts(request, bytesMax, take);
+    if (declared <= SMALL_BODY_BYTES_MAX) return new Uint8Array(await request.arrayBuffer());
+    if (heldBytes + declared > heldBytesMax) throw full();
+    // Pages that nothing was written to take no memory yet.
+    const bytes = new Uint8Array(declared);
+    let at = 0;
+    await forEachPart(request, (part) => {
+      take(part.byteLength);
+      bytes.set(part, at);
+      at += part.byteLength;
+    });
+    return bytes;
+  }
+
+  return {
+    async read(request) {
+      let taken = 0;
+      const release = () => {
+        heldBytes -= taken;
+        taken = 0;
+      };
+      const take = (bytes: number) => {
+        if (heldBytes + bytes > heldBytesMax) throw full();
+        heldBytes += bytes;
+        taken += bytes;
+      };
+      try {
+        return { bytes: await fill(request, take), [Symbol.dispose]: release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    heldBytes: () => heldBytes,
+  };
+}
+
+function full(): ApiError {
+  return new ApiError("overloaded", "Too many large bodies are being sent at once; try again shortly.");
 }
 
 /** Throws `unsupported_media_type` unless the body is said to be JSON. A call without a body need not say so. */
@@ -46,17 +115,35 @@ function isEmpty(request: Request): boolean {
   return request.headers.get("content-length") === "0" || request.body === null;
 }
 
+/** The length that a call states, or null; throws `payload_too_large` where it is over the limit. */
+function declaredBytes(request: Request, bytesMax: number): number | null {
+  const declared = request.headers.get("content-length");
+  if (declared === null) return null;
+  if (Number(declared) > bytesMax) throw tooLarge(bytesMax);
+  return Number(declared);
+}
+
 /** A body without a declared length is counted as it comes in. */
-async function readUncounted(request: Request, bytesMax: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
+async function readParts(
+  request: Request,
+  bytesMax: number,
+  take: (bytes: number) => void,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of request.body) {
+  await forEachPart(request, (part) => {
     length += part.byteLength;
     if (length > bytesMax) throw tooLarge(bytesMax);
+    take(part.byteLength);
     parts.push(part);
-  }
+  });
   return Buffer.concat(parts, length);
+}
+
+/** Where `work` throws, the rest of the body is left unread. */
+async function forEachPart(request: Request, work: (part: Uint8Array) => void): Promise<void> {
+  if (request.body === null) return;
+  for await (const part of request.body) work(part);
 }
 
 function tooLarge(bytesMax: number): ApiError {

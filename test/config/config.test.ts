@@ -49,6 +49,13 @@ describe("settings", () => {
     ]);
   });
 
+  test("all bodies together must have room for one", () => {
+    expect(problemsOf({ BODIES_BYTES_MAX: "1000000" })).toEqual([
+      "BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.",
+    ]);
+    expect(problemsOf({ BODIES_BYTES_MAX: "1000000", BODY_BYTES_MAX: "1000000" })).toEqual([]);
+  });
+
   test("flags are true, false, 1 or 0 in any case", () => {
     for (const [text, flag] of [
       ["TRUE", true],

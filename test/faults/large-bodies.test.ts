@@ -3,10 +3,12 @@ import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
 import { openRaw, type RawConnection, readReply } from "../support/raw-http.ts";
+import { refusalOf } from "../support/server.ts";
 
 setDefaultTimeout(120_000);
 
 const BODY_BYTES_MAX = 1_000_000;
+const BODIES_BYTES_MAX = 2_000_000;
 const MEGABYTE = 1_048_576;
 const SENT_BYTES_MAX = 300 * MEGABYTE;
 
@@ -22,6 +24,7 @@ beforeAll(async () => {
     DATA_DIR: folder.path,
     DNS_SERVERS: dns.server.address,
     BODY_BYTES_MAX: `${BODY_BYTES_MAX}`,
+    BODIES_BYTES_MAX: `${BODIES_BYTES_MAX}`,
   });
   caller = callerOf(server.url);
   key = await caller.signUp();
@@ -149,5 +152,66 @@ describe("a body over the limit", () => {
     expect(await caller.unitsOf(key)).toBe(1);
     expect((await caller.call("/healthz")).status).toBe(200);
     expect(server.logged()).toEqual([]);
+  });
+});
+
+describe("large bodies at once", () => {
+  const LARGE_BYTES = 900_000;
+  const textHead = (...headers: string[]) =>
+    head("/v1/email/batch", key, ...headers).replace("application/json", "text/plain");
+  const large = "a@good.com\n".padEnd(LARGE_BYTES, "\n");
+  const send = (body: string) =>
+    caller.call("/v1/email/batch", { key, body, headers: { "Content-Type": "text/plain" } });
+
+  /** An upload of which all has arrived but the last byte. */
+  async function openUpload(): Promise<RawConnection> {
+    const connection = await openRaw(server.url);
+    connection.write(textHead(`Content-Length: ${LARGE_BYTES}`));
+    await connection.writeAll(new TextEncoder().encode(large.slice(1)));
+    return connection;
+  }
+
+  test("are refused beyond what they may hold together, and small ones are not", async () => {
+    using first = await openUpload();
+    using second = await openUpload();
+    await until("arrival", async () => {
+      const metrics = await (await caller.call("/metrics")).text();
+      return Number(/^assay_batch_body_bytes (\d+)/m.exec(metrics)?.[1]) === 2 * LARGE_BYTES - 2;
+    });
+    const refused = await send(large);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refusalOf(refused)).toBe("503 overloaded");
+
+    using endless = await openRaw(server.url);
+    endless.write(textHead("Transfer-Encoding: chunked"));
+    await pour(endless, new TextEncoder().encode(`10000\r\n${"\n".repeat(65_536)}\r\n`));
+    expect(refusalIn(endless.received())).toBe("503 overloaded");
+
+    expect((await send("a@good.com")).status).toBe(200);
+    expect((await caller.call("/v1/email/verify", { key, body: { email: "a@good.com" } })).status).toBe(200);
+
+    for (const connection of [first, second]) {
+      connection.write("\n");
+      await until("answer", () => connection.received().includes("units_charged"));
+      expect(readReply(connection.received()).status).toBe(200);
+    }
+    expect((await send(large)).status).toBe(200);
+  });
+
+  test("that are announced and do not come take no room from others", async () => {
+    await using stack = new AsyncDisposableStack();
+    for (let count = 0; count < 10; count += 1) {
+      const connection = stack.use(await openRaw(server.url));
+      connection.write(textHead(`Content-Length: ${LARGE_BYTES}`));
+    }
+    expect((await send(large)).status).toBe(200);
+  });
+
+  test("that break off leave their room to others", async () => {
+    for (let count = 0; count < 5; count += 1) {
+      using broken = await openUpload();
+      broken.write("");
+    }
+    await until("room", async () => (await send(large)).status === 200);
   });
 });
