@@ -5,13 +5,16 @@ export type StubResolverParts = {
   /** Asked in this order; one at least. */
   readonly servers: readonly ServerAddress[];
   readonly clock: Clock;
-  /** How long each attempt waits before the next one starts; their number is the number of attempts. */
+  /**
+   * How long each attempt waits before the next one starts; their number is the number of attempts. An answer to any
+   * of them counts up to the deadline of the look-up.
+   */
   readonly attemptTimeoutsMs?: readonly number[];
   /** The longest that one look-up may take from the moment it is sent, aliases and TCP included. */
   readonly lookupTimeoutMs?: number;
   /**
    * Look-ups whose first attempt is out. One that is late gives up its place, so that silent servers do not keep
-   * the others waiting; late ones may be eight times as many.
+   * the others waiting; late ones may be twelve times as many.
    */
   readonly inFlightMax?: number;
   /** Look-ups that wait for their turn; one more is refused as an `error` with the detail `queue_full`. */

@@ -18,7 +18,7 @@ export type StubResolver = Resolver & {
 const SWEEP_MS = 10;
 /** After such a gap the process was busy elsewhere, and replies that came meanwhile have yet to be read. */
 const BUSY_GAP_MS = 100;
-const LATE_PER_PLACE = 8;
+const LATE_PER_PLACE = 12;
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
 
@@ -290,7 +290,10 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       if (health.isFailing(server)) server.channel.renew();
     }
     turns.fallBehind(question);
-    attempt(question);
+    // After the last attempt, an answer to any of them counts up to the deadline.
+    const isLast = question.attempts >= settings.attemptTimeoutsMs.length;
+    if (isLast && isOpen(question)) question.nextAttemptAt = question.deadline;
+    else attempt(question);
   }
 
   function stopSweeper(): void {

@@ -194,6 +194,7 @@ test("a server that is silent is a timeout", async () => {
     servers: [{ ip: "127.0.0.1", port: silent.port }],
     clock: systemClock,
     attemptTimeoutsMs: [50, 50],
+    lookupTimeoutMs: 100,
   });
   expect((await resolver.lookUp("a.com", "MX")).outcome).toBe("timeout");
   resolver.close();

@@ -163,6 +163,18 @@ describe("a failure", () => {
     expect(performance.now() - started).toBeLessThan(400);
   });
 
+  test("to reach a sole server is over with the last attempt: there is nobody left to be heard", async () => {
+    const resolver = createStubResolver({
+      servers: [serverAddress(`127.0.0.1:${await closedPort()}`)],
+      clock: systemClock,
+      attemptTimeoutsMs: [30, 30],
+    });
+    const started = performance.now();
+    expect(await resolver.lookUp("one.com", "MX")).toMatchObject({ outcome: "error", detail: "unreachable" });
+    expect(performance.now() - started).toBeLessThan(1000);
+    resolver.close();
+  });
+
   test("of a TCP connection is an error, not an answer cut short", async () => {
     await using dns = await startDns("cut.com A 8.8.8.8\ncut.com !truncate\ncut.com !tcp-close");
     expect(await dns.resolver.lookUp("cut.com", "A")).toMatchObject({
@@ -319,6 +331,7 @@ describe("many look-ups", () => {
       servers: [serverAddress(`127.0.0.1:${server.port}`)],
       clock: systemClock,
       attemptTimeoutsMs: [80],
+      lookupTimeoutMs: 80,
       random16: () => next++,
     });
     await Promise.all(Array.from({ length: 40 }, (_, at) => resolver.lookUp(`d${at}.com`, "A")));

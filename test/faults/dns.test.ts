@@ -103,7 +103,8 @@ describe("a DNS that", () => {
       charged += isLate ? 0 : 1;
     }
     process.stdout.write(`slow: ${charged} answered by the DNS in time\n`);
-    expect(charged).toBeLessThan(CALLS);
+    // Three seconds are within the deadline of a look-up: only those late in the queue may miss that of their check.
+    expect(charged).toBeGreaterThan(CALLS / 2);
     expect(await caller.unitsOf(key)).toBe(charged);
   });
 

@@ -16,15 +16,20 @@ export function serverAddress(text: string): ServerAddress {
   return address;
 }
 
-/** A fixture server with this zone, and a resolver that asks it. Both end with the scope. */
+/**
+ * A fixture server with this zone, and a resolver that asks it. Both end with the scope. Unless told otherwise, a
+ * look-up takes no longer than the attempts that it is given.
+ */
 export async function startDns(
   zone: string,
   settings: Partial<StubResolverParts> = {},
 ): Promise<ResolverUnderTest> {
   const server = await startFixtureServer({ zone });
+  const attempts = settings.attemptTimeoutsMs;
   const resolver = createStubResolver({
     servers: [serverAddress(server.address)],
     clock: systemClock,
+    ...(attempts === undefined ? {} : { lookupTimeoutMs: attempts.reduce((sum, ms) => sum + ms, 0) }),
     ...settings,
   });
   return {
