@@ -8,20 +8,32 @@ import type { ServerAddress } from "../../src/dns/server-address.ts";
 
 export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
 
-const NSD = ["/usr/sbin/nsd", "/usr/local/sbin/nsd", "/opt/homebrew/sbin/nsd"];
-const UNBOUND = ["/usr/sbin/unbound", "/usr/local/sbin/unbound", "/opt/homebrew/sbin/unbound"];
+const PATHS = {
+  nsd: ["/usr/sbin/nsd", "/usr/local/sbin/nsd", "/opt/homebrew/sbin/nsd"],
+  unbound: ["/usr/sbin/unbound", "/usr/local/sbin/unbound", "/opt/homebrew/sbin/unbound"],
+} as const;
 
-/** The path of an installed `nsd` or `unbound`, or null, with a line that says what is skipped without it. */
-export function findServer(name: "nsd" | "unbound"): string | null {
-  const found = [...(name === "nsd" ? NSD : UNBOUND), Bun.which(name)].find(
-    (path) => path !== null && existsSync(path),
-  );
-  if (found === undefined) console.log(`skipped: tests against ${name}, which is not installed here`);
-  return found ?? null;
+/** Where `nsd` or `unbound` is installed, or null. */
+export function installedServer(name: "nsd" | "unbound"): string | null {
+  return PATHS[name].find((path) => existsSync(path)) ?? Bun.which(name);
 }
 
-/** Serves master-file zones with nsd on a free loopback port; a zone of null is one whose file is missing. */
-export async function startNsd(program: string, zones: Record<string, string | null>): Promise<RealServer> {
+/** As `installedServer`, with a line that says what is skipped without it. */
+export function findServer(name: "nsd" | "unbound"): string | null {
+  const found = installedServer(name);
+  if (found === null) console.log(`skipped: tests against ${name}, which is not installed here`);
+  return found;
+}
+
+/**
+ * Serves master-file zones with nsd on a free loopback port; a zone of null is one whose file is missing. `known` is
+ * a name in a zone that is there: it is asked for until the server answers.
+ */
+export async function startNsd(
+  program: string,
+  zones: Record<string, string | null>,
+  known = Object.keys(zones)[0] ?? ".",
+): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), "assay-nsd-"));
   const port = await freePort();
   const entries = Object.entries(zones).map(([name, text], at) => {
@@ -46,7 +58,7 @@ remote-control:
   control-enable: no
 ${entries.join("")}`;
   writeFileSync(join(folder, "nsd.conf"), config);
-  return run([program, "-d", "-c", join(folder, "nsd.conf")], folder, port, Object.keys(zones)[0] ?? ".");
+  return run([program, "-d", "-c", join(folder, "nsd.conf")], folder, port, known);
 }
 
 /** A recursive unbound: `stubs` says where zones are served, `forwards` where other questions are sent. */
@@ -98,13 +110,14 @@ async function run(command: string[], folder: string, port: number, known: strin
 }
 
 /** Waits for the server to come up: a look-up tries a few times on its own. */
-async function answers(address: ServerAddress, zone: string): Promise<boolean> {
+async function answers(address: ServerAddress, known: string): Promise<boolean> {
   const resolver = createStubResolver({
     servers: [address],
     clock: systemClock,
-    attemptTimeoutsMs: Array<number>(60).fill(50),
+    attemptTimeoutsMs: Array<number>(100).fill(50),
+    lookupTimeoutMs: 6000,
   });
-  const { outcome } = await resolver.lookUp(zone, "A");
+  const { outcome } = await resolver.lookUp(known, "A");
   resolver.close();
   return outcome === "nodata" || outcome === "answer";
 }
