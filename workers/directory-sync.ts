@@ -2,15 +2,20 @@ import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { setPriority } from "node:os";
 import { systemClock } from "../src/clock.ts";
+import { indexBuffers } from "../src/directory/snapshot.ts";
 import type { SyncReply, SyncRequest } from "../src/directory/sync-messages.ts";
 import { createSyncer } from "../src/directory/sync-parts.ts";
-import type { Syncer } from "../src/directory/syncer.ts";
+import type { Published, Syncer } from "../src/directory/syncer.ts";
 
 declare const self: Worker;
 
+type Answer = { readonly reply: SyncReply; readonly published: Published | null };
+
 let syncer: Syncer | null = null;
+let retired: () => void = () => {};
 
 self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
+  if (data.call === "retired") return retired();
   if (data.call === "start") {
     yieldToRequests();
     syncer = createSyncer(data.settings, {
@@ -19,23 +24,39 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
       clock: systemClock,
       newId: () => randomBytes(8).toString("hex"),
       relieve: () => Bun.gc(true),
+      retire: (segmentIds) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        retired = resolve;
+        self.postMessage({ retire: segmentIds } satisfies SyncReply);
+        return promise;
+      },
     });
     return;
   }
-  self.postMessage(await answer(data));
+  const { reply, published } = await answer(data);
+  // The index is handed over as it lies; the texts are shared.
+  self.postMessage(reply, published === null ? [] : indexBuffers(published.snapshot));
   // A sync leaves much behind, and nothing else happens in this thread until the next one.
   if (data.call !== "gzip") setTimeout(() => Bun.gc(true), 0);
 };
 
-async function answer(request: Exclude<SyncRequest, { call: "start" }>): Promise<SyncReply> {
+async function answer(request: Extract<SyncRequest, { id: number }>): Promise<Answer> {
   const { id } = request;
+  const done = (value: unknown, published: Published | null = null): Answer => {
+    return { reply: { id, ok: true, value }, published };
+  };
   try {
     if (syncer === null) throw new Error("The sync thread was not started.");
-    if (request.call === "open") return { id, ok: true, value: await syncer.open() };
-    if (request.call === "sync") return { id, ok: true, value: await syncer.sync(request) };
-    return { id, ok: true, value: await syncer.gzip(request.version, request.form) };
+    if (request.call === "gzip") return done(await syncer.gzip(request.version, request.form));
+    if (request.call === "open") {
+      const opened = await syncer.open();
+      return done(opened, opened.published);
+    }
+    const outcome = await syncer.sync(request);
+    return done(outcome, outcome.kind === "changed" ? outcome.published : null);
   } catch (error) {
-    return { id, ok: false, message: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { reply: { id, ok: false, message }, published: null };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
+import { rehearse } from "./rehearsal.ts";
 import { createSchedule } from "./schedule.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { freeIndex, type Snapshot } from "./snapshot.ts";
 import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./syncer.ts";
 
 export type DirectoryParts = {
@@ -72,7 +73,10 @@ export function createDirectory(parts: DirectoryParts): Directory {
   };
   const view = (): View | null => (kept[0] === undefined ? null : viewAt(kept[0]));
   const publish = (published: Published, freshness: Freshness): void => {
-    kept = [{ published, freshness }, ...kept].slice(0, VIEWS_KEPT);
+    const all = [{ published, freshness }, ...kept];
+    rehearse(published.snapshot);
+    kept = all.slice(0, VIEWS_KEPT);
+    for (const dropped of all.slice(VIEWS_KEPT)) freeIndex(dropped.published.snapshot);
     const { version, count } = published.snapshot;
     report({ level: "info", message: "new snapshot", version, count, quarantined: freshness.quarantined });
   };
@@ -93,8 +97,12 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const reopen = async (): Promise<void> => {
     const { published, freshness } = await syncer.open();
     isLost = false;
-    const isNews = published !== null && published.snapshot.version !== kept[0]?.published.snapshot.version;
-    if (isNews && freshness !== null) publish(published, freshness);
+    if (published === null || freshness === null) return;
+    const [newest] = kept;
+    if (newest?.published.snapshot.digest !== published.snapshot.digest) return publish(published, freshness);
+    // The same listings: the memory of a sync side that is gone is not held on to.
+    kept = [{ published, freshness }, ...kept.slice(1)];
+    freeIndex(newest.published.snapshot);
   };
   const sync = singleFlight(async () => {
     const startedMs = clock.monotonic();

@@ -1,12 +1,12 @@
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { rowBytes, type Snapshot } from "./snapshot.ts";
+import { rowBytes, type SnapshotRows } from "./snapshot.ts";
 import type { ExportForm } from "./syncer.ts";
 
 const PART_BYTES = 256 * 1024;
 
 /** The whole directory in parts of about 256 KiB, by host: JSON lines or one JSON array. */
-export function* exportParts(snapshot: Snapshot, form: ExportForm): Generator<Uint8Array<ArrayBuffer>> {
+export function* exportParts(snapshot: SnapshotRows, form: ExportForm): Generator<Uint8Array<ArrayBuffer>> {
   const isArray = form === "json";
   let part = new Uint8Array(PART_BYTES);
   let used = 0;
@@ -39,7 +39,7 @@ export function* exportParts(snapshot: Snapshot, form: ExportForm): Generator<Ui
 }
 
 /** The export as one gzip body. */
-export async function compressedExport(snapshot: Snapshot, form: ExportForm): Promise<Uint8Array> {
+export async function compressedExport(snapshot: SnapshotRows, form: ExportForm): Promise<Uint8Array> {
   const gzip = createGzip();
   pipeline(Readable.from(exportParts(snapshot, form)), gzip, () => {});
   const parts: Uint8Array[] = [];

@@ -1,12 +1,6 @@
 import { type Listing, listingText, priceMicroUsd } from "./listing.ts";
 import { payeeKey } from "./payee.ts";
-import {
-  bytesAt,
-  createSegmentWriter,
-  type Place,
-  type Segment,
-  type SegmentWriter,
-} from "./shared-bytes.ts";
+import { bytesAt, type Place, type Segment, type SegmentWriter } from "./shared-bytes.ts";
 import type { SortField } from "./snapshot.ts";
 import { createDictionary, type Dictionary } from "./text-index.ts";
 import { wordsOfListing } from "./words.ts";
@@ -41,8 +35,10 @@ export function createRow(
   if (previous !== undefined && Buffer.compare(bytesAt(previous), bytes) === 0) return previous;
   const { evidence } = listing;
   const { segment, offset, length } = parts.writer.write(bytes);
+  const payee = payeeKey(evidence.pay_to) ?? evidence.pay_to;
   return {
-    host: listing.host,
+    // One text for the former row and the new one.
+    host: previous?.host ?? listing.host,
     segment,
     offset,
     length,
@@ -52,14 +48,14 @@ export function createRow(
     latency: evidence.median_latency_ms ?? Number.NaN,
     payers: evidence.payers_30d,
     last_paid: evidence.last_paid === null ? Number.NaN : Date.parse(evidence.last_paid),
-    payee: payeeKey(evidence.pay_to) ?? evidence.pay_to,
+    payee: previous?.payee === payee ? previous.payee : payee,
     payToChangedAt,
     words: parts.dictionary.keep(wordsOfListing(listing), previous?.words),
   };
 }
 
-/** Moves the rows' texts into new segments where these have become many, or hold more dead text than live. */
-export function compactTexts(rows: Rows): Rows {
+/** Moves the rows' texts into new segments where these have become many, or hold much dead text. */
+export function compactTexts(rows: Rows, createWriter: () => SegmentWriter): Rows {
   let live = 0;
   const segments = new Set<Segment>();
   for (const row of rows.values()) {
@@ -67,9 +63,9 @@ export function compactTexts(rows: Rows): Rows {
     segments.add(row.segment);
   }
   let held = 0;
-  for (const segment of segments) held += segment.bytes.length;
-  if (segments.size <= SEGMENTS_MAX && held <= live * 2 + SLACK_BYTES) return rows;
-  const writer = createSegmentWriter();
+  for (const segment of segments) held += segment.length;
+  if (segments.size <= SEGMENTS_MAX && held <= live * HELD_SHARE_MAX + SLACK_BYTES) return rows;
+  const writer = createWriter();
   const moved = new Map<string, Row>();
   for (const [host, row] of rows) moved.set(host, { ...row, ...writer.write(bytesAt(row)) });
   writer.finish();
@@ -92,5 +88,6 @@ export function compactWords(rows: Rows, dictionary: Dictionary): { rows: Rows; 
 }
 
 const SEGMENTS_MAX = 128;
+const HELD_SHARE_MAX = 1.25;
 const SLACK_BYTES = 8 * 1024 * 1024;
 const SLACK_WORDS = 100_000;

@@ -1,13 +1,23 @@
+import { fillFrom, type Spool, type SpoolPlace } from "./spool.ts";
+
 /**
- * Memory that two threads read and none changes once it is filled: what crosses the border between the sync
- * thread and the main one costs nothing, however large it is.
+ * Memory that two threads read and none changes while anybody reads it: what crosses the border between the
+ * sync thread and the main one costs nothing, however large it is.
  */
 
-const SEGMENT_BYTES = 4 * 1024 * 1024;
+export const SEGMENT_BYTES = 4 * 1024 * 1024;
 const SCRATCH_BYTES = 64 * 1024;
+const NO_BYTES = new Uint8Array();
 
-/** A run of listing texts. `bytes` shrinks once, when the writer is done with it. */
-export type Segment = { bytes: Uint8Array };
+/** A run of listing texts: in memory, in a file, or in both. */
+export type Segment = {
+  /** Tells the segments of one sync side apart. */
+  readonly id: number;
+  /** Empty while the texts are in the file alone. */
+  bytes: Uint8Array;
+  length: number;
+  file: SpoolPlace | null;
+};
 
 /** Where a text lies. */
 export type Place = { readonly segment: Segment; readonly offset: number; readonly length: number };
@@ -16,18 +26,31 @@ export type SegmentWriter = {
   /** The text as bytes that are good until the next call. */
   readonly encode: (text: string) => Uint8Array;
   readonly write: (bytes: Uint8Array) => Place;
-  /** Gives back the unused end of the last segment. */
+  /** To be called once after the last text. */
   readonly finish: () => void;
+  /** Instead of `finish`, where nobody will read what was written. */
+  readonly discard: () => void;
 };
 
-export function createSegmentWriter(): SegmentWriter {
-  let segment: Segment = { bytes: new Uint8Array() };
-  let used = 0;
-  const trim = (): void => {
-    if (used === segment.bytes.length) return;
-    const exact = sharedBytes(used);
-    exact.set(segment.bytes.subarray(0, used));
-    segment.bytes = exact;
+/**
+ * Writes texts into segments. With a spool, what is more than one segment goes to the file and into memory only
+ * when it is published: two whole directories are never held at a time.
+ */
+export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWriter {
+  const { spool, nextId = countFrom(1) } = parts;
+  let segment: Segment | null = null;
+  let buffer = NO_BYTES;
+  const settle = (isLast: boolean): void => {
+    if (segment === null) return;
+    const used = buffer.subarray(0, segment.length);
+    if (spool !== undefined && (!isLast || spool.isOpen())) {
+      segment.file = spool.write(used);
+      segment.bytes = NO_BYTES;
+    } else {
+      segment.bytes = sharedBytes(used.length);
+      segment.bytes.set(used);
+    }
+    segment = null;
   };
   const encoder = new TextEncoder();
   let scratch = new Uint8Array(SCRATCH_BYTES);
@@ -37,22 +60,46 @@ export function createSegmentWriter(): SegmentWriter {
       return scratch.subarray(0, encoder.encodeInto(text, scratch).written);
     },
     write(bytes) {
-      if (used + bytes.length > segment.bytes.length) {
-        trim();
-        segment = { bytes: sharedBytes(Math.max(SEGMENT_BYTES, bytes.length)) };
-        used = 0;
+      if (segment !== null && segment.length + bytes.length > buffer.length) settle(false);
+      if (segment === null) {
+        const needed = Math.max(SEGMENT_BYTES, bytes.length);
+        if (buffer.length < needed) buffer = new Uint8Array(needed);
+        segment = { id: nextId(), bytes: buffer, length: 0, file: null };
       }
-      segment.bytes.set(bytes, used);
-      const place = { segment, offset: used, length: bytes.length };
-      used += bytes.length;
+      buffer.set(bytes, segment.length);
+      const place = { segment, offset: segment.length, length: bytes.length };
+      segment.length += bytes.length;
       return place;
     },
-    finish: trim,
+    finish() {
+      settle(true);
+      buffer = NO_BYTES;
+    },
+    discard() {
+      spool?.close();
+    },
   };
 }
 
-export function bytesAt(place: Place): Uint8Array {
-  return place.segment.bytes.subarray(place.offset, place.offset + place.length);
+export type SegmentWriterParts = { readonly spool?: Spool; readonly nextId?: () => number };
+
+export function countFrom(first: number): () => number {
+  let next = first;
+  return () => next++;
+}
+
+/** The bytes of a text, good until the next segment is read from its file. */
+export function bytesAt({ segment, offset, length }: Place): Uint8Array {
+  const { bytes, file } = segment;
+  if (bytes.length > 0 || file === null) return bytes.subarray(offset, offset + length);
+  return readAt(file, offset, length);
+}
+
+/** Reads a part of a segment from its file. Throws where the file is cut short. */
+export function readAt(file: SpoolPlace, offset: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  fillFrom(bytes, file, offset);
+  return bytes;
 }
 
 export function sharedBytes(length: number): Uint8Array {
@@ -61,52 +108,4 @@ export function sharedBytes(length: number): Uint8Array {
 
 export function sharedIntegers(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * 4));
-}
-
-export function sharedNumbers(length: number): Float64Array {
-  return new Float64Array(new SharedArrayBuffer(length * 8));
-}
-
-/** Sorted texts in one block; text `n` ends at `ends[n]`. */
-export type TextTable = { readonly bytes: Uint8Array; readonly ends: Uint32Array };
-
-/** `texts` must be sorted by `<` where `findText` is to work. */
-export function createTextTable(texts: readonly string[]): TextTable {
-  const joined = Buffer.from(texts.join(""), "utf8");
-  const bytes = sharedBytes(joined.length);
-  bytes.set(joined);
-  const ends = sharedIntegers(texts.length);
-  let end = 0;
-  for (let at = 0; at < texts.length; at++) {
-    end += Buffer.byteLength(texts[at] ?? "", "utf8");
-    ends[at] = end;
-  }
-  return { bytes, ends };
-}
-
-export function textAt(table: TextTable, at: number): string {
-  const from = at === 0 ? 0 : (table.ends[at - 1] ?? 0);
-  return Buffer.from(
-    table.bytes.buffer,
-    table.bytes.byteOffset + from,
-    (table.ends[at] ?? 0) - from,
-  ).toString();
-}
-
-/** The first position whose text is not less than the given one. */
-export function lowerBound(table: TextTable, text: string): number {
-  let low = 0;
-  let high = table.ends.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (textAt(table, middle) < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The position of a text, or -1. */
-export function findText(table: TextTable, text: string): number {
-  const at = lowerBound(table, text);
-  return at < table.ends.length && textAt(table, at) === text ? at : -1;
 }

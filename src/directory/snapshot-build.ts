@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Row } from "./row.ts";
-import { bytesAt, createTextTable, type Segment, sharedIntegers } from "./shared-bytes.ts";
+import { bytesAt, type Segment, sharedIntegers } from "./shared-bytes.ts";
 import {
   column,
   type FeedPosition,
+  FILTER_FIELDS,
   orderRows,
   type Snapshot,
+  type SnapshotIndex,
+  type SnapshotRows,
   SORT_FIELDS,
   type SortField,
 } from "./snapshot.ts";
 import { buildTextIndex, type Dictionary } from "./text-index.ts";
+import { createTextTable } from "./text-table.ts";
+import { buildValueBounds } from "./value-bounds.ts";
 
 const LINE_END = new Uint8Array([0x0a]);
 
@@ -25,27 +30,25 @@ export function digestOf(sorted: readonly Row[]): string {
   return hash.digest("hex");
 }
 
+type Identity = { readonly version: number; readonly digest: string; readonly feed: FeedPosition };
+
 /** Builds the snapshot of rows sorted by host. */
-export function buildSnapshot(
-  sorted: readonly Row[],
-  dictionary: Dictionary,
-  identity: {
-    readonly version: number;
-    readonly digest: string;
-    readonly feed: FeedPosition;
-  },
-): Snapshot {
-  const count = sorted.length;
-  const columnOf = (field: SortField) => column(sorted, (row) => row[field]);
-  const columns = perField(columnOf);
+export function buildSnapshot(sorted: readonly Row[], dictionary: Dictionary, identity: Identity): Snapshot {
+  return { ...buildRows(sorted, identity), ...buildIndex(sorted, dictionary) };
+}
+
+export function buildRows(sorted: readonly Row[], identity: Identity): SnapshotRows {
+  const bytes = sorted.reduce((sum, row) => sum + row.length + 1, 0);
+  return { ...identity, count: sorted.length, bytes, ...placesOf(sorted) };
+}
+
+export function buildIndex(sorted: readonly Row[], dictionary: Dictionary): SnapshotIndex {
+  const columns = perField(SORT_FIELDS, (field) => column(sorted, (row) => row[field]));
+  const orders = perField(SORT_FIELDS, (field) => orderRows(columns[field]));
   return {
-    ...identity,
-    count,
-    bytes: sorted.reduce((sum, row) => sum + row.length + 1, 0),
-    ...placesOf(sorted),
     hosts: createTextTable(sorted.map((row) => row.host)),
-    columns,
-    orders: perField((field) => orderRows(columns[field])),
+    bounds: perField(FILTER_FIELDS, (field) => buildValueBounds(columns[field], orders[field].asc)),
+    orders,
     ...payeesOf(sorted),
     text: buildTextIndex(
       Uint32Array.from(sorted, (row) => row.words),
@@ -54,8 +57,11 @@ export function buildSnapshot(
   };
 }
 
-function perField<T>(make: (field: SortField) => T): Record<SortField, T> {
-  return Object.fromEntries(SORT_FIELDS.map((field) => [field, make(field)])) as Record<SortField, T>;
+function perField<Field extends SortField, T>(
+  fields: readonly Field[],
+  make: (field: Field) => T,
+): Record<Field, T> {
+  return Object.fromEntries(fields.map((field) => [field, make(field)])) as Record<Field, T>;
 }
 
 function placesOf(sorted: readonly Row[]) {
@@ -72,14 +78,35 @@ function placesOf(sorted: readonly Row[]) {
     rowLength[at] = place.length;
     at += 1;
   }
-  return { segments: [...numbers.keys()].map((segment) => segment.bytes), rowSegment, rowOffset, rowLength };
+  const segments = [...numbers.keys()];
+  return {
+    segments: segments.map((segment) => segment.bytes),
+    segmentIds: segments.map((segment) => segment.id),
+    segmentFiles: segments.map((segment) => segment.file),
+    rowSegment,
+    rowOffset,
+    rowLength,
+  };
 }
 
 function payeesOf(sorted: readonly Row[]) {
   const payees = [...new Set(sorted.map((row) => row.payee))].sort();
   const numbers = new Map(payees.map((payee, number) => [payee, number]));
-  const rowPayee = sharedIntegers(sorted.length);
-  let at = 0;
-  for (const row of sorted) rowPayee[at++] = numbers.get(row.payee) ?? 0;
-  return { payees: createTextTable(payees), rowPayee };
+  const payeeStarts = new Uint32Array(payees.length + 1);
+  for (const { payee } of sorted) {
+    const after = (numbers.get(payee) ?? 0) + 1;
+    payeeStarts[after] = (payeeStarts[after] ?? 0) + 1;
+  }
+  for (let number = 0; number < payees.length; number++) {
+    payeeStarts[number + 1] = (payeeStarts[number + 1] ?? 0) + (payeeStarts[number] ?? 0);
+  }
+  const next = payeeStarts.slice();
+  const payeeRows = new Uint32Array(sorted.length);
+  for (const [row, { payee }] of sorted.entries()) {
+    const number = numbers.get(payee) ?? 0;
+    const at = next[number] ?? 0;
+    payeeRows[at] = row;
+    next[number] = at + 1;
+  }
+  return { payees: createTextTable(payees), payeeStarts, payeeRows };
 }

@@ -1,15 +1,23 @@
-import { findText, sharedIntegers, sharedNumbers, type TextTable } from "./shared-bytes.ts";
+import { readAt } from "./shared-bytes.ts";
+import { readFrom, type SpoolPlace } from "./spool.ts";
 import type { TextIndex } from "./text-index.ts";
+import { findText, type TextTable } from "./text-table.ts";
+import type { ValueBounds } from "./value-bounds.ts";
 
 export const SORT_FIELDS = ["score", "price", "uptime", "latency", "payers", "last_paid"] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 export type SortOrder = "asc" | "desc";
+export const FILTER_FIELDS = ["score", "price", "uptime"] as const satisfies readonly SortField[];
+export type FilterField = (typeof FILTER_FIELDS)[number];
 
 /**
- * One state of the directory, complete and never changed: plain data over shared memory, built in the sync
- * thread and taken over by the main thread as it is. Rows are in the order of their hosts.
+ * One state of the directory, complete and never changed: built in the sync thread and taken over by the main
+ * thread as it is. Rows are in the order of their hosts.
  */
-export type Snapshot = {
+export type Snapshot = SnapshotRows & SnapshotIndex;
+
+/** The listings' texts and where they lie. */
+export type SnapshotRows = {
   /** Grows by one with every change of content, over restarts too. */
   readonly version: number;
   /** SHA-256 of the export as JSON lines, in hex. */
@@ -19,41 +27,108 @@ export type Snapshot = {
   readonly bytes: number;
   /** The position in the change feed that this state covers. */
   readonly feed: FeedPosition;
-  readonly segments: readonly Uint8Array[];
+  /** Shared memory; empty where the texts are in the file alone. */
+  readonly segments: Uint8Array[];
+  readonly segmentIds: readonly number[];
+  readonly segmentFiles: readonly (SpoolPlace | null)[];
   readonly rowSegment: Uint32Array;
   readonly rowOffset: Uint32Array;
   readonly rowLength: Uint32Array;
+};
+
+/** What is searched and sorted by: memory of one thread alone, which can be freed at a stroke. */
+export type SnapshotIndex = {
   readonly hosts: TextTable;
-  /** Sort values; NaN where the listing has none. Prices in micro-USD, times in ms. */
-  readonly columns: Readonly<Record<SortField, Float64Array>>;
+  /** What bounds are held against. Prices in micro-USD. */
+  readonly bounds: Readonly<Record<FilterField, ValueBounds>>;
   /** Rows by value, equal ones by host, those without a value last in both orders. */
   readonly orders: Readonly<Record<SortField, Readonly<Record<SortOrder, Uint32Array>>>>;
-  /** The keys of the payees, sorted, and the number of each row's. */
+  /** The keys of the payees, sorted; the rows of payee `n` are `payeeRows[payeeStarts[n]]` up to the next one's. */
   readonly payees: TextTable;
-  readonly rowPayee: Uint32Array;
+  readonly payeeStarts: Uint32Array;
+  readonly payeeRows: Uint32Array;
   readonly text: TextIndex;
 };
 
 export type FeedPosition = { readonly epoch: string; readonly seq: number };
 
-/** The text of a row: JSON without a line end. The bytes are shared: copy before handing them out of the process. */
-export function rowBytes(snapshot: Snapshot, row: number): Uint8Array {
-  const offset = snapshot.rowOffset[row] ?? 0;
-  const segment = snapshot.segments[snapshot.rowSegment[row] ?? 0];
-  if (segment === undefined) throw new Error(`Row ${row} of snapshot ${snapshot.version} has no segment.`);
-  return segment.subarray(offset, offset + (snapshot.rowLength[row] ?? 0));
+/**
+ * The text of a row: JSON without a line end. Copy the bytes before anything is awaited: their memory may be
+ * given to another snapshot.
+ */
+export function rowBytes(snapshot: SnapshotRows, row: number): Uint8Array {
+  const { segment, offset, length } = placeOf(snapshot, row);
+  const bytes = snapshot.segments[segment];
+  const file = snapshot.segmentFiles[segment];
+  if (bytes === undefined || file === undefined) {
+    throw new Error(`Row ${row} of snapshot ${snapshot.version} has no segment.`);
+  }
+  if (bytes.length > 0 || file === null) return bytes.subarray(offset, offset + length);
+  return readAt(file, offset, length);
+}
+
+function placeOf({ rowSegment, rowOffset, rowLength }: SnapshotRows, row: number) {
+  return { segment: rowSegment[row] ?? 0, offset: rowOffset[row] ?? 0, length: rowLength[row] ?? 0 };
+}
+
+/** Whether the texts of all these rows are in memory. */
+export function areInMemory(snapshot: SnapshotRows, rows: readonly number[]): boolean {
+  const { segments, segmentFiles, rowSegment } = snapshot;
+  return rows.every((row) => {
+    const segment = rowSegment[row] ?? 0;
+    return segmentFiles[segment] === null || (segments[segment]?.length ?? 0) > 0;
+  });
+}
+
+/** The texts of rows wherever they are, without holding up the thread for a disk. */
+export async function readRows(snapshot: SnapshotRows, rows: readonly number[]): Promise<Uint8Array[]> {
+  const texts = await Promise.all(
+    rows.map((row) => {
+      const { segment, offset, length } = placeOf(snapshot, row);
+      const file = snapshot.segmentFiles[segment];
+      const isInFile = file !== undefined && file !== null && snapshot.segments[segment]?.length === 0;
+      return isInFile ? readFrom(file, offset, length) : rowBytes(snapshot, row).slice();
+    }),
+  );
+  // The file stays open as long as the snapshot is held: up to here.
+  if (texts.length !== rows.length) throw new Error(`Rows of snapshot ${snapshot.version} are missing.`);
+  return texts;
+}
+
+/** All memory of the index, for it to be handed over or freed. */
+export function indexBuffers(index: SnapshotIndex): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const gather = (part: object): void => {
+    if (!ArrayBuffer.isView(part)) {
+      for (const inner of Object.values(part)) if (typeof inner === "object") gather(inner);
+    } else if (part.buffer instanceof ArrayBuffer && part.buffer.byteLength > 0) buffers.add(part.buffer);
+  };
+  const { hosts, bounds, orders, payees, payeeStarts, payeeRows, text } = index;
+  gather({ hosts, bounds, orders, payees, payeeStarts, payeeRows, text });
+  return [...buffers];
+}
+
+/** Frees the index of a snapshot that nobody will query any more; its texts can still be read. */
+export function freeIndex(index: SnapshotIndex): void {
+  for (const buffer of indexBuffers(index)) buffer.transfer(0);
 }
 
 /** The row of a host, or -1. */
 export function findHost(snapshot: Snapshot, host: string): number {
+  assertIndex(snapshot);
   return findText(snapshot.hosts, host);
+}
+
+/** An index that was freed finds nothing, which must not be taken for an answer. */
+export function assertIndex({ version, count, hosts }: Snapshot): void {
+  if (hosts.ends.length !== count) throw new Error(`The index of snapshot ${version} was given up.`);
 }
 
 /** The rows that have a value first, by it and then by host; the others after them, by host. */
 export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint32Array>> {
   const count = column.length;
-  const asc = sharedIntegers(count);
-  const desc = sharedIntegers(count);
+  const asc = new Uint32Array(count);
+  const desc = new Uint32Array(count);
   let valued = 0;
   for (let row = 0; row < count; row++) if (!Number.isNaN(column[row])) asc[valued++] = row;
   asc.subarray(0, valued).sort((a, b) => (column[a] ?? 0) - (column[b] ?? 0) || a - b);
@@ -70,7 +145,7 @@ export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint
 }
 
 export function column<Row>(rows: readonly Row[], readValue: (row: Row) => number): Float64Array {
-  const numbers = sharedNumbers(rows.length);
+  const numbers = new Float64Array(rows.length);
   let at = 0;
   for (const row of rows) numbers[at++] = readValue(row);
   return numbers;

@@ -2,9 +2,12 @@ import type { Clock } from "../clock.ts";
 import type { Contents } from "./draft.ts";
 import { compressedExport } from "./export.ts";
 import { compactTexts, compactWords } from "./row.ts";
-import { createSegmentWriter } from "./shared-bytes.ts";
-import { buildSnapshot, sortedByHost } from "./snapshot-build.ts";
+import { createSegmentMemory, type Retire } from "./segment-memory.ts";
+import { countFrom, createSegmentWriter, type SegmentWriter } from "./shared-bytes.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { buildIndex, buildRows, sortedByHost } from "./snapshot-build.ts";
 import type { Intake, Source } from "./source.ts";
+import { createSpool } from "./spool.ts";
 import { openStateFolder, type StateFolder, type StoredState } from "./state-folder.ts";
 import {
   contentsOf,
@@ -34,6 +37,8 @@ export type SyncEngineParts = {
   readonly newId: () => string;
   /** Gives back memory; called only where there is much to give back. */
   readonly relieve?: () => void;
+  /** Where the readers are in another thread, and can be told of memory that is given up. Else all texts stay in memory. */
+  readonly retire?: Retire;
 };
 
 const LOG_BYTES_MAX = 1024 * 1024 * 1024;
@@ -46,6 +51,13 @@ const LARGE_CHANGES = 5000;
 export function createSyncEngine(parts: SyncEngineParts): Syncer {
   const { source, clock, newId } = parts;
   let dictionary = createDictionary();
+  const nextId = countFrom(1);
+  const memory = createSegmentMemory(parts.retire ?? (async () => {}));
+  const createWriter = (): SegmentWriter => {
+    return createSegmentWriter(
+      parts.retire === undefined ? { nextId } : { nextId, spool: createSpool(parts.folder) },
+    );
+  };
   let folder: StateFolder | null = null;
   let problems: readonly string[] = [];
   let held: Held = {
@@ -55,39 +67,52 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     writtenAt: 0,
   };
 
-  const hold = (state: StoredState, contents: Contents): void => {
-    const compacted = compactWords(compactTexts(contents.rows), dictionary);
+  const hold = async (state: StoredState, contents: Contents): Promise<Published> => {
+    const compacted = compactWords(compactTexts(contents.rows, createWriter), dictionary);
     dictionary = compacted.dictionary;
-    const snapshot = buildSnapshot(sortedByHost(compacted.rows.values()), dictionary, {
+    const sorted = sortedByHost(compacted.rows.values());
+    const index = buildIndex(sorted, dictionary);
+    await memory.load(compacted.rows);
+    const snapshot = buildRows(sorted, {
       version: state.version,
       digest: state.digest,
       feed: { epoch: state.epoch, seq: state.seq },
     });
     held = { state, contents: contentsOf(contents, compacted.rows), snapshot, writtenAt: state.syncedAt };
+    return publishedOf(state, { ...snapshot, ...index });
   };
-  const published = (): Published | null => {
-    const { snapshot, state } = held;
-    if (snapshot === null) return null;
+  const publishedOf = (state: StoredState, snapshot: Snapshot): Published => {
     const feed = { epoch: state.epoch, lastSeq: state.seq, folder: parts.folder, files: state.log };
     return { snapshot, feed };
   };
-  const load = (): StateFolder => {
+  const load = async (): Promise<Published | null> => {
     const opened = openStateFolder(parts.folder);
-    const loaded = opened.load({ writer: createSegmentWriter(), dictionary });
+    const writer = createWriter();
+    const loaded = opened.load({ writer, dictionary });
     problems = loaded.problems;
-    if (!("state" in loaded)) return opened;
-    const { state, contents, isPrevious } = loaded;
-    if (isOtherSample(state.source, source.name)) {
-      held = { ...held, state: { ...held.state, version: state.version } };
-      return opened;
+    folder = opened;
+    if (!("state" in loaded) || isOtherSample(loaded.state.source, source.name)) {
+      if ("state" in loaded) held = { ...held, state: { ...held.state, version: loaded.state.version } };
+      writer.discard();
+      return null;
     }
+    parts.relieve?.();
+    const { state, contents, isPrevious } = loaded;
     const isSame = state.source === source.name;
     const known = isSame ? state : { ...state, upstream: null };
-    hold(isPrevious ? inNewEpoch(known, newId) : known, contents);
-    return opened;
+    return hold(isPrevious ? inNewEpoch(known, newId) : known, contents);
+  };
+  /** The held state once more: an index belongs to whom it was handed to. */
+  const publishAgain = (): Published | null => {
+    const { state, contents, snapshot } = held;
+    if (snapshot === null) return null;
+    return publishedOf(state, {
+      ...snapshot,
+      ...buildIndex(sortedByHost(contents.rows.values()), dictionary),
+    });
   };
 
-  const take = (opened: StateFolder, intake: Intake, acceptTripped: boolean): SyncOutcome => {
+  const take = async (opened: StateFolder, intake: Intake, acceptTripped: boolean): Promise<SyncOutcome> => {
     const draft = intake.draft ?? { ...held.contents, ...NOTHING_NEW };
     const accepted = tripsOf(held, intake, draft, clock.now());
     if (accepted.length > 0 && !acceptTripped) return { kind: "refused", reason: accepted.join("; ") };
@@ -98,10 +123,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       if (isLarge) parts.relieve?.();
       const state = opened.commit(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
       if (isLarge) parts.relieve?.();
-      hold(state, draft);
-      const now = published();
-      if (now === null) throw new Error("A state that is held has a snapshot.");
-      return { kind: "changed", published: now, freshness, accepted };
+      return { kind: "changed", published: await hold(state, draft), freshness, accepted };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
     if (isNews) opened.touch(known, draft);
@@ -113,14 +135,15 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
 
   return {
     async open() {
-      folder ??= load();
-      const freshness = held.snapshot === null ? null : freshnessOf(held.state, held.contents);
-      return { published: published(), freshness, problems };
+      const published = folder === null ? await load() : publishAgain();
+      const freshness = published === null ? null : freshnessOf(held.state, held.contents);
+      return { published, freshness, problems };
     },
     async sync({ acceptTripped }) {
+      const writer = createWriter();
+      let isKept = false;
       try {
-        folder ??= load();
-        const writer = createSegmentWriter();
+        if (folder === null) await load();
         const { relieve } = parts;
         const intake = await source.read(held.state.upstream, held.contents, {
           now: clock.now(),
@@ -129,9 +152,14 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
           ...(relieve === undefined ? {} : { relieve }),
         });
         writer.finish();
-        return take(folder, intake, acceptTripped || source.name === SAMPLE_SOURCE);
+        const opened = folder ?? openStateFolder(parts.folder);
+        const outcome = await take(opened, intake, acceptTripped || source.name === SAMPLE_SOURCE);
+        isKept = outcome.kind === "changed";
+        return outcome;
       } catch (error) {
         return failureOf(error);
+      } finally {
+        if (!isKept) writer.discard();
       }
     },
     async gzip(version, form) {

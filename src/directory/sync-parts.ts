@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import sample from "./data/sample.txt" with { type: "text" };
+import type { Retire } from "./segment-memory.ts";
 import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "./source.ts";
 import { createSyncEngine } from "./sync-engine.ts";
 import { SAMPLE_SOURCE } from "./sync-state.ts";
@@ -16,19 +17,21 @@ export type SyncSurroundings = {
   readonly newId: () => string;
   readonly limits?: UpstreamLimits;
   readonly relieve?: () => void;
+  readonly retire?: Retire;
 };
 
 /** Puts the sync side together: an upstream, else a file, else the bundled sample. */
 export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
   const { clock, newId } = surroundings;
   const source = sourceOf(settings, surroundings);
-  const { relieve } = surroundings;
+  const { relieve, retire } = surroundings;
   return createSyncEngine({
     folder: settings.folder,
     source,
     clock,
     newId,
     ...(relieve === undefined ? {} : { relieve }),
+    ...(retire === undefined ? {} : { retire }),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { trippedBreakers } from "./breakers.ts";
 import type { Contents, Draft } from "./draft.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { SnapshotRows } from "./snapshot.ts";
 import { digestOf, sortedByHost } from "./snapshot-build.ts";
 import type { Intake, Source } from "./source.ts";
 import type { StoredState } from "./state-folder.ts";
@@ -11,7 +11,8 @@ import type { Freshness } from "./syncer.ts";
 export type Held = {
   readonly state: StoredState;
   readonly contents: Contents;
-  readonly snapshot: Snapshot | null;
+  /** Null before the first state. */
+  readonly snapshot: SnapshotRows | null;
   /** What `current.json` says of the last sync. */
   readonly writtenAt: number;
 };

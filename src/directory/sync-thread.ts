@@ -1,5 +1,6 @@
+import { createPublishedSnapshots } from "./published-snapshots.ts";
 import type { SyncReply, SyncRequest } from "./sync-messages.ts";
-import type { Opened, Syncer, SyncOutcome, SyncSettings } from "./syncer.ts";
+import type { Opened, Published, Syncer, SyncOutcome, SyncSettings } from "./syncer.ts";
 
 /** The thread ended before it answered. */
 export class SyncThreadError extends Error {
@@ -7,7 +8,7 @@ export class SyncThreadError extends Error {
 }
 
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
-type Call = Exclude<SyncRequest, { call: "start" }>;
+type Call = Extract<SyncRequest, { id: number }>;
 type CallWithoutId = Call extends infer Each ? (Each extends Call ? Omit<Each, "id"> : never) : never;
 
 /**
@@ -33,11 +34,20 @@ export function createSyncThread(parts: {
   };
   const start = (): Worker => {
     const started = new Worker(parts.workerFile, { type: "module", smol: true });
+    const snapshots = createPublishedSnapshots();
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
+      if ("retire" in data) {
+        snapshots.retire(data.retire);
+        started.postMessage({ call: "retired" } satisfies SyncRequest);
+        return;
+      }
       const caller = waiting.get(data.id);
       waiting.delete(data.id);
-      if (data.ok) caller?.resolve(data.value);
-      else caller?.reject(new Error(data.message));
+      if (data.ok) {
+        const published = publishedIn(data.value);
+        if (published !== null) snapshots.add(published.snapshot);
+        caller?.resolve(data.value);
+      } else caller?.reject(new Error(data.message));
     });
     started.addEventListener("error", (event) => lose(started, `the sync thread failed: ${event.message}`));
     started.addEventListener("close", () => lose(started, "the sync thread ended"));
@@ -63,4 +73,10 @@ export function createSyncThread(parts: {
       if (worker !== null) lose(worker, "the sync thread is closed");
     },
   };
+}
+
+/** The snapshot in what the thread has answered to one of its calls. */
+function publishedIn(value: unknown): Published | null {
+  const answer = value as Partial<Opened> | null;
+  return answer?.published ?? null;
 }

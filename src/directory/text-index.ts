@@ -1,18 +1,20 @@
-import {
-  createTextTable,
-  findText,
-  lowerBound,
-  sharedIntegers,
-  type TextTable,
-  textAt,
-} from "./shared-bytes.ts";
+import { addAll, type Bitmap, bitmapLength, bitmapOf, emptyBitmap, keepCommon } from "./bitmap.ts";
+import { createTextTable, findText, lowerBound, type TextTable, textAt } from "./text-table.ts";
 
-/** Which rows hold which word: the rows of word `n` are `rows[starts[n]]` up to `rows[starts[n + 1]]`. */
+/**
+ * Which rows hold which word: the rows of word `n` are `rows[starts[n]]` up to `rows[starts[n + 1]]`, or where it
+ * stands in so many rows that a set of bits is smaller, the set with the number `sets[n]` in `setBits`.
+ */
 export type TextIndex = {
   readonly words: TextTable;
   readonly starts: Uint32Array;
   readonly rows: Uint32Array;
+  readonly sets: Int32Array;
+  readonly setBits: Int32Array;
 };
+
+const NO_SET = -1;
+const PAST_ROWS = 0x8000_0000;
 
 /** Numbers for words, given out once, and the words of each row as a run of such numbers. */
 export type Dictionary = {
@@ -80,50 +82,76 @@ function isSameRun(runs: Uint32Array, a: number, b: number): boolean {
 /** Inverts the rows' words by counting; linear but for the sorting of the words. */
 export function buildTextIndex(rowWords: Uint32Array, dictionary: Dictionary): TextIndex {
   const counts = new Uint32Array(dictionary.wordCount());
-  let total = 0;
   const count = (number: number): void => {
     counts[number] = (counts[number] ?? 0) + 1;
-    total += 1;
   };
   for (const place of rowWords) dictionary.each(place, count);
   const used = counts
     .map((_, number) => number)
     .filter((number) => (counts[number] ?? 0) > 0)
     .sort((a, b) => (dictionary.wordOf(a) < dictionary.wordOf(b) ? -1 : 1));
-  const starts = sharedIntegers(used.length + 1);
+  const length = bitmapLength(rowWords.length);
+  const starts = new Uint32Array(used.length + 1);
+  const sets = new Int32Array(used.length).fill(NO_SET);
+  /** Where the next row of a word goes; for a word with a set that is past all rows, by the number of its set. */
   const next = new Uint32Array(counts.length);
+  let setCount = 0;
   for (let at = 0, start = 0; at < used.length; at++) {
     const number = used[at] ?? 0;
-    next[number] = start;
-    start += counts[number] ?? 0;
+    const rows = counts[number] ?? 0;
+    if (rows > length) {
+      sets[at] = setCount;
+      next[number] = PAST_ROWS + setCount;
+      setCount += 1;
+    } else {
+      next[number] = start;
+      start += rows;
+    }
     starts[at + 1] = start;
   }
-  const rows = sharedIntegers(total);
+  const rows = new Uint32Array(starts[used.length] ?? 0);
+  const setBits = new Int32Array(setCount * length);
   let row = 0;
   const enter = (number: number): void => {
     const at = next[number] ?? 0;
+    if (at >= PAST_ROWS) {
+      const word = (at - PAST_ROWS) * length + (row >>> 5);
+      setBits[word] = (setBits[word] ?? 0) | (1 << (row & 31));
+      return;
+    }
     rows[at] = row;
     next[number] = at + 1;
   };
   for (; row < rowWords.length; row++) dictionary.each(rowWords[row] ?? 0, enter);
-  return { words: createTextTable(Array.from(used, dictionary.wordOf)), starts, rows };
+  return { words: createTextTable(Array.from(used, dictionary.wordOf)), starts, rows, sets, setBits };
 }
 
-/** Marks a row with the number of words when it holds them all, the last one as the beginning of a word. */
-export function searchTextIndex(index: TextIndex, words: readonly string[], rowCount: number): Uint8Array {
-  const marks = new Uint8Array(rowCount);
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
+/** The rows that hold all words, the last one as the beginning of a word; for the caller to keep. */
+export function searchTextIndex(index: TextIndex, words: readonly string[], rowCount: number): Bitmap {
+  let found: Bitmap | null = null;
+  for (const [at, word] of words.entries()) {
     const isLast = at === words.length - 1;
     const first = isLast ? lowerBound(index.words, word) : findText(index.words, word);
-    if (first < 0) return new Uint8Array(rowCount);
+    if (first < 0) return emptyBitmap(rowCount);
     const end = isLast ? endOfPrefix(index.words, first, word) : first + 1;
-    for (let place = index.starts[first] ?? 0; place < (index.starts[end] ?? 0); place++) {
-      const row = index.rows[place] ?? 0;
-      if (marks[row] === at) marks[row] = at + 1;
-    }
+    const rows = rowsOfWords(index, first, end, rowCount);
+    if (found === null) found = rows;
+    else keepCommon(found, rows);
   }
-  return marks;
+  // Text without a letter or a digit finds nothing.
+  return found ?? emptyBitmap(rowCount);
+}
+
+/** The rows that hold any of the words from `first` up to `end`. */
+function rowsOfWords(index: TextIndex, first: number, end: number, rowCount: number): Bitmap {
+  const { starts, sets, setBits } = index;
+  const length = bitmapLength(rowCount);
+  const found = bitmapOf(index.rows.subarray(starts[first] ?? 0, starts[end] ?? 0), rowCount);
+  for (let at = first; at < end; at++) {
+    const set = sets[at] ?? NO_SET;
+    if (set !== NO_SET) addAll(found, setBits.subarray(set * length, (set + 1) * length));
+  }
+  return found;
 }
 
 /** The first position after `from` whose text does not begin with the prefix. */

@@ -5,7 +5,7 @@ import { isRetained, readChangePage } from "../directory/change-page.ts";
 import { readFeedCursor, readPageCursor, writeFeedCursor, writePageCursor } from "../directory/cursor.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { View } from "../directory/directory-health.ts";
-import { findMatches, joinListings, queryOf } from "../directory/query.ts";
+import { findMatches, gatherListings, queryOf } from "../directory/query.ts";
 import { findHost, rowBytes } from "../directory/snapshot.ts";
 import { ApiError } from "../errors.ts";
 import type { Boundary, Call } from "./boundary.ts";
@@ -78,7 +78,12 @@ function viewOf(directory: Directory): View {
   return view;
 }
 
-function answerPage(call: Call, newest: View, directory: Directory, readers: Readers): Reply {
+function answerPage(
+  call: Call,
+  newest: View,
+  directory: Directory,
+  readers: Readers,
+): Reply | Promise<Reply> {
   const { limit = DIRECTORY_PAGE_LIMIT, cursor, ...sent } = readers.page.query(call.request.url);
   const walk = cursor === undefined || cursor === "" ? null : resume(cursor, sent, directory, readers);
   const view = walk?.view ?? newest;
@@ -110,7 +115,9 @@ function answerPage(call: Call, newest: View, directory: Directory, readers: Rea
       quarantined: view.quarantined,
     },
   });
-  return { status: 200, body: joinListings(snapshot, rows, '{"listings":[', `],${tail.slice(1)}`), headers };
+  const body = gatherListings(snapshot, rows, '{"listings":[', `],${tail.slice(1)}`);
+  if (!(body instanceof Promise)) return { status: 200, body, headers };
+  return body.then((read) => ({ status: 200, body: read, headers }));
 }
 
 type SentFilters = Static<typeof DirectoryFilters>;

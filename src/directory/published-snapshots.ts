@@ -1,0 +1,42 @@
+import { closeSync } from "node:fs";
+import type { SnapshotRows } from "./snapshot.ts";
+
+/**
+ * The snapshots that one sync thread has handed over, as long as anybody here holds them: where their texts are
+ * given up by the thread, they go on in the file, and a file is closed with the last snapshot that reads it.
+ */
+export function createPublishedSnapshots() {
+  let known: WeakRef<SnapshotRows>[] = [];
+  const readers = new Map<number, number>();
+  const release = (descriptors: readonly number[]): void => {
+    for (const descriptor of descriptors) {
+      const left = (readers.get(descriptor) ?? 1) - 1;
+      if (left > 0) readers.set(descriptor, left);
+      else {
+        readers.delete(descriptor);
+        closeSync(descriptor);
+      }
+    }
+  };
+  const collected = new FinalizationRegistry(release);
+  return {
+    add(snapshot: SnapshotRows): void {
+      const files = snapshot.segmentFiles.flatMap((file) => (file === null ? [] : [file.descriptor]));
+      const descriptors = [...new Set(files)];
+      for (const descriptor of descriptors) readers.set(descriptor, (readers.get(descriptor) ?? 0) + 1);
+      collected.register(snapshot, descriptors);
+      known = known.filter((reference) => reference.deref() !== undefined);
+      known.push(new WeakRef(snapshot));
+    },
+    /** Drops the memory of these segments from every snapshot: each one is read from its file from now on. */
+    retire(segmentIds: readonly number[]): void {
+      const ids = new Set(segmentIds);
+      for (const reference of known) {
+        const snapshot = reference.deref();
+        for (const [at, id] of snapshot?.segmentIds.entries() ?? []) {
+          if (ids.has(id) && snapshot !== undefined) snapshot.segments[at] = new Uint8Array();
+        }
+      }
+    },
+  };
+}

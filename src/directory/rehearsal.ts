@@ -1,0 +1,20 @@
+import { findMatches, joinListings, type QueryParameters, queryOf } from "./query.ts";
+import { findHost, type Snapshot } from "./snapshot.ts";
+
+const QUERIES: readonly QueryParameters[] = [
+  {},
+  { min_score: 50, min_uptime: 0.5, max_price_usd: "0.1", sort: "latency" },
+  { min_score: 90, sort: "score", order: "asc" },
+  { q: "a service", sort: "price" },
+  { payee: "nobody", sort: "payers" },
+];
+const PAGE_LIMIT = 50;
+
+/** Asks a snapshot something of each kind, so that the first caller does not wait for code that has never run. */
+export function rehearse(snapshot: Snapshot): void {
+  for (const parameters of QUERIES) {
+    const { rows } = findMatches(snapshot, queryOf(parameters), 0, PAGE_LIMIT);
+    joinListings(snapshot, rows, "[", "]");
+  }
+  findHost(snapshot, "a.example");
+}

@@ -1,0 +1,60 @@
+import { type Bitmap, bitmapLength, flipRows } from "./bitmap.ts";
+
+/**
+ * The rows below a bound, without a look at each: for some ranks of the order by value the set of all rows
+ * before them is kept, and a bound in between differs from the nearest such set by few rows.
+ */
+export type ValueBounds = {
+  /** Of each row; NaN where the listing has no value. */
+  readonly values: Float64Array;
+  /** How many rows have a value: they come first in the order. */
+  readonly valued: number;
+  /** The sets of the rows before rank 0, `step`, 2 × `step` … one after the other, then of all that have a value. */
+  readonly sets: Int32Array;
+  readonly step: number;
+};
+
+const STEPS = 32;
+
+/** `order` holds the rows by rising value, those without one last. */
+export function buildValueBounds(values: Float64Array, order: Uint32Array): ValueBounds {
+  let valued = 0;
+  for (let row = 0; row < values.length; row++) if (!Number.isNaN(values[row])) valued += 1;
+  const step = Math.max(1, Math.ceil(valued / STEPS));
+  const length = bitmapLength(order.length);
+  const sets = new Int32Array(length * (Math.ceil(valued / step) + 1));
+  for (let number = 1, rank = 0; rank < valued; number++) {
+    const set = sets.subarray(length * number, length * (number + 1));
+    set.set(sets.subarray(length * (number - 1), length * number));
+    const end = Math.min(rank + step, valued);
+    flipRows(set, order.subarray(rank, end));
+    rank = end;
+  }
+  return { values, valued, sets, step };
+}
+
+/** The first rank whose value is not less than the bound, or where `isPast`, is greater. */
+export function rankOf(bounds: ValueBounds, order: Uint32Array, bound: number, isPast: boolean): number {
+  const { values } = bounds;
+  let low = 0;
+  let high = bounds.valued;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const value = values[order[middle] ?? 0] ?? 0;
+    if (isPast ? value <= bound : value < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The set of the rows before a rank, for the caller to keep. */
+export function rowsBefore(bounds: ValueBounds, order: Uint32Array, rank: number): Bitmap {
+  const { step, sets, valued } = bounds;
+  const length = bitmapLength(order.length);
+  const last = Math.ceil(valued / step);
+  const number = Math.min(last, Math.round(rank / step));
+  const set = sets.slice(length * number, length * (number + 1));
+  const known = number === last ? valued : number * step;
+  flipRows(set, order.subarray(Math.min(rank, known), Math.max(rank, known)));
+  return set;
+}
