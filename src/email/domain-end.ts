@@ -50,7 +50,7 @@ export function tailFor(
 /** Short or little used names stand under `.co` and the like in their own right. */
 function isWidelyMeant(family: Family, tail: string, mail: MailEvidence): boolean {
   if (tail.includes(".")) return family.weight >= 3;
-  if (mail === "none") return family.head.length >= 4;
+  if (mail === "none") return family.head.length >= 4 || family.weight >= 10;
   return family.head.length >= (family.weight >= 10 ? 5 : family.weight >= 5 ? 7 : 9);
 }
 

@@ -13,6 +13,8 @@ export const SLIPS = {
   doubled: 0.4,
   undoubled: 0.4,
   missing: 0.8,
+  /** Left out between two consonants, which leaves what is hardly a word. */
+  missingVowel: 0.55,
   /** People look at the first letter. */
   missingFirst: 0.92,
   extra: 1.45,
@@ -171,9 +173,19 @@ function extraCost(typed: string, i: number, meant: string, j: number): number {
   return (near ? SLIPS.extraNeighbour : SLIPS.extra) + (j === 0 ? SLIPS.first : 0);
 }
 
+function isVowel(code: number): boolean {
+  return VOWELS.includes(String.fromCharCode(code));
+}
+
+function isConsonant(code: number): boolean {
+  return code >= 97 && code <= 122 && !isVowel(code);
+}
+
 function missingCost(meant: string, j: number): number {
   const code = meant.charCodeAt(j);
   const isTwin = code === meant.charCodeAt(j - 1) || code === meant.charCodeAt(j + 1);
   if (isTwin) return SLIPS.undoubled;
+  if (isVowel(code) && isConsonant(meant.charCodeAt(j - 1)) && isConsonant(meant.charCodeAt(j + 1)))
+    return SLIPS.missingVowel;
   return j === 0 ? SLIPS.missingFirst : SLIPS.missing;
 }

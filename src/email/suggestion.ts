@@ -10,6 +10,7 @@ import { isIcannTld } from "./mail-domain.ts";
 import { providerOf } from "./providers.ts";
 import { withRepairedTld } from "./tld-repair.ts";
 import {
+  dotless,
   type Family,
   families,
   familyOfHead,
@@ -54,6 +55,8 @@ function tidied(domain: string): string {
 
 /** A provider's name alone, as in `user@gmail`. */
 function withoutTail(name: string): string | null {
+  const undottedDomain = dotless.get(name);
+  if (undottedDomain !== undefined) return undottedDomain;
   const family = familyOfHead.get(name);
   if (family !== undefined && family.weight >= 20) return bestTail(family, "", true)?.domain ?? null;
   for (const [undottedName, domain] of undotted) {
@@ -108,12 +111,13 @@ function base(length: number, weight: number): number {
   if (length === 5) return weight >= 10 ? 0.65 : 0.55;
   if (length === 6) return weight >= 20 ? 0.9 : weight >= 14 ? 0.8 : 0.6;
   if (length >= 9) return length === 9 ? 1 : 1.4;
-  return weight >= 8 ? 0.9 : weight >= 6 ? 0.85 : 0.65;
+  return weight >= 8 ? 0.9 : weight >= 6 || length === 8 ? 0.85 : 0.65;
 }
 
 /** For a domain that takes no mail: any one slip of the fingers, and in long names of much use any one letter. */
 function deadBase(length: number, weight: number): number {
-  if (length <= 4) return weight >= 4 ? (length === 3 ? 0.65 : 0.95) : 0;
+  if (length === 3) return weight >= 4 ? 0.65 : 0;
+  if (length === 4) return weight >= 4 ? 0.95 : weight >= 2 ? 0.65 : 0;
   if (weight >= 40) return length >= 7 ? 1.5 : 1.2;
-  return weight >= 4 ? 0.95 : 0.65;
+  return weight >= 4 ? 0.95 : weight >= 2 ? 0.9 : 0.65;
 }

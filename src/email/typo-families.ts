@@ -32,6 +32,8 @@ export const notTypos: ReadonlySet<string> = new Set(
     .flatMap((line) => line.split(" ")),
 );
 export const undotted: ReadonlyMap<string, string> = undottedTargets();
+/** Every mailbox provider's name without its dots, for text that has none and so cannot be right as it stands. */
+export const dotless: ReadonlyMap<string, string> = dotlessNames();
 
 function familiesOf(): readonly Family[] {
   const weights = new Map(typoTargets().map(({ domain, weight }) => [domain, weight]));
@@ -72,6 +74,19 @@ function undottedTargets(): ReadonlyMap<string, string> {
     }
   }
   return names;
+}
+
+function dotlessNames(): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { domain } of typoTargets()) keepFirst(names, domain);
+  for (const [domain, { kind }] of allProviders()) if (kind === "mailbox") keepFirst(names, domain);
+  return names;
+}
+
+/** The first is the most used. */
+function keepFirst(names: Map<string, string>, domain: string): void {
+  const name = domain.replaceAll(".", "");
+  if (!names.has(name)) names.set(name, domain);
 }
 
 export function headOf(domain: string): string {

@@ -34,6 +34,37 @@ describe("a slip", () => {
     expect(suggestDomain("alice.se", "unknown")).toBeNull();
   });
 
+  test("that leaves no dot is told for every provider, however small or short", () => {
+    for (const [domain, { kind }] of allProviders()) {
+      if (kind === "mailbox") expect(suggestDomain(domain.replaceAll(".", ""), "none")).not.toBeNull();
+    }
+    expect(suggestDomain("gmxch", "none")).toBe("gmx.ch");
+    expect(suggestDomain("webde", "none")).toBe("web.de");
+    expect(suggestDomain("inboxlv", "none")).toBe("inbox.lv");
+  });
+
+  test("that leaves out a vowel between consonants is told without the DNS", () => {
+    for (const [typed, meant] of [
+      ["nver.com", "naver.com"],
+      ["zggo.nl", "ziggo.nl"],
+      ["ntlwrld.com", "ntlworld.com"],
+      ["docmo.ne.jp", "docomo.ne.jp"],
+    ] as const) {
+      expect(suggestDomain(typed, "unknown")).toBe(meant);
+    }
+  });
+
+  test("in the name of a small provider is told where the domain takes no mail", () => {
+    for (const [typed, meant] of [
+      ["gazta.pl", "gazeta.pl"],
+      ["hetet.nl", "hetnet.nl"],
+      ["zohomil.com", "zohomail.com"],
+      ["qq.cm", "qq.com"],
+    ] as const) {
+      expect(suggestDomain(typed, "none")).toBe(meant);
+    }
+  });
+
   test("in a short name is told where the domain takes no mail", () => {
     for (const [typed, meant] of [
       ["libe.com", "live.com"],
