@@ -16,7 +16,10 @@ export const ERRORS = {
   idempotency_in_progress: { status: 409, message: "A call with this Idempotency-Key is still running." },
   payload_too_large: { status: 413, message: "The body is too large." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
-  idempotency_mismatch: { status: 422, message: "This Idempotency-Key was used with another body." },
+  idempotency_mismatch: {
+    status: 422,
+    message: "This Idempotency-Key was used with another path, query or body.",
+  },
   rate_limited: { status: 429, message: "Too many requests." },
   internal_error: { status: 500, message: "Something went wrong on our side." },
   overloaded: { status: 503, message: "The server is at its limit; try again shortly." },

@@ -14,6 +14,8 @@ export type Account = {
 export type KeyRing = {
   /** The account of a key, or null for one that is mistyped, unknown or expired. */
   readonly find: (key: string) => Account | null;
+  /** The account of a key that has expired, at most so long ago; else null. */
+  readonly findExpired: (key: string, withinMs: number) => Account | null;
   /** Forgets what is cached of an account: its plan or its keys have changed. */
   readonly forget: (accountId: string) => void;
 };
@@ -56,16 +58,25 @@ export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock
     return known;
   }
 
+  function knownKey(key: string): KnownKey | undefined {
+    if (!isApiKeyWellFormed(key)) return undefined;
+    const keyHash = hashApiKey(key);
+    const known = knownKeys.get(keyHash);
+    if (known !== undefined && accounts.get(known.account.accountId) === known.account) return known;
+    return unknownKeys.has(keyHash) ? undefined : load(keyHash);
+  }
+
   return {
     find: (key) => {
-      if (!isApiKeyWellFormed(key)) return null;
-      const keyHash = hashApiKey(key);
-      let known = knownKeys.get(keyHash);
-      if (known === undefined || accounts.get(known.account.accountId) !== known.account) {
-        known = unknownKeys.has(keyHash) ? undefined : load(keyHash);
-      }
+      const known = knownKey(key);
       if (known === undefined || (known.expiresAt !== null && known.expiresAt <= clock.now())) return null;
       return known.account;
+    },
+    findExpired: (key, withinMs) => {
+      const known = knownKey(key);
+      if (known === undefined || known.expiresAt === null) return null;
+      const expiredForMs = clock.now() - known.expiresAt;
+      return expiredForMs >= 0 && expiredForMs <= withinMs ? known.account : null;
     },
     forget: (accountId) => {
       accounts.delete(accountId);

@@ -1,9 +1,10 @@
 import type { Account } from "../accounts/key-ring.ts";
+import { ApiError } from "../errors.ts";
 import type { Meter } from "../metering/meter.ts";
 import type { Boundary, Call } from "./boundary.ts";
 import type { Guard } from "./guard.ts";
 import type { Idempotent } from "./idempotent.ts";
-import { json } from "./reply.ts";
+import { json, type Reply } from "./reply.ts";
 import { parseJson, readBytes, requireJson } from "./request-body.ts";
 
 export type AccountCallParts = {
@@ -26,6 +27,18 @@ export type AccountChange<Outcome, Body> = {
 
 /** The two forms of calls about the account itself: they are counted and cost no units. */
 export function accountCalls({ boundary, guard, meter, idempotent, bodyBytesMax }: AccountCallParts) {
+  /** Shows what was kept, to a key that has ended: whatever else it asks for is refused for the key. */
+  async function repeat(call: Call, account: Account): Promise<Reply> {
+    let reply: Reply;
+    try {
+      reply = idempotent.replay(call, account, await readBytes(call.request, bodyBytesMax));
+    } catch (error) {
+      throw error instanceof ApiError ? new ApiError("bad_key") : error;
+    }
+    guard.welcome(call, account);
+    return reply;
+  }
+
   return {
     read: <View>(route: string, view: (account: Account, call: Call) => View) =>
       boundary.route<View>(route, (call) => {
@@ -38,10 +51,13 @@ export function accountCalls({ boundary, guard, meter, idempotent, bodyBytesMax 
     write: <Outcome, Body>(route: string, change: AccountChange<Outcome, Body>) => {
       const { status, make, bodyOf, secret } = change;
       return boundary.route<Body>(route, async (call) => {
+        // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
+        const repeater = secret ? guard.findRepeater(call) : null;
+        if (repeater !== null) return repeat(call, repeater);
         const account = guard.admit(call);
         requireJson(call.request);
         const bytes = await readBytes(call.request, bodyBytesMax);
-        return idempotent(
+        return idempotent.run(
           call,
           account,
           bytes,

@@ -53,7 +53,7 @@ export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler
     const query = route.readQuery(call.request.url);
     using body = await parts.bodies.read(call.request);
     call.allowSilence(parts.readerStallMs);
-    return await parts.idempotent(call, account, body.bytes, (entry) =>
+    return await parts.idempotent.run(call, account, body.bytes, (entry) =>
       answer(parts, route, { call, account, form, query, body, entry }),
     );
   };

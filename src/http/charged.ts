@@ -56,15 +56,19 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
     }
 
     return {
-      get(call) {
+      async get(call) {
         const account = guard.admit(call);
-        return answer(call, account, check.fromQuery(call.request.url), null);
+        const asked = check.fromQuery(call.request.url);
+        if (call.request.method !== "HEAD") return answer(call, account, asked, null);
+        // Whoever is shown no verdict pays for none, so none is made.
+        meter.countCall(account, check.route);
+        return { status: 200, body: null };
       },
       async post(call) {
         const account = guard.admit(call);
         requireJson(call.request);
         const body = await readBytes(call.request, bodyBytesMax);
-        return idempotent(call, account, body, (entry) =>
+        return idempotent.run(call, account, body, (entry) =>
           answer(call, account, check.fromBody(parseJson(body)), entry),
         );
       },

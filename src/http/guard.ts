@@ -12,6 +12,14 @@ import type { Call } from "./boundary.ts";
 export type Guard = {
   /** Lets a call with a good key pass: 401 without one, 429 above the plan's rate. The body is still unread. */
   readonly admit: (call: Call) => Account;
+  /**
+   * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
+   * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
+   * reply and nothing else; `welcome` it then.
+   */
+  readonly findRepeater: (call: Call) => Account | null;
+  /** What `admit` does once it knows the account: 429 above the plan's rate. */
+  readonly welcome: (call: Call, account: Account) => void;
   /** Lets a public call pass: 429 above the rate of its client address, counted apart for each `purpose`. */
   readonly admitPublic: (call: Call, purpose: string, rate: Rate) => void;
   /** Writes the rate and unit headers of an authenticated reply. */
@@ -28,21 +36,38 @@ export type GuardParts = {
   readonly meter: Meter;
 };
 
+/** So long a rotation whose reply was lost can be repeated with the key that it ended. */
+const REPEAT_MS = 15 * 60_000;
+/** For one client address: enough for who repeats a call, too little for who guesses its Idempotency-Key. */
+const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
+
 /** Decides who may call and how often, before anything else of a call is looked at. */
 export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardParts): Guard {
+  function welcome(call: Call, account: Account): void {
+    call.account = account;
+    const decision = accountLimiter.take(account.accountId, account.plan);
+    const { burst, requestsPerSecond } = account.plan;
+    const windowSeconds = Math.max(1, Math.ceil(burst / requestsPerSecond));
+    call.headers["RateLimit-Policy"] = `"burst";q=${burst};w=${windowSeconds}`;
+    call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
+    if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
+  }
+
   return {
     admit(call) {
       const account = keyRing.find(bearerKey(call.request));
       if (account === null) throw new ApiError("bad_key");
-      call.account = account;
-      const decision = accountLimiter.take(account.accountId, account.plan);
-      const { burst, requestsPerSecond } = account.plan;
-      const windowSeconds = Math.max(1, Math.ceil(burst / requestsPerSecond));
-      call.headers["RateLimit-Policy"] = `"burst";q=${burst};w=${windowSeconds}`;
-      call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
-      if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
+      welcome(call, account);
       return account;
     },
+    findRepeater(call) {
+      if (!call.request.headers.has("idempotency-key")) return null;
+      const account = keyRing.findExpired(bearerKey(call.request), REPEAT_MS);
+      if (account === null) return null;
+      const address = clientAddressKey(call.clientAddress());
+      return addressLimiter.take(`repeat ${address}`, REPEAT_RATE).allowed ? account : null;
+    },
+    welcome,
     admitPublic(call, purpose, rate) {
       const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
       if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);

@@ -1,50 +1,71 @@
 import type { Account } from "../accounts/key-ring.ts";
 import { ApiError } from "../errors.ts";
 import {
+  type Difference,
   type Idempotency,
   type IdempotentCall,
   idempotencyFingerprint,
+  type KeptReply,
   parseIdempotencyKey,
 } from "../metering/idempotency.ts";
 import type { Call } from "./boundary.ts";
 import { bearerKey } from "./guard.ts";
 import type { Reply } from "./reply.ts";
 
-/**
- * Runs the work of a POST once per Idempotency-Key. The work gets the call whose reply it must keep beside its
- * charge, or null where no key was sent.
- */
-export type Idempotent = (
-  call: Call,
-  account: Account,
-  body: Uint8Array,
-  work: (entry: IdempotentCall | null) => Promise<Reply>,
-  /** The reply holds a secret: it is kept encrypted with the key of the call, and replayed to that key alone. */
-  options?: { readonly secret: boolean },
-) => Promise<Reply>;
+export type Idempotent = {
+  /**
+   * Runs the work of a POST once per Idempotency-Key. The work gets the call whose reply it must keep beside its
+   * charge, or null where no key was sent.
+   */
+  readonly run: (
+    call: Call,
+    account: Account,
+    body: Uint8Array,
+    work: (entry: IdempotentCall | null) => Promise<Reply>,
+    /** The reply holds a secret: it is kept encrypted with the key of the call, and replayed to that key alone. */
+    options?: { readonly secret: boolean },
+  ) => Promise<Reply>;
+  /** The kept secret reply of the same call, for a key that is good for nothing else; throws `bad_key` without one. */
+  readonly replay: (call: Call, account: Account, body: Uint8Array) => Reply;
+};
 
 export function createIdempotent(idempotency: Idempotency): Idempotent {
-  return async (call, account, body, work, options) => {
-    const header = call.request.headers.get("idempotency-key");
-    if (header === null) return work(null);
+  function begin({ request }: Call, account: Account, header: string, body: Uint8Array, isSecret: boolean) {
     const key = parseIdempotencyKey(header);
     if (key === null) {
       throw new ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.");
     }
-    const { pathname, search } = new URL(call.request.url);
-    const fingerprint = idempotencyFingerprint(call.request.method, pathname + search, body);
-    const secret = options?.secret === true ? bearerKey(call.request) : undefined;
-    const start = idempotency.begin(account.accountId, key, fingerprint, secret);
-    if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
-    if (start.state === "mismatch") throw new ApiError("idempotency_mismatch");
-    if (start.state === "replay") {
-      const { status, headers, body: stored } = start.reply;
-      return { status, body: stored, headers: { ...headers, "Idempotent-Replayed": "true" } };
-    }
-    try {
-      return await work(start.call);
-    } finally {
-      start.call.end();
-    }
+    const fingerprint = idempotencyFingerprint(request.method, new URL(request.url), body);
+    return idempotency.begin(account.accountId, key, fingerprint, isSecret ? bearerKey(request) : undefined);
+  }
+
+  return {
+    async run(call, account, body, work, options) {
+      const header = call.request.headers.get("idempotency-key");
+      if (header === null) return work(null);
+      const start = begin(call, account, header, body, options?.secret === true);
+      if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
+      if (start.state === "mismatch") throw mismatch(start.differs);
+      if (start.state === "replay") return replayed(start.reply);
+      try {
+        return await work(start.call);
+      } finally {
+        start.call.end();
+      }
+    },
+    replay(call, account, body) {
+      const start = begin(call, account, call.request.headers.get("idempotency-key") ?? "", body, true);
+      if (start.state === "fresh") start.call.end();
+      if (start.state !== "replay") throw new ApiError("bad_key");
+      return replayed(start.reply);
+    },
   };
+}
+
+function replayed({ status, headers, body }: KeptReply): Reply {
+  return { status, body, headers: { ...headers, "Idempotent-Replayed": "true" } };
+}
+
+function mismatch(differs: Difference): ApiError {
+  return new ApiError("idempotency_mismatch", `This Idempotency-Key was used with another ${differs}.`);
 }

@@ -8,11 +8,16 @@ import { createReplyFiles } from "./reply-files.ts";
 
 export type { IdempotentCall, ReplyBody, ReplyHead } from "./idempotent-call.ts";
 
+export type KeptReply = ReplyHead & { readonly body: string | Blob };
+
 export type IdempotencyStart =
   | { readonly state: "fresh"; readonly call: IdempotentCall }
-  | { readonly state: "replay"; readonly reply: ReplyHead & { readonly body: string | Blob } }
+  | { readonly state: "replay"; readonly reply: KeptReply }
   | { readonly state: "in_progress" }
-  | { readonly state: "mismatch" };
+  | { readonly state: "mismatch"; readonly differs: Difference };
+
+/** In what a call is another than the one that used its Idempotency-Key before. */
+export type Difference = "path" | "query" | "body" | "API key";
 
 export type Idempotency = {
   /**
@@ -86,7 +91,7 @@ export function createIdempotency(parts: {
     const path = row.bodyFile === null ? undefined : files?.pathOf(row.bodyFile);
     if (row.bodyFile !== null && (path === undefined || !existsSync(path))) return undefined;
     const body = path === undefined ? keptBody(row, secret) : Bun.file(path);
-    if (body === null) return { state: "mismatch" };
+    if (body === null) return { state: "mismatch", differs: "API key" };
     const headers = JSON.parse(row.headers) as Record<string, string>;
     return { state: "replay", reply: { status: row.status, headers, body } };
   }
@@ -96,10 +101,11 @@ export function createIdempotency(parts: {
       const id = `${accountId} ${key}`;
       const now = Math.floor(clock.now());
       const runs = running.get(id);
-      if (runs !== undefined) return { state: runs === fingerprint ? "in_progress" : "mismatch" };
+      if (runs === fingerprint) return { state: "in_progress" };
+      if (runs !== undefined) return mismatch(runs, fingerprint);
       const kept = store.replies.find(accountId, key);
       if (kept !== undefined && kept.expiresAt > now) {
-        if (kept.fingerprint !== fingerprint) return { state: "mismatch" };
+        if (kept.fingerprint !== fingerprint) return mismatch(kept.fingerprint, fingerprint);
         const replay = replayOf(kept, secret);
         if (replay !== undefined) return replay;
       }
@@ -132,11 +138,22 @@ export function parseIdempotencyKey(header: string): string | null {
   return /^[\x20-\x7e]{1,255}$/.test(key) ? key : null;
 }
 
-/** What must be the same for two calls to be one: method, path with query, and body. */
-export function idempotencyFingerprint(method: string, path: string, body: string | Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(`${method} ${path}\n`).update(body).digest("hex");
+/** What must be the same for two calls to be one: method and path, query, and body, each by its hash. */
+export function idempotencyFingerprint(
+  method: string,
+  { pathname, search }: Pick<URL, "pathname" | "search">,
+  body: string | Uint8Array,
+): string {
+  return `${sha256(`${method} ${pathname}`)} ${sha256(search)} ${sha256(body)}`;
 }
 
-function sha256(text: string): string {
+function mismatch(one: string, other: string): IdempotencyStart {
+  const [path, query] = one.split(" ");
+  const [otherPath, otherQuery] = other.split(" ");
+  if (path !== otherPath) return { state: "mismatch", differs: "path" };
+  return { state: "mismatch", differs: query === otherQuery ? "body" : "query" };
+}
+
+function sha256(text: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -144,6 +144,20 @@ describe("POST /v1/account/plan", () => {
     expect(await refusalOf(await change({ plan: "growth" }, headers))).toBe("422 idempotency_mismatch");
     expect((await account()).plan).toBe("scale");
   });
+
+  test.each([
+    ["another path", "/v1/account/keys/rotate", { plan: "scale" }],
+    ["another query", "/v1/account/plan?x=1", { plan: "scale" }],
+    ["another body", "/v1/account/plan", { plan: "growth" }],
+  ])("422 says that the Idempotency-Key was used with %s", async (what, path, body) => {
+    const headers = { "Idempotency-Key": "change-3" };
+    await change({ plan: "scale" }, headers);
+    const { error } = await refusalBodyOf(await post(path, body, headers));
+    expect(error).toEqual({
+      code: "idempotency_mismatch",
+      message: `This Idempotency-Key was used with ${what}.`,
+    });
+  });
 });
 
 describe("GET /v1/account/usage", () => {
@@ -278,6 +292,42 @@ describe("POST /v1/account/keys/rotate", () => {
       const again = await rotate({ overlap_seconds: 60 }, headers);
       expect(again.headers.get("idempotent-replayed")).toBe("true");
       expect(await keyOf(again)).toBe(await keyOf(first));
+    });
+
+    test("a lost reply is shown again to the key that it ended, which is good for nothing else", async () => {
+      const headers = { "Idempotency-Key": crypto.randomUUID() };
+      const first = await rotate({}, headers);
+      const newKey = await keyOf(first);
+      const again = await rotate({}, headers);
+      expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
+      expect(again.headers.get("ratelimit-policy")).toBe(first.headers.get("ratelimit-policy"));
+      expect(await keyOf(again)).toBe(newKey);
+      expect((await server.call("/v1/account", { key: newKey })).status).toBe(200);
+
+      const refusals = [
+        rotate({}),
+        rotate({}, { "Idempotency-Key": "another" }),
+        rotate({}, { "Idempotency-Key": "" }),
+        rotate({ overlap_seconds: 0 }, headers),
+        rotate("no json", { ...headers, "Content-Type": "text/plain" }),
+        rotate("x".repeat(200_000), headers),
+        post("/v1/account/plan", { plan: "scale" }, headers),
+        post("/v1/email/verify", { email: "a@good.com" }, headers),
+        server.call("/v1/account", { key, headers }),
+      ];
+      for (const reply of refusals) expect(await refusalOf(await reply)).toBe("401 bad_key");
+      now = START + 15 * 60_000 + 1000;
+      expect(await refusalOf(await rotate({}, headers))).toBe("401 bad_key");
+      now = START;
+    });
+
+    test("who guesses the Idempotency-Key with an ended key is slowed down", async () => {
+      const headers = { "Idempotency-Key": crypto.randomUUID() };
+      await rotate({}, headers);
+      for (let count = 0; count < 20; count += 1) {
+        expect(await refusalOf(await rotate({}, { "Idempotency-Key": `${count}` }))).toBe("401 bad_key");
+      }
+      expect(await refusalOf(await rotate({}, headers))).toBe("401 bad_key");
     });
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { accountOf } from "../support/json.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 let server: TestServer;
@@ -71,4 +72,21 @@ describe("HEAD", () => {
       expect(await head.text()).toBe("");
     },
   );
+
+  test.each([
+    "/v1/email/verify?email=a@good.com",
+    "/v1/identity/validate?type=cpf&value=1",
+    "/v1/identity/autodetect?value=1",
+    "/v1/phone/validate?phone=1",
+  ])("%s checks nothing and costs nothing", async (path) => {
+    const key = await server.signUp();
+    const head = await server.call(path, { method: "HEAD", key });
+    expect([head.status, head.headers.get("x-units-charged"), await head.text()]).toEqual([200, "0", ""]);
+    expect(head.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const refused = await server.call(path.slice(0, path.indexOf("?")), { method: "HEAD", key });
+    expect(refused.status).toBe(400);
+    const { usage } = await accountOf(await server.call("/v1/account", { key }));
+    expect([usage.units, usage.calls]).toEqual([0, 1]);
+    expect((await server.call(path, { method: "HEAD" })).status).toBe(401);
+  });
 });

@@ -226,14 +226,16 @@ describe("header", () => {
     expect(parseIdempotencyKey(header)).toBe(key);
   });
 
-  test("the fingerprint tells method, path and body apart", () => {
+  test("the fingerprint tells method, path, query and body apart", () => {
+    const at = (path: string) => new URL(path, "http://localhost");
     const prints = [
-      idempotencyFingerprint("POST", "/a", "{}"),
-      idempotencyFingerprint("POST", "/a", "{ }"),
-      idempotencyFingerprint("POST", "/b", "{}"),
-      idempotencyFingerprint("PUT", "/a", "{}"),
+      idempotencyFingerprint("POST", at("/a"), "{}"),
+      idempotencyFingerprint("POST", at("/a"), "{ }"),
+      idempotencyFingerprint("POST", at("/a?b"), "{}"),
+      idempotencyFingerprint("POST", at("/b"), "{}"),
+      idempotencyFingerprint("PUT", at("/a"), "{}"),
     ];
-    expect(new Set(prints).size).toBe(4);
-    expect(idempotencyFingerprint("POST", "/a", Buffer.from("{}"))).toBe(prints[0] ?? "");
+    expect(new Set(prints).size).toBe(5);
+    expect(idempotencyFingerprint("POST", at("/a"), Buffer.from("{}"))).toBe(prints[0] ?? "");
   });
 });

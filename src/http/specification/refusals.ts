@@ -21,7 +21,8 @@ const MEANINGS: { readonly [code in ErrorCode]: string } = {
   idempotency_in_progress: "A call with this Idempotency-Key is still running.",
   payload_too_large: "The body is larger than this route takes.",
   unsupported_media_type: "The body's Content-Type is none that this route takes.",
-  idempotency_mismatch: "This Idempotency-Key was used with another body or path.",
+  idempotency_mismatch:
+    "This Idempotency-Key was used with another path, query or body; the message says which.",
   rate_limited:
     "More calls than the plan, or for public routes the address, may make. Wait for `Retry-After`.",
   internal_error: "A fault of ours. It is logged under the request id, and nothing is charged.",
