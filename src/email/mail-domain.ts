@@ -103,6 +103,8 @@ function convertDomain(written: string): MailDomain {
   }
   const ascii = domainToASCII(lower);
   if (ascii === "") return refusedDomain(idnFault(lower), lower);
+  // The conversion also completes `1.2` to an IPv4 address.
+  if (isIpv4(ascii)) return checkLabels(lower.normalize("NFKC"));
   for (let at = 0; at < ascii.length; at++) {
     if (!isHostCode(ascii.charCodeAt(at)) && ascii.charCodeAt(at) !== DOT) {
       return refusedDomain(hostFault(ascii, ascii.charCodeAt(at)), lower);
@@ -113,7 +115,7 @@ function convertDomain(written: string): MailDomain {
 
 /** The conversion answers nothing alike for bad labels, long ones, and names that end like an IPv4 address. */
 function idnFault(lower: string): SyntaxFault {
-  const labels = lower.split(".");
+  const labels = lower.normalize("NFKC").split(".");
   if (/^\d+$/.test(labels.at(-1) ?? "")) return "domain_tld_numeric";
   return labels.some((label) => label.length > LABEL_OCTETS_MAX)
     ? "domain_label_too_long"
