@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { type Answer, encode } from "dns-packet";
+import { type Answer, decode, encode } from "dns-packet";
 import fc from "fast-check";
 import type { RecordType } from "../../src/dns/lookup.ts";
-import { isEncodable } from "../../src/dns/name.ts";
+import { isEncodable, readName } from "../../src/dns/name.ts";
 import { encodeQuery, isReplyTo } from "../../src/dns/query.ts";
 import { readReply } from "../../src/dns/reply.ts";
 
@@ -10,7 +10,11 @@ const TYPES: readonly RecordType[] = ["A", "AAAA", "MX", "TXT"];
 const OUTCOMES = ["answer", "nodata", "nxdomain", "error"];
 
 function queryFor(name: string, type: RecordType) {
-  const query = encodeQuery(name, type, true);
+  return queryWith(name, type, true);
+}
+
+function queryWith(name: string, type: RecordType, edns: boolean) {
+  const query = encodeQuery(name, type, edns);
   if (query === null) throw new Error(`no question: ${name}`);
   return query;
 }
@@ -151,4 +155,115 @@ test("a question is encoded for a name that has room in a message, and for no ot
       expect(encodeQuery(name, "A", false) !== null).toBe(isEncodable(name));
     }),
   );
+});
+
+const ttl = fc.nat(2 ** 31 - 1);
+const name = fc.domain().map((domain) => domain.toLowerCase());
+const text = fc.string({ unit: "binary-ascii", maxLength: 255 });
+/** Records as a library writes them, which knows nothing of this code, and what is to be read of each. */
+const RECORDS = {
+  A: fc.ipV4().map((data) => ({ data, read: data })),
+  AAAA: fc
+    .array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 })
+    .map((groups) => groups.map((group) => group.toString(16)).join(":"))
+    .map((data) => ({ data, read: new URL(`http://[${data}]`).hostname.slice(1, -1) })),
+  MX: fc
+    .record({ preference: fc.nat(0xffff), exchange: fc.oneof(name, fc.constant(".")) })
+    .map((data) => ({ data, read: data })),
+  TXT: fc.array(text, { minLength: 1, maxLength: 4 }).map((data) => ({ data, read: data.join("") })),
+} satisfies { [T in RecordType]: unknown };
+
+test.each(TYPES)("%s records are read as they were written, behind aliases too", (type) => {
+  const written = fc.array(fc.tuple(RECORDS[type] as fc.Arbitrary<{ data: never; read: unknown }>, ttl), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(
+      name,
+      written,
+      fc.uniqueArray(name, { maxLength: 4 }),
+      ttl,
+      (asked, records, others, aliasTtl) => {
+        const chain = [asked, ...others.filter((other) => other !== asked)];
+        const end = chain.at(-1) ?? asked;
+        const aliases = chain.slice(1).map(
+          (data, at): Answer => ({
+            type: "CNAME",
+            name: chain[at] ?? "",
+            ttl: aliasTtl,
+            class: "IN",
+            data,
+          }),
+        );
+        const message = encode({
+          type: "response",
+          id: 1,
+          flags: 0x0180,
+          questions: [{ type, name: asked }],
+          answers: [
+            ...aliases,
+            ...records.map(
+              ([{ data }, seconds]): Answer => ({ type, name: end, ttl: seconds, class: "IN", data }),
+            ),
+          ],
+        });
+        expect(readReply(message, asked, type)).toEqual({
+          kind: "done",
+          lookup: {
+            outcome: "answer",
+            records: records.map(([{ read }]) => read) as never,
+            ttlSeconds: Math.min(...records.map(([, seconds]) => seconds), ...aliases.map(() => aliasTtl)),
+            alias: aliases.length > 0,
+            detail: null,
+          },
+        });
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("a question is written as the library writes it", () => {
+  fc.assert(
+    fc.property(name, fc.constantFrom(...TYPES), fc.boolean(), (asked, type, edns) => {
+      const query = queryWith(asked, type, edns);
+      const { questions, additionals, flags, flag_rd } = decode(Buffer.from(query.packet));
+      expect({ questions, flags, flag_rd }).toMatchObject({
+        questions: [{ name: asked, type, class: "IN" }],
+        flags: 0x0100,
+        flag_rd: true,
+      });
+      expect(additionals).toMatchObject(
+        edns ? [{ type: "OPT", name: ".", udpPayloadSize: 1232, options: [] }] : [],
+      );
+    }),
+  );
+});
+
+test("a name is read whatever way it is cut short, and one that leads nowhere back is none", () => {
+  const octets = (written: string) => Buffer.from(written, "latin1");
+  expect(readName(octets("\x03Net\x00\x04HOST\xc0\x00\x02mx\xc0\x05"), 12)).toBe("mx.host.net");
+  expect(readName(octets("\x00"), 0)).toBe(".");
+  for (const broken of [
+    "",
+    "\x03ne",
+    "\x03net",
+    "\xc0",
+    "\xc0\x00",
+    "\xc0\x05",
+    "\x41",
+    "\x80\x00",
+    "\x01a\xc0\x00",
+  ]) {
+    expect(readName(octets(broken), 0)).toBeNull();
+  }
+  expect(readName(octets(`${`\x3f${"a".repeat(63)}`.repeat(4)}\x00`), 0)).toBeNull();
+});
+
+test("a name with octets that no host has is taken for no other, and never asked for", () => {
+  const message = Buffer.from("\x05a.com\x00\x03\xe4\x00\\\x00", "latin1");
+  const names = [readName(message, 0), readName(message, 7)];
+  expect(names).toEqual(["a\\046com", "\\228\\000\\092"]);
+  expect(names.map((odd) => isEncodable(odd ?? ""))).toEqual([false, false]);
 });
