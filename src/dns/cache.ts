@@ -41,6 +41,8 @@ const FAILURE_CAP_MS = 30_000;
 /** Failures of this process, not of the DNS: kept for nobody. */
 const OWN_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
 
+const STALE_TOO = { allowStale: true };
+
 type Entry = CachedLookup<RecordType> & { readonly failureMs: number };
 
 /**
@@ -55,13 +57,13 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
     perf: { now: clock.monotonic },
     ttl: POSITIVE_CAP_MS,
     ttlResolution: 0,
+    noDeleteOnStaleGet: true,
   });
   const onTheirWay = new Map<string, Promise<Entry>>();
   const counts = { hits: 0, misses: 0, joined: 0 };
 
   function lookUp(name: string, type: RecordType): Promise<Entry> {
     const key = `${type} ${name}`;
-    const failedBefore = entries.peek(key, { allowStale: true })?.failureMs ?? 0;
     const known = entries.get(key);
     if (known !== undefined) {
       counts.hits++;
@@ -73,26 +75,18 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
       return sameLookup;
     }
     counts.misses++;
-    const work = askAndKeep(key, name, type, failedBefore);
+    const work = resolver.lookUp(name, type).then((lookup) => keep(key, lookup));
     onTheirWay.set(key, work);
     return work;
   }
 
-  async function askAndKeep(
-    key: string,
-    name: string,
-    type: RecordType,
-    failedBeforeMs: number,
-  ): Promise<Entry> {
-    const lookup = await resolver.lookUp(name, type);
+  function keep(key: string, lookup: Lookup<RecordType>): Entry {
     onTheirWay.delete(key);
+    // A failure that has had its time is left in its place, to make the next one last longer.
+    const failedBeforeMs = entries.peek(key, STALE_TOO)?.failureMs ?? 0;
     const ttlMs = keepForMs(lookup, failedBeforeMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
-    const entry: Entry = {
-      ...lookup,
-      expiresAt: clock.monotonic() + ttlMs,
-      failureMs: failed ? ttlMs : 0,
-    };
+    const entry: Entry = { ...lookup, expiresAt: clock.monotonic() + ttlMs, failureMs: failed ? ttlMs : 0 };
     if (ttlMs > 0) entries.set(key, entry, { ttl: ttlMs });
     return entry;
   }
