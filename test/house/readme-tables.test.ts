@@ -1,58 +1,381 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import packageFile from "../../package.json" with { type: "json" };
+import { EXIT } from "../../src/cli/failure.ts";
 import { readConfig } from "../../src/config.ts";
+import { ibanCountries } from "../../src/documents/iban-country.ts";
+import { nationalRules } from "../../src/documents/iban-national-check.ts";
+import { IDENTITY_REASONS, IDENTITY_STRENGTHS, IDENTITY_WARNINGS } from "../../src/documents/outcome.ts";
+import { DOCUMENT_TYPES, documents } from "../../src/documents/registry.ts";
+import { vatRules } from "../../src/documents/vat.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
+import { SCORE_BANDS, SCORING } from "../../src/email/verdict.ts";
 import { ERRORS } from "../../src/errors.ts";
-import { startTestServer } from "../support/server.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
+import { ChangesQuery, DirectoryQuery } from "../../src/http/directory-wire.ts";
+import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
+import { ERROR_MEANINGS } from "../../src/http/specification/refusals.ts";
+import { InvoicesQuery, RotateBody } from "../../src/http/wire.ts";
+import { formatUsdFixed } from "../../src/metering/money.ts";
+import { DEFAULT_PLANS } from "../../src/metering/plans.ts";
+import { PHONE_REASONS } from "../../src/phone/phone-number.ts";
+import { codesIn, inlineCodesOf, type Table, tablesOf } from "../support/readme.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+import { readSpecification, type Specification } from "../support/specification.ts";
 
-setDefaultTimeout(60_000);
+/**
+ * Every table of the README is held against what the code knows, row by row and both ways. A table that nothing is
+ * held against fails.
+ */
 
 const ROOT = join(import.meta.dir, "../..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
+const [beforeBench = "", rest = ""] = readme.split("<!-- bench:begin -->\n");
+const [bench = "", afterBench = ""] = rest.split("<!-- bench:end -->");
+const source = (path: string) => Bun.file(join(ROOT, path)).text();
 
-/** The cells of the first column of the table whose head begins with `head`, without their code marks. */
-function firstColumn(head: string): string[] {
-  const from = readme.indexOf(`| ${head} |`);
-  if (from === -1) throw new Error(`README has no table | ${head} |`);
-  const end = readme.indexOf("\n\n", from);
-  return [...readme.slice(from, end).matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1] ?? "");
+let server: TestServer;
+let specification: Specification;
+beforeAll(async () => {
+  server = await startTestServer();
+  specification = await readSpecification(server);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+type Rows = Table["rows"];
+
+/** Whole rows, in any order. */
+function expectRows(rows: Rows, expected: Rows): void {
+  expect(rows.toSorted()).toEqual(expected.toSorted());
 }
 
-describe("the tables", () => {
-  test("list every setting with its default, and no other", async () => {
-    const names = new Set<string>();
-    readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }), 1);
-    expect(firstColumn("name | default").toSorted()).toEqual([...names].toSorted());
-    const source = await Bun.file(join(ROOT, "src/config.ts")).text();
-    for (const [, name, fallback] of source.matchAll(/settings\.(?:integer|flag)\("([A-Z_]+)", ([\w]+)/g)) {
-      if (fallback !== "cores")
-        expect(readme).toContain(`| \`${name}\` | ${fallback?.replaceAll("_", "")} |`);
-    }
-  });
+/** The words between backticks in the first column, in any order. */
+function expectNames(rows: Rows, expected: readonly string[]): void {
+  expect(rows.flatMap(([name = ""]) => codesIn(name)).toSorted()).toEqual(expected.toSorted());
+}
 
-  test("list every error code with its status, and no other", () => {
-    expect(firstColumn("code | status").toSorted()).toEqual(Object.keys(ERRORS).toSorted());
-    for (const [code, { status }] of Object.entries(ERRORS))
-      expect(readme).toContain(`| \`${code}\` | ${status} |`);
-  });
+const code = (text: string) => `\`${text}\``;
+const thousands = (count: number) => count.toLocaleString("en");
 
-  test("list every sub-status, reason and fault of an email result, and no other", () => {
-    expect(firstColumn("sub_status | status").toSorted()).toEqual([...EMAIL_SUB_STATUSES].toSorted());
-    const reasons = [...firstColumn("reason | points"), ...firstColumn("fault | meaning")];
-    expect(reasons.toSorted()).toEqual(Object.keys(REASONS).toSorted());
-    expect(firstColumn("fault | meaning")).toEqual([...SYNTAX_FAULTS]);
-  });
+/** Each table by its head. */
+const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = {
+  "exit code | meaning": async (rows) => {
+    const codes = rows.flatMap(([names = ""]) => names.split(", ").map(Number));
+    expect(codes.toSorted()).toEqual(Object.values(EXIT).toSorted());
+    const unchecked = rows.find(([name]) => Number(name) === EXIT.someUnchecked)?.[1] ?? "";
+    for (const word of codesIn(unchecked)) expect([...EMAIL_SUB_STATUSES] as string[]).toContain(word);
+  },
 
-  test("list every route, and no other", async () => {
-    await using server = await startTestServer();
-    const specification = (await (await server.call("/openapi.json")).json()) as {
-      paths: { [path: string]: { [method: string]: unknown } };
+  "route | what it does | needs": (rows) => {
+    const served = specification.operations.map(({ method, path, summary, security }) => [
+      code(`${method} ${path}`),
+      summary ?? "",
+      security.length > 0 ? "key" : "",
+    ]);
+    expectRows(rows, [...served, [code("GET /docs"), "A page to read this and try it", ""]]);
+  },
+
+  "code | status | meaning": (rows) =>
+    expectRows(
+      rows,
+      ERROR_MEANINGS.map(({ code: name, status, meaning }) => [code(name), `${status}`, meaning]),
+    ),
+
+  "what | limit | past it": async (rows) => {
+    const { batch, limits, dns } = readConfig({}, 1);
+    const constant = async (path: string, name: string) => {
+      const value = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(await source(path))?.[1];
+      if (value === undefined) throw new Error(`${path} has no ${name}`);
+      return value
+        .replaceAll("_", "")
+        .split("*")
+        .reduce((product, factor) => product * Number(factor), 1);
     };
-    const served = Object.entries(specification.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    const { limit: invoices } = InvoicesQuery.properties;
+    const { limit: listings } = DirectoryQuery.properties;
+    const { limit: changes } = ChangesQuery.properties;
+    const idempotency = "src/metering/idempotency.ts";
+    const keptHours = (await constant(idempotency, "KEPT_MS")) / 3_600_000;
+    const keptGib = (await constant(idempotency, "KEPT_BYTES_MAX")) / 1024 ** 3;
+    const expected = [
+      ["calls with a key; items of a batch", "those of the plan"],
+      [
+        "calls without a key, from one address",
+        `${limits.publicRequestsPerSecond} a second (\`PUBLIC_REQUESTS_PER_SECOND\`)`,
+      ],
+      ["signups, from one address", `${limits.signupsPerMinute} a minute (\`SIGNUPS_PER_MINUTE\`)`],
+      ["a body of anything but a batch", `${SMALL_BODY_BYTES_MAX} bytes`],
+      ["a body of a batch", `${batch.bodyBytesMax} bytes (\`BODY_BYTES_MAX\`)`],
+      [
+        `bodies of batches over ${SMALL_BODY_BYTES_MAX} bytes, being received and cut, together`,
+        `${batch.heldBodyBytesMax} bytes (\`BODIES_BYTES_MAX\`)`,
+      ],
+      ["batches at a time", `${batch.inFlightMax} (\`BATCHES_IN_FLIGHT_MAX\`)`],
+      ["charges that wait for the disk", `${await constant("src/metering/meter.ts", "WAITING_MAX")}`],
+      ["an address", `${await constant("src/email/address.ts", "ADDRESS_OCTETS_MAX")} octets`],
+      [
+        "a document number",
+        `${await constant("src/documents/alphabet.ts", "VALUE_CHARACTERS_MAX")} characters`,
+      ],
+      ["a phone number", `${await constant("src/phone/phone-text.ts", "LENGTH_MAX")} characters`],
+      ["look-ups of one check", `${dns.requestTimeoutMs} ms (\`DNS_REQUEST_TIMEOUT_MS\`)`],
+      ["look-ups of one batch", `${batch.lookupTimeoutMs / 1000} s (\`BATCH_DNS_TIMEOUT_SECONDS\`)`],
+      ["an `Idempotency-Key`", `${/\{1,(\d+)\}/.exec(await source(idempotency))?.[1]} characters`],
+      ["calls under one, at a time", `${await constant(idempotency, "RUNNING_MAX")}`],
+      ["replies kept for them", `${keptHours} hours, ${keptGib} GiB together`],
+      ["days of a usage report", `${await constant("src/accounts/usage-report.ts", "DAYS_MAX")}`],
+      [
+        "a page of invoices; of listings; of changes",
+        [invoices, listings, changes].map(({ maximum }) => maximum).join("; "),
+      ],
+      ["overlap of a rotated key", `${RotateBody.properties.overlap_seconds.maximum} s`],
+      ["silence of a caller", `${IDLE_TIMEOUT_SECONDS} s`],
+      ["a reader that takes nothing", `${batch.readerStallMs / 1000} s (\`READER_STALL_SECONDS\`)`],
+    ];
+    expectRows(
+      rows.map((cells) => cells.slice(0, 2)),
+      expected,
     );
-    expect(firstColumn("route | what it does").toSorted()).toEqual([...served, "GET /docs"].toSorted());
+    const words: readonly string[] = [...Object.keys(ERRORS), ...Object.keys(REASONS), ...PHONE_REASONS];
+    const named = rows.flatMap((cells) => codesIn(cells[2] ?? ""));
+    expect(named.filter((word) => !words.includes(word) && word !== "length")).toEqual([]);
+  },
+
+  "status | score | meaning": (rows) => {
+    const bands = Object.entries(SCORE_BANDS).map(([status, [least, most]]) => {
+      // The contract's band for risky begins at 1; no finding leads below 20.
+      const band = status === "risky" ? `1–${most} (lowest given: ${least})` : `${least}–${most}`;
+      return [code(status), least === most ? `${most}` : band];
+    });
+    expectRows(
+      rows.map((cells) => cells.slice(0, 2)),
+      bands,
+    );
+  },
+
+  "sub_status | status | meaning": (rows) => {
+    const decided = new Map<string, string>(
+      SCORING.map(({ finding, decides }) => [finding, decides ?? "deliverable"]),
+    );
+    const others = { accepts_mail: "deliverable", invalid_syntax: "undeliverable", check_failed: "unknown" };
+    for (const [name, status] of Object.entries(others)) decided.set(name, status);
+    expectRows(
+      rows.map((cells) => cells.slice(0, 2)),
+      EMAIL_SUB_STATUSES.map((name) => [code(name), decided.get(name) ?? ""]),
+    );
+    expectMeanings(rows);
+  },
+
+  "reason | points | meaning": (rows) => {
+    const findings = Object.keys(REASONS).filter(
+      (name) => !(SYNTAX_FAULTS as readonly string[]).includes(name),
+    );
+    expectNames(rows, findings);
+    expectMeanings(rows);
+    for (const { finding, points } of SCORING) {
+      const told = rows.find(([name]) => name === code(finding))?.[1] ?? "";
+      const [, least = "0", most = least] = /^(?:(\d+) to )?(\d+)$/.exec(told) ?? [];
+      const isGraded = finding === "gibberish" || finding === "gibberish_suspected";
+      if (isGraded) expect([finding, Number(most), Number(least) < points]).toEqual([finding, points, true]);
+      else if (points < 0) expect(told).toBe(`adds ${-points}`);
+      else expect([finding, told]).toEqual([finding, points === 100 ? "all" : `${points}`]);
+    }
+  },
+
+  "fault | meaning": (rows) => {
+    expect(rows.map(([name]) => name)).toEqual(SYNTAX_FAULTS.map(code));
+    expectMeanings(rows);
+  },
+
+  "type | what is checked | `strength` | `data_version`": (rows) => {
+    expect(rows.map(([type]) => type)).toEqual(DOCUMENT_TYPES.map(code));
+    const words: readonly string[] = [...IDENTITY_REASONS, ...IDENTITY_STRENGTHS];
+    for (const [type = "", checked = "", strength = "", version] of rows) {
+      const { unread } = documents[codesIn(type)[0] as keyof typeof documents];
+      expect([...codesIn(checked), ...codesIn(strength)].filter((word) => !words.includes(word))).toEqual([]);
+      if (type !== "`vat`") expect([type, strength]).toEqual([type, code(unread.strength)]);
+      expect([type, version === "–"]).toEqual([type, unread.data_version === null]);
+    }
+    const checkedOf = (type: string) => rows.find(([name]) => name === code(type))?.[1] ?? "";
+    expect(checkedOf("iban")).toContain(`(${ibanCountries.length} countries)`);
+    const national = /digits of ((?:[A-Z]{2} )+)/.exec(checkedOf("iban"))?.[1] ?? "";
+    expect(national.trim().split(" ").toSorted()).toEqual([...nationalRules.keys()].toSorted());
+    const told = checkedOf("vat").match(/\b[A-Z]{2}\b(?!-27)/g) ?? [];
+    expect(new Set([...told, ...EU_27].toSorted())).toEqual(
+      new Set(vatRules.map(({ prefix }) => prefix.slice(0, 2)).toSorted()),
+    );
+  },
+
+  "reason | means": (rows) => expectNames(rows, PHONE_REASONS),
+
+  "plan | monthly | included units | overage per unit | calls a second | burst | max batch": (rows) =>
+    expect(rows).toEqual(
+      DEFAULT_PLANS.map((plan) => [
+        code(plan.plan),
+        formatUsdFixed(plan.monthlyPriceMicroUsd, 2),
+        thousands(plan.includedUnits),
+        plan.overagePriceMicroUsd === null ? "–" : formatUsdFixed(plan.overagePriceMicroUsd, 6),
+        ...[plan.requestsPerSecond, plan.burst, plan.maxBatchSize].map(thousands),
+      ]),
+    ),
+
+  "route | answers": (rows) => {
+    const operations = specification.operations.filter(
+      ({ path }) => path.startsWith("/v1/directory") || path === "/v1/changes",
+    );
+    expectNames(
+      rows,
+      operations.map(({ method, path }) => `${method} ${path}`),
+    );
+    const list = rows.find(([route]) => route === "`GET /v1/directory`")?.[1] ?? "";
+    expect(codesIn(list).toSorted()).toEqual(Object.keys(DirectoryQuery.properties).toSorted());
+    const { minimum, maximum, default: usual } = DirectoryQuery.properties.limit;
+    expect(list).toContain(`\`limit\` (${minimum}–${maximum}, default ${usual})`);
+    const feed = rows.find(([route]) => route === "`GET /v1/changes`")?.[1] ?? "";
+    const { limit } = ChangesQuery.properties;
+    expect(feed).toContain(`\`limit\` ${limit.minimum}–${limit.maximum} (default ${limit.default})`);
+  },
+
+  "name | default | meaning": async (rows) => {
+    const asked = new Set<string>();
+    readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }), 1);
+    const text = await source("src/config.ts");
+    const inCode = (name: string) => {
+      const [, kind, literal] = new RegExp(`settings\\.(\\w+)\\("${name}"(?:, ([^,)]+))?`).exec(text) ?? [];
+      if (kind === "servers") return "the system's";
+      if (literal === "cores") return "the cores";
+      if (literal === undefined || kind === "plans") return "–";
+      return literal.replaceAll('"', "").replace(/^[\d_]+$/, (digits) => digits.replaceAll("_", ""));
+    };
+    expectRows(
+      rows.map((cells) => cells.slice(0, 2)),
+      [...asked].map((name) => [code(name), inCode(name)]),
+    );
+  },
+
+  "command | does": async (rows) => {
+    const help = /const HELP = `([^`]+)`/.exec(await source("src/build/executable.ts"))?.[1] ?? "";
+    expectNames(
+      rows,
+      help
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/ {2,}/)[0] ?? ""),
+    );
+  },
+
+  "metric | type | meaning": async (rows) => {
+    const text = await (await server.call("/metrics")).text();
+    const types = new Map(
+      [...text.matchAll(/^# TYPE (assay_\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]),
+    );
+    const served = [...text.matchAll(/^# HELP (assay_\w+) (.+)$/gm)].map(([, name = "", help = ""]) => [
+      code(name),
+      types.get(name) ?? "",
+      help,
+    ]);
+    expectRows(rows, served);
+  },
+
+  "fault | what callers get | what is on disk afterwards | in": (rows) => {
+    const files = rows.flatMap((cells) => codesIn(cells[3] ?? ""));
+    const present = readdirSync(join(ROOT, "test/faults")).map((name) => name.replace(".test.ts", ""));
+    expect(files.toSorted()).toEqual(present.toSorted());
+  },
+
+  "command | what it does | takes": (rows) => {
+    const scripts = Object.keys(packageFile.scripts).filter((name) => name.startsWith("bench"));
+    expectNames(
+      rows,
+      scripts.map((name) => `bun run ${name}`),
+    );
+  },
+};
+
+/** Tables of what was measured once, which no file holds. */
+const MEASURED = ["what | figure | limit"];
+
+const EU_27 = "AT BE BG CY CZ DE DK EE EL ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" ");
+
+/** Where a word means the same as a reason, it is told in the same words. */
+function expectMeanings(rows: Rows): void {
+  const own: readonly string[] = ["accepts_mail", "invalid_syntax"];
+  for (const cells of rows) {
+    const [name = ""] = codesIn(cells[0] ?? "");
+    if (own.includes(name)) continue;
+    expect([name, cells.at(-1)]).toEqual([name, REASONS[name as keyof typeof REASONS]]);
+  }
+}
+
+describe("every table of the README", () => {
+  const tables = tablesOf(beforeBench + afterBench);
+  const headOf = ({ head }: Table) => head.join(" | ");
+
+  test("is held against the code, and each by one rule", () => {
+    const known = [...Object.keys(HELD), ...MEASURED];
+    expect(tables.map(headOf).toSorted()).toEqual(known.toSorted());
+  });
+
+  for (const table of tables.filter((each) => headOf(each) in HELD)) {
+    test(`says what the code says: ${headOf(table)}`, async () => {
+      expect(table.rows.length).toBeGreaterThan(2);
+      await HELD[headOf(table)]?.(table.rows);
+    });
+  }
+
+  test("of measurements is the one that the committed results make", async () => {
+    const printed = Bun.spawnSync([process.execPath, "bench/readme.ts", "--print"], { cwd: ROOT });
+    expect(bench.trim()).toBe(printed.stdout.toString().trim());
+  });
+});
+
+describe("what the text of the README names", () => {
+  const codes = inlineCodesOf(readme);
+  const paragraph = (mark: string) => readme.slice(readme.indexOf(mark)).split("\n\n")[0] ?? "";
+
+  test("are the warnings of documents, all of them", () => {
+    const named = codesIn(paragraph("**Warnings** leave")).filter((word) => /^[a-z_]+$/.test(word));
+    expect(named.toSorted()).toEqual([...IDENTITY_WARNINGS].toSorted());
+  });
+
+  test("are files and folders that exist", () => {
+    const paths = codes.filter((text) => /^(?:src|test|bench|workers|\.ci|\.github)\/[\w./-]*$/.test(text));
+    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path ?? "");
+    expect(paths.length).toBeGreaterThan(3);
+    expect([...paths, ...links].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test("are options that a command has", async () => {
+    const cli = Bun.spawnSync([process.execPath, "src/cli/main.ts", "--help"], { cwd: ROOT });
+    const suites = await source("bench/suite.ts");
+    const capacity = await source("bench/capacity/main.ts");
+    const known = new Set([
+      ...(cli.stdout.toString().match(/--[a-z][a-z-]+/g) ?? []),
+      ...[...(suites + capacity).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(
+        ([, name]) => `--${name}`,
+      ),
+    ]);
+    const own = readme.replace(/^.*\b(?:curl|npx|bun install)\b.*$/gm, "");
+    const named = own.match(/(?<=[ `])--[a-z][a-z-]+/g) ?? [];
+    expect(named.length).toBeGreaterThan(10);
+    // Those of other programs, and of the subcommands, whose help the test of the command line reads.
+    const others = ["--type", "--country", "--frozen-lockfile"];
+    expect(named.filter((name) => !known.has(name) && !others.includes(name))).toEqual([]);
+  });
+
+  test("are settings that there are", async () => {
+    const text = await source("src/config.ts");
+    const settings = codes.filter((word) => /^[A-Z]+(?:_[A-Z]+)+(?:=.*)?$/.test(word));
+    const outside = ["ASSAY_API_KEY", "BENCH_DIR"];
+    const unknown = settings.filter((word) => {
+      const name = word.replace(/=.*/, "");
+      return !text.includes(`"${name}"`) && !outside.includes(name);
+    });
+    expect(unknown).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ const MEANINGS: { readonly [code in ErrorCode]: string } = {
   rate_limited:
     "More calls than the plan, or for public routes the address, may make. Wait for `Retry-After`.",
   internal_error: "A fault of ours. It is logged under the request id, and nothing is charged.",
-  overloaded: "Every queue is full. Nothing was done; try again after `Retry-After`.",
+  overloaded: "The server is at one of its limits. Nothing was done; try again after `Retry-After`.",
   shutting_down: "The server is about to stop. Try again after `Retry-After`.",
   storage_unavailable: "The database cannot be written, so nothing can be charged or answered.",
   directory_unavailable: "The directory has no snapshot yet.",
