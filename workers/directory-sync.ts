@@ -1,3 +1,4 @@
+import { edenGC } from "bun:jsc";
 import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { setPriority } from "node:os";
@@ -24,6 +25,7 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
       clock: systemClock,
       newId: () => randomBytes(8).toString("hex"),
       relieve: () => Bun.gc(true),
+      sweep: edenGC,
       retire: (segmentIds) => {
         const { promise, resolve } = Promise.withResolvers<void>();
         retired = resolve;

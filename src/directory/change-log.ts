@@ -2,7 +2,6 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, unlinkSync
 import { join } from "node:path";
 import type { Change } from "./draft.ts";
 import { createBatchWriter } from "./durable-file.ts";
-import { bytesAt } from "./shared-bytes.ts";
 
 /**
  * The change feed on disk: files of JSON lines, one line for each change and in the very spelling in which
@@ -65,7 +64,7 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
       writer.put(`{"seq":${seq},"op":"${change.op}","host":${JSON.stringify(change.host)}`);
       if (change.op === "upsert") {
         writer.put(',"listing":');
-        writer.put(bytesAt(change.row));
+        writer.putText(change.row);
       }
       writer.put(tail);
     }

@@ -47,7 +47,9 @@ export type DraftParts = {
   readonly now: number;
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
-  /** To be called after every few megabytes of work. */
+  /** Gives back what was left behind just now; to be called after every megabyte that is read. */
+  readonly sweep?: () => void;
+  /** Gives back all that can be; to be called after every few megabytes. */
   readonly relieve?: () => void;
 };
 
@@ -81,7 +83,7 @@ export function createFullDraft(base: Contents, parts: DraftParts) {
       if (first === undefined && !conflicts.has(host)) {
         const row = rowOf(read.listing, base, parts);
         if (row.length > TEXT_BYTES_MAX) reject(host, "row_too_long", text ?? "");
-        else rows.set(host, row);
+        else rows.set(row.host, row);
         return;
       }
       const fault = first === undefined ? "conflicting_payee" : repeatFault(first, read.listing, base, parts);
@@ -127,7 +129,7 @@ export function createDeltaDraft(base: Contents, parts: DraftParts) {
         return;
       }
       clear(host);
-      rows.set(host, row);
+      rows.set(row.host, row);
     },
     delete(host: string): void {
       clear(host);
@@ -211,7 +213,8 @@ function finishDraft(
     if (known !== undefined) payeesCompared += 1;
     if (known !== undefined && known.payee !== row.payee) payeesChanged += 1;
     if (previous === undefined) tombstones.delete(host);
-    if (previous === undefined || !sameText(previous, row)) upserts.push({ op: "upsert", host, row });
+    if (previous === undefined || !sameText(previous, row))
+      upserts.push({ op: "upsert", host: row.host, row });
   }
   const deletes: Change[] = [];
   for (const [host, row] of base.rows) {

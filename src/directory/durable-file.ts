@@ -1,11 +1,13 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { bytesAt, copyText, type Place } from "./shared-bytes.ts";
 
 const BATCH_BYTES = 1024 * 1024;
 
 /** Gathers small pieces into one buffer, so that a large file costs few writes and no garbage. */
 export type BatchWriter = {
   readonly put: (piece: Uint8Array | string) => void;
+  readonly putText: (place: Place) => void;
   /** Bytes taken so far. */
   readonly bytes: () => number;
   readonly flush: () => void;
@@ -35,6 +37,11 @@ export function createBatchWriter(descriptor: number): BatchWriter {
       if (piece.length * 3 > batch.length) return putBytes(Buffer.from(piece));
       if (piece.length * 3 > batch.length - used) flush();
       used += batch.write(piece, used);
+    },
+    putText(place) {
+      if (place.length > batch.length - used) flush();
+      if (place.length > batch.length) putBytes(bytesAt(place));
+      else used += copyText(place, batch, used);
     },
     bytes: () => flushed + used,
     flush,

@@ -1,5 +1,5 @@
 import type { Rows } from "./row.ts";
-import { SEGMENT_BYTES, type Segment, sharedBytes } from "./shared-bytes.ts";
+import { SEGMENT_BYTES, type Segment } from "./shared-bytes.ts";
 import { fillFrom } from "./spool.ts";
 
 /** Lets the readers go on in the files of these segments; done when none of them looks into their memory any more. */
@@ -11,7 +11,7 @@ export type Retire = (segmentIds: readonly number[]) => Promise<void>;
  * memory that is given back some time.
  */
 export function createSegmentMemory(retire: Retire) {
-  const free: Uint8Array[] = [];
+  const free: ArrayBufferLike[] = [];
   let current: ReadonlySet<Segment> = new Set();
   const giveUp = async (next: ReadonlySet<Segment>): Promise<void> => {
     const retired = [...current].filter((segment) => {
@@ -21,8 +21,8 @@ export function createSegmentMemory(retire: Retire) {
     await retire(retired.map(({ id }) => id));
     for (const segment of retired) {
       const { buffer } = segment.bytes;
-      segment.bytes = new Uint8Array();
-      if (buffer.byteLength === SEGMENT_BYTES) free.push(new Uint8Array(buffer));
+      segment.bytes = Buffer.alloc(0);
+      if (buffer.byteLength === SEGMENT_BYTES) free.push(buffer);
     }
   };
   return {
@@ -34,10 +34,11 @@ export function createSegmentMemory(retire: Retire) {
       current = next;
       for (const segment of next) {
         if (segment.file === null || segment.bytes.length > 0) continue;
-        const memory = free.pop() ?? sharedBytes(Math.max(SEGMENT_BYTES, segment.length));
-        const bytes = memory.subarray(0, segment.length);
+        const memory = free.pop() ?? new SharedArrayBuffer(Math.max(SEGMENT_BYTES, segment.length));
+        const bytes = Buffer.from(memory, 0, segment.length);
         fillFrom(bytes, segment.file, 0);
         segment.bytes = bytes;
+        segment.window = null;
       }
     },
   };

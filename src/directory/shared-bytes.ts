@@ -7,16 +7,19 @@ import { fillFrom, type Spool, type SpoolPlace } from "./spool.ts";
 
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 const SCRATCH_BYTES = 64 * 1024;
-const NO_BYTES = new Uint8Array();
+const WINDOW_BYTES = 64 * 1024;
+const NO_BYTES = Buffer.alloc(0);
 
 /** A run of listing texts: in memory, in a file, or in both. */
 export type Segment = {
   /** Tells the segments of one sync side apart. */
   readonly id: number;
   /** Empty while the texts are in the file alone. */
-  bytes: Uint8Array;
+  bytes: Buffer<ArrayBufferLike>;
   length: number;
   file: SpoolPlace | null;
+  /** What was last read of the file. */
+  window: { readonly bytes: Buffer; readonly from: number } | null;
 };
 
 /** Where a text lies. */
@@ -47,7 +50,7 @@ export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWrit
       segment.file = spool.write(used);
       segment.bytes = NO_BYTES;
     } else {
-      segment.bytes = sharedBytes(used.length);
+      segment.bytes = Buffer.from(new SharedArrayBuffer(used.length));
       segment.bytes.set(used);
     }
     segment = null;
@@ -63,8 +66,8 @@ export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWrit
       if (segment !== null && segment.length + bytes.length > buffer.length) settle(false);
       if (segment === null) {
         const needed = Math.max(SEGMENT_BYTES, bytes.length);
-        if (buffer.length < needed) buffer = new Uint8Array(needed);
-        segment = { id: nextId(), bytes: buffer, length: 0, file: null };
+        if (buffer.length < needed) buffer = Buffer.alloc(needed);
+        segment = { id: nextId(), bytes: buffer, length: 0, file: null, window: null };
       }
       buffer.set(bytes, segment.length);
       const place = { segment, offset: segment.length, length: bytes.length };
@@ -88,22 +91,34 @@ export function countFrom(first: number): () => number {
   return () => next++;
 }
 
-/** The bytes of a text, good until the next segment is read from its file. */
+/** The bytes of a text, good until another text of its segment is asked for. */
 export function bytesAt({ segment, offset, length }: Place): Uint8Array {
   const { bytes, file } = segment;
   if (bytes.length > 0 || file === null) return bytes.subarray(offset, offset + length);
-  return readAt(file, offset, length);
+  const { bytes: window, from } = windowAt(segment, file, offset, length);
+  return window.subarray(offset - from, offset - from + length);
 }
 
-/** Reads a part of a segment from its file. Throws where the file is cut short. */
-export function readAt(file: SpoolPlace, offset: number, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
+/** Copies a text to a place in a buffer that has room for it, without leaving garbage behind; gives its length. */
+export function copyText({ segment, offset, length }: Place, target: Buffer, at: number): number {
+  const { bytes, file } = segment;
+  if (bytes.length > 0 || file === null) return bytes.copy(target, at, offset, offset + length);
+  const { bytes: window, from } = windowAt(segment, file, offset, length);
+  return window.copy(target, at, offset - from, offset - from + length);
+}
+
+/** Texts are mostly asked for in an order near that of the file: one read serves several. */
+function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: number) {
+  const { window } = segment;
+  if (window !== null && offset >= window.from && offset + length <= window.from + window.bytes.length) {
+    return window;
+  }
+  const size = Math.min(Math.max(WINDOW_BYTES, length), segment.length - offset);
+  const kept = window !== null && window.bytes.buffer.byteLength >= size ? window.bytes.buffer : null;
+  const bytes = Buffer.from(kept ?? new ArrayBuffer(size), 0, size);
   fillFrom(bytes, file, offset);
-  return bytes;
-}
-
-export function sharedBytes(length: number): Uint8Array {
-  return new Uint8Array(new SharedArrayBuffer(length));
+  segment.window = { bytes, from: offset };
+  return segment.window;
 }
 
 export function sharedIntegers(length: number): Uint32Array {

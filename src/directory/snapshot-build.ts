@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Row } from "./row.ts";
-import { bytesAt, type Segment, sharedIntegers } from "./shared-bytes.ts";
+import { copyText, type Segment, sharedIntegers } from "./shared-bytes.ts";
 import {
   column,
   type FeedPosition,
@@ -16,7 +16,9 @@ import { buildTextIndex, type Dictionary } from "./text-index.ts";
 import { createTextTable } from "./text-table.ts";
 import { buildValueBounds } from "./value-bounds.ts";
 
-const LINE_END = new Uint8Array([0x0a]);
+const LINE_END = 0x0a;
+/** More than the longest text. */
+const BATCH_BYTES = 256 * 1024;
 
 /** Rows in the order of their hosts. */
 export function sortedByHost(rows: Iterable<Row>): Row[] {
@@ -26,8 +28,18 @@ export function sortedByHost(rows: Iterable<Row>): Row[] {
 /** SHA-256 in hex of the rows as JSON lines. */
 export function digestOf(sorted: readonly Row[]): string {
   const hash = createHash("sha256");
-  for (const row of sorted) hash.update(bytesAt(row)).update(LINE_END);
-  return hash.digest("hex");
+  const batch = Buffer.alloc(BATCH_BYTES);
+  let used = 0;
+  for (const row of sorted) {
+    if (used + row.length + 1 > batch.length) {
+      hash.update(batch.subarray(0, used));
+      used = 0;
+    }
+    used += copyText(row, batch, used);
+    batch[used] = LINE_END;
+    used += 1;
+  }
+  return hash.update(batch.subarray(0, used)).digest("hex");
 }
 
 type Identity = { readonly version: number; readonly digest: string; readonly feed: FeedPosition };
@@ -89,24 +101,25 @@ function placesOf(sorted: readonly Row[]) {
   };
 }
 
+/** Plain loops here: whatever each of a hundred thousand rows leaves behind adds up to megabytes. */
 function payeesOf(sorted: readonly Row[]) {
-  const payees = [...new Set(sorted.map((row) => row.payee))].sort();
-  const numbers = new Map(payees.map((payee, number) => [payee, number]));
-  const payeeStarts = new Uint32Array(payees.length + 1);
-  for (const { payee } of sorted) {
-    const after = (numbers.get(payee) ?? 0) + 1;
-    payeeStarts[after] = (payeeStarts[after] ?? 0) + 1;
-  }
-  for (let number = 0; number < payees.length; number++) {
-    payeeStarts[number + 1] = (payeeStarts[number + 1] ?? 0) + (payeeStarts[number] ?? 0);
-  }
-  const next = payeeStarts.slice();
+  const payeeOf = (row: number): string => sorted[row]?.payee ?? "";
   const payeeRows = new Uint32Array(sorted.length);
-  for (const [row, { payee }] of sorted.entries()) {
-    const number = numbers.get(payee) ?? 0;
-    const at = next[number] ?? 0;
-    payeeRows[at] = row;
-    next[number] = at + 1;
+  for (let row = 0; row < sorted.length; row++) payeeRows[row] = row;
+  payeeRows.sort((a, b) => {
+    const first = payeeOf(a);
+    const second = payeeOf(b);
+    if (first === second) return a - b;
+    return first < second ? -1 : 1;
+  });
+  const payees: string[] = [];
+  const starts: number[] = [];
+  for (let at = 0; at < payeeRows.length; at++) {
+    const payee = payeeOf(payeeRows[at] ?? 0);
+    if (payees.length > 0 && payee === payees[payees.length - 1]) continue;
+    payees.push(payee);
+    starts.push(at);
   }
-  return { payees: createTextTable(payees), payeeStarts, payeeRows };
+  starts.push(sorted.length);
+  return { payees: createTextTable(payees), payeeStarts: Uint32Array.from(starts), payeeRows };
 }

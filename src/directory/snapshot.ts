@@ -1,5 +1,4 @@
-import { readAt } from "./shared-bytes.ts";
-import { readFrom, type SpoolPlace } from "./spool.ts";
+import { fillFrom, readFrom, type SpoolPlace } from "./spool.ts";
 import type { TextIndex } from "./text-index.ts";
 import { findText, type TextTable } from "./text-table.ts";
 import type { ValueBounds } from "./value-bounds.ts";
@@ -64,7 +63,9 @@ export function rowBytes(snapshot: SnapshotRows, row: number): Uint8Array {
     throw new Error(`Row ${row} of snapshot ${snapshot.version} has no segment.`);
   }
   if (bytes.length > 0 || file === null) return bytes.subarray(offset, offset + length);
-  return readAt(file, offset, length);
+  const text = new Uint8Array(length);
+  fillFrom(text, file, offset);
+  return text;
 }
 
 function placeOf({ rowSegment, rowOffset, rowLength }: SnapshotRows, row: number) {

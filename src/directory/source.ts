@@ -47,7 +47,8 @@ export type Intake = {
   readonly ageMs: number;
 };
 
-const RELIEF_BYTES = 4 * 1024 * 1024;
+const SWEEP_BYTES = 1024 * 1024;
+const SWEEPS_PER_RELIEF = 8;
 
 export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 
@@ -67,13 +68,16 @@ export async function readBody(
     draft.take(row === null ? null : decode(decoder, row));
   });
   let bytes = 0;
+  let sweeps = 0;
   for await (const chunk of body) {
     see(chunk);
     splitter.push(chunk);
     bytes += chunk.length;
-    if (bytes < RELIEF_BYTES) continue;
+    if (bytes < SWEEP_BYTES) continue;
     bytes = 0;
-    parts.relieve?.();
+    sweeps += 1;
+    if (sweeps % SWEEPS_PER_RELIEF === 0) parts.relieve?.();
+    else parts.sweep?.();
   }
   const envelope = splitter.end();
   return { draft: draft.finish(), envelope, rows };

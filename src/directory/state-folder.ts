@@ -6,7 +6,7 @@ import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts"
 import { syncFolder, writeDurably } from "./durable-file.ts";
 import type { Listing } from "./listing.ts";
 import { createRow, type Row, type Rows } from "./row.ts";
-import { bytesAt, type SegmentWriter } from "./shared-bytes.ts";
+import type { SegmentWriter } from "./shared-bytes.ts";
 import { digestOf, sortedByHost } from "./snapshot-build.ts";
 import type { UpstreamMemory } from "./source.ts";
 import type { Dictionary } from "./text-index.ts";
@@ -167,7 +167,7 @@ function writeBase(folder: string, state: StoredState, rows: Rows): StoredState[
   const file = `base-${state.version}.ndjson`;
   const bytes = writeDurably(join(folder, file), (writer) => {
     for (const row of sortedByHost(rows.values())) {
-      writer.put(bytesAt(row));
+      writer.putText(row);
       writer.put("\n");
     }
   });

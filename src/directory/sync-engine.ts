@@ -37,6 +37,8 @@ export type SyncEngineParts = {
   readonly newId: () => string;
   /** Gives back memory; called only where there is much to give back. */
   readonly relieve?: () => void;
+  /** Gives back what was left behind since the last time, at little cost. */
+  readonly sweep?: () => void;
   /** Where the readers are in another thread, and can be told of memory that is given up. Else all texts stay in memory. */
   readonly retire?: Retire;
 };
@@ -144,11 +146,12 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       let isKept = false;
       try {
         if (folder === null) await load();
-        const { relieve } = parts;
+        const { sweep, relieve } = parts;
         const intake = await source.read(held.state.upstream, held.contents, {
           now: clock.now(),
           writer,
           dictionary,
+          ...(sweep === undefined ? {} : { sweep }),
           ...(relieve === undefined ? {} : { relieve }),
         });
         writer.finish();

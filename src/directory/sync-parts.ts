@@ -17,6 +17,7 @@ export type SyncSurroundings = {
   readonly newId: () => string;
   readonly limits?: UpstreamLimits;
   readonly relieve?: () => void;
+  readonly sweep?: () => void;
   readonly retire?: Retire;
 };
 
@@ -24,13 +25,14 @@ export type SyncSurroundings = {
 export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
   const { clock, newId } = surroundings;
   const source = sourceOf(settings, surroundings);
-  const { relieve, retire } = surroundings;
+  const { relieve, sweep, retire } = surroundings;
   return createSyncEngine({
     folder: settings.folder,
     source,
     clock,
     newId,
     ...(relieve === undefined ? {} : { relieve }),
+    ...(sweep === undefined ? {} : { sweep }),
     ...(retire === undefined ? {} : { retire }),
   });
 }

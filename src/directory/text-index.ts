@@ -39,8 +39,10 @@ export function createDictionary(): Dictionary {
   const numberOf = (word: string): number => {
     const known = numbers.get(word);
     if (known !== undefined) return known;
-    numbers.set(word, words.length);
-    words.push(word);
+    // A copy: the word is a part of the listing's text, and would keep all of it in memory.
+    const own = Buffer.from(word).toString();
+    numbers.set(own, words.length);
+    words.push(own);
     return words.length - 1;
   };
   const put = (number: number): void => {

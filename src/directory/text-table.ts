@@ -3,15 +3,15 @@ export type TextTable = { readonly bytes: Uint8Array; readonly ends: Uint32Array
 
 /** `texts` must be sorted by `<` where `findText` is to work. */
 export function createTextTable(texts: readonly string[]): TextTable {
-  const joined = Buffer.from(texts.join(""), "utf8");
-  const bytes = new Uint8Array(joined);
   const ends = new Uint32Array(texts.length);
-  let end = 0;
+  let size = 0;
   for (let at = 0; at < texts.length; at++) {
-    end += Buffer.byteLength(texts[at] ?? "", "utf8");
-    ends[at] = end;
+    size += Buffer.byteLength(texts[at] ?? "");
+    ends[at] = size;
   }
-  return { bytes, ends };
+  const bytes = Buffer.from(new ArrayBuffer(size));
+  for (let at = 0, end = 0; at < texts.length; at++) end += bytes.write(texts[at] ?? "", end);
+  return { bytes: new Uint8Array(bytes.buffer), ends };
 }
 
 export function textAt(table: TextTable, at: number): string {
