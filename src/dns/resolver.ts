@@ -1,13 +1,25 @@
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { isEncodable } from "./name.ts";
 import { encodeQuery, type Query } from "./query.ts";
+import {
+  type Exchange,
+  endExchanges,
+  exhausted,
+  isOpen,
+  newExchange,
+  newQuestion,
+  type Question,
+  type Server,
+  withAlias,
+} from "./question.ts";
+import { createRandom16 } from "./random16.ts";
 import { ALIASES_MAX, type Reading, readReply } from "./reply.ts";
 import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverParts } from "./resolver-parts.ts";
-import { formatServerAddress, type ServerAddress } from "./server-address.ts";
+import { formatServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";
 import { askByTcp } from "./tcp-question.ts";
 import { createTurns } from "./turns.ts";
-import { createUdpChannel, type Transaction, type UdpChannel } from "./udp-channel.ts";
+import { createUdpChannel } from "./udp-channel.ts";
 
 export type StubResolver = Resolver & {
   readonly stats: () => ResolverStats;
@@ -21,35 +33,6 @@ const BUSY_GAP_MS = 100;
 const LATE_PER_PLACE = 12;
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
-
-type Server = { readonly address: ServerAddress; readonly channel: UdpChannel<Exchange> };
-
-/** A look-up that is on its way, or waits for a place. */
-type Question = {
-  name: string;
-  readonly type: RecordType;
-  readonly settle: (lookup: Lookup<RecordType>) => void;
-  servers: readonly Server[];
-  /** With one server each, in the order in which they began; those that have ended too. */
-  readonly exchanges: Exchange[];
-  attempts: number;
-  refusals: number;
-  detail: string | null;
-  nextAttemptAt: number;
-  deadline: number;
-  hops: number;
-  aliasTtlSeconds: number;
-};
-
-/** What passes between a question and one server. */
-interface Exchange extends Transaction<Exchange> {
-  readonly question: Question;
-  readonly server: Server;
-  readonly edns: boolean;
-  isOpen: boolean;
-  /** Ends the connection, where it goes by TCP. */
-  hangUp: (() => void) | null;
-}
 
 /**
  * Creates a stub resolver: it asks recursive servers by UDP, and by TCP where a reply was cut short.
@@ -93,20 +76,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       return Promise.resolve(emptyLookup<T>("error", 0, refusal));
     }
     return new Promise((resolve) => {
-      turns.enter({
-        name,
-        type,
-        settle: resolve as (lookup: Lookup<RecordType>) => void,
-        servers,
-        exchanges: [],
-        attempts: 0,
-        refusals: 0,
-        detail: null,
-        nextAttemptAt: 0,
-        deadline: 0,
-        hops: 0,
-        aliasTtlSeconds: Number.POSITIVE_INFINITY,
-      });
+      turns.enter(newQuestion(name, type, resolve as (lookup: Lookup<RecordType>) => void));
     });
   }
 
@@ -155,17 +125,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       return;
     }
     counts.queries++;
-    const exchange: Exchange = {
-      question,
-      server,
-      query,
-      edns,
-      isOpen: true,
-      hangUp: null,
-      port: null,
-      id: 0,
-    };
-    question.exchanges.push(exchange);
+    const exchange = newExchange(question, server, query, edns);
     server.channel.send(exchange);
   }
 
@@ -206,17 +166,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       question.nextAttemptAt,
       clock.monotonic() + (settings.attemptTimeoutsMs.at(-1) ?? 0),
     );
-    const exchange: Exchange = {
-      question,
-      server,
-      query,
-      edns: false,
-      isOpen: true,
-      hangUp: null,
-      port: null,
-      id: 0,
-    };
-    question.exchanges.push(exchange);
+    const exchange = newExchange(question, server, query, false);
     exchange.hangUp = askByTcp(server.address, query, random16(), {
       onReply: (message) => {
         exchange.isOpen = false;
@@ -265,6 +215,9 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     endExchanges(question);
     if (lookup.outcome === "timeout") counts.timeouts++;
     if (lookup.outcome === "error") counts.errors++;
+    // A sweep that is under way passes it by.
+    question.deadline = Number.POSITIVE_INFINITY;
+    question.nextAttemptAt = Number.POSITIVE_INFINITY;
     question.settle(lookup);
     turns.leave(question);
   }
@@ -323,41 +276,4 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   }
 
   return { lookUp, stats, close };
-}
-
-function isOpen(question: Question): boolean {
-  return question.exchanges.some((exchange) => exchange.isOpen);
-}
-
-function endExchanges(question: Question): void {
-  for (const exchange of question.exchanges) {
-    if (!exchange.isOpen) continue;
-    exchange.isOpen = false;
-    if (exchange.hangUp === null) exchange.server.channel.forget(exchange);
-    else exchange.hangUp();
-  }
-  question.exchanges.length = 0;
-}
-
-/** Silence is a time-out; where any server has said no, that is the better word. */
-function exhausted(question: Question): Lookup<RecordType> {
-  return question.detail === null ? emptyLookup("timeout") : emptyLookup("error", 0, question.detail);
-}
-
-function withAlias(question: Question, lookup: Lookup<RecordType>): Lookup<RecordType> {
-  if (question.hops === 0) return lookup;
-  return { ...lookup, alias: true, ttlSeconds: Math.min(lookup.ttlSeconds, question.aliasTtlSeconds) };
-}
-
-/** Random 16-bit integers from the system's generator, drawn a thousand at a time. */
-function createRandom16(): () => number {
-  const drawn = new Uint16Array(1024);
-  let at = drawn.length;
-  return () => {
-    if (at >= drawn.length) {
-      crypto.getRandomValues(drawn);
-      at = 0;
-    }
-    return drawn[at++] ?? 0;
-  };
 }

@@ -202,8 +202,8 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   function retire(port: Port<Sent>): void {
     const at = ports.indexOf(port);
     if (at < 0) return;
-    flush(port);
     ports.splice(at, 1);
+    flush(port);
     port.retired = true;
     if (port.pending.size === 0) port.socket.close();
   }
