@@ -5,7 +5,12 @@ import { calibrationFrom, calibrationStep, calibrationTo } from "../email/gibber
 /** Share of gibberish the probabilities assume: none is favoured. A caller who knows his own share can correct by it. */
 const gibberishPrior = 0.5;
 
-export type Example = { readonly measures: readonly number[]; readonly isGibberish: boolean };
+export type Example = {
+  readonly measures: readonly number[];
+  /** Of the local, in letters and digits. */
+  readonly length: number;
+  readonly isGibberish: boolean;
+};
 
 export type CalibrationPoint = {
   readonly logit: number;
@@ -21,10 +26,19 @@ export function weightOf(example: Example): number {
   return example.isGibberish ? gibberishPrior : 1 - gibberishPrior;
 }
 
-/** Logistic regression by Newton steps with a small ridge. */
-export function fittedWeights(examples: readonly Example[]): Float64Array {
+/** What a fit starts from and is held to: the harder, the more examples it takes to leave it. */
+export type Ridge = { readonly weights: Float64Array; readonly hold: number };
+
+const NO_WEIGHTS: Ridge = { weights: new Float64Array(measureNames.length), hold: 0.5 };
+
+/**
+ * Logistic regression by Newton steps with a ridge. Both kinds of example weigh by the prior, however many
+ * of each there are, so that weights which were fitted on parts of the lengths give logits that can be compared.
+ */
+export function fittedWeights(examples: readonly Example[], ridge: Ridge = NO_WEIGHTS): Float64Array {
   const n = measureNames.length;
-  const weights = new Float64Array(n);
+  const gibberishShare = examples.filter((example) => example.isGibberish).length / examples.length;
+  const weights = Float64Array.from(ridge.weights);
   for (let step = 0; step < 14; step++) {
     const gradient = new Float64Array(n);
     const hessian = new Float64Array(n * n);
@@ -33,7 +47,8 @@ export function fittedWeights(examples: readonly Example[]): Float64Array {
       let logit = 0;
       for (let j = 0; j < n; j++) logit += (weights[j] ?? 0) * (measures[j] ?? 0);
       const chance = 1 / (1 + Math.exp(-logit));
-      const weight = weightOf(example);
+      const share = example.isGibberish ? gibberishShare : 1 - gibberishShare;
+      const weight = (0.5 * weightOf(example)) / share;
       const error = weight * ((example.isGibberish ? 1 : 0) - chance);
       const curvature = weight * Math.max(1e-6, chance * (1 - chance));
       for (let j = 0; j < n; j++) {
@@ -44,8 +59,8 @@ export function fittedWeights(examples: readonly Example[]): Float64Array {
       }
     }
     for (let j = 0; j < n; j++) {
-      add(gradient, j, -0.5 * (weights[j] ?? 0));
-      add(hessian, j * n + j, 0.5);
+      add(gradient, j, ridge.hold * ((ridge.weights[j] ?? 0) - (weights[j] ?? 0)));
+      add(hessian, j * n + j, ridge.hold);
       for (let k = j + 1; k < n; k++) hessian[j * n + k] = hessian[k * n + j] ?? 0;
     }
     solved(hessian, gradient).forEach((change, j) => {

@@ -9,8 +9,9 @@ import {
   kindOfSymbol,
   kindOrder,
   kindTableSize,
+  lengthClassCount,
+  lengthClassOf,
   logitOf,
-  measureNames,
   measuresOf,
   nextKindContext,
   symbolCount,
@@ -30,7 +31,9 @@ import { type Example, fittedWeights, isotonic, weightOf } from "./gibberish-fit
 import { randomLocal } from "./gibberish-random.ts";
 
 const localsPerGroupMax = 20_000;
-const fittedLocals = 24_000;
+const fittedLocals = 60_000;
+/** Measures that few locals of a class have keep the weight they have over all lengths. */
+const lengthClassHold = 100;
 
 type Counts = { readonly trigrams: Float64Array; readonly kinds: Float64Array };
 
@@ -151,7 +154,7 @@ function modelOf(counts: Counts): GibberishModel {
   return {
     trigrams: trigramRatios(counts.trigrams),
     kinds: kindRatios(counts.kinds),
-    weights: new Float64Array(measureNames.length),
+    weights: [],
     calibration: new Float64Array(0),
   };
 }
@@ -163,7 +166,7 @@ function examplesOf(
 ): Example[] {
   const examples: Example[] = [];
   const measured = (local: string, model: GibberishModel, isGibberish: boolean) => {
-    examples.push({ measures: measuresOf(local, model), isGibberish });
+    examples.push({ measures: measuresOf(local, model), length: lengthOf(local), isGibberish });
   };
   const sizes = groups.map((group) => Math.sqrt(localsOf(group)));
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -180,7 +183,13 @@ function examplesOf(
   return examples;
 }
 
-/** Fits everything; about two seconds. The same sources give the same model. */
+/** Letters and digits before a `+tag`. */
+function lengthOf(local: string): number {
+  const plus = local.indexOf("+", 1);
+  return (plus < 0 ? local : local.slice(0, plus)).replace(/[^a-z0-9]/gi, "").length;
+}
+
+/** Fits everything; about four seconds. The same sources give the same model. */
 export function fitGibberishModel(): GibberishModel {
   const random = seededRandom(20_260_901);
   const groups = tokenGroups(random);
@@ -191,9 +200,16 @@ export function fitGibberishModel(): GibberishModel {
     for (let i = localsOf(group); i > 0; i--) countLocal(humanLocal(group, random), counts);
   }
   const models = foldCounts.map((left) => modelOf(sumOf(foldCounts.filter((counts) => counts !== left))));
-  const weights = fittedWeights(examplesOf(groups, models, seededRandom(7)));
+  const examples = examplesOf(groups, models, seededRandom(7));
+  const ofAllLengths = { weights: fittedWeights(examples), hold: lengthClassHold };
+  const weights = Array.from({ length: lengthClassCount }, (_, lengthClass) =>
+    fittedWeights(
+      examples.filter(({ length }) => lengthClassOf(length) === lengthClass),
+      ofAllLengths,
+    ),
+  );
   const points = examplesOf(groups, models, seededRandom(8)).map((example) => ({
-    logit: logitOf(example.measures, weights),
+    logit: logitOf(example.measures, example.length, weights),
     isGibberish: example.isGibberish,
     weight: weightOf(example),
   }));

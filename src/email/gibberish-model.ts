@@ -25,11 +25,18 @@ export type GibberishModel = {
   readonly trigrams: Float32Array;
   /** The same for the kinds of five symbols in a row. */
   readonly kinds: Float32Array;
-  /** One weight for each measure of `measureNames`. */
-  readonly weights: Float64Array;
+  /** For each class of lengths one weight for each measure of `measureNames`: what tells in six letters is lost in sixteen. */
+  readonly weights: readonly Float64Array[];
   /** The calibration: probabilities at evenly spaced logits, see `probabilityOf`. */
   readonly calibration: Float64Array;
 };
+
+export const lengthClassCount = 3;
+
+/** The class of a local of so many letters and digits. */
+export function lengthClassOf(length: number): number {
+  return length <= 7 ? 0 : length <= 10 ? 1 : 2;
+}
 
 export const measureNames = [
   "bias",
@@ -225,10 +232,16 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
   ];
 }
 
-/** Logit of "gibberish" before calibration. */
-export function logitOf(measures: readonly number[], weights: Float64Array): number {
+/** Logit of "gibberish" before calibration, for a local of so many letters and digits. */
+export function logitOf(
+  measures: readonly number[],
+  length: number,
+  weights: GibberishModel["weights"],
+): number {
+  const chosen = weights[lengthClassOf(length)];
+  if (chosen === undefined) return 0;
   let logit = 0;
-  for (let i = 0; i < measures.length; i++) logit += (measures[i] ?? 0) * (weights[i] ?? 0);
+  for (let i = 0; i < measures.length; i++) logit += (measures[i] ?? 0) * (chosen[i] ?? 0);
   return logit;
 }
 

@@ -1,4 +1,10 @@
-import { type GibberishModel, kindCount, kindOrder, symbolCount } from "./gibberish-model.ts";
+import {
+  type GibberishModel,
+  kindCount,
+  kindOrder,
+  lengthClassCount,
+  symbolCount,
+} from "./gibberish-model.ts";
 
 const levels = 93;
 const ratioLeast = -5;
@@ -28,11 +34,11 @@ function rowsOf(table: Float32Array): string {
   return text;
 }
 
-/** The model as text: two lines of numbers, then one character for each entry of both tables. */
+/** The model as text: four lines of numbers, then one character for each entry of both tables. */
 export function encodeGibberishModel(model: GibberishModel): string {
   return [
     "# Gibberish tables, fitted on @faker-js/faker (MIT) and role-based-email-addresses (MIT); written by data:refresh",
-    `weights\t${model.weights.join(" ")}`,
+    ...model.weights.map((weights, lengthClass) => `weights${lengthClass}\t${weights.join(" ")}`),
     `calibration\t${model.calibration.join(" ")}`,
     "tables",
     rowsOf(model.trigrams) + rowsOf(model.kinds),
@@ -43,7 +49,6 @@ export function encodeGibberishModel(model: GibberishModel): string {
 export function decodeGibberishModel(text: string): GibberishModel {
   const trigrams = new Float32Array(symbolCount ** 3);
   const kinds = new Float32Array(kindCount ** kindOrder);
-  const weightsAt = text.indexOf("weights\t");
   const calibrationAt = text.indexOf("calibration\t");
   const tablesAt = text.indexOf("\ntables\n");
   const numbers = (from: number) =>
@@ -58,5 +63,12 @@ export function decodeGibberishModel(text: string): GibberishModel {
     entry++;
   }
   if (tablesAt < 0 || entry !== trigrams.length + kinds.length) throw new Error("gibberish table is damaged");
-  return { trigrams, kinds, weights: numbers(weightsAt), calibration: numbers(calibrationAt) };
+  return {
+    trigrams,
+    kinds,
+    weights: Array.from({ length: lengthClassCount }, (_, lengthClass) =>
+      numbers(text.indexOf(`weights${lengthClass}\t`)),
+    ),
+    calibration: numbers(calibrationAt),
+  };
 }

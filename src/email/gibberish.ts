@@ -46,8 +46,8 @@ export function gibberishScore(localPart: string): number {
     }
   }
   if (letters === 0) return 0;
-  const score = probabilityOf(logitOf(measuresOf(localPart, model), model.weights));
   const length = letters + digits;
+  const score = probabilityOf(logitOf(measuresOf(localPart, model), length, model.weights));
   const isShort =
     length <= shortLettersMax ||
     (letters <= shortLettersMax && switches <= 1 && length <= identifierLengthMax) ||
