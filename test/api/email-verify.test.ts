@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { DEFAULT_PLANS, plansView } from "../../src/metering/plans.ts";
 import { accountOf, emailOf, refusalBodyOf } from "../support/json.ts";
+import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 let server: TestServer;
@@ -25,21 +26,7 @@ describe("200", () => {
     const reply = await verify("email=jane.doe@good.com");
     expect(reply.status).toBe(200);
     const result = await emailOf(reply);
-    expect(Object.keys(result)).toEqual([
-      "email",
-      "status",
-      "sub_status",
-      "score",
-      "normalized",
-      "has_mx",
-      "mx_hosts",
-      "is_disposable",
-      "is_role",
-      "is_free_provider",
-      "gibberish_score",
-      "did_you_mean",
-      "reasons",
-    ]);
+    expect(Object.keys(result)).toEqual(EMAIL_FIELDS);
     expect(result).toMatchObject({
       status: "deliverable",
       sub_status: "accepts_mail",

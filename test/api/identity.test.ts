@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AutodetectResult, IdentityResult } from "../../src/documents/outcome.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
+import { IDENTITY_FIELDS } from "../support/result-fields.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 let server: TestServer;
@@ -31,20 +32,7 @@ describe("/v1/identity/validate", () => {
       const reply = await get(path, { type: "iban", value: "de89 3704 0044 0532 0130 00" });
       expect(reply.headers.get("x-units-charged")).toBe("1");
       const result = await jsonOf<IdentityResult>(reply);
-      expect(Object.keys(result)).toEqual([
-        "type",
-        "value",
-        "valid",
-        "reason",
-        "message",
-        "normalized",
-        "formatted",
-        "country",
-        "strength",
-        "warnings",
-        "data_version",
-        "details",
-      ]);
+      expect(Object.keys(result)).toEqual(IDENTITY_FIELDS);
       expect(result).toMatchObject({
         type: "iban",
         value: "de89 3704 0044 0532 0130 00",

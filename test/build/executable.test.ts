@@ -5,7 +5,7 @@ import { buildExecutable } from "../../src/build/bundle.ts";
 import { type FixtureServer, startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { callerOf } from "../support/caller.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
-import { startCommand, startProcess, temporaryFolder } from "../support/process.ts";
+import { runCommand, startCommand, startProcess, temporaryFolder } from "../support/process.ts";
 import { TEST_ZONE } from "../support/server.ts";
 
 /** The executable, run where there is nothing else: no sources, no packages, no Bun. */
@@ -54,20 +54,8 @@ const start = (dataDir: string) =>
     WORKER_THREADS: "2",
   });
 
-async function run(args: readonly string[], environment: { readonly [name: string]: string } = {}) {
-  const child = Bun.spawn([...command, ...args], {
-    cwd: empty,
-    env: { PATH: "/usr/bin:/bin", ...environment },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [said, complained, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, said, complained };
-}
+const run = (args: readonly string[], environment: { readonly [name: string]: string } = {}) =>
+  runCommand([...command, ...args], empty, { PATH: "/usr/bin:/bin", ...environment });
 
 test("judges batches of all three kinds on its worker threads, and stops at SIGTERM", async () => {
   await using server = await start("batches");

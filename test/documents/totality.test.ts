@@ -14,21 +14,7 @@ import {
   isDocumentType,
   validateDocument,
 } from "../../src/documents/registry.ts";
-
-const FIELDS = [
-  "type",
-  "value",
-  "valid",
-  "reason",
-  "message",
-  "normalized",
-  "formatted",
-  "country",
-  "strength",
-  "warnings",
-  "data_version",
-  "details",
-];
+import { IDENTITY_FIELDS } from "../support/result-fields.ts";
 
 function expectWellFormed(result: IdentityResult | AutodetectResult): void {
   // A value in which no document is recognised is not valid, and no check of any type has failed.
@@ -84,7 +70,7 @@ describe("any text", () => {
     fc.assert(
       fc.property(fc.constantFrom(...DOCUMENT_TYPES), anyText, (type, value) => {
         const result = validateDocument(type, value);
-        expect(Object.keys(result)).toEqual(FIELDS);
+        expect(Object.keys(result)).toEqual(IDENTITY_FIELDS);
         expect(result.type).toBe(type);
         expectWellFormed(result);
         expect(Object.keys(result.details)).toEqual(Object.keys(checkFailed(type, "").details));
@@ -97,7 +83,7 @@ describe("any text", () => {
     fc.assert(
       fc.property(anyText, (value) => {
         const result = autodetect(value);
-        expect(Object.keys(result)).toEqual([...FIELDS, "detected", "confidence", "candidates"]);
+        expect(Object.keys(result)).toEqual([...IDENTITY_FIELDS, "detected", "confidence", "candidates"]);
         expectWellFormed(result);
         expect(result.type).toBe(result.detected);
         const confidences = result.candidates.map(({ confidence }) => confidence);
@@ -156,7 +142,7 @@ describe("a check that broke", () => {
         false,
         "check_failed",
       ]);
-      expect(Object.keys(result)).toEqual(FIELDS);
+      expect(Object.keys(result)).toEqual(IDENTITY_FIELDS);
     }
     const result = checkFailed(null, "1234");
     expect([result.type, result.detected, result.reason, result.confidence]).toEqual([

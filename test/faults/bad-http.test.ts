@@ -1,28 +1,23 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { type Caller, until } from "../support/caller.ts";
+import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
+import type { ServerProcess } from "../support/process.ts";
 import { openRaw, readReply } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
 
-const folder = temporaryFolder("bad-http");
-let dns: Awaited<ReturnType<typeof startDns>>;
+let faults: FaultServer;
 let server: ServerProcess;
 let caller: Caller;
 let key: string;
 
 beforeAll(async () => {
-  dns = await startDns(FAULT_ZONE);
-  server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });
-  caller = callerOf(server.url);
-  key = await caller.signUp();
+  faults = await startFaultServer("bad-http");
+  ({ server, caller, key } = faults);
 });
 
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await dns[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
+  await faults[Symbol.asyncDispose]();
 });
 
 const lines = (...all: string[]) => `${all.join("\r\n")}\r\n\r\n`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { type Caller, until } from "../support/caller.ts";
+import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
+import type { ServerProcess } from "../support/process.ts";
 import { openRaw, type RawConnection, readReply } from "../support/raw-http.ts";
 import { refusalOf } from "../support/server.ts";
 
@@ -12,28 +12,21 @@ const BODIES_BYTES_MAX = 2_000_000;
 const MEGABYTE = 1_048_576;
 const SENT_BYTES_MAX = 300 * MEGABYTE;
 
-const folder = temporaryFolder("large-bodies");
-let dns: Awaited<ReturnType<typeof startDns>>;
+let faults: FaultServer;
 let server: ServerProcess;
 let caller: Caller;
 let key: string;
 
 beforeAll(async () => {
-  dns = await startDns(FAULT_ZONE);
-  server = await startProcess({
-    DATA_DIR: folder.path,
-    DNS_SERVERS: dns.server.address,
+  faults = await startFaultServer("large-bodies", {
     BODY_BYTES_MAX: `${BODY_BYTES_MAX}`,
     BODIES_BYTES_MAX: `${BODIES_BYTES_MAX}`,
   });
-  caller = callerOf(server.url);
-  key = await caller.signUp();
+  ({ server, caller, key } = faults);
 });
 
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await dns[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
+  await faults[Symbol.asyncDispose]();
 });
 
 const head = (path: string, bearer: string | null, ...headers: string[]) =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { type Caller, callerOf, FAULT_ZONE, quantile } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { type Caller, quantile } from "../support/caller.ts";
+import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
+import type { ServerProcess } from "../support/process.ts";
 
 setDefaultTimeout(120_000);
 
@@ -13,23 +13,18 @@ const FLOOR_MS = 60;
 /** Batches of a whole plan keep both cores busy, and this process with reading them. */
 const BATCHES_FLOOR_MS = 120;
 
-const folder = temporaryFolder("neighbours");
-let dns: Awaited<ReturnType<typeof startDns>>;
+let faults: FaultServer;
 let server: ServerProcess;
 let caller: Caller;
 let key: string;
 
 beforeAll(async () => {
-  dns = await startDns(FAULT_ZONE);
-  server = await startProcess({ DATA_DIR: folder.path, DNS_SERVERS: dns.server.address });
-  caller = callerOf(server.url);
-  key = await caller.signUp();
+  faults = await startFaultServer("neighbours");
+  ({ server, caller, key } = faults);
 });
 
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await dns[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
+  await faults[Symbol.asyncDispose]();
 });
 
 const CHECK = "/v1/email/verify?email=someone%40good.com";

@@ -1,10 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createPool, PoolFullError, PoolTaskError } from "../../src/batch/pool.ts";
 import { systemClock } from "../../src/clock.ts";
-import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
+import { FAULT_ZONE, until } from "../support/caller.ts";
+import { startFaultServer } from "../support/fault-server.ts";
 import { emailBatchOf } from "../support/json.ts";
-import { startProcess, temporaryFolder } from "../support/process.ts";
 import { refusalOf } from "../support/server.ts";
 
 setDefaultTimeout(120_000);
@@ -14,15 +13,11 @@ const BATCHES = 20;
 const ITEMS = 40;
 
 test("more batches than are let in get 503 and when to come back, uncharged; the others are answered", async () => {
-  using folder = temporaryFolder("overload");
-  await using dns = await startDns(`${FAULT_ZONE}slow.com !delay 300\nslow.com MX 10 mx.good.com\n`);
-  await using server = await startProcess({
-    DATA_DIR: folder.path,
-    DNS_SERVERS: dns.server.address,
-    BATCHES_IN_FLIGHT_MAX: `${BATCHES_MAX}`,
-  });
-  const { call, signUp, unitsOf, accountOf } = callerOf(server.url);
-  const key = await signUp();
+  const zone = `${FAULT_ZONE}slow.com !delay 300\nslow.com MX 10 mx.good.com\n`;
+  const settings = { BATCHES_IN_FLIGHT_MAX: `${BATCHES_MAX}` };
+  await using faults = await startFaultServer("overload", settings, zone);
+  const { key } = faults;
+  const { call, unitsOf, accountOf } = faults.caller;
   const emails = Array.from({ length: ITEMS }, (_, at) => `a${at}@slow.com`);
   const replies = await Promise.all(
     Array.from({ length: BATCHES }, () => call("/v1/email/batch", { key, body: { emails } })),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { type Caller, until } from "../support/caller.ts";
+import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
+import type { ServerProcess } from "../support/process.ts";
 import { openStalled, requestText } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
@@ -15,26 +15,20 @@ const MEGABYTE = 1_048_576;
 /** What the kernels of both ends and the window of chunks may hold of a reply of 35 MB. */
 const MEMORY_MB_MAX = 80;
 
-const folder = temporaryFolder("readers");
-let dns: Awaited<ReturnType<typeof startDns>>;
+let faults: FaultServer;
 let server: ServerProcess;
 let caller: Caller;
 
 beforeAll(async () => {
-  dns = await startDns(FAULT_ZONE);
-  server = await startProcess({
-    DATA_DIR: folder.path,
-    DNS_SERVERS: dns.server.address,
+  faults = await startFaultServer("readers", {
     READER_STALL_SECONDS: `${STALL_SECONDS}`,
     LOG_LEVEL: "info",
   });
-  caller = callerOf(server.url);
+  ({ server, caller } = faults);
 });
 
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await dns[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
+  await faults[Symbol.asyncDispose]();
 });
 
 const bodyOf = (items: number) =>
@@ -148,13 +142,11 @@ describe("a reader that", () => {
   });
 
   test.concurrent("reads slowly but steadily gets all of it", async () => {
-    using ownFolder = temporaryFolder("slow-readers");
-    await using patient = await startProcess({ DATA_DIR: ownFolder.path, DNS_SERVERS: dns.server.address });
-    const { signUp, unitsOf } = callerOf(patient.url);
-    const key = await signUp();
+    await using patient = await startFaultServer("slow-readers");
+    const { key } = patient;
     const readers = [
-      openStalled(patient.url, batchOf(key, 30_000), 0),
-      openStalled(patient.url, batchOf(key, 30_000, "Idempotency-Key: slow"), 0),
+      openStalled(patient.server.url, batchOf(key, 30_000), 0),
+      openStalled(patient.server.url, batchOf(key, 30_000, "Idempotency-Key: slow"), 0),
     ];
     const startedMs = performance.now();
     const reading = setInterval(() => {
@@ -168,7 +160,7 @@ describe("a reader that", () => {
     process.stdout.write(`slow readers: ${readers.map((reader) => reader.bytes())} bytes in ${seconds} s\n`);
     expect(seconds).toBeGreaterThan(SILENCE_SECONDS_MAX);
     for (const reader of readers) expect(reader.end()).toContain('"units_charged":30000}}');
-    expect(await unitsOf(key)).toBe(60_000);
+    expect(await patient.caller.unitsOf(key)).toBe(60_000);
   });
 });
 

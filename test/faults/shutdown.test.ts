@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { checkBooks } from "../metering/books.ts";
 import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { startFaultServer } from "../support/fault-server.ts";
+import { type ServerProcess, startProcess } from "../support/process.ts";
 import { openRaw, openStalled, rawCall, readReply, requestText } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
@@ -14,24 +14,14 @@ const BATCH_ITEMS = 100_000;
 const ZONE = `${FAULT_ZONE}*.slow.com MX 10 mx.good.com\n*.slow.com !delay 350\n`;
 
 async function setUp(name: string, settings: { readonly [name: string]: string } = {}) {
-  const folder = temporaryFolder(name);
-  const dns = await startDns(ZONE);
-  const environment = { DATA_DIR: folder.path, DNS_SERVERS: dns.server.address };
-  const server = await startProcess({ ...environment, ...settings });
+  const faults = await startFaultServer(name, settings, ZONE);
   return {
-    server,
-    dns,
-    key: await callerOf(server.url).signUp(),
+    ...faults,
     /** What a next start finds on disk. */
     async unitsOnDisk(key: string): Promise<number> {
-      checkBooks(join(folder.path, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(1));
-      await using next = await startProcess(environment);
+      checkBooks(join(faults.dataDir, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(1));
+      await using next = await startProcess(faults.environment);
       return await callerOf(next.url).unitsOf(key);
-    },
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await dns[Symbol.asyncDispose]();
-      folder[Symbol.dispose]();
     },
   };
 }
@@ -67,7 +57,7 @@ describe("SIGTERM", () => {
     idle.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     const slowNames = Array.from({ length: SLOW_CALLS }, (_, at) => `s${at}.slow.com`);
     const slowQuestions = () =>
-      slowNames.reduce((total, name) => total + Math.min(1, dns.server.queryCount(name)), 0);
+      slowNames.reduce((total, name) => total + Math.min(1, dns.queryCount(name)), 0);
     const slow = slowNames.map((name) =>
       rawCall(server.url, requestText(`/v1/email/verify?email=a%40${name}`, { key })),
     );

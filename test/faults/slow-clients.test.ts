@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, callerOf, FAULT_ZONE, quantile, until } from "../support/caller.ts";
-import { startDns } from "../support/dns-server.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../support/process.ts";
+import { type Caller, quantile, until } from "../support/caller.ts";
+import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
+import type { ServerProcess } from "../support/process.ts";
 import { openRaw, type RawConnection } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
@@ -10,27 +10,20 @@ const IDLE_CONNECTIONS = 5000;
 /** The server looks after its connections every few seconds, so the limit of 10 s shows a little later. */
 const CLOSED_AFTER_MS_MAX = 25_000;
 
-const folder = temporaryFolder("slow-clients");
-let dns: Awaited<ReturnType<typeof startDns>>;
+let faults: FaultServer;
 let server: ServerProcess;
 let caller: Caller;
 let key: string;
 
 beforeAll(async () => {
-  dns = await startDns(FAULT_ZONE);
-  server = await startProcess({
-    DATA_DIR: folder.path,
-    DNS_SERVERS: dns.server.address,
+  faults = await startFaultServer("slow-clients", {
     READER_STALL_SECONDS: "10",
   });
-  caller = callerOf(server.url);
-  key = await caller.signUp();
+  ({ server, caller, key } = faults);
 });
 
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await dns[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
+  await faults[Symbol.asyncDispose]();
 });
 
 const head = (...lines: string[]) => `${["Host: 127.0.0.1", ...lines].join("\r\n")}\r\n`;

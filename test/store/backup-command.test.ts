@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { emailBatchOf } from "../support/json.ts";
-import { startProcess, temporaryFolder } from "../support/process.ts";
+import { runCommand, startProcess, temporaryFolder } from "../support/process.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -13,21 +13,11 @@ const CALLERS = 6;
 const BATCH = 500;
 
 /** The command as an operator runs it, with nothing of the test's own environment. */
-async function backup(dataDir: string, ...args: string[]) {
-  const child = Bun.spawn({
-    cmd: [process.execPath, "--silent", "run", "backup", ...args],
-    cwd: ROOT,
-    env: { PATH: process.env.PATH ?? "", DATA_DIR: dataDir },
-    stdout: "pipe",
-    stderr: "pipe",
+const backup = (dataDir: string, ...args: string[]) =>
+  runCommand([process.execPath, "--silent", "run", "backup", ...args], ROOT, {
+    PATH: process.env.PATH ?? "",
+    DATA_DIR: dataDir,
   });
-  const [said, complained, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { said, complained, exitCode };
-}
 
 /** Charges without a pause until it is stopped: batches and single calls, from several callers at once. */
 function charging({ call }: Caller, key: string) {

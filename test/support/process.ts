@@ -151,6 +151,21 @@ export async function failedStart(environment: Environment, wrapper: readonly st
   return { said, exitCode };
 }
 
+/** Runs a command to its end, in an environment that holds nothing but what is given. */
+export async function runCommand(
+  cmd: readonly string[],
+  cwd: string,
+  environment: Environment,
+): Promise<{ readonly exitCode: number; readonly said: string; readonly complained: string }> {
+  const child = Bun.spawn([...cmd], { cwd, env: { ...environment }, stdout: "pipe", stderr: "pipe" });
+  const [said, complained, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { exitCode, said, complained };
+}
+
 async function announcedUrl(child: Subprocess<"ignore", "pipe", "pipe">) {
   const timer = setTimeout(() => child.kill("SIGKILL"), START_DEADLINE_MS);
   const reader = child.stdout.getReader();
