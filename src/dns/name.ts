@@ -75,14 +75,14 @@ export function skipName(message: Uint8Array, start: number): number {
  * pointers must lead backwards, so that reading ends.
  */
 export function readName(message: Uint8Array, start: number): string | null {
-  let text = "";
+  const codes: number[] = [];
   let octets = 1;
   let at = start;
   let pointersBelow = start;
   for (;;) {
     const length = message[at];
     if (length === undefined) return null;
-    if (length === 0) return text === "" ? "." : text;
+    if (length === 0) return codes.length === 0 ? "." : String.fromCharCode(...codes);
     if (length >= POINTER) {
       const low = message[at + 1];
       if (low === undefined) return null;
@@ -94,12 +94,13 @@ export function readName(message: Uint8Array, start: number): string | null {
     const end = at + 1 + length;
     octets += length + 1;
     if (length > LABEL_OCTETS_MAX || octets > NAME_OCTETS_MAX || end > message.length) return null;
-    if (text !== "") text += ".";
-    for (at += 1; at < end; at++) text += OCTET_TEXTS[message[at] ?? 0];
+    if (codes.length > 0) codes.push(DOT);
+    for (at += 1; at < end; at++) pushOctet(codes, message[at] ?? 0);
   }
 }
 
-const OCTET_TEXTS: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
-  const isPlain = octet > 0x20 && octet < 0x7f && octet !== DOT && octet !== BACKSLASH;
-  return isPlain ? String.fromCharCode(octet).toLowerCase() : `\\${String(octet).padStart(3, "0")}`;
-});
+function pushOctet(codes: number[], octet: number): void {
+  if (octet >= 0x41 && octet <= 0x5a) codes.push(octet | 0x20);
+  else if (octet > 0x20 && octet < 0x7f && octet !== DOT && octet !== BACKSLASH) codes.push(octet);
+  else codes.push(BACKSLASH, ...Buffer.from(String(octet).padStart(3, "0")));
+}

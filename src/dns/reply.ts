@@ -57,9 +57,9 @@ function readRecords<T extends RecordType>(
   let ttlSeconds = Number.POSITIVE_INFINITY;
   let seen: Set<string> | null = null;
   for (let hops = 0; hops <= ALIASES_MAX; hops++) {
-    const found = sections.answers.filter((record) => record.type === typeCode && record.owner === name);
+    const found = recordsOf(sections, name, typeCode);
     if (found.length > 0) return answer(message, found, type, ttlSeconds, hops > 0);
-    const alias = sections.answers.find((record) => record.type === TYPE_CNAME && record.owner === name);
+    const alias = recordsOf(sections, name, TYPE_CNAME)[0];
     if (alias === undefined) return chainEnd(message, sections, name, hops, ttlSeconds, authoritative);
     const target = readTarget(message, alias.dataAt, alias.dataEnd);
     if (target === null) return MALFORMED;
@@ -70,6 +70,12 @@ function readRecords<T extends RecordType>(
     name = target;
   }
   return { kind: "done", lookup: emptyLookup<T>("error", 0, "cname_chain_too_long") };
+}
+
+function recordsOf({ answers }: Sections, owner: string, type: number): readonly WireRecord[] {
+  const found: WireRecord[] = [];
+  for (const record of answers) if (record.type === type && record.owner === owner) found.push(record);
+  return found;
 }
 
 /** No records where the chain ends: the name is missing, or has none of this type, or was left to be asked for. */
