@@ -108,12 +108,14 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
   const batch = await pool.run("split", split);
   if (!batch.ok) throw new Error(batch.message);
   const deadlineMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
-  const judge = async ({ items, repeats, domains, position }: Chunk) =>
+  const factsWith = gather(batch.domainCount, { deep: false, dns: true, deadlineMs });
+  const judge = async ({ items, repeats, newDomains, domainNumbers, position }: Chunk) =>
     await pool.run("judge", {
       kind: "email",
       items,
       repeats,
-      facts: await gather(domains, { deep: false, dns: true, deadlineMs }),
+      domainNumbers,
+      facts: await factsWith(newDomains),
       country: null,
       separator: ",",
       continues: position > 0,

@@ -8,7 +8,7 @@ import { DOCUMENT_TYPES, validateDocument } from "../src/documents/registry.ts";
 import { createAddressParser, mailDomainOf } from "../src/email/address.ts";
 import { type DomainJudgement, judgeDomain } from "../src/email/domain-judgement.ts";
 import { gibberishScore } from "../src/email/gibberish.ts";
-import { normalizedAddress } from "../src/email/normalisation.ts";
+import { normalisationRuleOf, normalizedAddress } from "../src/email/normalisation.ts";
 import { providerOf } from "../src/email/providers.ts";
 import { suggestDomain } from "../src/email/suggestion.ts";
 import { createEmailJudge } from "../src/email/verification.ts";
@@ -101,7 +101,7 @@ function textSubjects(cases: readonly AddressCase[]): Subject[] {
       "email",
       "normalise an address",
       readable,
-      ({ local, domain }) => normalizedAddress(local, domain, providerOf(domain), []),
+      ({ local, domain }) => normalizedAddress(local, domain, normalisationRuleOf(providerOf(domain), [])),
       ({ local, domain }, key) =>
         domain !== "gmail.com" || key === `${local.replace(/\+.*$/, "").replaceAll(".", "")}@gmail.com`,
     ),
@@ -144,7 +144,9 @@ async function lookupSubjects(
   for (const domain of domains) {
     judgements.set(domain, judgeDomain(await domainFacts.factsOf(domain, LOOKUP_OPTIONS)));
   }
-  const judge = createEmailJudge((domain) => judgements.get(domain));
+  const judge = createEmailJudge();
+  const parser = createAddressParser();
+  const judgementOf = (text: string) => judgements.get(parser.mailDomainOf(text) ?? "");
   return [
     over(
       "domains",
@@ -158,7 +160,7 @@ async function lookupSubjects(
       "email",
       "judge an address and write its JSON",
       cases,
-      ({ text }) => JSON.stringify(judge(text)),
+      ({ text }) => JSON.stringify(judge(text, judgementOf(text))),
       ({ status, subStatus }, json) => json.includes(`"status":"${status}","sub_status":"${subStatus}"`),
     ),
     checkSubject(cases, checkEmail),

@@ -5,7 +5,7 @@ import { createChunkJudge } from "./batch/chunk-judge.ts";
 import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
 import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
-import { splitBatch } from "./batch/split.ts";
+import { createSplitBatch } from "./batch/split.ts";
 import type { Config, DnsConfig } from "./config.ts";
 import { createDirectory, type Directory } from "./directory/directory.ts";
 import { createSyncThread } from "./directory/sync-thread.ts";
@@ -162,7 +162,7 @@ export function openBatches(
     pool,
     gatherFacts: createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_PER_CHUNK_MAX),
     clock,
-    inline: { split: splitBatch, judge: judge.judge, failed: judge.failed },
+    inline: { split: createSplitBatch(), judge: judge.judge, failed: judge.failed },
     settings: {
       batchesMax: batch.inFlightMax,
       threads: batch.workerThreads,

@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { createChunkJudge } from "../src/batch/chunk-judge.ts";
 import type { JudgeOutcome, JudgeTask } from "../src/batch/messages.ts";
-import { splitBatch } from "../src/batch/split.ts";
+import { createSplitBatch } from "../src/batch/split.ts";
 
 /** The tasks of a worker thread, by the names that the pool calls. */
 
@@ -10,7 +10,7 @@ yieldToRequests();
 
 const { judge: judgeChunk } = createChunkJudge();
 
-export const split = splitBatch;
+export const split = createSplitBatch();
 export const judge = (task: JudgeTask) => handOver(judgeChunk(task));
 export const ping = () => "pong";
 

@@ -1,24 +1,17 @@
 import { move, transferableSymbol, valueSymbol } from "piscina";
-import { judgeItems } from "../../src/batch/judge.ts";
-import type { JudgeTask } from "../../src/batch/messages.ts";
-import { splitBatch } from "../../src/batch/split.ts";
+import type { JudgeOutcome, JudgeTask } from "../../src/batch/messages.ts";
+import { createSplitBatch } from "../../src/batch/split.ts";
 
 /** The tasks of workers/batch.ts with a verifier that verifies nothing: every result is one text of a given size. */
 
 const size = Number(process.env.BENCH_RESULT_BYTES ?? 300);
 const json = JSON.stringify({ email: "", padding: "" });
-const verdict = {
-  json: json.replace(/"}$/, `${"x".repeat(size - json.length)}"}`),
-  status: "deliverable",
-  chargeable: true,
-};
-const stub = { judge: () => verdict, checkFailed: () => verdict };
+const result = json.replace(/"}$/, `${"x".repeat(size - json.length)}"}`);
 
-export const split = splitBatch;
+export const split = createSplitBatch();
 export const ping = () => "pong";
 export const judge = (task: JudgeTask) => {
-  const items: readonly unknown[] = JSON.parse(task.items);
-  const outcome = judgeItems(task, items, stub);
+  const outcome = judgeNothing(task);
   return move({
     get [transferableSymbol]() {
       return [outcome.bytes.buffer];
@@ -28,3 +21,11 @@ export const judge = (task: JudgeTask) => {
     },
   });
 };
+
+/** Reads the items as a verifier has to, and repeats the text for each of them. */
+function judgeNothing({ items, repeats, separator, continues }: JudgeTask): JudgeOutcome {
+  const { length }: readonly unknown[] = JSON.parse(items);
+  const text = new Array(length).fill(result).join(separator);
+  const bytes = new TextEncoder().encode(continues ? separator + text : text);
+  return { bytes, counts: { deliverable: length }, chargeable: length - repeats.length };
+}

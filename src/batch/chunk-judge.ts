@@ -1,7 +1,6 @@
 import { autodetect } from "../documents/autodetect.ts";
 import type { DocumentType } from "../documents/outcome.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../documents/registry.ts";
-import { createAddressParser } from "../email/address.ts";
 import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
 import { createEmailJudge, checkFailed as emailCheckFailed } from "../email/verification.ts";
@@ -11,7 +10,14 @@ import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
 import { emailWithoutCard, phoneWithoutCard } from "./card-secrecy.ts";
 import { type ItemJudge, judgeItems, type Verdict } from "./judge.ts";
-import type { FactsOnBoard, JudgeOutcome, JudgeTask } from "./messages.ts";
+import {
+  type Board,
+  type FactsOnBoards,
+  type JudgeOutcome,
+  type JudgeTask,
+  NO_DOMAIN,
+  NUMBERS_PER_PLACE,
+} from "./messages.ts";
 
 /** Judges chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
 export type ChunkJudge = {
@@ -25,8 +31,6 @@ type DocumentItem = readonly [type: DocumentType | null, value: string];
 
 /** Domains whose facts and readings are remembered from chunk to chunk; past this all are forgotten. */
 const DOMAINS_MAX = 20_000;
-/** More bytes than a board has. */
-const PLACES_PER_BOARD = 2 ** 32;
 
 export function createChunkJudge(): ChunkJudge {
   const emailJudge = createEmailItemJudge();
@@ -45,7 +49,7 @@ export function createChunkJudge(): ChunkJudge {
       const failing = <Item>({ checkFailed }: ItemJudge<Item>) => ({ judge: checkFailed, checkFailed });
       switch (task.kind) {
         case "email":
-          return judgeItems(task, itemsOf<string>(task), failing(emailJudge({ ...task, facts: null })));
+          return judgeItems(task, itemsOf<string>(task), failing(emailJudge(task)));
         case "phone":
           return judgeItems(task, itemsOf<string>(task), failing(phoneJudge(task)));
         case "identity":
@@ -59,46 +63,48 @@ function itemsOf<Item>({ items }: JudgeTask): readonly Item[] {
   return JSON.parse(items);
 }
 
-/** The same facts come with many chunks: each place of a board is read and judged once. */
 function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
-  const parser = createAddressParser(DOMAINS_MAX);
-  const remembered = new Map<number, DomainJudgement>();
+  const verify = createEmailJudge();
+  const judgementsOf = createJudgements();
 
-  function judgementAt(number: number, memory: Buffer, start: number, end: number): DomainJudgement {
-    const key = number * PLACES_PER_BOARD + start;
-    const known = remembered.get(key);
-    if (known !== undefined) return known;
-    if (remembered.size >= DOMAINS_MAX) remembered.clear();
-    const judgement = judgeDomain(JSON.parse(memory.toString("utf8", start, end)));
-    remembered.set(key, judgement);
-    return judgement;
-  }
-
-  function judgementsOn({ number, memory, places }: FactsOnBoard): Map<string, DomainJudgement> {
-    const judgements = new Map<string, DomainJudgement>();
-    const board = Buffer.from(memory);
-    for (let at = 0; at < places.length; at += 2) {
-      const judgement = judgementAt(number, board, places[at] ?? 0, places[at + 1] ?? 0);
-      judgements.set(judgement.facts.domain, judgement);
-    }
-    return judgements;
-  }
-
-  return ({ facts }) => {
-    const judgements = facts === null ? new Map<string, DomainJudgement>() : judgementsOn(facts);
-    const verify = createEmailJudge((domain) => judgements.get(domain), parser);
+  return ({ facts, domainNumbers }) => {
+    const judgementOf = facts === null ? () => undefined : judgementsOf(facts);
     return {
-      judge: (text) => emailVerdict(emailWithoutCard(verify(text))),
+      judge(text, position) {
+        const number = domainNumbers?.[position] ?? NO_DOMAIN;
+        const judgement = number === NO_DOMAIN ? undefined : judgementOf(number);
+        return emailVerdict(emailWithoutCard(verify(text, judgement)));
+      },
       checkFailed: (text) => emailVerdict(emailCheckFailed(text)),
     };
   };
 }
 
 function emailVerdict(result: EmailVerification): Verdict {
-  return {
-    json: JSON.stringify(result),
-    status: result.status,
-    chargeable: isEmailCharged(result.sub_status),
+  return { result, status: result.status, chargeable: isEmailCharged(result.sub_status) };
+}
+
+/** The same facts come with many chunks: each are read and judged once. */
+function createJudgements(): (facts: FactsOnBoards) => (domainNumber: number) => DomainJudgement | undefined {
+  const remembered = new Map<number, DomainJudgement>();
+
+  function judge(boards: readonly Board[], key: number, start: number, end: number): DomainJudgement {
+    const board = boards.findLast(({ firstKey }) => firstKey <= key);
+    if (board === undefined) throw new Error("facts on a board that was not handed over");
+    if (remembered.size >= DOMAINS_MAX) remembered.clear();
+    const judgement = judgeDomain(JSON.parse(Buffer.from(board.memory).toString("utf8", start, end)));
+    remembered.set(key, judgement);
+    return judgement;
+  }
+
+  return ({ boards, places }) => {
+    const numbers = new Uint32Array(places);
+    return (domainNumber) => {
+      const at = domainNumber * NUMBERS_PER_PLACE;
+      const key = numbers[at] ?? 0;
+      if (key === 0) return undefined;
+      return remembered.get(key) ?? judge(boards, key, numbers[at + 1] ?? 0, numbers[at + 2] ?? 0);
+    };
   };
 }
 
@@ -117,7 +123,7 @@ const documentJudge: ItemJudge<DocumentItem> = {
 
 function outcomeVerdict(result: { readonly valid: boolean; readonly reason: string | null }): Verdict {
   return {
-    json: JSON.stringify(result),
+    result,
     status: result.valid ? "valid" : "invalid",
     chargeable: isOutcomeCharged(result.reason),
   };

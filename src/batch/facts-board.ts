@@ -1,90 +1,91 @@
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
-import type { FactsOnBoard } from "./messages.ts";
+import { type Board, NUMBERS_PER_PLACE } from "./messages.ts";
 import type { GatherFacts } from "./runner.ts";
 
 /**
- * Memory that the threads share, to which the facts of a domain are written once: a chunk then only says where
- * they stand, and a thread reads each place once.
+ * Memory that the threads share, to which the facts of a domain are written once: a batch then only says where
+ * they stand, and a thread reads each of them once.
  */
 export type FactsBoard = {
-  readonly place: (domains: readonly KnownDomain[]) => FactsOnBoard;
+  readonly place: (domain: KnownDomain) => Place;
 };
 
-type Place = { readonly start: number; readonly end: number };
+export type Place = {
+  readonly board: Board;
+  /** From 1 on, another for each text. */
+  readonly key: number;
+  readonly start: number;
+  readonly end: number;
+};
 
 const BOARD_BYTES = 8 * 1024 * 1024;
 
-/** A board is only ever added to, and a full one is followed by another with a number of its own. */
+/** A board is only ever added to, and a full one is followed by another. */
 export function createFactsBoard(boardBytes = BOARD_BYTES): FactsBoard {
-  let number = 0;
-  let board = Buffer.from(new SharedArrayBuffer(boardBytes));
+  let nextKey = 1;
+  let board: Board = { firstKey: nextKey, memory: new SharedArrayBuffer(boardBytes) };
+  let bytes = Buffer.from(board.memory);
   let used = 0;
   let known = new WeakMap<KnownDomain, Place>();
 
   function begin(bytesMin: number): void {
-    number += 1;
-    board = Buffer.from(new SharedArrayBuffer(Math.max(boardBytes, bytesMin)));
+    board = { firstKey: nextKey, memory: new SharedArrayBuffer(Math.max(boardBytes, bytesMin)) };
+    bytes = Buffer.from(board.memory);
     used = 0;
     known = new WeakMap();
   }
 
-  /** Where the facts stand, or null where the board has no room left for them. */
-  function placeOf(domain: KnownDomain): Place | null {
-    const written = known.get(domain);
-    if (written !== undefined) return written;
-    if (used + Buffer.byteLength(domain.json) > board.byteLength) return null;
-    const place = { start: used, end: used + board.write(domain.json, used) };
-    used = place.end;
-    known.set(domain, place);
-    return place;
-  }
-
-  function placesOf(domains: readonly KnownDomain[]): Uint32Array | null {
-    const places = new Uint32Array(domains.length * 2);
-    let at = 0;
-    for (const domain of domains) {
-      const place = placeOf(domain);
-      if (place === null) return null;
-      places[at] = place.start;
-      places[at + 1] = place.end;
-      at += 2;
-    }
-    return places;
-  }
-
   return {
-    place(domains) {
-      let places = placesOf(domains);
-      if (places === null) {
-        begin(domains.reduce((bytes, { json }) => bytes + Buffer.byteLength(json), 0));
-        places = placesOf(domains);
-      }
-      if (places === null) throw new Error("A new board is too small for the facts it was made for");
-      return { number, memory: board.buffer, places };
+    place(domain) {
+      const written = known.get(domain);
+      if (written !== undefined) return written;
+      const length = Buffer.byteLength(domain.json);
+      if (used + length > bytes.byteLength) begin(length);
+      const place = { board, key: nextKey, start: used, end: used + bytes.write(domain.json, used) };
+      nextKey += 1;
+      used = place.end;
+      known.set(domain, place);
+      return place;
     },
   };
 }
 
-/** Gathers the facts of a chunk's domains, looking up at most `lookupsMax` of them at a time. */
+/** Gathers the facts of batches' domains, looking up at most `lookupsMax` of a chunk at a time. */
 export function createGatherFacts(
   source: DomainFactsSource,
-  board: FactsBoard,
+  factsBoard: FactsBoard,
   lookupsMax: number,
 ): GatherFacts {
-  return async (domains, options) => {
-    const found: KnownDomain[] = [];
-    const unknown: string[] = [];
-    for (const domain of domains.split("\n")) {
-      const known = source.knownDomain(domain, options);
-      if (known === undefined) unknown.push(domain);
-      else found.push(known);
+  return (domainCount, options) => {
+    const boards: Board[] = [];
+    const places = new SharedArrayBuffer(domainCount * NUMBERS_PER_PLACE * Uint32Array.BYTES_PER_ELEMENT);
+    const numbers = new Uint32Array(places);
+    let taken = 0;
+    let before: Promise<unknown> = Promise.resolve();
+
+    function note(number: number, domain: KnownDomain): void {
+      const { board, key, start, end } = factsBoard.place(domain);
+      if (boards.at(-1) !== board) boards.push(board);
+      numbers.set([key, start, end], number * NUMBERS_PER_PLACE);
     }
-    const lookUpInTurn = async () => {
-      for (let domain = unknown.pop(); domain !== undefined; domain = unknown.pop()) {
-        found.push(await source.findDomain(domain, options));
+
+    return async (domains) => {
+      const unknown: { readonly number: number; readonly domain: string }[] = [];
+      for (const domain of domains === "" ? [] : domains.split("\n")) {
+        const number = taken++;
+        const known = source.knownDomain(domain, options);
+        if (known === undefined) unknown.push({ number, domain });
+        else note(number, known);
       }
+      const lookUpInTurn = async () => {
+        for (let next = unknown.pop(); next !== undefined; next = unknown.pop()) {
+          note(next.number, await source.findDomain(next.domain, options));
+        }
+      };
+      const lookups = Array.from({ length: Math.min(lookupsMax, unknown.length) }, lookUpInTurn);
+      before = Promise.all([before, ...lookups]);
+      await before;
+      return { boards: [...boards], places };
     };
-    await Promise.all(Array.from({ length: Math.min(lookupsMax, unknown.length) }, lookUpInTurn));
-    return board.place(found);
   };
 }

@@ -14,8 +14,8 @@ type JsonObject = { readonly [name: string]: unknown };
 /** How one kind of batch names its items, and what else its JSON body may say. */
 type Shape = {
   readonly list: string;
-  /** The item, or what is wrong with it. */
-  readonly item: (value: unknown, place: string, form: BodyForm) => Item | Problem;
+  /** The item, or what is wrong with it: words to follow its place in the body. */
+  readonly item: (value: unknown, form: BodyForm) => Item | Problem;
   readonly flags: readonly ("deep" | "dns")[];
   readonly texts: readonly "country"[];
 };
@@ -56,8 +56,10 @@ function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
   if (list.length > itemsMax) return tooLarge(shape, list.length, itemsMax);
   const items: Item[] = [];
   for (const value of list) {
-    const item = shape.item(value, `${shape.list}[${items.length}]`, "json");
-    if (item instanceof Problem) return refuse("invalid_request", item.message);
+    const item = shape.item(value, "json");
+    if (item instanceof Problem) {
+      return refuse("invalid_request", `${shape.list}[${items.length}]${item.message}`);
+    }
     items.push(item);
   }
   return { ok: true, items, options };
@@ -75,8 +77,8 @@ function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax
     if (line.trim() === "") continue;
     const value = form === "text" ? line : parseJson(line);
     if (value === undefined) return refuse("invalid_json", `Line ${lineNumber} is not valid JSON.`);
-    const item = shape.item(value, `line ${lineNumber}`, form);
-    if (item instanceof Problem) return refuse("invalid_request", item.message);
+    const item = shape.item(value, form);
+    if (item instanceof Problem) return refuse("invalid_request", `line ${lineNumber}${item.message}`);
     if (items.length === itemsMax) return tooLarge(shape, "more", itemsMax);
     items.push(item);
   }
@@ -101,21 +103,21 @@ function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {
 }
 
 function textItem(field: string): Shape["item"] {
-  return (value, place, form) => {
+  return (value, form) => {
     if (typeof value === "string") return value;
     if (form === "ndjson" && isObject(value) && typeof value[field] === "string") return value[field];
-    return new Problem(`${place} must be a string.`);
+    return new Problem(" must be a string.");
   };
 }
 
-function documentItem(value: unknown, place: string, form: BodyForm): Item | Problem {
+function documentItem(value: unknown, form: BodyForm): Item | Problem {
   if (form !== "json" && typeof value === "string") return [null, value];
-  if (!isObject(value)) return new Problem(`${place} must be an object with value.`);
+  if (!isObject(value)) return new Problem(" must be an object with value.");
   const { type, value: number } = value;
-  if (typeof number !== "string") return new Problem(`${place}.value must be a string.`);
+  if (typeof number !== "string") return new Problem(".value must be a string.");
   if (type === undefined || type === null) return [null, number];
   if (typeof type !== "string" || !isDocumentType(type)) {
-    return new Problem(`${place}.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
+    return new Problem(`.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
   }
   return [type, number];
 }

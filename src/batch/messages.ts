@@ -18,16 +18,19 @@ export type SplitTask = {
 
 /** A batch in chunks, or the refusal of its body. */
 export type SplitOutcome =
-  | {
-      readonly ok: true;
-      readonly count: number;
-      /** Items that are not repeats of an earlier one. */
-      readonly distinct: number;
-      /** What a JSON body says beside its items; empty for the other forms. */
-      readonly options: BatchOptions;
-      readonly chunks: readonly Chunk[];
-    }
+  | ({ readonly ok: true } & CutBatch)
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+
+export type CutBatch = {
+  readonly count: number;
+  /** Items that are not repeats of an earlier one. */
+  readonly distinct: number;
+  /** Mail domains in all. */
+  readonly domainCount: number;
+  /** What a JSON body says beside its items; empty for the other forms. */
+  readonly options: BatchOptions;
+  readonly chunks: readonly Chunk[];
+};
 
 export type BatchOptions = {
   readonly deep?: boolean;
@@ -44,17 +47,26 @@ export type Chunk = {
   readonly count: number;
   /** Ascending positions of the items that repeat an earlier item of the batch. */
   readonly repeats: readonly number[];
-  /** The distinct mail domains to know about, one per line; empty where there are none. */
-  readonly domains: string;
+  /**
+   * Mail domains that no chunk before has, one per line; empty where there are none. The batch numbers its domains
+   * in this order, from 0.
+   */
+  readonly newDomains: string;
+  /** The number of each item's mail domain, or NO_DOMAIN; null for items that have none. */
+  readonly domainNumbers: Uint32Array | null;
 };
+
+/** In place of a domain's number: the item is refused whatever the DNS says. */
+export const NO_DOMAIN = 0xffff_ffff;
 
 /** A chunk to judge. */
 export type JudgeTask = {
   readonly kind: BatchKind;
   readonly items: string;
   readonly repeats: readonly number[];
-  /** Facts about the chunk's mail domains; null for items that have none. */
-  readonly facts: FactsOnBoard | null;
+  readonly domainNumbers: Uint32Array | null;
+  /** What is known of the batch's domains, as far as this chunk needs it; null for items that have none. */
+  readonly facts: FactsOnBoards | null;
   /** The default country of phone numbers, as the caller wrote it. */
   readonly country: string | null;
   readonly separator: "," | "\n";
@@ -62,14 +74,22 @@ export type JudgeTask = {
   readonly continues: boolean;
 };
 
-/** Facts of domains as JSON in memory that is shared and never changed once it is written. */
-export type FactsOnBoard = {
-  /** Tells the memory from others: each place of each board has one content for ever. */
-  readonly number: number;
-  readonly memory: ArrayBufferLike;
-  /** Start and end of each domain's facts. */
-  readonly places: Uint32Array;
+/** Facts of a batch's domains, in memory that the threads share. */
+export type FactsOnBoards = {
+  readonly boards: readonly Board[];
+  /** For each domain by its number: the key of its facts, and where they start and end. A key of 0: not known. */
+  readonly places: SharedArrayBuffer;
 };
+
+/** Facts as JSON, never changed once they are written. Each key stands for one text for ever. */
+export type Board = {
+  /** Facts with this key and higher ones stand here, up to the first key of the next board. */
+  readonly firstKey: number;
+  readonly memory: SharedArrayBuffer;
+};
+
+/** Numbers to a place in `FactsOnBoards.places`. */
+export const NUMBERS_PER_PLACE = 3;
 
 /** A judged chunk. */
 export type JudgeOutcome = {

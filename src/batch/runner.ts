@@ -4,7 +4,8 @@ import { inOrder } from "./in-order.ts";
 import type {
   BatchKind,
   Chunk,
-  FactsOnBoard,
+  CutBatch,
+  FactsOnBoards,
   JudgeOutcome,
   JudgeTask,
   SplitOutcome,
@@ -20,11 +21,14 @@ export type JudgeOptions = {
   readonly separator: "," | "\n";
 };
 
-/** Finds the facts about a chunk's mail domains, one per line. `deadlineMs` is on the monotonic clock. */
+/**
+ * Begins to find the facts of a batch that has so many mail domains. What it returns takes the new domains of each
+ * chunk in turn, and answers when these and all before them are found. `deadlineMs` is on the monotonic clock.
+ */
 export type GatherFacts = (
-  domains: string,
+  domainCount: number,
   options: { readonly deep: boolean; readonly dns: boolean; readonly deadlineMs: number },
-) => Promise<FactsOnBoard>;
+) => (newDomains: string) => Promise<FactsOnBoards>;
 
 export type BatchRunner = {
   /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
@@ -34,7 +38,7 @@ export type BatchRunner = {
   /** Judges chunks side by side and yields what they come to in order; reading slowly slows the work down. */
   readonly judge: (
     kind: BatchKind,
-    chunks: readonly Chunk[],
+    batch: CutBatch,
     options: JudgeOptions,
     signal: AbortSignal,
   ) => AsyncGenerator<JudgeOutcome, void, undefined>;
@@ -80,20 +84,23 @@ export function createBatchRunner({
   async function judgeChunk(
     kind: BatchKind,
     chunk: Chunk,
-    options: JudgeOptions & { readonly deadlineMs: number; readonly signal: AbortSignal },
+    options: JudgeOptions,
+    factsWith: ReturnType<GatherFacts> | null,
+    signal: AbortSignal,
   ): Promise<JudgeOutcome> {
     const task: JudgeTask = {
       kind,
       items: chunk.items,
       repeats: chunk.repeats,
-      facts: chunk.domains === "" ? null : await gatherFacts(chunk.domains, options),
+      domainNumbers: chunk.domainNumbers,
+      facts: factsWith === null ? null : await factsWith(chunk.newDomains),
       country: options.country,
       separator: options.separator,
       continues: chunk.position > 0,
     };
     if (chunk.count <= INLINE_ITEMS_MAX) return inline.judge(task);
     try {
-      return await pool.run("judge", task, options.signal);
+      return await pool.run("judge", task, signal);
     } catch (error) {
       if (error instanceof PoolTaskError) return inline.failed(task);
       throw error;
@@ -116,11 +123,10 @@ export function createBatchRunner({
       const whole = { ...task, chunkItems: CHUNK_ITEMS };
       return task.body.byteLength <= INLINE_BYTES_MAX ? inline.split(whole) : await pool.run("split", whole);
     },
-    judge(kind, chunks, options, signal) {
+    judge(kind, { chunks, domainCount }, options, signal) {
       const deadlineMs = clock.monotonic() + settings.lookupTimeoutMs;
-      return inOrder(chunks, windowMax, (chunk) =>
-        judgeChunk(kind, chunk, { ...options, deadlineMs, signal }),
-      );
+      const factsWith = domainCount === 0 ? null : gatherFacts(domainCount, { ...options, deadlineMs });
+      return inOrder(chunks, windowMax, (chunk) => judgeChunk(kind, chunk, options, factsWith, signal));
     },
     underWay: () => underWay,
   };

@@ -38,7 +38,7 @@ async function judgeItems(
   const batch = await runner.split({ kind: task.kind, form: "json", body, itemsMax: items.length });
   if (!batch.ok) throw new Error(`a block of items was refused: ${batch.message}`);
   const texts: string[] = [];
-  for await (const { bytes } of runner.judge(task.kind, batch.chunks, optionsOf(task), signal)) {
+  for await (const { bytes } of runner.judge(task.kind, batch, optionsOf(task), signal)) {
     texts.push(new TextDecoder().decode(bytes));
   }
   return JSON.parse(`[${texts.join(",")}]`);

@@ -1,5 +1,6 @@
 import type { DomainFacts, MailEvidence, MailPolicy, MailRouting } from "./domain-facts.ts";
-import { type Provider, providerOf } from "./providers.ts";
+import { normalisationRuleOf } from "./normalisation.ts";
+import { type NormalisationRule, type Provider, providerOf } from "./providers.ts";
 import type { Finding } from "./reasons.ts";
 import { suggestDomain } from "./suggestion.ts";
 import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
@@ -8,6 +9,7 @@ import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./ve
 export type DomainJudgement = {
   readonly facts: DomainFacts;
   readonly provider: Provider | undefined;
+  readonly normalisation: NormalisationRule;
   readonly suggestion: string | null;
   readonly hasMx: boolean;
   readonly mxHosts: readonly string[];
@@ -27,12 +29,14 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
   if (suggestion !== null) findings.push("possible_typo");
   if (provider?.kind === "relay") findings.push("privacy_relay");
   if (lists.freeProvider) findings.push("free_provider");
+  const mxHosts = mail.state === "mx" ? mail.hosts : [];
   return {
     facts,
     provider,
+    normalisation: normalisationRuleOf(provider, mxHosts),
     suggestion,
     hasMx: mail.state === "mx",
-    mxHosts: mail.state === "mx" ? mail.hosts : [],
+    mxHosts,
     isDisposable: lists.disposable !== null,
     isFreeProvider: lists.freeProvider,
     verdictOn: verdictsOver(findings),
@@ -40,17 +44,17 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
 }
 
 function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"] {
-  const known = new Map<number, Verdict>();
+  const known: Verdict[] = [];
   return (isRole, gibberishScore) => {
     const finding = gibberishFinding(gibberishScore);
     const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + (isRole ? 1 : 0);
-    let verdict = known.get(key);
+    let verdict = known[key];
     if (verdict === undefined) {
       const all = new Set(findings);
       if (isRole) all.add("role_account");
       if (finding !== null) all.add(finding);
       verdict = verdictOf(all, gibberishScore);
-      known.set(key, verdict);
+      known[key] = verdict;
     }
     return verdict;
   };

@@ -10,21 +10,19 @@ import type { NormalisationRule, Provider } from "./providers.ts";
  * kb.mailbox.org mail-extensions, posteo.de/hilfe. GMX, WEB.DE, T-Online, Tuta, mail.ru, QQ, NetEase, Libero and
  * La Poste have no plus addressing, so a tag is part of the name there.
  *
- * @example normalizedAddress("J.Doe+news@GoogleMail.com" …) gives "jdoe@gmail.com"
+ * @example normalizedAddress("J.Doe+news", "googlemail.com", "gmail") gives "jdoe@gmail.com"
  */
-export function normalizedAddress(
-  local: string,
-  domain: string,
-  provider: Provider | undefined,
-  mxHosts: readonly string[],
-): string {
-  const rule = ruleOf(provider, mxHosts);
+export function normalizedAddress(local: string, domain: string, rule: NormalisationRule): string {
   const lower = lowerCased(local);
   if (rule === "fastmail") return fastmailKey(lower, domain);
   return `${localKey(lower, rule)}@${domainKey(domain, rule)}`;
 }
 
-function ruleOf(provider: Provider | undefined, mxHosts: readonly string[]): NormalisationRule {
+/** The rule of a domain: its provider's, or that of the host of its mail. */
+export function normalisationRuleOf(
+  provider: Provider | undefined,
+  mxHosts: readonly string[],
+): NormalisationRule {
   if (provider !== undefined && provider.kind !== "company") return provider.rule;
   return mxHosts.some(isGoogleWorkspaceHost) ? "plus" : "keep";
 }

@@ -1,5 +1,6 @@
 import accountsText from "./data/role-accounts.txt" with { type: "text" };
 import wordsText from "./data/role-words.txt" with { type: "text" };
+import { createWordFilter } from "./word-filter.ts";
 
 /** Local parts that stand for a function, and those of them that stay one with something behind them. */
 const accounts = new Set<string>();
@@ -10,6 +11,8 @@ for (const word of words(wordsText)) {
   accounts.add(stem);
   if (stem !== word) stems.add(stem);
 }
+
+const beginsLikeAccount = createWordFilter([...accounts, "noreply", "donotreply"]);
 
 function words(text: string): string[] {
   return text
@@ -24,6 +27,10 @@ function words(text: string): string[] {
  * and separators are looked through; a separator between single letters is not, as `h.r` are a person's initials.
  */
 export function isRole(local: string): boolean {
+  return mayBeRole(local) && isRoleName(local);
+}
+
+function isRoleName(local: string): boolean {
   const lower = local.toLowerCase();
   const plus = lower.indexOf("+");
   const name = plus > 0 ? lower.slice(0, plus) : lower;
@@ -53,6 +60,33 @@ const GROUPS: ReadonlySet<string> = new Set([
   "equipe",
   "equipo",
 ]);
+
+/** A quick look at both ends: no name that it denies is a role, and it denies most names of people. */
+function mayBeRole(local: string): boolean {
+  const plus = local.indexOf("+");
+  const end = plus > 0 ? plus : local.length;
+  return beginsLikeAccount(local, end) || endsLikeGroup(local, end);
+}
+
+/** The last two letters of what makes a role of whatever stands before it. */
+const GROUP_ENDS: ReadonlySet<number> = new Set(
+  [...GROUPS, "noreply"].map((word) =>
+    pairOf(word.charCodeAt(word.length - 2), word.charCodeAt(word.length - 1)),
+  ),
+);
+
+/** Two characters in either case as one number. */
+function pairOf(first: number, second: number): number {
+  return (first | 0x20) * 256 + (second | 0x20);
+}
+
+function endsLikeGroup(local: string, end: number): boolean {
+  let last = end - 1;
+  while (last > 0 && (isSeparator(local.charCodeAt(last)) || isDigit(local.charCodeAt(last)))) last--;
+  if (last < 1) return false;
+  const [first, second] = [local.charCodeAt(last - 1), local.charCodeAt(last)];
+  return first > 127 || second > 127 || GROUP_ENDS.has(pairOf(first, second));
+}
 
 function firstSeparator(name: string): number {
   for (let at = 1; at < name.length; at++) if (isSeparator(name.charCodeAt(at))) return at;
@@ -86,6 +120,10 @@ function joinedSegments(name: string): string | null {
 
 function withoutDigits(name: string): string {
   let end = name.length;
-  while (end > 0 && name.charCodeAt(end - 1) >= 0x30 && name.charCodeAt(end - 1) <= 0x39) end--;
+  while (end > 0 && isDigit(name.charCodeAt(end - 1))) end--;
   return end === name.length ? name : name.slice(0, end);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }

@@ -1,14 +1,8 @@
-import {
-  type AcceptedAddress,
-  type AddressParser,
-  createAddressParser,
-  parseAddress,
-  type RefusedAddress,
-} from "./address.ts";
+import { acceptedLocalPart, createAddressParser, type ParsedAddress, parseAddress } from "./address.ts";
 import type { DomainJudgement } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { gibberishScore } from "./gibberish.ts";
-import { normalizedAddress } from "./normalisation.ts";
+import { normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
 import { isRole } from "./role.ts";
 import { suggestDomain } from "./suggestion.ts";
@@ -17,26 +11,21 @@ import { suggestDomain } from "./suggestion.ts";
  * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
  * names, and is left out only where that is null.
  */
-export function verifyEmail(text: string, judgement: DomainJudgement | undefined): EmailVerification {
-  const address = parseAddress(text);
-  return address.ok ? judged(text, address, judgement) : refusal(text, address, meantByRefused);
-}
+export type EmailJudge = (text: string, judgement: DomainJudgement | undefined) => EmailVerification;
 
-export type EmailJudge = (text: string) => EmailVerification;
+export const verifyEmail: EmailJudge = (text, judgement) =>
+  judgement === undefined
+    ? refusal(text, parseAddress(text), meantByRefused)
+    : judged(text, acceptedLocalPart(text), judgement);
 
-/**
- * A judge for many addresses. `judgementOf` is asked for every domain that `mailDomainOf` names, and must know
- * them all; a parser that is kept from call to call reads each domain once.
- */
-export function createEmailJudge(
-  judgementOf: (domain: string) => DomainJudgement | undefined,
-  parser: AddressParser = createAddressParser(),
-): EmailJudge {
+/** A judge for many addresses: it remembers what refused domains come to. */
+export function createEmailJudge(): EmailJudge {
+  const parser = createAddressParser();
   const meantBy = rememberedSuggestions();
-  return (text) => {
-    const address = parser.parse(text);
-    return address.ok ? judged(text, address, judgementOf(address.domain)) : refusal(text, address, meantBy);
-  };
+  return (text, judgement) =>
+    judgement === undefined
+      ? refusal(text, parser.parse(text), meantBy)
+      : judged(text, acceptedLocalPart(text), judgement);
 }
 
 /** Finds the domain that was meant by one that was refused. */
@@ -62,13 +51,8 @@ function meantByRefused(domain: string): string | null {
   return suggestDomain(domain.toLowerCase(), "none");
 }
 
-function judged(
-  text: string,
-  address: AcceptedAddress,
-  judgement: DomainJudgement | undefined,
-): EmailVerification {
-  if (judgement === undefined) throw new Error("no judgement of the domain of an address to judge");
-  const { local, domain } = address;
+function judged(text: string, local: string, judgement: DomainJudgement): EmailVerification {
+  const { domain } = judgement.facts;
   const role = isRole(local);
   const gibberish = gibberishOf(local, judgement.provider);
   const verdict = judgement.verdictOn(role, gibberish);
@@ -77,7 +61,7 @@ function judged(
     status: verdict.status,
     sub_status: verdict.sub_status,
     score: verdict.score,
-    normalized: normalizedAddress(local, domain, judgement.provider, judgement.mxHosts),
+    normalized: normalizedAddress(local, domain, judgement.normalisation),
     has_mx: judgement.hasMx,
     mx_hosts: judgement.mxHosts,
     is_disposable: judgement.isDisposable,
@@ -95,7 +79,8 @@ function gibberishOf(local: string, provider: Provider | undefined): number {
 }
 
 /** The result for an address that no look-up could save. */
-function refusal(text: string, address: RefusedAddress, meantBy: Suggestions): EmailVerification {
+function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): EmailVerification {
+  if (address.ok) throw new Error("no judgement of the domain of an address to judge");
   const { subStatus, reason, local, domain } = address;
   const isReadable = subStatus !== "invalid_syntax" && local !== null && domain !== null;
   const meant = local === null || domain === null ? null : meantBy(domain);
@@ -104,7 +89,9 @@ function refusal(text: string, address: RefusedAddress, meantBy: Suggestions): E
     status: "undeliverable",
     sub_status: subStatus,
     score: 0,
-    normalized: isReadable ? normalizedAddress(local, domain, providerOf(domain), []) : "",
+    normalized: isReadable
+      ? normalizedAddress(local, domain, normalisationRuleOf(providerOf(domain), []))
+      : "",
     has_mx: false,
     mx_hosts: [],
     is_disposable: false,

@@ -87,7 +87,7 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   const lines = acceptsLines(call.request);
   const results = parts.runner.judge(
     route.kind,
-    batch.chunks,
+    batch,
     {
       deep: settings.deep ?? false,
       dns: settings.dns ?? true,

@@ -1,16 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import { createChunkJudge } from "../../src/batch/chunk-judge.ts";
 import { createFactsBoard } from "../../src/batch/facts-board.ts";
-import type { BatchKind, JudgeTask } from "../../src/batch/messages.ts";
-import { splitBatch } from "../../src/batch/split.ts";
-import type { KnownDomain } from "../../src/domains/facts.ts";
+import {
+  type BatchKind,
+  type FactsOnBoards,
+  type JudgeTask,
+  NO_DOMAIN,
+  NUMBERS_PER_PLACE,
+} from "../../src/batch/messages.ts";
+import { createSplitBatch } from "../../src/batch/split.ts";
 import type { DomainFacts } from "../../src/email/domain-facts.ts";
 
-const board = createFactsBoard();
-
-function known(domain: string, mail: DomainFacts["mail"]): KnownDomain {
-  const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
-  return { facts, json: JSON.stringify(facts) };
+/** What is known of the domains of a batch, numbered in this order. */
+function known(...domains: readonly (readonly [domain: string, mail: DomainFacts["mail"]])[]): FactsOnBoards {
+  const factsBoard = createFactsBoard();
+  const places = new SharedArrayBuffer((domains.length + 1) * NUMBERS_PER_PLACE * 4);
+  const boards = domains.map(([domain, mail], number) => {
+    const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
+    const { board, key, start, end } = factsBoard.place({ facts, json: JSON.stringify(facts) });
+    new Uint32Array(places).set([key, start, end], number * NUMBERS_PER_PLACE);
+    return board;
+  });
+  return { boards, places };
 }
 
 const EXCHANGE: DomainFacts["mail"] = {
@@ -23,19 +34,19 @@ const EXCHANGE: DomainFacts["mail"] = {
 };
 
 function task(kind: BatchKind, items: unknown, more: Partial<JudgeTask> = {}): JudgeTask {
-  const base = { kind, items: JSON.stringify(items), repeats: [], facts: null, country: null };
-  return { ...base, separator: ",", continues: false, ...more };
+  const base = { kind, items: JSON.stringify(items), repeats: [], domainNumbers: null, facts: null };
+  return { ...base, country: null, separator: ",", continues: false, ...more };
 }
 
 const results = (bytes: Uint8Array) => JSON.parse(`[${new TextDecoder().decode(bytes).replace(/^,/, "")}]`);
 
 describe("a chunk", () => {
   test("is judged in order, counted, and charged but for repeats and our own failures", () => {
-    const domains = [known("good.com", EXCHANGE), known("late.com", { state: "timeout" })];
     const { judge } = createChunkJudge();
     const outcome = judge(
       task("email", ["ann@good.com", "bob@late.com", "ann@good.com", "no address"], {
-        facts: board.place(domains),
+        domainNumbers: Uint32Array.of(0, 1, 0, NO_DOMAIN),
+        facts: known(["good.com", EXCHANGE], ["late.com", { state: "timeout" }]),
         repeats: [2],
       }),
     );
@@ -78,7 +89,8 @@ describe("a chunk", () => {
     const { judge } = createChunkJudge();
     const outcome = judge(
       task("email", ["ann@good.com", "bob@unknown.com"], {
-        facts: board.place([known("good.com", EXCHANGE)]),
+        domainNumbers: Uint32Array.of(0, 1),
+        facts: known(["good.com", EXCHANGE]),
       }),
     );
     expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
@@ -92,7 +104,7 @@ describe("a chunk", () => {
 describe("a body cut into chunks", () => {
   const cut = (emails: readonly string[], chunkItems: number) => {
     const body = new TextEncoder().encode(JSON.stringify({ emails }));
-    const outcome = splitBatch({ kind: "email", form: "json", body, itemsMax: 100, chunkItems });
+    const outcome = createSplitBatch()({ kind: "email", form: "json", body, itemsMax: 100, chunkItems });
     if (!outcome.ok) throw new Error(outcome.message);
     return outcome;
   };
@@ -109,8 +121,14 @@ describe("a body cut into chunks", () => {
     expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
   });
 
-  test("lists each chunk's domains once, as the DNS is asked for them, and none that needs no look-up", () => {
-    const { chunks } = cut(["a@X.com", "b@x.COM", "c@bücher.de", "d@no..dots", "e@f.invalid"], 10);
-    expect(chunks[0]?.domains).toBe("x.com\nxn--bcher-kva.de");
+  test("numbers the domains as the DNS is asked for them, each once, and none that needs no look-up", () => {
+    const emails = ["a@X.com", "b@x.COM", "c@bücher.de", "d@no..dots", "e@f.invalid", "f@x.com", "g@y.com"];
+    const { chunks, domainCount } = cut(emails, 5);
+    expect(domainCount).toBe(3);
+    expect(chunks.map(({ newDomains }) => newDomains)).toEqual(["x.com\nxn--bcher-kva.de", "y.com"]);
+    expect(chunks.map(({ domainNumbers }) => domainNumbers)).toEqual([
+      Uint32Array.of(0, 0, 1, NO_DOMAIN, NO_DOMAIN),
+      Uint32Array.of(0, 2),
+    ]);
   });
 });

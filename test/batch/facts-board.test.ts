@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createFactsBoard } from "../../src/batch/facts-board.ts";
-import type { FactsOnBoard } from "../../src/batch/messages.ts";
-import type { KnownDomain } from "../../src/domains/facts.ts";
+import { createFactsBoard, createGatherFacts, type Place } from "../../src/batch/facts-board.ts";
+import { type FactsOnBoards, NUMBERS_PER_PLACE } from "../../src/batch/messages.ts";
+import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
 
 const known = (domain: string, padding = ""): KnownDomain => {
   const facts = {
@@ -13,39 +13,95 @@ const known = (domain: string, padding = ""): KnownDomain => {
   return { facts, json: JSON.stringify({ ...facts, padding }) };
 };
 
-const read = ({ memory, places }: FactsOnBoard): string[] => {
-  const board = Buffer.from(memory);
-  return Array.from({ length: places.length / 2 }, (_, at) =>
-    board.toString("utf8", places[at * 2], places[at * 2 + 1]),
-  );
-};
+const read = ({ board, start, end }: Place) => Buffer.from(board.memory).toString("utf8", start, end);
 
-test("what was placed reads back, and the same facts are written once", () => {
-  const board = createFactsBoard(1000);
-  const [a, b] = [known("a.com"), known("b.com")];
-  const first = board.place([a, b]);
-  const second = board.place([b, a]);
-  expect(read(first)).toEqual([a.json, b.json]);
-  expect(read(second)).toEqual([b.json, a.json]);
-  expect(second.number).toBe(first.number);
-  expect([...second.places].sort()).toEqual([...first.places].sort());
+describe("the board of facts", () => {
+  test("gives back what was placed, and the same facts are written once", () => {
+    const board = createFactsBoard(1000);
+    const [a, b] = [known("a.com"), known("b.com")];
+    const places = [a, b, a, b].map((domain) => board.place(domain));
+    expect(places.map(read)).toEqual([a.json, b.json, a.json, b.json]);
+    expect(places[2]).toBe(places[0] as Place);
+    expect(places.map(({ key }) => key)).toEqual([1, 2, 1, 2]);
+  });
+
+  test("is followed by another when it is full, and what stands on the first stays", () => {
+    const board = createFactsBoard(300);
+    const domains = Array.from({ length: 20 }, (_, n) => known(`d${n}.com`));
+    const places = domains.map((domain) => board.place(domain));
+    expect(new Set(places.map((place) => place.board)).size).toBeGreaterThan(5);
+    expect(places.map(read)).toEqual(domains.map(({ json }) => json));
+    for (const { key, board: at } of places) expect(key).toBeGreaterThanOrEqual(at.firstKey);
+  });
+
+  test("takes any facts, however long, in whatever script", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "binary", maxLength: 400 }), { maxLength: 8 }), (paddings) => {
+        const board = createFactsBoard(256);
+        const domains = paddings.map((padding, n) => known(`d${n}.com`, padding));
+        const places = domains.map((domain) => board.place(domain));
+        expect(places.map(read)).toEqual(domains.map(({ json }) => json));
+      }),
+      { numRuns: 200 },
+    );
+  });
 });
 
-test("a full board is followed by another, and what stands on the first stays", () => {
-  const board = createFactsBoard(300);
-  const domains = Array.from({ length: 20 }, (_, n) => known(`d${n}.com`));
-  const placed = domains.map((domain) => board.place([domain]));
-  expect(new Set(placed.map(({ number }) => number)).size).toBeGreaterThan(5);
-  expect(placed.flatMap(read)).toEqual(domains.map(({ json }) => json));
-});
+describe("the facts of a batch", () => {
+  /** Knows the domains that begin with a k; the others are answered when the test says so. */
+  function source() {
+    const answers = new Map<string, () => void>();
+    const findDomain = (domain: string) =>
+      new Promise<KnownDomain>((resolve) => answers.set(domain, () => resolve(known(domain))));
+    const knownDomain = (domain: string) => (domain.startsWith("k") ? known(domain) : undefined);
+    return { answers, source: { findDomain, knownDomain } as unknown as DomainFactsSource };
+  }
+  const options = { deep: false, dns: true, deadlineMs: Number.POSITIVE_INFINITY };
 
-test("any facts fit, however long, in whatever script", () => {
-  fc.assert(
-    fc.property(fc.array(fc.string({ unit: "binary", maxLength: 400 }), { maxLength: 8 }), (paddings) => {
-      const board = createFactsBoard(256);
-      const domains = paddings.map((padding, n) => known(`d${n}.com`, padding));
-      expect(read(board.place(domains))).toEqual(domains.map(({ json }) => json));
-    }),
-    { numRuns: 200 },
-  );
+  function domainsOn({ boards, places }: FactsOnBoards): (string | null)[] {
+    const numbers = new Uint32Array(places);
+    return Array.from({ length: numbers.length / NUMBERS_PER_PLACE }, (_, number) => {
+      const [key = 0, start = 0, end = 0] = numbers.subarray(number * NUMBERS_PER_PLACE);
+      const board = boards.findLast(({ firstKey }) => firstKey <= key);
+      return board === undefined ? null : JSON.parse(read({ board, key, start, end })).domain;
+    });
+  }
+
+  test("stand by the numbers of the domains, whatever is answered first, on whichever board", async () => {
+    const { answers, source: facts } = source();
+    const gather = createGatherFacts(facts, createFactsBoard(200), 8);
+    const factsWith = gather(5, options);
+    const first = factsWith("a.com\nk1.com\nb.com");
+    const second = factsWith("k2.com\nc.com");
+    for (const domain of ["c.com", "b.com", "a.com"]) answers.get(domain)?.();
+    expect(domainsOn(await second)).toEqual(["a.com", "k1.com", "b.com", "k2.com", "c.com"]);
+    expect(domainsOn(await first).slice(0, 3)).toEqual(["a.com", "k1.com", "b.com"]);
+  });
+
+  test("are handed to a chunk when those of the chunks before it are known too", async () => {
+    const { answers, source: facts } = source();
+    const factsWith = createGatherFacts(facts, createFactsBoard(), 8)(2, options);
+    void factsWith("a.com");
+    let isHanded = false;
+    const later = factsWith("k.com").then((on) => {
+      isHanded = true;
+      return on;
+    });
+    await Bun.sleep(0);
+    expect(isHanded).toBe(false);
+    answers.get("a.com")?.();
+    expect(domainsOn(await later)).toEqual(["a.com", "k.com"]);
+  });
+
+  test("are looked up so many at a time and no more", async () => {
+    const { answers, source: facts } = source();
+    const factsWith = createGatherFacts(facts, createFactsBoard(), 2)(3, options);
+    const found = factsWith("a.com\nb.com\nc.com");
+    expect(answers.size).toBe(2);
+    for (const answer of answers.values()) answer();
+    await Bun.sleep(0);
+    expect(answers.size).toBe(3);
+    for (const answer of answers.values()) answer();
+    expect(domainsOn(await found)).toEqual(["a.com", "b.com", "c.com"]);
+  });
 });

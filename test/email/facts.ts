@@ -1,4 +1,18 @@
+import { mailDomainOf } from "../../src/email/address.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../../src/email/domain-facts.ts";
+import { judgeDomain } from "../../src/email/domain-judgement.ts";
+import type { EmailVerification } from "../../src/email/email-verification.ts";
+import { type EmailJudge, verifyEmail } from "../../src/email/verification.ts";
+
+/** The result for an address where these are the facts about its domain. */
+export function judgedBy(
+  text: string,
+  factsOf: (domain: string) => DomainFacts,
+  judge: EmailJudge = verifyEmail,
+): EmailVerification {
+  const domain = mailDomainOf(text);
+  return judge(text, domain === null ? undefined : judgeDomain(factsOf(domain)));
+}
 
 /** Facts about a domain from words such as `mx targets=dead cname disposable=listed free spf=none`. */
 export function factsFrom(domain: string, words: string): DomainFacts {

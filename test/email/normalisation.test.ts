@@ -2,14 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseAddress } from "../../src/email/address.ts";
 import type { DomainFacts } from "../../src/email/domain-facts.ts";
-import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { allProviders } from "../../src/email/providers.ts";
-import { createEmailJudge } from "../../src/email/verification.ts";
 import rowsText from "../vectors/email/normalisation.txt" with { type: "text" };
+import { judgedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";
 
 function keyOf(address: string, host: string): string {
-  return createEmailJudge((domain) => judgeDomain(factsWith(domain, host)))(address).normalized;
+  return judgedBy(address, (domain) => factsWith(domain, host)).normalized;
 }
 
 function factsWith(domain: string, host: string): DomainFacts {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
 import { type Finding, REASONS } from "../../src/email/reasons.ts";
 import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
 import { gibberishFinding, SCORE_BANDS, SCORING, verdictOf } from "../../src/email/verdict.ts";
-import { createEmailJudge } from "../../src/email/verification.ts";
 import verdictsText from "../vectors/email/verdicts.txt" with { type: "text" };
-import { factsFrom } from "./facts.ts";
+import { factsFrom, judgedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";
 
 const rows = rowsOf(verdictsText);
@@ -15,7 +13,7 @@ const rows = rowsOf(verdictsText);
 describe("the verdict", () => {
   for (const [address = "", known = "", status, subStatus, score = "", reasons = ""] of rows) {
     test(`on ${address} with ${known} is ${status}, ${subStatus}`, () => {
-      const result = createEmailJudge((domain) => judgeDomain(factsFrom(domain, known)))(address);
+      const result = judgedBy(address, (domain) => factsFrom(domain, known));
       const [least = 0, most = least] = score.split("-").map(Number);
       expect(result).toMatchObject({ status, sub_status: subStatus });
       expect(result.score).toBeGreaterThanOrEqual(least);

@@ -51,6 +51,7 @@ test("a pool whose queue is full refuses at once, and those who wait get their t
     kind: "phone",
     items: '["worker-loops"]',
     repeats: [],
+    domainNumbers: null,
     facts: null,
     country: null,
     separator: ",",
