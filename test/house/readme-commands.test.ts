@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import packageFile from "../../package.json" with { type: "json" };
 import { readConfig } from "../../src/config.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
@@ -13,7 +14,7 @@ import { startTestServer, type TestServer } from "../support/server.ts";
  * nobody runs fails.
  */
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 const ROOT = join(import.meta.dir, "../..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
@@ -104,6 +105,20 @@ describe("every command within the text of the README", () => {
       if (command === "bun run bench:peers" && !(await hasPeers())) return;
       await runShell({ text: filledIn(command, number), language: "sh", line: 0, below: null });
     });
+  }
+});
+
+test("CONTRIBUTING names scripts, tests and variables that there are", async () => {
+  const { scripts } = packageFile;
+  const commands = inlineCodesOf(await Bun.file(join(ROOT, ".github/CONTRIBUTING.md")).text()).filter(
+    (code) => COMMAND.test(code),
+  );
+  expect(commands.length).toBeGreaterThan(4);
+  for (const command of commands) {
+    const [, variable, name] = /^(?:([A-Z_]+)=\S+ )?(?:bun run|bun test|bash) (\S+)$/.exec(command) ?? [];
+    const isThere = name !== undefined && (name in scripts || existsSync(join(ROOT, name)));
+    expect([command, isThere]).toEqual([command, true]);
+    if (variable !== undefined) expect(await Bun.file(join(ROOT, name ?? "")).text()).toContain(variable);
   }
 });
 
