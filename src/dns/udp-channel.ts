@@ -56,7 +56,7 @@ const QUESTIONS_PER_PORT_MAX = 4096;
 const PORT_AGE_MAX_MS = 60_000;
 const RENEWAL_AGE_MS = 1_000;
 /** So many packets go at once, that the server need not wait for the end of a long turn. */
-const OUTBOX_MAX = 16;
+const OUTBOX_MAX = 32;
 
 /** Opens nothing until the first transaction. Source ports are the system's choice, at random. */
 export function createUdpChannel<Sent extends Transaction<Sent>>(
@@ -79,7 +79,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   }
 
   function nextPort(): Port<Sent> | null {
-    const port = ports[turn++ % ports.length];
+    const port = ports[turn % ports.length];
     if (port === undefined) return null;
     const spent = port.sent >= QUESTIONS_PER_PORT_MAX || clock.monotonic() - port.bornAt > PORT_AGE_MAX_MS;
     if (spent && opening === 0) void open(port);
@@ -94,8 +94,10 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     port.pending.set(id, transaction);
     port.sent++;
     writeId(transaction.query.packet, id);
-    if (port.outbox.push(transaction.query.packet) >= OUTBOX_MAX) flush(port);
-    else if (!flushing) {
+    if (port.outbox.push(transaction.query.packet) >= OUTBOX_MAX) {
+      turn++;
+      flush(port);
+    } else if (!flushing) {
       flushing = true;
       setImmediate(flushAll);
     }
@@ -103,6 +105,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
 
   function flushAll(): void {
     flushing = false;
+    turn++;
     for (const port of [...ports]) flush(port);
   }
 
