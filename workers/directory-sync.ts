@@ -6,11 +6,15 @@ import { systemClock } from "../src/clock.ts";
 import { indexBuffers } from "../src/directory/snapshot.ts";
 import type { SyncReply, SyncRequest } from "../src/directory/sync-messages.ts";
 import { createSyncer } from "../src/directory/sync-parts.ts";
-import type { Published, Syncer } from "../src/directory/syncer.ts";
+import type { Syncer } from "../src/directory/syncer.ts";
 
 declare const self: Worker;
 
-type Answer = { readonly reply: SyncReply; readonly published: Published | null };
+type Answer = {
+  readonly reply: SyncReply;
+  /** Memory that is handed over as it lies, to be this thread's no more. */
+  readonly transfer: ArrayBuffer[];
+};
 
 let syncer: Syncer | null = null;
 let retired: () => void = () => {};
@@ -35,30 +39,28 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
     });
     return;
   }
-  const { reply, published } = await answer(data);
-  // The index is handed over as it lies; the texts are shared.
-  self.postMessage(reply, published === null ? [] : indexBuffers(published.snapshot));
-  // A sync leaves much behind, and nothing else happens in this thread until the next one.
-  if (data.call !== "gzip") setTimeout(() => Bun.gc(true), 0);
+  const { reply, transfer } = await answer(data);
+  self.postMessage(reply, transfer);
+  // Each call leaves much behind, and nothing else happens in this thread until the next one.
+  setTimeout(() => Bun.gc(true), 0);
 };
 
 async function answer(request: Extract<SyncRequest, { id: number }>): Promise<Answer> {
   const { id } = request;
-  const done = (value: unknown, published: Published | null = null): Answer => {
-    return { reply: { id, ok: true, value }, published };
-  };
   try {
     if (syncer === null) throw new Error("The sync thread was not started.");
-    if (request.call === "gzip") return done(await syncer.gzip(request.version, request.form));
-    if (request.call === "open") {
-      const opened = await syncer.open();
-      return done(opened, opened.published);
+    if (request.call === "gzip") {
+      const body = await syncer.gzip(request.version, request.form);
+      return { reply: { id, ok: true, value: body }, transfer: body === null ? [] : [body.buffer] };
     }
-    const outcome = await syncer.sync(request);
-    return done(outcome, outcome.kind === "changed" ? outcome.published : null);
+    const outcome = request.call === "open" ? await syncer.open() : await syncer.sync(request);
+    const published = "published" in outcome ? outcome.published : null;
+    // The texts of the listings are shared.
+    const transfer = published === null ? [] : indexBuffers(published.snapshot);
+    return { reply: { id, ok: true, value: outcome }, transfer };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { reply: { id, ok: false, message }, published: null };
+    return { reply: { id, ok: false, message }, transfer: [] };
   }
 }
 

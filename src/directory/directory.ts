@@ -72,11 +72,20 @@ export function createDirectory(parts: DirectoryParts): Directory {
     };
   };
   const view = (): View | null => (kept[0] === undefined ? null : viewAt(kept[0]));
+  const giveUp = (dropped: readonly Kept[]): void => {
+    for (const { published } of dropped) freeIndex(published.snapshot);
+  };
+  // A moment before it would be dropped: then there are never four.
+  syncer.beforeSwap?.(() => {
+    const former = kept;
+    kept = former.slice(0, VIEWS_KEPT - 1);
+    giveUp(former.slice(VIEWS_KEPT - 1));
+  });
   const publish = (published: Published, freshness: Freshness): void => {
-    const all = [{ published, freshness }, ...kept];
     rehearse(published.snapshot);
-    kept = all.slice(0, VIEWS_KEPT);
-    for (const dropped of all.slice(VIEWS_KEPT)) freeIndex(dropped.published.snapshot);
+    const former = kept;
+    kept = [{ published, freshness }, ...former.slice(0, VIEWS_KEPT - 1)];
+    giveUp(former.slice(VIEWS_KEPT - 1));
     const { version, count } = published.snapshot;
     report({ level: "info", message: "new snapshot", version, count, quarantined: freshness.quarantined });
   };
@@ -102,7 +111,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     if (newest?.published.snapshot.digest !== published.snapshot.digest) return publish(published, freshness);
     // The same listings: the memory of a sync side that is gone is not held on to.
     kept = [{ published, freshness }, ...kept.slice(1)];
-    freeIndex(newest.published.snapshot);
+    giveUp([newest]);
   };
   const sync = singleFlight(async () => {
     const startedMs = clock.monotonic();

@@ -1,14 +1,20 @@
-import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { rowBytes, type SnapshotRows } from "./snapshot.ts";
 import type { ExportForm } from "./syncer.ts";
 
 const PART_BYTES = 256 * 1024;
 
-/** The whole directory in parts of about 256 KiB, by host: JSON lines or one JSON array. */
-export function* exportParts(snapshot: SnapshotRows, form: ExportForm): Generator<Uint8Array<ArrayBuffer>> {
+/**
+ * The whole directory in parts of about 256 KiB, by host: JSON lines or one JSON array. `createPart` may give the
+ * memory of the part before once that is done with.
+ */
+export function* exportParts(
+  snapshot: SnapshotRows,
+  form: ExportForm,
+  createPart = (bytes: number) => new Uint8Array(bytes),
+): Generator<Uint8Array<ArrayBuffer>> {
   const isArray = form === "json";
-  let part = new Uint8Array(PART_BYTES);
+  let part = createPart(PART_BYTES);
   let used = 0;
   const put = (byte: number): void => {
     part[used] = byte;
@@ -19,7 +25,7 @@ export function* exportParts(snapshot: SnapshotRows, form: ExportForm): Generato
     const bytes = rowBytes(snapshot, row);
     if (used + bytes.length + 2 > part.length) {
       yield part.subarray(0, used);
-      part = new Uint8Array(Math.max(PART_BYTES, bytes.length + 2));
+      part = createPart(Math.max(PART_BYTES, bytes.length + 2));
       used = 0;
     }
     if (isArray && row > 0) put(0x2c);
@@ -30,7 +36,7 @@ export function* exportParts(snapshot: SnapshotRows, form: ExportForm): Generato
   if (isArray) {
     if (used === part.length) {
       yield part;
-      part = new Uint8Array(1);
+      part = createPart(1);
       used = 0;
     }
     put(0x5d);
@@ -39,10 +45,35 @@ export function* exportParts(snapshot: SnapshotRows, form: ExportForm): Generato
 }
 
 /** The export as one gzip body. */
-export async function compressedExport(snapshot: SnapshotRows, form: ExportForm): Promise<Uint8Array> {
+export async function compressedExport(
+  snapshot: SnapshotRows,
+  form: ExportForm,
+): Promise<Uint8Array<ArrayBuffer>> {
   const gzip = createGzip();
-  pipeline(Readable.from(exportParts(snapshot, form)), gzip, () => {});
   const parts: Uint8Array[] = [];
-  for await (const part of gzip) parts.push(part as Uint8Array);
-  return Buffer.concat(parts);
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  gzip.on("data", (part: Uint8Array) => parts.push(part));
+  gzip.on("end", resolve);
+  gzip.on("error", reject);
+  const deflated = (part: Uint8Array) => new Promise((done) => gzip.write(part, done));
+  let memory = new Uint8Array();
+  const createPart = (bytes: number): Uint8Array<ArrayBuffer> => {
+    if (memory.length < bytes) memory = new Uint8Array(bytes);
+    return memory.subarray(0, bytes);
+  };
+  for (const part of exportParts(snapshot, form, createPart)) await deflated(part);
+  gzip.end();
+  await ended;
+  return joined(parts);
+}
+
+/** In memory of its own, to be handed over to another thread. */
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

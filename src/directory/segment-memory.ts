@@ -13,26 +13,25 @@ export type Retire = (segmentIds: readonly number[]) => Promise<void>;
 export function createSegmentMemory(retire: Retire) {
   const free: ArrayBufferLike[] = [];
   let current: ReadonlySet<Segment> = new Set();
-  const giveUp = async (next: ReadonlySet<Segment>): Promise<void> => {
-    const retired = [...current].filter((segment) => {
-      return segment.file !== null && segment.bytes.length > 0 && !next.has(segment);
-    });
-    if (retired.length === 0) return;
-    await retire(retired.map(({ id }) => id));
-    for (const segment of retired) {
-      const { buffer } = segment.bytes;
-      segment.bytes = Buffer.alloc(0);
-      if (buffer.byteLength === SEGMENT_BYTES) free.push(buffer);
-    }
-  };
   return {
-    /** Brings the texts of these rows into memory, after which they are the newest. */
-    async load(rows: Rows): Promise<void> {
-      const next = new Set<Segment>();
-      for (const { segment } of rows.values()) next.add(segment);
-      await giveUp(next);
+    /** To be called before these rows become the newest: gives up what they have no text in. */
+    async makeRoom(rows: Rows): Promise<void> {
+      const next = segmentsOf(rows);
+      const retired = [...current].filter((segment) => {
+        return segment.file !== null && segment.bytes.length > 0 && !next.has(segment);
+      });
       current = next;
-      for (const segment of next) {
+      if (retired.length === 0) return;
+      await retire(retired.map(({ id }) => id));
+      for (const segment of retired) {
+        const { buffer } = segment.bytes;
+        segment.bytes = Buffer.alloc(0);
+        if (buffer.byteLength === SEGMENT_BYTES) free.push(buffer);
+      }
+    },
+    /** Brings the texts of the newest rows into memory. */
+    load(): void {
+      for (const segment of current) {
         if (segment.file === null || segment.bytes.length > 0) continue;
         const memory = free.pop() ?? new SharedArrayBuffer(Math.max(SEGMENT_BYTES, segment.length));
         const bytes = Buffer.from(memory, 0, segment.length);
@@ -42,6 +41,12 @@ export function createSegmentMemory(retire: Retire) {
       }
     },
   };
+}
+
+function segmentsOf(rows: Rows): ReadonlySet<Segment> {
+  const segments = new Set<Segment>();
+  for (const { segment } of rows.values()) segments.add(segment);
+  return segments;
 }
 
 export type SegmentMemory = ReturnType<typeof createSegmentMemory>;

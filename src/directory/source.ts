@@ -47,8 +47,8 @@ export type Intake = {
   readonly ageMs: number;
 };
 
-const SWEEP_BYTES = 1024 * 1024;
-const SWEEPS_PER_RELIEF = 8;
+const SWEEP_BYTES = 512 * 1024;
+const SWEEPS_PER_RELIEF = 6;
 
 export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 

@@ -73,8 +73,9 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     const compacted = compactWords(compactTexts(contents.rows, createWriter), dictionary);
     dictionary = compacted.dictionary;
     const sorted = sortedByHost(compacted.rows.values());
+    await memory.makeRoom(compacted.rows);
     const index = buildIndex(sorted, dictionary);
-    await memory.load(compacted.rows);
+    memory.load();
     const snapshot = buildRows(sorted, {
       version: state.version,
       digest: state.digest,

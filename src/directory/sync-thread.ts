@@ -24,6 +24,7 @@ export function createSyncThread(parts: {
   let worker: Worker | null = null;
   let calls = 0;
   let isClosed = false;
+  let giveUpOldest = (): void => {};
 
   const lose = (lost: Worker, message: string): void => {
     if (worker !== lost) return;
@@ -37,6 +38,7 @@ export function createSyncThread(parts: {
     const snapshots = createPublishedSnapshots();
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
       if ("retire" in data) {
+        giveUpOldest();
         snapshots.retire(data.retire);
         started.postMessage({ call: "retired" } satisfies SyncRequest);
         return;
@@ -66,7 +68,10 @@ export function createSyncThread(parts: {
   return {
     open: () => ask<Opened>({ call: "open" }),
     sync: ({ acceptTripped }) => ask<SyncOutcome>({ call: "sync", acceptTripped }),
-    gzip: (version, form) => ask<Uint8Array | null>({ call: "gzip", version, form }),
+    beforeSwap(listener) {
+      giveUpOldest = listener;
+    },
+    gzip: (version, form) => ask<Uint8Array<ArrayBuffer> | null>({ call: "gzip", version, form }),
     /** Ends the thread wherever it is: what it had not committed is done again after the next start. */
     async [Symbol.asyncDispose]() {
       isClosed = true;

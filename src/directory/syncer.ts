@@ -7,8 +7,10 @@ export type Syncer = AsyncDisposable & {
   readonly open: () => Promise<Opened>;
   /** Brings the directory up to date; whatever goes wrong with the source is an outcome. */
   readonly sync: (options: { readonly acceptTripped: boolean }) => Promise<SyncOutcome>;
+  /** Sets what is called when a state is about to come that needs the memory of the oldest one. */
+  readonly beforeSwap?: (giveUpOldest: () => void) => void;
   /** The export of a version, compressed; null where that version is not the newest any more. */
-  readonly gzip: (version: number, form: ExportForm) => Promise<Uint8Array | null>;
+  readonly gzip: (version: number, form: ExportForm) => Promise<Uint8Array<ArrayBuffer> | null>;
 };
 
 export type ExportForm = "ndjson" | "json";
