@@ -116,7 +116,7 @@ export const rotateKey = operation({
   tag: "Account",
   summary: "Exchange the key",
   description:
-    "Gives a new key. The old one ends after the overlap. With an Idempotency-Key the reply is kept encrypted with the key of the call, and replayed to that key alone.",
+    "Gives a new key. The old one ends after the overlap. With an Idempotency-Key the reply is kept encrypted with the key of the call, and replayed to that key alone: until 15 minutes after it has ended, should the reply have been lost.",
   access: "key",
   idempotent: true,
   bodyRequired: false,
