@@ -3,6 +3,9 @@ import { isIcannTld } from "./mail-domain.ts";
 
 const TLDS_MEANT: readonly string[] = ["com", "net", "org", "edu"];
 const TLD_COST_MAX = 0.9;
+/** Short ends lie close to each other, so that only a letter typed twice tells which was meant. */
+const COUNTRY_TLDS_MEANT: readonly string[] =
+  "de fr it es nl ru pl br uk ch at be se cz ca eu jp in info".split(" ");
 const PAIRED_TLDS: ReadonlyMap<string, string> = new Map([
   ["couk", "co.uk"],
   ["co.u", "co.uk"],
@@ -33,6 +36,8 @@ export function withRepairedTld(name: string): string | null {
   if (pair !== undefined) return [...labels.slice(0, -2), pair].join(".");
   const joined = PAIRED_TLDS.get(tld);
   if (joined !== undefined) return [...labels.slice(0, -1), joined].join(".");
+  const doubled = COUNTRY_TLDS_MEANT.find((meant) => isDoubling(tld, meant));
+  if (doubled !== undefined) return [...labels.slice(0, -1), doubled].join(".");
   let best = "";
   let least = TLD_COST_MAX;
   for (const meant of TLDS_MEANT) {
@@ -43,4 +48,13 @@ export function withRepairedTld(name: string): string | null {
     }
   }
   return best === "" ? null : [...labels.slice(0, -1), best].join(".");
+}
+
+/** Whether `typed` is `meant` with one of its letters twice. */
+function isDoubling(typed: string, meant: string): boolean {
+  if (typed.length !== meant.length + 1) return false;
+  for (let at = 0; at < meant.length; at++) {
+    if (typed === meant.slice(0, at + 1) + meant.slice(at)) return true;
+  }
+  return false;
 }

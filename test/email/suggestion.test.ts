@@ -43,6 +43,19 @@ describe("a slip", () => {
     expect(suggestDomain("inboxlv", "none")).toBe("inbox.lv");
   });
 
+  test("of a letter typed twice in a top-level domain is told for any name", () => {
+    for (const [typed, meant] of [
+      ["river-school.dee", "river-school.de"],
+      ["river-school.ffr", "river-school.fr"],
+      ["river-school.com.brr", "river-school.com.br"],
+      ["river-school.innfo", "river-school.info"],
+    ] as const) {
+      expect(suggestDomain(typed, "unknown")).toBe(meant);
+    }
+    expect(suggestDomain("river-school.dde.com", "unknown")).toBeNull();
+    expect(suggestDomain("river-school.fri", "unknown")).toBeNull();
+  });
+
   test("that leaves out a vowel between consonants is told without the DNS", () => {
     for (const [typed, meant] of [
       ["nver.com", "naver.com"],
