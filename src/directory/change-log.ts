@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, unlinkSync } from "node:fs";
+import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "./draft.ts";
 import { createBatchWriter } from "./durable-file.ts";
+import { linesOfFile } from "./line-file.ts";
 
 /**
  * The change feed on disk: files of JSON lines, one line for each change and in the very spelling in which
@@ -58,10 +59,14 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
     // A sync that was cut short may have left lines which no state speaks of.
     ftruncateSync(descriptor, log.bytes);
     const writer = createBatchWriter(descriptor);
-    for (const [index, change] of changes.entries()) {
-      const seq = log.lastSeq + 1 + index;
+    let seq = log.lastSeq;
+    for (const change of changes) {
+      seq += 1;
       if ((seq - log.firstSeq) % MARK_LINES === 0) marks.push(log.bytes + writer.bytes());
-      writer.put(`{"seq":${seq},"op":"${change.op}","host":${JSON.stringify(change.host)}`);
+      // A host needs no escape in JSON.
+      writer.put(`{"seq":${seq},"op":"${change.op}","host":"`);
+      writer.put(change.host);
+      writer.put('"');
       if (change.op === "upsert") {
         writer.put(',"listing":');
         writer.putText(change.row);
@@ -95,17 +100,18 @@ export function retainedFiles(files: readonly LogFile[], now: number, bytesMax: 
 export function* linesAfter(folder: string, files: readonly LogFile[], seq: number): Generator<string> {
   for (const log of files) {
     if (log.lastSeq <= seq) continue;
-    const bytes = readFileSync(join(folder, log.file));
-    if (bytes.length < log.bytes) throw new Error(`${log.file} has ${bytes.length} of ${log.bytes} bytes`);
+    const path = join(folder, log.file);
+    const { size } = statSync(path);
+    if (size < log.bytes) throw new Error(`${log.file} has ${size} of ${log.bytes} bytes`);
     const skip = Math.max(0, seq + 1 - log.firstSeq);
-    let from = log.marks[Math.floor(skip / MARK_LINES)] ?? log.bytes;
+    const from = log.marks[Math.floor(skip / MARK_LINES)] ?? log.bytes;
     let current = log.firstSeq + Math.floor(skip / MARK_LINES) * MARK_LINES;
-    while (from < log.bytes) {
-      const end = bytes.indexOf(0x0a, from);
-      if (end < 0 || end >= log.bytes) throw new Error(`${log.file} is cut inside a line`);
-      if (current > seq) yield bytes.toString("utf8", from, end);
+    const lines = linesOfFile(path, from, log.bytes, () => {
+      throw new Error(`${log.file} is cut inside a line`);
+    });
+    for (const line of lines) {
+      if (current > seq) yield line;
       current += 1;
-      from = end + 1;
     }
   }
 }

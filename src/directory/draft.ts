@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isHost, type Listing, readListing } from "./listing.ts";
 import { payeeKey } from "./payee.ts";
 import { createRow, type Row, type Rows } from "./row.ts";
-import { bytesAt, type SegmentWriter } from "./shared-bytes.ts";
+import { isSameText, type SegmentWriter } from "./shared-bytes.ts";
 import type { Dictionary } from "./text-index.ts";
 
 /** A record that was not taken over, and why. */
@@ -207,34 +207,30 @@ function finishDraft(
   const tombstones = new Map(base.tombstones);
   let payeesCompared = 0;
   let payeesChanged = 0;
-  for (const [host, row] of next.rows) {
+  for (const row of next.rows.values()) {
+    const { host } = row;
     const previous = base.rows.get(host);
     const known = previous ?? tombstones.get(host);
     if (known !== undefined) payeesCompared += 1;
     if (known !== undefined && known.payee !== row.payee) payeesChanged += 1;
     if (previous === undefined) tombstones.delete(host);
-    if (previous === undefined || !sameText(previous, row))
-      upserts.push({ op: "upsert", host: row.host, row });
+    if (previous === undefined || !isSameText(previous, row)) upserts.push({ op: "upsert", host, row });
   }
   const deletes: Change[] = [];
-  for (const [host, row] of base.rows) {
+  for (const { host, payee } of base.rows.values()) {
     if (next.rows.has(host)) continue;
     deletes.push({ op: "delete", host });
-    tombstones.set(host, { payee: row.payee, at: now });
+    tombstones.set(host, { payee, at: now });
   }
   const byHost = (a: Change, b: Change): number => (a.host < b.host ? -1 : 1);
   return {
     ...next,
     tombstones: recent(tombstones, now),
-    changes: [...deletes.sort(byHost), ...upserts.sort(byHost)],
+    changes: deletes.sort(byHost).concat(upserts.sort(byHost)),
     records,
     payeesCompared,
     payeesChanged,
   };
-}
-
-function sameText(a: Row, b: Row): boolean {
-  return a === b || Buffer.compare(bytesAt(a), bytesAt(b)) === 0;
 }
 
 function recent(tombstones: Map<string, Tombstone>, now: number): ReadonlyMap<string, Tombstone> {

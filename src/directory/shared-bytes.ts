@@ -19,7 +19,9 @@ export type Segment = {
   length: number;
   file: SpoolPlace | null;
   /** What was last read of the file. */
-  window: { readonly bytes: Buffer; readonly from: number } | null;
+  window: Window | null;
+  /** Where `bytes` begin: they are the whole. */
+  readonly from: 0;
 };
 
 /** Where a text lies. */
@@ -67,7 +69,7 @@ export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWrit
       if (segment === null) {
         const needed = Math.max(SEGMENT_BYTES, bytes.length);
         if (buffer.length < needed) buffer = Buffer.alloc(needed);
-        segment = { id: nextId(), bytes: buffer, length: 0, file: null, window: null };
+        segment = { id: nextId(), bytes: buffer, length: 0, file: null, window: null, from: 0 };
       }
       buffer.set(bytes, segment.length);
       const place = { segment, offset: segment.length, length: bytes.length };
@@ -92,23 +94,39 @@ export function countFrom(first: number): () => number {
 }
 
 /** The bytes of a text, good until another text of its segment is asked for. */
-export function bytesAt({ segment, offset, length }: Place): Uint8Array {
-  const { bytes, file } = segment;
-  if (bytes.length > 0 || file === null) return bytes.subarray(offset, offset + length);
-  const { bytes: window, from } = windowAt(segment, file, offset, length);
-  return window.subarray(offset - from, offset - from + length);
+export function bytesAt(place: Place): Uint8Array {
+  const { bytes, from } = windowOn(place);
+  return bytes.subarray(place.offset - from, place.offset - from + place.length);
 }
 
 /** Copies a text to a place in a buffer that has room for it, without leaving garbage behind; gives its length. */
-export function copyText({ segment, offset, length }: Place, target: Buffer, at: number): number {
-  const { bytes, file } = segment;
-  if (bytes.length > 0 || file === null) return bytes.copy(target, at, offset, offset + length);
-  const { bytes: window, from } = windowAt(segment, file, offset, length);
-  return window.copy(target, at, offset - from, offset - from + length);
+export function copyText(place: Place, target: Buffer, at: number): number {
+  const { bytes, from } = windowOn(place);
+  return bytes.copy(target, at, place.offset - from, place.offset - from + place.length);
+}
+
+export function isSameText(a: Place, b: Place): boolean {
+  if (a.length !== b.length) return false;
+  // Two windows on one segment would be the same memory.
+  if (a.segment === b.segment) return Buffer.from(bytesAt(a)).equals(bytesAt(b));
+  const first = windowOn(a);
+  const second = windowOn(b);
+  const start = a.offset - first.from;
+  const otherStart = b.offset - second.from;
+  return first.bytes.compare(second.bytes, otherStart, otherStart + b.length, start, start + a.length) === 0;
+}
+
+type Window = { readonly bytes: Buffer<ArrayBufferLike>; readonly from: number };
+
+/** Bytes of the segment among which the text is, and where they begin. */
+function windowOn({ segment, offset, length }: Place): Window {
+  const { file } = segment;
+  if (segment.bytes.length > 0 || file === null) return segment;
+  return windowAt(segment, file, offset, length);
 }
 
 /** Texts are mostly asked for in an order near that of the file: one read serves several. */
-function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: number) {
+function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: number): Window {
   const { window } = segment;
   if (window !== null && offset >= window.from && offset + length <= window.from + window.bytes.length) {
     return window;
@@ -117,8 +135,9 @@ function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: nu
   const kept = window !== null && window.bytes.buffer.byteLength >= size ? window.bytes.buffer : null;
   const bytes = Buffer.from(kept ?? new ArrayBuffer(size), 0, size);
   fillFrom(bytes, file, offset);
-  segment.window = { bytes, from: offset };
-  return segment.window;
+  const filled = { bytes, from: offset };
+  segment.window = filled;
+  return filled;
 }
 
 export function sharedIntegers(length: number): Uint32Array {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { appendChanges, type LogFile, linesAfter, removeFile, retainedFiles } from "./change-log.ts";
 import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
+import { chunksOfFile, linesOfFile } from "./line-file.ts";
 import type { Listing } from "./listing.ts";
 import { createRow, type Row, type Rows } from "./row.ts";
 import type { SegmentWriter } from "./shared-bytes.ts";
@@ -45,7 +46,15 @@ export type Loaded = {
   readonly problems: readonly string[];
 };
 
-type RowParts = { readonly writer: SegmentWriter; readonly dictionary: Dictionary };
+type RowParts = {
+  readonly writer: SegmentWriter;
+  readonly dictionary: Dictionary;
+  readonly sweep?: () => void;
+  readonly relieve?: () => void;
+};
+
+const ROWS_PER_SWEEP = 1000;
+const ROWS_PER_RELIEF = 8 * ROWS_PER_SWEEP;
 
 /** Up to this size every version gets a base of its own, so that `previous.json` is the version before. */
 const SMALL_BASE_BYTES = 1024 * 1024;
@@ -102,18 +111,20 @@ function readState(path: string): StoredState | null {
 }
 
 function loadContents(folder: string, state: StoredState, parts: RowParts): Contents {
-  const base = readFileSync(join(folder, state.base.file));
-  if (sha256(base) !== state.base.digest) throw new Error(`the digest of ${state.base.file} does not match`);
+  const path = join(folder, state.base.file);
+  const { size } = statSync(path);
+  if (sha256OfFile(path, size) !== state.base.digest) {
+    throw new Error(`the digest of ${state.base.file} does not match`);
+  }
   const rows = new Map<string, Row>();
   const put = (listing: Listing): void => {
     const changedAt = listing.evidence.pay_to_changed_at ?? null;
-    rows.set(listing.host, createRow(listing, changedAt, rows.get(listing.host), parts));
+    const row = createRow(listing, changedAt, rows.get(listing.host), parts);
+    rows.set(row.host, row);
+    if (rows.size % ROWS_PER_RELIEF === 0) parts.relieve?.();
+    else if (rows.size % ROWS_PER_SWEEP === 0) parts.sweep?.();
   };
-  for (let from = 0; from < base.length; ) {
-    const end = base.indexOf(0x0a, from);
-    put(JSON.parse(base.toString("utf8", from, end)) as Listing);
-    from = end + 1;
-  }
+  for (const line of linesOfFile(path, 0, size, () => {})) put(JSON.parse(line) as Listing);
   for (const line of linesAfter(folder, state.log, state.base.seq)) {
     const change = JSON.parse(line) as { op: string; host: string; listing?: Listing };
     if (change.listing === undefined) rows.delete(change.host);
@@ -214,4 +225,10 @@ function readText(path: string): Buffer | null {
 
 function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
+}
+
+function sha256OfFile(path: string, bytes: number): string {
+  const hash = createHash("sha256");
+  for (const chunk of chunksOfFile(path, 0, bytes)) hash.update(chunk);
+  return hash.digest("hex");
 }

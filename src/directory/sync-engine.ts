@@ -53,6 +53,11 @@ const LARGE_CHANGES = 5000;
 export function createSyncEngine(parts: SyncEngineParts): Syncer {
   const { source, clock, newId } = parts;
   let dictionary = createDictionary();
+  const { sweep, relieve } = parts;
+  const memoryParts = {
+    ...(sweep === undefined ? {} : { sweep }),
+    ...(relieve === undefined ? {} : { relieve }),
+  };
   const nextId = countFrom(1);
   const memory = createSegmentMemory(parts.retire ?? (async () => {}));
   const createWriter = (): SegmentWriter => {
@@ -91,7 +96,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
   const load = async (): Promise<Published | null> => {
     const opened = openStateFolder(parts.folder);
     const writer = createWriter();
-    const loaded = opened.load({ writer, dictionary });
+    const loaded = opened.load({ writer, dictionary, ...memoryParts });
     problems = loaded.problems;
     folder = opened;
     if (!("state" in loaded) || isOtherSample(loaded.state.source, source.name)) {
@@ -147,13 +152,11 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       let isKept = false;
       try {
         if (folder === null) await load();
-        const { sweep, relieve } = parts;
         const intake = await source.read(held.state.upstream, held.contents, {
           now: clock.now(),
           writer,
           dictionary,
-          ...(sweep === undefined ? {} : { sweep }),
-          ...(relieve === undefined ? {} : { relieve }),
+          ...memoryParts,
         });
         writer.finish();
         const opened = folder ?? openStateFolder(parts.folder);
