@@ -22,15 +22,16 @@ export function* exportParts(
   };
   if (isArray) put(0x5b);
   for (let row = 0; row < snapshot.count; row++) {
-    const bytes = rowBytes(snapshot, row);
-    if (used + bytes.length + 2 > part.length) {
+    const length = snapshot.rowLength[row] ?? 0;
+    if (used + length + 2 > part.length) {
       yield part.subarray(0, used);
-      part = createPart(Math.max(PART_BYTES, bytes.length + 2));
+      part = createPart(Math.max(PART_BYTES, length + 2));
       used = 0;
     }
     if (isArray && row > 0) put(0x2c);
-    part.set(bytes, used);
-    used += bytes.length;
+    // Looked up only now: while a part was on its way the text may have moved to its file.
+    part.set(rowBytes(snapshot, row), used);
+    used += length;
     if (!isArray) put(0x0a);
   }
   if (isArray) {

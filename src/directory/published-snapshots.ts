@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import type { SnapshotRows } from "./snapshot.ts";
+import { retireSegments, type SnapshotRows } from "./snapshot.ts";
 
 /**
  * The snapshots that one sync thread has handed over, as long as anybody here holds them: where their texts are
@@ -33,9 +33,7 @@ export function createPublishedSnapshots() {
       const ids = new Set(segmentIds);
       for (const reference of known) {
         const snapshot = reference.deref();
-        for (const [at, id] of snapshot?.segmentIds.entries() ?? []) {
-          if (ids.has(id) && snapshot !== undefined) snapshot.segments[at] = new Uint8Array();
-        }
+        if (snapshot !== undefined) retireSegments(snapshot, ids);
       }
     },
   };

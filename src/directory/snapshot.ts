@@ -72,6 +72,13 @@ function placeOf({ rowSegment, rowOffset, rowLength }: SnapshotRows, row: number
   return { segment: rowSegment[row] ?? 0, offset: rowOffset[row] ?? 0, length: rowLength[row] ?? 0 };
 }
 
+/** Lets the snapshot go on in the files of these segments: their memory is about to be given to another one. */
+export function retireSegments(snapshot: SnapshotRows, segmentIds: ReadonlySet<number>): void {
+  for (const [at, id] of snapshot.segmentIds.entries()) {
+    if (segmentIds.has(id)) snapshot.segments[at] = new Uint8Array();
+  }
+}
+
 /** Whether the texts of all these rows are in memory. */
 export function areInMemory(snapshot: SnapshotRows, rows: readonly number[]): boolean {
   const { segments, segmentFiles, rowSegment } = snapshot;

@@ -4,7 +4,7 @@ import { compressedExport } from "./export.ts";
 import { compactTexts, compactWords } from "./row.ts";
 import { createSegmentMemory, type Retire } from "./segment-memory.ts";
 import { countFrom, createSegmentWriter, type SegmentWriter } from "./shared-bytes.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { retireSegments, type Snapshot } from "./snapshot.ts";
 import { buildIndex, buildRows, sortedByHost } from "./snapshot-build.ts";
 import type { Intake, Source } from "./source.ts";
 import { createSpool } from "./spool.ts";
@@ -59,7 +59,11 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     ...(relieve === undefined ? {} : { relieve }),
   };
   const nextId = countFrom(1);
-  const memory = createSegmentMemory(parts.retire ?? (async () => {}));
+  const memory = createSegmentMemory(async (segmentIds) => {
+    await parts.retire?.(segmentIds);
+    // An export of it may be under way in this thread, too.
+    if (held.snapshot !== null) retireSegments(held.snapshot, new Set(segmentIds));
+  });
   const createWriter = (): SegmentWriter => {
     return createSegmentWriter(
       parts.retire === undefined ? { nextId } : { nextId, spool: createSpool(parts.folder) },

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { systemClock } from "../../src/clock.ts";
+import { createDirectory } from "../../src/directory/directory.ts";
+import { exportParts } from "../../src/directory/export.ts";
+import { findMatches, gatherListings, queryOf } from "../../src/directory/query.ts";
+import { areInMemory, findHost, rowBytes, type Snapshot } from "../../src/directory/snapshot.ts";
+import { createSyncer } from "../../src/directory/sync-parts.ts";
+import { createSyncThread } from "../../src/directory/sync-thread.ts";
+import { lines, listing, listings, type TestListing } from "../support/directory.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+/** More text than one segment holds, so that former snapshots' texts go to a file. */
+const LISTINGS = 9000;
+const SORT = { sort: "payers", min_score: 10 } as const;
+
+/** Every listing, each with another measure in every edition. */
+function edition(number: number): TestListing[] {
+  return Array.from({ length: LISTINGS }, (_, n) =>
+    listing(n, (record) => {
+      record.evidence.probes_30d = 1000 + number;
+      record.evidence.payers_30d = (n * 5 + number * 31) % 400;
+    }),
+  );
+}
+
+/** A directory over the real sync thread, whose source is a file. */
+async function openThreaded() {
+  const folder = temporaryFolder("former");
+  const file = join(folder.path, "listings.ndjson");
+  const path = join(folder.path, "directory");
+  const directory = createDirectory({
+    settings: { upstream: "file", syncIntervalMs: 3_600_000, acceptNextSnapshot: false },
+    syncer: createSyncThread({
+      workerFile: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+      settings: { upstream: null, file, allowPrivateUpstream: false, allowRedirects: false, folder: path },
+    }),
+    clock: systemClock,
+    random: () => 0.5,
+    wait: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+  });
+  let turns = 0;
+  return {
+    directory,
+    path,
+    async take(records: readonly TestListing[]): Promise<Snapshot> {
+      turns += 1;
+      writeFileSync(file, lines(records) + "\n".repeat(turns));
+      expect(await directory.sync()).toMatchObject({ kind: "changed" });
+      const snapshot = directory.view()?.snapshot;
+      if (snapshot === undefined) throw new Error("no snapshot");
+      return snapshot;
+    },
+    async [Symbol.asyncDispose]() {
+      await directory[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+function allRows(snapshot: Snapshot): number[] {
+  return Array.from({ length: snapshot.count }, (_, row) => row);
+}
+
+function digestOfParts(parts: Iterable<Uint8Array>): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+}
+
+async function pageOf(snapshot: Snapshot, place: number, limit: number) {
+  const { rows, nextPlace, total } = findMatches(snapshot, queryOf(SORT), place, limit);
+  const listings = JSON.parse(new TextDecoder().decode(await gatherListings(snapshot, rows, "[", "]")));
+  return { listings: listings as TestListing[], nextPlace, total };
+}
+
+describe("former snapshots", () => {
+  test("are read from their file byte for byte while the newest one is in memory", async () => {
+    await using opened = await openThreaded();
+    const snapshots: Snapshot[] = [];
+    for (let number = 0; number < 4; number++) {
+      snapshots.push(await opened.take(edition(number)));
+      expect(readdirSync(opened.path).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    }
+    const newest = snapshots.at(-1);
+    for (const snapshot of snapshots) {
+      expect(areInMemory(snapshot, allRows(snapshot))).toBe(snapshot === newest);
+      expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
+    }
+    const held = snapshots.map(({ segments }) => segments.reduce((sum, { length }) => sum + length, 0));
+    expect(held.slice(0, -1)).toEqual([0, 0, 0]);
+  }, 20_000);
+
+  test("walked page by page through all changing swaps miss nothing, repeat nothing and mix nothing", async () => {
+    await using opened = await openThreaded();
+    type Walk = { snapshot: Snapshot; probes: number; place: number | null; hosts: string[] };
+    const walks: Walk[] = [];
+    const step = async (walk: Walk) => {
+      const view = opened.directory.viewOf(walk.snapshot.version, walk.snapshot.digest.slice(0, 8));
+      if (view === null || walk.place === null) return;
+      const page = await pageOf(view.snapshot, walk.place, 2700);
+      walk.place = page.nextPlace;
+      for (const record of page.listings) {
+        expect(record.evidence.probes_30d).toBe(walk.probes);
+        walk.hosts.push(record.host);
+      }
+    };
+    for (let number = 0; number < 5; number++) {
+      const snapshot = await opened.take(edition(number));
+      walks.push({ snapshot, probes: 1000 + number, place: 0, hosts: [] });
+      for (const walk of walks) await step(walk);
+    }
+    for (let turn = 0; turn < 4; turn++) for (const walk of walks) await step(walk);
+    const expected = edition(0).filter(({ score }) => score >= 10);
+    for (const walk of walks.slice(-3)) {
+      expect(walk.place).toBeNull();
+      expect(walk.hosts).toHaveLength(expected.length);
+      expect(new Set(walk.hosts).size).toBe(expected.length);
+    }
+  }, 20_000);
+
+  test("go on where an export or a page was begun before the swap", async () => {
+    await using opened = await openThreaded();
+    const before = await opened.take(edition(0));
+    const parts = exportParts(before, "ndjson");
+    const hash = createHash("sha256");
+    for (let part = 0; part < 3; part++) hash.update(parts.next().value ?? new Uint8Array());
+    const compressed = opened.directory.compressed(before, "ndjson");
+    const page = pageOf(before, 0, 200);
+    await opened.take(edition(1));
+    for (const part of parts) hash.update(part);
+    expect(hash.digest("hex")).toBe(before.digest);
+    expect(new Set((await page).listings.map(({ evidence }) => evidence.probes_30d))).toEqual(
+      new Set([1000]),
+    );
+    const body = await compressed;
+    expect(body).not.toBeNull();
+    expect(digestOfParts([gunzipSync(body ?? new Uint8Array())])).toBe(before.digest);
+  }, 20_000);
+
+  test("share what did not change, in memory, and lose their index when they are dropped", async () => {
+    await using opened = await openThreaded();
+    const first = await opened.take(edition(0));
+    const records = edition(0);
+    for (let turn = 1; turn <= 3; turn++) {
+      records[turn] = listing(turn, (record) => {
+        record.description = `edition ${turn}`;
+      });
+      await opened.take(records);
+    }
+    expect(areInMemory(first, allRows(first))).toBe(true);
+    expect(digestOfParts(exportParts(first, "ndjson"))).toBe(first.digest);
+    expect(opened.directory.viewOf(first.version, first.digest.slice(0, 8))).toBeNull();
+    expect(() => findMatches(first, queryOf({}), 0, 10)).toThrow("given up");
+    expect(() => findHost(first, "service-00001.example")).toThrow("given up");
+    const newest = opened.directory.view()?.snapshot;
+    if (newest === undefined) throw new Error("no snapshot");
+    const row = findHost(newest, "service-00002.example");
+    expect(new TextDecoder().decode(rowBytes(newest, row))).toContain('"edition 2"');
+  }, 20_000);
+
+  test("that are compacted away time and again stay whole", async () => {
+    await using opened = await openThreaded();
+    const records = edition(0);
+    const snapshots = [await opened.take(records)];
+    for (let turn = 1; turn <= 8; turn++) {
+      for (let n = turn % 2; n < LISTINGS; n += 2) {
+        records[n] = listing(n, (record) => {
+          record.description = `${"long ".repeat(60)}edition ${turn}`;
+        });
+      }
+      snapshots.push(await opened.take(records));
+      for (const snapshot of snapshots.slice(-3)) {
+        expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
+      }
+    }
+  }, 30_000);
+});
+
+test("a sync that is refused or fails leaves no file open and the memory of the last good state as it was", async () => {
+  using folder = temporaryFolder("spool");
+  const file = join(folder.path, "listings.ndjson");
+  const retired: number[][] = [];
+  const syncer = createSyncer(
+    {
+      upstream: null,
+      file,
+      allowPrivateUpstream: false,
+      allowRedirects: false,
+      folder: join(folder.path, "d"),
+    },
+    {
+      fetch: (url, init) => fetch(url, init),
+      resolve: async () => [],
+      clock: systemClock,
+      newId: () => crypto.randomUUID().replaceAll("-", ""),
+      retire: async (segmentIds) => void retired.push([...segmentIds]),
+    },
+  );
+  const spools = () => {
+    return readdirSync("/proc/self/fd").filter((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`).includes(`${folder.path}/d/rows.tmp`);
+      } catch {
+        return false;
+      }
+    }).length;
+  };
+  writeFileSync(file, lines(edition(0)));
+  const outcome = await syncer.sync({ acceptTripped: false });
+  if (outcome.kind !== "changed") throw new Error(outcome.kind);
+  expect(spools()).toBe(1);
+  const { snapshot } = outcome.published;
+  const paid = listings(LISTINGS).map((record, n) => ({
+    ...record,
+    evidence: { ...record.evidence, pay_to: listing(n + LISTINGS).evidence.pay_to },
+  }));
+  writeFileSync(file, lines(paid));
+  expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "refused" });
+  writeFileSync(file, `[${lines(edition(2)).trimEnd().replaceAll("\n", ",")}`);
+  expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "failed" });
+  expect(spools()).toBe(1);
+  expect(retired).toEqual([]);
+  expect(areInMemory(snapshot, allRows(snapshot))).toBe(true);
+  expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
+});
