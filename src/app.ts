@@ -141,6 +141,6 @@ function logCall(log: Log, { call, status, durationMs, outcome }: CallReport): v
     ms: Math.round(durationMs * 100) / 100,
     account: call.account?.accountId,
     units: call.units,
-    ...(outcome === "complete" ? {} : { outcome }),
+    outcome: outcome === "complete" ? undefined : outcome,
   });
 }

@@ -8,7 +8,7 @@ const PREFIX = "asy_";
 const SECRET_CHARS = 30;
 const CHECK_CHARS = 6;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const KEY_CHARS = PREFIX.length + SECRET_CHARS + CHECK_CHARS;
+export const API_KEY_CHARS = PREFIX.length + SECRET_CHARS + CHECK_CHARS;
 const KEY = /^asy_[0-9A-Za-z]{36}$/;
 
 /**
@@ -22,7 +22,7 @@ export function makeApiKey(randomBytes: RandomBytes): string {
 
 /** Whether a text is written as a key is: prefix, length, alphabet and check characters. */
 export function isApiKeyWellFormed(text: string): boolean {
-  if (text.length !== KEY_CHARS || !KEY.test(text)) return false;
+  if (text.length !== API_KEY_CHARS || !KEY.test(text)) return false;
   return checkCharacters(text.slice(0, -CHECK_CHARS)) === text.slice(-CHECK_CHARS);
 }
 
@@ -31,7 +31,7 @@ export function isApiKeyWellFormed(text: string): boolean {
  * hashes tells a guesser nothing about the key.
  */
 export function hashApiKey(key: string): string {
-  return new Bun.CryptoHasher("sha256").update(key).digest("hex");
+  return Bun.SHA256.hash(key, "hex");
 }
 
 /** Random base62 characters, each as likely as any other. */

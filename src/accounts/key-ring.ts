@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import { storedPlanName } from "../metering/plan-periods.ts";
 import { type Plan, type PlanCatalogue, planOf } from "../metering/plans.ts";
 import type { Store } from "../store/open.ts";
-import { hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
+import { API_KEY_CHARS, hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
 
 /** Whom a key belongs to, and what the plan of that account allows. */
 export type Account = {
@@ -59,11 +59,11 @@ export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock
   }
 
   function knownKey(key: string): KnownKey | undefined {
-    if (!isApiKeyWellFormed(key)) return undefined;
+    if (key.length !== API_KEY_CHARS) return undefined;
     const keyHash = hashApiKey(key);
     const known = knownKeys.get(keyHash);
     if (known !== undefined && accounts.get(known.account.accountId) === known.account) return known;
-    return unknownKeys.has(keyHash) ? undefined : load(keyHash);
+    return unknownKeys.has(keyHash) || !isApiKeyWellFormed(key) ? undefined : load(keyHash);
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { mailDomainOf } from "../email/address.ts";
+import { createAddressParser } from "../email/address.ts";
 import type { DomainFacts } from "../email/domain-facts.ts";
 import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
@@ -23,6 +23,7 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
     judgements.set(facts, judgement);
     return judgement;
   };
+  const { mailDomainOf } = createAddressParser();
   return async (text, options) => {
     const domain = mailDomainOf(text);
     if (domain === null) return verifyEmail(text, undefined);

@@ -45,8 +45,8 @@ export function createBodyReader({
     if (declared === null) return readParts(request, bytesMax, take);
     if (declared <= SMALL_BODY_BYTES_MAX) return new Uint8Array(await request.arrayBuffer());
     if (heldBytes + declared > heldBytesMax) throw full();
-    // Pages that nothing was written to take no memory yet.
-    const bytes = new Uint8Array(declared);
+    // Threads read it without a copy. Pages that nothing was written to take no memory yet.
+    const bytes = new Uint8Array(new SharedArrayBuffer(declared));
     let at = 0;
     await forEachPart(request, (part) => {
       take(part.byteLength);

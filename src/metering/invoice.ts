@@ -80,10 +80,26 @@ export type UnitSplit = { readonly included: number; readonly overage: number };
 export function splitUnits(planPeriods: PlanPeriods): UnitSplit[] {
   let taken = 0;
   return planPeriods.map(({ units, includedUnits }) => {
-    const overage = Math.max(0, Math.min(units, taken + units - includedUnits));
-    taken += units - overage;
-    return { included: units - overage, overage };
+    const included = includedPart(units, includedUnits, taken);
+    taken += included;
+    return { included, overage: units - included };
   });
+}
+
+/** The included units of a month that were taken, by `splitUnits`, where each plan period has used `unitsOf` it. */
+export function includedUnitsTaken<Period extends PlanPeriod>(
+  planPeriods: readonly Period[],
+  unitsOf: (planPeriod: Period) => number,
+): number {
+  let taken = 0;
+  for (const planPeriod of planPeriods) {
+    taken += includedPart(unitsOf(planPeriod), planPeriod.includedUnits, taken);
+  }
+  return taken;
+}
+
+function includedPart(units: number, includedUnits: number, taken: number): number {
+  return units - Math.max(0, Math.min(units, taken + units - includedUnits));
 }
 
 /** What the units beyond the included ones cost. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/open.ts";
-import { basePrices, overagePrice, type PlanPeriod, splitUnits } from "./invoice.ts";
+import { basePrices, includedUnitsTaken, overagePrice, type PlanPeriod } from "./invoice.ts";
 import type { Period } from "./period.ts";
 import { enterMonth, planPeriodOf, runningPlanPeriod } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
@@ -106,18 +106,13 @@ export function createLedgers(parts: {
 }
 
 /** Included units that nobody has used or holds. */
-export function includedUnitsLeft(ledger: Ledger): number {
-  return includedUnitsBeyond(ledger, withHeld(ledger));
+export function includedUnitsLeft({ current, tallies }: Ledger): number {
+  return Math.max(0, current.includedUnits - includedUnitsTaken(tallies, withHeld));
 }
 
 /** Included units that were not used, whether calls that run hold some or not. */
-export function includedUnitsUnused(ledger: Ledger): number {
-  return includedUnitsBeyond(ledger, ledger.tallies);
-}
-
-function includedUnitsBeyond(ledger: Ledger, planPeriods: readonly PlanPeriod[]): number {
-  const taken = splitUnits(planPeriods).reduce((total, { included }) => total + included, 0);
-  return Math.max(0, ledger.current.includedUnits - taken);
+export function includedUnitsUnused({ current, tallies }: Ledger): number {
+  return Math.max(0, current.includedUnits - includedUnitsTaken(tallies, ({ units }) => units));
 }
 
 /**
@@ -128,12 +123,10 @@ export function unitsLeft(ledger: Ledger): number {
   const price = ledger.current.overagePriceMicroUsd;
   if (price === null) return includedUnitsLeft(ledger);
   if (ledger.spendLimitMicroUsd === null || price === 0) return Number.POSITIVE_INFINITY;
-  const planPeriods = withHeld(ledger);
+  const planPeriods = ledger.tallies.map((tally) => ({ ...tally, units: withHeld(tally) }));
   const base = basePrices(ledger.period, planPeriods).reduce((total, share) => total + share, 0);
   const rest = ledger.spendLimitMicroUsd - base - overagePrice(planPeriods);
   return includedUnitsLeft(ledger) + Math.max(0, Math.floor(rest / price));
 }
 
-function withHeld(ledger: Ledger): PlanPeriod[] {
-  return ledger.tallies.map((tally) => ({ ...tally, units: tally.units + tally.heldUnits }));
-}
+const withHeld = ({ units, heldUnits }: Tally): number => units + heldUnits;
