@@ -29,13 +29,26 @@ export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Cloc
     perf: { now: clock.monotonic },
     ttlResolution: 0,
   });
+  /** No more than there are look-ups on their way or waiting. */
+  const onTheirWay = new Map<string, Promise<MailHost>>();
 
-  async function reachOf(host: string): Promise<MailHost> {
-    const fixed = reachWithoutDns(host);
-    if (fixed !== null) return { reach: fixed, alias: false, expiresAt: Number.POSITIVE_INFINITY };
+  function reachOf(host: string): Promise<MailHost> {
     const before = known.get(host);
-    if (before !== undefined) return before;
+    if (before !== undefined) return Promise.resolve(before);
+    const same = onTheirWay.get(host);
+    if (same !== undefined) return same;
+    const fixed = reachWithoutDns(host);
+    if (fixed !== null) {
+      return Promise.resolve({ reach: fixed, alias: false, expiresAt: Number.POSITIVE_INFINITY });
+    }
+    const work = findAndKeep(host);
+    onTheirWay.set(host, work);
+    return work;
+  }
+
+  async function findAndKeep(host: string): Promise<MailHost> {
     const found = await resolve(cache, host);
+    onTheirWay.delete(host);
     const ttlMs = found.expiresAt - clock.monotonic();
     if (ttlMs > 0) known.set(host, found, { ttl: ttlMs });
     return found;
