@@ -103,9 +103,12 @@ function readTag(text: string): { name: string; value: string } | null {
   return { name: text.slice(0, equals).trim().toLowerCase(), value: text.slice(equals + 1).trim() };
 }
 
-/** A record whose policies cannot be read counts as `none` if it asks for reports, and else for nothing (4.10.1). */
+/**
+ * A record without `p` counts as `none` (4.7); one whose policies cannot be read does so if it asks for reports,
+ * and else counts for nothing (4.10.1).
+ */
 function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "publicSuffix"> {
-  const policy = readPolicy(tags.get("p"));
+  const policy = readPolicy(tags.get("p") ?? "none");
   const subdomainPolicy = readPolicy(tags.get("sp"));
   const missingPolicy = readPolicy(tags.get("np"));
   const faulty =
