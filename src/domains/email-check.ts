@@ -3,7 +3,7 @@ import { createAddressParser } from "../email/address.ts";
 import type { DomainFacts } from "../email/domain-facts.ts";
 import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import { verifyEmail } from "../email/verification.ts";
+import { createEmailJudge } from "../email/verification.ts";
 import type { DomainFactsSource } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it. */
@@ -24,12 +24,13 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
     return judgement;
   };
   const { mailDomainOf } = createAddressParser();
+  const judge = createEmailJudge();
   return async (text, options) => {
     const domain = mailDomainOf(text);
-    if (domain === null) return verifyEmail(text, undefined);
+    if (domain === null) return judge(text, undefined);
     const facts =
       source.cachedFacts(domain, options) ??
       (await source.factsOf(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs }));
-    return verifyEmail(text, judgementOf(facts));
+    return judge(text, judgementOf(facts));
   };
 }

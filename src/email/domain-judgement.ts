@@ -44,18 +44,26 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
 }
 
 function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"] {
-  const known: Verdict[] = [];
+  // Most local parts are no gibberish: theirs are looked up without a search.
+  const plain: Verdict[] = [];
+  const graded = new Map<number, Verdict>();
+
+  function verdictWith(isRole: boolean, finding: Finding | null, gibberishScore: number): Verdict {
+    const all = new Set(findings);
+    if (isRole) all.add("role_account");
+    if (finding !== null) all.add(finding);
+    return verdictOf(all, gibberishScore);
+  }
+
   return (isRole, gibberishScore) => {
     const finding = gibberishFinding(gibberishScore);
-    const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + (isRole ? 1 : 0);
-    let verdict = known[key];
-    if (verdict === undefined) {
-      const all = new Set(findings);
-      if (isRole) all.add("role_account");
-      if (finding !== null) all.add(finding);
-      verdict = verdictOf(all, gibberishScore);
-      known[key] = verdict;
-    }
+    const role = isRole ? 1 : 0;
+    const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + role;
+    let verdict = finding === null ? plain[role] : graded.get(key);
+    if (verdict !== undefined) return verdict;
+    verdict = verdictWith(isRole, finding, gibberishScore);
+    if (finding === null) plain[role] = verdict;
+    else graded.set(key, verdict);
     return verdict;
   };
 }

@@ -1,4 +1,4 @@
-import { acceptedLocalPart, createAddressParser, type ParsedAddress, parseAddress } from "./address.ts";
+import { acceptedLocalPart, createAddressParser, type ParsedAddress } from "./address.ts";
 import type { DomainJudgement } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { gibberishScore } from "./gibberish.ts";
@@ -13,12 +13,7 @@ import { suggestDomain } from "./suggestion.ts";
  */
 export type EmailJudge = (text: string, judgement: DomainJudgement | undefined) => EmailVerification;
 
-export const verifyEmail: EmailJudge = (text, judgement) =>
-  judgement === undefined
-    ? refusal(text, parseAddress(text), meantByRefused)
-    : judged(text, acceptedLocalPart(text), judgement);
-
-/** A judge for many addresses: it remembers what refused domains come to. */
+/** Creates a judge. It remembers what refused domains come to, which only saves time. */
 export function createEmailJudge(): EmailJudge {
   const parser = createAddressParser();
   const meantBy = rememberedSuggestions();

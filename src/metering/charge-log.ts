@@ -203,29 +203,46 @@ function caught(work: () => void): unknown {
  * one endpoint in one commit is one event.
  */
 function writeEntries(store: Store, entries: readonly ChargeEntry[]): void {
+  const sums = sumsOf(entries);
   const counters = new Map<number, { units: number; calls: number }>();
-  const days = new Map<string, ChargeEntry & { units: number; calls: number }>();
+  for (const { planPeriodId, units, calls } of sums) {
+    const counter = counters.get(planPeriodId) ?? { units: 0, calls: 0 };
+    counters.set(planPeriodId, { units: counter.units + units, calls: counter.calls + calls });
+  }
   store.transact(() => {
-    for (const { accountId, planPeriodId, at, endpoint, units, calls } of entries) {
-      const counter = counters.get(planPeriodId);
-      if (counter === undefined) counters.set(planPeriodId, { units, calls });
-      else {
-        counter.units += units;
-        counter.calls += calls;
-      }
-      const key = `${planPeriodId} ${Math.floor(at / DAY_MS)} ${endpoint}`;
-      const sums = days.get(key);
-      if (sums === undefined) days.set(key, { accountId, planPeriodId, at, endpoint, units, calls });
-      else {
-        sums.units += units;
-        sums.calls += calls;
-      }
-    }
     for (const [planPeriodId, { units, calls }] of counters)
       store.planPeriods.add(planPeriodId, units, calls);
-    for (const { accountId, planPeriodId, at, endpoint, units, calls } of days.values()) {
+    for (const { accountId, planPeriodId, at, endpoint, units, calls } of sums) {
       if (units > 0) store.usage.insertEvent({ accountId, planPeriodId, at, endpoint, units });
       store.usage.addDay({ accountId, day: dayOf(at), endpoint, calls, units });
     }
   });
 }
+
+/** The entries of each plan period, day and endpoint as one. Neighbours mostly belong together. */
+function sumsOf(entries: readonly ChargeEntry[]): readonly ChargeEntry[] {
+  const sums = new Map<string, Summed>();
+  let sum: Summed | undefined;
+  for (const entry of entries) {
+    if (sum === undefined || !isSummedWith(sum, entry)) {
+      const key = `${entry.planPeriodId} ${dayNumber(entry)} ${entry.endpoint}`;
+      sum = sums.get(key) ?? { ...entry, units: 0, calls: 0 };
+      sums.set(key, sum);
+    }
+    sum.units += entry.units;
+    sum.calls += entry.calls;
+  }
+  return [...sums.values()];
+}
+
+type Summed = ChargeEntry & { units: number; calls: number };
+
+function isSummedWith(one: ChargeEntry, other: ChargeEntry): boolean {
+  return (
+    one.planPeriodId === other.planPeriodId &&
+    one.endpoint === other.endpoint &&
+    dayNumber(one) === dayNumber(other)
+  );
+}
+
+const dayNumber = ({ at }: ChargeEntry): number => Math.floor(at / DAY_MS);

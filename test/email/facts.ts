@@ -2,13 +2,13 @@ import { mailDomainOf } from "../../src/email/address.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../../src/email/domain-facts.ts";
 import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import type { EmailVerification } from "../../src/email/email-verification.ts";
-import { type EmailJudge, verifyEmail } from "../../src/email/verification.ts";
+import { createEmailJudge, type EmailJudge } from "../../src/email/verification.ts";
 
 /** The result for an address where these are the facts about its domain. */
 export function judgedBy(
   text: string,
   factsOf: (domain: string) => DomainFacts,
-  judge: EmailJudge = verifyEmail,
+  judge: EmailJudge = createEmailJudge(),
 ): EmailVerification {
   const domain = mailDomainOf(text);
   return judge(text, domain === null ? undefined : judgeDomain(factsOf(domain)));

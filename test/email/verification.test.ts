@@ -5,7 +5,7 @@ import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { EMAIL_SUB_STATUSES, type EmailVerification } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { SCORE_BANDS } from "../../src/email/verdict.ts";
-import { checkFailed, verifyEmail } from "../../src/email/verification.ts";
+import { checkFailed, createEmailJudge } from "../../src/email/verification.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import invalidText from "../vectors/email/address.invalid.txt" with { type: "text" };
 import { quickestMs } from "./duration.ts";
@@ -68,12 +68,16 @@ describe("a result", () => {
     expect(judge("jane@acme-tools.com", "mx targets=dead")).toMatchObject({ has_mx: true });
   });
 
-  test("is the same from a judgement kept by the caller", () => {
+  test("is the same from a judge and a judgement that are kept", () => {
     const facts = factsFrom("acme-tools.com", "mx free spf=none");
     const kept = judgeDomain(facts);
+    const keptJudge = createEmailJudge();
     for (const local of ["jane", "info", "xk7qz9vw2pq4", "J.Roe+x"]) {
       const text = `${local}@acme-tools.com`;
-      expect(verifyEmail(text, kept)).toEqual(judge(text, "mx free spf=none"));
+      expect(keptJudge(text, kept)).toEqual(judge(text, "mx free spf=none"));
+    }
+    for (const refused of ["a@gmail.con", "b@gmail.con", "a@gmail..com", "c@gmail.con", "no address"]) {
+      expect(keptJudge(refused, undefined)).toEqual(judge(refused));
     }
   });
 
