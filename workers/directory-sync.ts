@@ -41,8 +41,8 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   }
   const { reply, transfer } = await answer(data);
   self.postMessage(reply, transfer);
-  // Each call leaves much behind, and nothing else happens in this thread until the next one.
-  setTimeout(() => Bun.gc(true), 0);
+  // A sync leaves much behind, and nothing else happens in this thread until the next one.
+  setTimeout(data.call === "gzip" ? edenGC : () => Bun.gc(true), 0);
 };
 
 async function answer(request: Extract<SyncRequest, { id: number }>): Promise<Answer> {

@@ -14,6 +14,7 @@ export function* exportParts(
   createPart = (bytes: number) => new Uint8Array(bytes),
 ): Generator<Uint8Array<ArrayBuffer>> {
   const isArray = form === "json";
+  const copyRow = createRowCopier(snapshot);
   let part = createPart(PART_BYTES);
   let used = 0;
   const put = (byte: number): void => {
@@ -29,8 +30,7 @@ export function* exportParts(
       used = 0;
     }
     if (isArray && row > 0) put(0x2c);
-    // Looked up only now: while a part was on its way the text may have moved to its file.
-    part.set(rowBytes(snapshot, row), used);
+    copyRow(row, part, used);
     used += length;
     if (!isArray) put(0x0a);
   }
@@ -43,6 +43,27 @@ export function* exportParts(
     put(0x5d);
   }
   if (used > 0) yield part.subarray(0, used);
+}
+
+/** Copies texts one by one, each from where it lies by then: in memory without a view made for it. */
+function createRowCopier(snapshot: SnapshotRows) {
+  const { segments, rowSegment, rowOffset, rowLength } = snapshot;
+  const seen: (Uint8Array | undefined)[] = [];
+  const buffers: Buffer[] = [];
+  return (row: number, target: Uint8Array, at: number): void => {
+    const segment = rowSegment[row] ?? 0;
+    const bytes = segments[segment];
+    if (bytes === undefined || bytes.length === 0) {
+      target.set(rowBytes(snapshot, row), at);
+      return;
+    }
+    if (seen[segment] !== bytes) {
+      seen[segment] = bytes;
+      buffers[segment] = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
+    }
+    const offset = rowOffset[row] ?? 0;
+    buffers[segment]?.copy(target, at, offset, offset + (rowLength[row] ?? 0));
+  };
 }
 
 /** The export as one gzip body. */

@@ -1,6 +1,6 @@
 import { type Listing, listingText, priceMicroUsd } from "./listing.ts";
 import { payeeKey } from "./payee.ts";
-import { bytesAt, type Place, type Segment, type SegmentWriter } from "./shared-bytes.ts";
+import { bytesAt, hasText, type Place, type Segment, type SegmentWriter } from "./shared-bytes.ts";
 import type { SortField } from "./snapshot.ts";
 import { createDictionary, type Dictionary } from "./text-index.ts";
 import { wordsOfListing } from "./words.ts";
@@ -32,7 +32,7 @@ export function createRow(
   parts: { readonly writer: SegmentWriter; readonly dictionary: Dictionary },
 ): Row {
   const bytes = parts.writer.encode(listingText(listing, payToChangedAt));
-  if (previous !== undefined && Buffer.compare(bytesAt(previous), bytes) === 0) return previous;
+  if (previous !== undefined && hasText(previous, bytes)) return previous;
   const { evidence } = listing;
   const { segment, offset, length } = parts.writer.write(bytes);
   const payee = payeeKey(evidence.pay_to) ?? evidence.pay_to;

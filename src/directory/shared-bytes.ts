@@ -105,8 +105,16 @@ export function copyText(place: Place, target: Buffer, at: number): number {
   return bytes.copy(target, at, place.offset - from, place.offset - from + place.length);
 }
 
+export function hasText(place: Place, text: Uint8Array): boolean {
+  if (place.length !== text.length) return false;
+  const { bytes, from } = windowOn(place);
+  const start = place.offset - from;
+  return bytes.compare(text, 0, text.length, start, start + place.length) === 0;
+}
+
 export function isSameText(a: Place, b: Place): boolean {
   if (a.length !== b.length) return false;
+  if (a.segment === b.segment && a.offset === b.offset) return true;
   // Two windows on one segment would be the same memory.
   if (a.segment === b.segment) return Buffer.from(bytesAt(a)).equals(bytesAt(b));
   const first = windowOn(a);
