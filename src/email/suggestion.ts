@@ -6,6 +6,7 @@
 import { bestTail, type Candidate, isBetter, tailFor } from "./domain-end.ts";
 import type { MailEvidence } from "./domain-facts.ts";
 import { editCost, leastEditCost, letterMask } from "./edit-cost.ts";
+import { lookAlike } from "./look-alike.ts";
 import { isIcannTld } from "./mail-domain.ts";
 import { providerOf } from "./providers.ts";
 import { withRepairedTld } from "./tld-repair.ts";
@@ -35,6 +36,8 @@ export function suggestDomain(domain: string, mail: MailEvidence): string | null
   if (providerOf(name) !== undefined) return name === domain ? null : name;
   const squatted = squats.get(name);
   if (squatted !== undefined) return squatted;
+  const drawnLike = lookAlike(name);
+  if (drawnLike !== null) return drawnLike;
   if (mail === "works" || notTypos.has(name)) return null;
   if (name.startsWith("www.") && providerOf(name.slice(4)) !== undefined) return name.slice(4);
   const dotted = undotted.get(name.replaceAll(".", ""));
@@ -55,7 +58,7 @@ function tidied(domain: string): string {
 
 /** A provider's name alone, as in `user@gmail`. */
 function withoutTail(name: string): string | null {
-  const undottedDomain = dotless.get(name);
+  const undottedDomain = dotless.get(name) ?? dotless.get(name.replace(/[-_]/g, ""));
   if (undottedDomain !== undefined) return undottedDomain;
   const family = familyOfHead.get(name);
   if (family !== undefined && family.weight >= 20) return bestTail(family, "", true)?.domain ?? null;

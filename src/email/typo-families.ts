@@ -32,7 +32,7 @@ export const notTypos: ReadonlySet<string> = new Set(
     .flatMap((line) => line.split(" ")),
 );
 export const undotted: ReadonlyMap<string, string> = undottedTargets();
-/** Every mailbox provider's name without its dots, for text that has none and so cannot be right as it stands. */
+/** Every mailbox provider's name without its dots, with and without its hyphens, for text that has none and so cannot be right as it stands. */
 export const dotless: ReadonlyMap<string, string> = dotlessNames();
 
 function familiesOf(): readonly Family[] {
@@ -85,8 +85,9 @@ function dotlessNames(): ReadonlyMap<string, string> {
 
 /** The first is the most used. */
 function keepFirst(names: Map<string, string>, domain: string): void {
-  const name = domain.replaceAll(".", "");
-  if (!names.has(name)) names.set(name, domain);
+  for (const name of [domain.replaceAll(".", ""), domain.replace(/[.-]/g, "")]) {
+    if (!names.has(name)) names.set(name, domain);
+  }
 }
 
 export function headOf(domain: string): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { domainToASCII } from "node:url";
 import fc from "fast-check";
 import type { MailEvidence } from "../../src/email/domain-facts.ts";
 import { editCost } from "../../src/email/edit-cost.ts";
@@ -41,6 +42,28 @@ describe("a slip", () => {
     expect(suggestDomain("gmxch", "none")).toBe("gmx.ch");
     expect(suggestDomain("webde", "none")).toBe("web.de");
     expect(suggestDomain("inboxlv", "none")).toBe("inbox.lv");
+  });
+
+  test("that has another mark for the dot is told", () => {
+    expect(suggestDomain("gmail_com", "none")).toBe("gmail.com");
+    expect(suggestDomain("t-online-de", "none")).toBe("t-online.de");
+  });
+
+  test("into letters drawn like a provider's is told whoever takes the mail", () => {
+    for (const [typed, meant] of [
+      ["gmаil.com", "gmail.com"],
+      ["yаhоо.co.uk", "yahoo.co.uk"],
+      ["οutlook.com", "outlook.com"],
+      ["gmáil.com", "gmail.com"],
+      ["hotmaıl.com", "hotmail.com"],
+    ] as const) {
+      const name = domainToASCII(typed);
+      expect(name).toStartWith("xn--");
+      for (const mail of EVIDENCE) expect(suggestDomain(name, mail)).toBe(meant);
+    }
+    for (const own of ["ме.com", "мейл.com", "münchen.de", "почта.рф", "café.com"]) {
+      expect(suggestDomain(domainToASCII(own), "unknown")).toBeNull();
+    }
   });
 
   test("of a letter typed twice in a top-level domain is told for any name", () => {
