@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Listing } from "../../src/directory/listing.ts";
-import { type DirectoryQuery, findMatches, queryOf } from "../../src/directory/query.ts";
+import {
+  type DirectoryQuery,
+  findMatches,
+  type QueryParameters,
+  queryOf,
+} from "../../src/directory/query.ts";
 import { createRow } from "../../src/directory/row.ts";
 import { createSegmentWriter } from "../../src/directory/shared-bytes.ts";
 import { findHost, rowBytes, type Snapshot, SORT_FIELDS } from "../../src/directory/snapshot.ts";
@@ -164,6 +169,68 @@ describe("pages", () => {
       expect(rows).toEqual([...all.rows]);
     }
   });
+});
+
+describe("what the filters let through", () => {
+  /** Small sizes, where sets of 32 rows have their borders, and one with many steps of bounds. */
+  const sizes = [0, 1, 2, 31, 32, 33, 64, 65, 97, 300];
+  const bounds = [0, 1, 36, 37, 50, 99, 100] as const;
+  const queries: readonly QueryParameters[] = SORT_FIELDS.flatMap((sort, at) =>
+    (["asc", "desc"] as const).flatMap((order) =>
+      bounds.map((bound) => ({
+        sort,
+        order,
+        ...(at % 2 === 0 || bound % 2 === 0 ? { min_score: bound } : {}),
+        ...(at % 3 !== 0 ? { min_uptime: bound / 100 } : {}),
+        ...(at % 2 === 1 ? { max_price_usd: `0.${String(bound * 9999).padStart(6, "0")}` } : {}),
+        ...(bound === 36 ? { q: "number" } : {}),
+        ...(bound === 50 ? { q: "maps s" } : {}),
+        ...(bound === 99 ? { payee: payee(5) } : {}),
+      })),
+    ),
+  );
+  test.each(sizes)(
+    "of %d listings is what a plain scan of the sort order lets through, page by page",
+    (size) => {
+      const snapshot = snapshotOf(listings(size));
+      for (const parameters of queries) {
+        const { sort, order } = parameters;
+        const all = found(snapshot, queryOf({ sort, order }));
+        const expected = all.filter((record) => passes(record, parameters)).map((record) => record.host);
+        expect(found(snapshot, queryOf(parameters)).map((record) => record.host)).toEqual(expected);
+        expect(findMatches(snapshot, queryOf(parameters), 0, 1).total).toBe(expected.length);
+        expect(walk(snapshot, queryOf(parameters), 7)).toEqual(expected);
+      }
+    },
+  );
+
+  function passes(record: TestListing, { q, payee: address, ...parameters }: QueryParameters): boolean {
+    const { price_usd: price, uptime_30d: uptime, pay_to: payTo } = record.evidence;
+    const words = `${record.host} ${record.service_name ?? ""} ${record.description} v1 run`
+      .toLowerCase()
+      .split(/[^a-z0-9]+/);
+    const [last = "", ...others] = (q ?? "").split(" ").reverse();
+    return (
+      record.score >= (parameters.min_score ?? 0) &&
+      (parameters.min_uptime === undefined || (uptime !== null && uptime >= parameters.min_uptime)) &&
+      (parameters.max_price_usd === undefined || (price !== null && price <= parameters.max_price_usd)) &&
+      (address === undefined || payTo === address) &&
+      others.every((word) => words.includes(word)) &&
+      words.some((word) => word.startsWith(last))
+    );
+  }
+
+  function walk(snapshot: Snapshot, query: DirectoryQuery, limit: number): string[] {
+    const hosts: string[] = [];
+    for (let place: number | null = 0; place !== null; ) {
+      const page = findMatches(snapshot, query, place, limit);
+      expect(page.rows.length).toBeLessThanOrEqual(limit);
+      const texts = page.rows.map((row) => new TextDecoder().decode(rowBytes(snapshot, row)));
+      hosts.push(...texts.map((text) => (JSON.parse(text) as TestListing).host));
+      place = page.nextPlace;
+    }
+    return hosts;
+  }
 });
 
 test("every host is found, and no other", () => {
