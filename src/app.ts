@@ -81,7 +81,7 @@ function openBoundary(
     stamp: guard.stamp,
     report(report) {
       metrics.observe(report);
-      logCall(log, report);
+      if (log.writes("info")) logCall(log, report);
     },
     reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
     refusalOf,

@@ -6,6 +6,8 @@ import type { LogLevel } from "./config.ts";
 export type Log = {
   readonly [level in Exclude<LogLevel, "silent">]: (event: string, facts?: Facts) => void;
 } & {
+  /** Whether lines of this level are written: facts need not be gathered for those that are not. */
+  readonly writes: (level: Exclude<LogLevel, "silent">) => boolean;
   /** Writes what is gathered, at once. */
   readonly flush: () => void;
 };
@@ -26,6 +28,7 @@ export function createLog(level: LogLevel, sink: LogSink = standardOutput()): Lo
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
+    writes: (name) => logger.isLevelEnabled(name),
     flush: () => sink.flush?.(),
   };
 }
