@@ -194,7 +194,7 @@ describe("what the filters let through", () => {
     (size) => {
       const snapshot = snapshotOf(listings(size));
       for (const parameters of queries) {
-        const { sort, order } = parameters;
+        const { sort = "score", order = "asc" } = parameters;
         const all = found(snapshot, queryOf({ sort, order }));
         const expected = all.filter((record) => passes(record, parameters)).map((record) => record.host);
         expect(found(snapshot, queryOf(parameters)).map((record) => record.host)).toEqual(expected);
