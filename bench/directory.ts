@@ -281,18 +281,23 @@ async function measureQueries(directory: Directory, when: string): Promise<void>
   for (const [name, parameters] of cases) {
     const times: number[] = [];
     let total = 0;
+    let longest = { ms: 0, waitedMs: 0 };
     for (let turn = 0; turn < 60; turn++) {
+      const waitedMs = mainThreadWaitedMs();
       const startedMs = performance.now();
       const snapshot = directory.view()?.snapshot;
       if (snapshot === undefined) throw new Error("no snapshot");
       const matches = findMatches(snapshot, queryOf(parameters), 0, 50);
       joinListings(snapshot, matches.rows, "[", "]");
-      times.push(performance.now() - startedMs);
+      const ms = performance.now() - startedMs;
+      times.push(ms);
+      if (ms > longest.ms) longest = { ms, waitedMs: mainThreadWaitedMs() - waitedMs };
       total = matches.total;
       await Bun.sleep(0);
     }
     const bound = parameters.q === undefined ? LONGEST_PAGE : LONGEST_SEARCH;
-    say(`${name}${when}`, `${total} matches, ${spread(times, bound)}`);
+    const waited = `${longest.waitedMs.toFixed(2)} ms of the longest in wait for a core`;
+    say(`${name}${when}`, `${total} matches, ${spread(times, bound)}, ${waited}`);
   }
 }
 
@@ -320,6 +325,12 @@ async function longestGap(work: () => Promise<unknown>): Promise<Gap> {
   await Bun.sleep(5);
   clearInterval(timer);
   return { gapMs, busyMs, tookMs: performance.now() - startedMs };
+}
+
+/** How long the main thread was ready to go on and had no core. */
+function mainThreadWaitedMs(): number {
+  const [, waited = "0"] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+  return Number(waited) / 1e6;
 }
 
 /** CPU time of the main thread as Linux counts it. */
