@@ -180,6 +180,35 @@ describe("former snapshots", () => {
   }, 30_000);
 });
 
+test("a restart takes a large directory from base and log byte for byte, into memory", async () => {
+  await using opened = await openThreaded();
+  const records = edition(0);
+  await opened.take(records);
+  for (let n = 0; n < LISTINGS; n += 4) {
+    records[n] = listing(n, (record) => {
+      record.description = `edition 1, ${"ünïcode ".repeat(n % 9)}`;
+    });
+  }
+  const before = await opened.take(records);
+  await using again = createSyncThread({
+    workerFile: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+    settings: {
+      upstream: null,
+      file: join(opened.path, "../listings.ndjson"),
+      allowPrivateUpstream: false,
+      allowRedirects: false,
+      folder: opened.path,
+    },
+  });
+  const { published, problems } = await again.open();
+  if (published === null) throw new Error(problems.join());
+  const { snapshot } = published;
+  expect(problems).toEqual([]);
+  expect(snapshot).toMatchObject({ version: before.version, digest: before.digest, count: LISTINGS });
+  expect(areInMemory(snapshot, allRows(snapshot))).toBe(true);
+  expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(before.digest);
+}, 20_000);
+
 test("a sync that is refused or fails leaves no file open and the memory of the last good state as it was", async () => {
   using folder = temporaryFolder("spool");
   const file = join(folder.path, "listings.ndjson");
