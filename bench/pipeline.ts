@@ -115,7 +115,7 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
       items,
       repeats,
       domainNumbers,
-      facts: await factsWith(newDomains),
+      facts: await factsWith({ newDomains, domainNumbers }),
       country: null,
       separator: ",",
       continues: position > 0,

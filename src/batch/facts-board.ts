@@ -1,5 +1,5 @@
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
-import { type Board, NUMBERS_PER_PLACE } from "./messages.ts";
+import { type Board, NO_DOMAIN, NUMBERS_PER_PLACE } from "./messages.ts";
 import type { GatherFacts } from "./runner.ts";
 
 /**
@@ -18,29 +18,35 @@ export type Place = {
   readonly end: number;
 };
 
-const BOARD_BYTES = 8 * 1024 * 1024;
+/** A thread that is handed a board counts all of it as memory in use, for each chunk anew: so boards are small. */
+const BOARD_BYTES = 128 * 1024;
+/** Facts on boards older than these are written again when they are needed. */
+const BOARDS_MAX = 128;
 
 /** A board is only ever added to, and a full one is followed by another. */
-export function createFactsBoard(boardBytes = BOARD_BYTES): FactsBoard {
+export function createFactsBoard(boardBytes = BOARD_BYTES, boardsMax = BOARDS_MAX): FactsBoard {
+  const known = new WeakMap<KnownDomain, Place>();
+  const boards: Board[] = [];
   let nextKey = 1;
-  let board: Board = { firstKey: nextKey, memory: new SharedArrayBuffer(boardBytes) };
-  let bytes = Buffer.from(board.memory);
+  let bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let used = 0;
-  let known = new WeakMap<KnownDomain, Place>();
 
-  function begin(bytesMin: number): void {
-    board = { firstKey: nextKey, memory: new SharedArrayBuffer(Math.max(boardBytes, bytesMin)) };
+  function begin(bytesMin: number): Board {
+    const board = { firstKey: nextKey, memory: new SharedArrayBuffer(Math.max(boardBytes, bytesMin)) };
+    boards.push(board);
+    if (boards.length > boardsMax) boards.shift();
     bytes = Buffer.from(board.memory);
     used = 0;
-    known = new WeakMap();
+    return board;
   }
 
   return {
     place(domain) {
       const written = known.get(domain);
-      if (written !== undefined) return written;
+      if (written !== undefined && written.key >= (boards[0]?.firstKey ?? 0)) return written;
       const length = Buffer.byteLength(domain.json);
-      if (used + length > bytes.byteLength) begin(length);
+      const last = used + length > bytes.byteLength ? undefined : boards.at(-1);
+      const board = last ?? begin(length);
       const place = { board, key: nextKey, start: used, end: used + bytes.write(domain.json, used) };
       nextKey += 1;
       used = place.end;
@@ -58,6 +64,7 @@ export function createGatherFacts(
 ): GatherFacts {
   return (domainCount, options) => {
     const boards: Board[] = [];
+    const boardOf = new Uint32Array(domainCount);
     const places = new SharedArrayBuffer(domainCount * NUMBERS_PER_PLACE * Uint32Array.BYTES_PER_ELEMENT);
     const numbers = new Uint32Array(places);
     let taken = 0;
@@ -65,13 +72,23 @@ export function createGatherFacts(
 
     function note(number: number, domain: KnownDomain): void {
       const { board, key, start, end } = factsBoard.place(domain);
-      if (boards.at(-1) !== board) boards.push(board);
       numbers.set([key, start, end], number * NUMBERS_PER_PLACE);
+      // A domain met before is on an older board: there are few.
+      let at = boards.lastIndexOf(board);
+      if (at === -1) at = boards.push(board) - 1;
+      boardOf[number] = at;
     }
 
-    return async (domains) => {
+    /** The boards that a chunk needs, in the order of their keys. */
+    function boardsFor(domainNumbers: Uint32Array): Board[] {
+      const isNeeded = new Uint8Array(boards.length);
+      for (const number of domainNumbers) if (number !== NO_DOMAIN) isNeeded[boardOf[number] ?? 0] = 1;
+      return boards.filter((_, at) => isNeeded[at] === 1).sort((a, b) => a.firstKey - b.firstKey);
+    }
+
+    return async ({ newDomains, domainNumbers }) => {
       const unknown: { readonly number: number; readonly domain: string }[] = [];
-      for (const domain of domains === "" ? [] : domains.split("\n")) {
+      for (const domain of newDomains === "" ? [] : newDomains.split("\n")) {
         const number = taken++;
         const known = source.knownDomain(domain, options);
         if (known === undefined) unknown.push({ number, domain });
@@ -85,7 +102,7 @@ export function createGatherFacts(
       const lookups = Array.from({ length: Math.min(lookupsMax, unknown.length) }, lookUpInTurn);
       before = Promise.all([before, ...lookups]);
       await before;
-      return { boards: [...boards], places };
+      return { boards: domainNumbers === null ? [] : boardsFor(domainNumbers), places };
     };
   };
 }

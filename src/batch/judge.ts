@@ -36,16 +36,24 @@ export function judgeItems<Item>(
     else if (verdict.chargeable) chargeable += 1;
     position += 1;
   }
-  const text = writtenDown(results, task.separator);
-  const bytes = new TextEncoder().encode(task.continues ? task.separator + text : text);
-  return { bytes, counts, chargeable };
+  return { bytes: writtenDown(results, task), counts, chargeable };
 }
 
-/** All at once, as far as the separator lets: it takes two thirds of the time of one by one. */
-function writtenDown(results: readonly object[], separator: JudgeTask["separator"]): string {
-  if (separator === ",") return JSON.stringify(results).slice(1, -1);
-  return results.map((result) => JSON.stringify(result)).join(separator);
+/**
+ * The results, joined by the separator and led by one where the chunk continues a reply. A list is written at once,
+ * as that takes two thirds of the time of one by one, and its brackets are then passed over or replaced in place.
+ */
+function writtenDown(results: readonly object[], { separator, continues }: JudgeTask): Uint8Array {
+  if (separator === ",") {
+    const list = new TextEncoder().encode(JSON.stringify(results));
+    list[0] = COMMA;
+    return list.subarray(continues ? 0 : 1, -1);
+  }
+  const lines = results.map((result) => JSON.stringify(result));
+  return new TextEncoder().encode((continues ? separator : "") + lines.join(separator));
 }
+
+const COMMA = 0x2c;
 
 function attempt<Item>(
   item: Item,

@@ -76,6 +76,7 @@ export type JudgeTask = {
 
 /** Facts of a batch's domains, in memory that the threads share. */
 export type FactsOnBoards = {
+  /** Those that the chunk needs, in the order of their keys. */
   readonly boards: readonly Board[];
   /** For each domain by its number: the key of its facts, and where they start and end. A key of 0: not known. */
   readonly places: SharedArrayBuffer;
@@ -83,7 +84,7 @@ export type FactsOnBoards = {
 
 /** Facts as JSON, never changed once they are written. Each key stands for one text for ever. */
 export type Board = {
-  /** Facts with this key and higher ones stand here, up to the first key of the next board. */
+  /** Facts with this key and higher ones stand here, up to the first key of the board that was begun next. */
   readonly firstKey: number;
   readonly memory: SharedArrayBuffer;
 };

@@ -22,13 +22,13 @@ export type JudgeOptions = {
 };
 
 /**
- * Begins to find the facts of a batch that has so many mail domains. What it returns takes the new domains of each
- * chunk in turn, and answers when these and all before them are found. `deadlineMs` is on the monotonic clock.
+ * Begins to find the facts of a batch that has so many mail domains. What it returns takes the chunks in turn, and
+ * answers when the domains of a chunk and of all before it are found. `deadlineMs` is on the monotonic clock.
  */
 export type GatherFacts = (
   domainCount: number,
   options: { readonly deep: boolean; readonly dns: boolean; readonly deadlineMs: number },
-) => (newDomains: string) => Promise<FactsOnBoards>;
+) => (chunk: Pick<Chunk, "newDomains" | "domainNumbers">) => Promise<FactsOnBoards>;
 
 export type BatchRunner = {
   /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
@@ -93,7 +93,7 @@ export function createBatchRunner({
       items: chunk.items,
       repeats: chunk.repeats,
       domainNumbers: chunk.domainNumbers,
-      facts: factsWith === null ? null : await factsWith(chunk.newDomains),
+      facts: factsWith === null ? null : await factsWith(chunk),
       country: options.country,
       separator: options.separator,
       continues: chunk.position > 0,

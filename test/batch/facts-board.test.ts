@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createFactsBoard, createGatherFacts, type Place } from "../../src/batch/facts-board.ts";
-import { type FactsOnBoards, NUMBERS_PER_PLACE } from "../../src/batch/messages.ts";
+import { type FactsOnBoards, NO_DOMAIN, NUMBERS_PER_PLACE } from "../../src/batch/messages.ts";
 import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
 
 const known = (domain: string, padding = ""): KnownDomain => {
@@ -34,6 +34,17 @@ describe("the board of facts", () => {
     for (const { key, board: at } of places) expect(key).toBeGreaterThanOrEqual(at.firstKey);
   });
 
+  test("is written again where what it stood on is too old, so that the boards are bounded", () => {
+    const board = createFactsBoard(300, 4);
+    const domains = Array.from({ length: 20 }, (_, n) => known(`d${n}.com`));
+    const places = domains.map((domain) => board.place(domain));
+    const again = domains.map((domain) => board.place(domain));
+    expect(again.map(read)).toEqual(domains.map(({ json }) => json));
+    expect(again.at(-1)?.key).toBeGreaterThan(places.at(-1)?.key ?? 0);
+    expect(board.place(domains.at(-1) as KnownDomain)).toBe(again.at(-1) as Place);
+    expect(new Set(again.slice(-8).map((place) => place.board)).size).toBeLessThanOrEqual(4);
+  });
+
   test("takes any facts, however long, in whatever script", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary", maxLength: 400 }), { maxLength: 8 }), (paddings) => {
@@ -58,9 +69,14 @@ describe("the facts of a batch", () => {
   }
   const options = { deep: false, dns: true, deadlineMs: Number.POSITIVE_INFINITY };
 
-  function domainsOn({ boards, places }: FactsOnBoards): (string | null)[] {
+  const chunk = (newDomains: string, ...numbers: readonly number[]) => ({
+    newDomains,
+    domainNumbers: Uint32Array.from(numbers),
+  });
+
+  function domainsOn({ boards, places }: FactsOnBoards, count: number): (string | null)[] {
     const numbers = new Uint32Array(places);
-    return Array.from({ length: numbers.length / NUMBERS_PER_PLACE }, (_, number) => {
+    return Array.from({ length: count }, (_, number) => {
       const [key = 0, start = 0, end = 0] = numbers.subarray(number * NUMBERS_PER_PLACE);
       const board = boards.findLast(({ firstKey }) => firstKey <= key);
       return board === undefined ? null : JSON.parse(read({ board, key, start, end })).domain;
@@ -71,37 +87,53 @@ describe("the facts of a batch", () => {
     const { answers, source: facts } = source();
     const gather = createGatherFacts(facts, createFactsBoard(200), 8);
     const factsWith = gather(5, options);
-    const first = factsWith("a.com\nk1.com\nb.com");
-    const second = factsWith("k2.com\nc.com");
+    const first = factsWith(chunk("a.com\nk1.com\nb.com", 0, 1, 2, NO_DOMAIN));
+    const second = factsWith(chunk("k2.com\nc.com", 0, 1, 2, 3, 4));
     for (const domain of ["c.com", "b.com", "a.com"]) answers.get(domain)?.();
-    expect(domainsOn(await second)).toEqual(["a.com", "k1.com", "b.com", "k2.com", "c.com"]);
-    expect(domainsOn(await first).slice(0, 3)).toEqual(["a.com", "k1.com", "b.com"]);
+    expect(domainsOn(await second, 5)).toEqual(["a.com", "k1.com", "b.com", "k2.com", "c.com"]);
+    expect(domainsOn(await first, 3)).toEqual(["a.com", "k1.com", "b.com"]);
   });
 
   test("are handed to a chunk when those of the chunks before it are known too", async () => {
     const { answers, source: facts } = source();
     const factsWith = createGatherFacts(facts, createFactsBoard(), 8)(2, options);
-    void factsWith("a.com");
+    void factsWith(chunk("a.com", 0));
     let isHanded = false;
-    const later = factsWith("k.com").then((on) => {
+    const later = factsWith(chunk("k.com", 0, 1)).then((on) => {
       isHanded = true;
       return on;
     });
     await Bun.sleep(0);
     expect(isHanded).toBe(false);
     answers.get("a.com")?.();
-    expect(domainsOn(await later)).toEqual(["a.com", "k.com"]);
+    expect(domainsOn(await later, 2)).toEqual(["a.com", "k.com"]);
+  });
+
+  test("are handed over with the boards that the chunk needs, in the order of their keys", async () => {
+    const factsBoard = createFactsBoard(200);
+    const facts = [known("k1.com"), known("k2.com"), known("k3.com")];
+    for (const domain of facts) factsBoard.place(domain);
+    const knownDomain = (domain: string) => facts.find((one) => one.facts.domain === domain);
+    const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBoard, 8);
+    const factsWith = gather(3, options);
+    const all = await factsWith(chunk("k3.com\nk1.com\nk2.com", 0, 1, 2));
+    const keys = all.boards.map(({ firstKey }) => firstKey);
+    expect(keys.length).toBeGreaterThan(1);
+    expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+    expect(domainsOn(all, 3)).toEqual(["k3.com", "k1.com", "k2.com"]);
+    expect((await factsWith(chunk("", 1, 1))).boards.length).toBe(1);
+    expect((await factsWith(chunk("", NO_DOMAIN))).boards).toEqual([]);
   });
 
   test("are looked up so many at a time and no more", async () => {
     const { answers, source: facts } = source();
     const factsWith = createGatherFacts(facts, createFactsBoard(), 2)(3, options);
-    const found = factsWith("a.com\nb.com\nc.com");
+    const found = factsWith(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     expect(answers.size).toBe(2);
     for (const answer of answers.values()) answer();
     await Bun.sleep(0);
     expect(answers.size).toBe(3);
     for (const answer of answers.values()) answer();
-    expect(domainsOn(await found)).toEqual(["a.com", "b.com", "c.com"]);
+    expect(domainsOn(await found, 3)).toEqual(["a.com", "b.com", "c.com"]);
   });
 });
