@@ -41,10 +41,12 @@ export function createSplitBatch(): SplitBatch {
 /** An item repeats another where its text is the same to the letter (and its type, for a document). */
 function markRepeats(items: readonly Item[], seen: Set<string>): number[] {
   const repeats: number[] = [];
-  for (const [position, item] of items.entries()) {
+  let position = 0;
+  for (const item of items) {
     const before = seen.size;
     seen.add(typeof item === "string" ? item : `${item[0] ?? ""}\n${item[1]}`);
     if (seen.size === before) repeats.push(position);
+    position += 1;
   }
   return repeats;
 }
@@ -57,7 +59,8 @@ function numberDomains(
 ): Pick<Chunk, "newDomains" | "domainNumbers"> {
   const added: string[] = [];
   const domainNumbers = new Uint32Array(items.length);
-  for (const [position, item] of items.entries()) {
+  let position = 0;
+  for (const item of items) {
     const domain = typeof item === "string" ? mailDomainOf(item) : null;
     let number = domain === null ? NO_DOMAIN : numbers.get(domain);
     if (domain !== null && number === undefined) {
@@ -66,6 +69,7 @@ function numberDomains(
       added.push(domain);
     }
     domainNumbers[position] = number ?? NO_DOMAIN;
+    position += 1;
   }
   return { newDomains: added.join("\n"), domainNumbers };
 }

@@ -64,7 +64,7 @@ export type AddressParser = {
 };
 
 /** A parser that remembers domains by their raw text, about `domainsMax` of them. */
-export function createAddressParser(domainsMax = 16_384): AddressParser {
+export function createAddressParser(domainsMax = 65_536): AddressParser {
   const domainIn = rememberedDomains(domainsMax);
   return {
     parse: (text) => parseWith(text, domainIn),
