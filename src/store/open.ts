@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../clock.ts";
 import { createAccountStore } from "./account-store.ts";
+import { createCommitSync } from "./commit-sync.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import {
   asOpenError,
@@ -59,8 +60,7 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const rollback = database.prepare("ROLLBACK");
-  const syncOnCommit = database.prepare("PRAGMA synchronous = FULL");
-  const leaveSyncOut = database.prepare("PRAGMA synchronous = NORMAL");
+  const commitSync = createCommitSync(database);
   const logSync = path === null ? null : createLogSync(path);
   let isOpen = true;
   let errors = 0;
@@ -97,11 +97,11 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
    */
   function transactUnsynced<T>(work: () => T extends PromiseLike<unknown> ? never : T): T {
     if (database.inTransaction) throw new Error("a commit inside a transaction cannot go unsynced");
-    leaveSyncOut.run();
+    commitSync.normal();
     try {
       return transact(work);
     } finally {
-      syncOnCommit.run();
+      commitSync.full();
     }
   }
 

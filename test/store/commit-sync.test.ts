@@ -1,0 +1,25 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createCommitSync } from "../../src/store/commit-sync.ts";
+
+const FULL = 2;
+const NORMAL = 1;
+
+test("commits wait for the disk from the start, and every change of that is obeyed at once", () => {
+  using database = new Database(":memory:");
+  const mode = () => database.query<{ synchronous: number }, []>("PRAGMA synchronous").get()?.synchronous;
+  database.run("PRAGMA synchronous = NORMAL");
+  const sync = createCommitSync(database);
+  expect(mode()).toBe(FULL);
+  for (let round = 0; round < 5; round += 1) {
+    sync.normal();
+    expect(mode()).toBe(NORMAL);
+    sync.full();
+    expect(mode()).toBe(FULL);
+  }
+  sync.normal();
+  sync.normal();
+  sync.full();
+  sync.full();
+  expect(mode()).toBe(FULL);
+});
