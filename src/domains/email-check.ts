@@ -6,11 +6,11 @@ import type { EmailVerification } from "../email/email-verification.ts";
 import { createEmailJudge } from "../email/verification.ts";
 import type { DomainFactsSource } from "./facts.ts";
 
-/** Looks up the domain of one address and judges it. */
+/** Looks up the domain of one address and judges it: at once where the domain is known. */
 export type EmailCheck = (
   text: string,
   options: { readonly deep: boolean; readonly dns: boolean },
-) => Promise<EmailVerification>;
+) => EmailVerification | Promise<EmailVerification>;
 
 /** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
 export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
@@ -25,12 +25,13 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
   };
   const { mailDomainOf } = createAddressParser();
   const judge = createEmailJudge();
-  return async (text, options) => {
+  return (text, options) => {
     const domain = mailDomainOf(text);
     if (domain === null) return judge(text, undefined);
-    const facts =
-      source.cachedFacts(domain, options) ??
-      (await source.factsOf(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs }));
-    return judge(text, judgementOf(facts));
+    const known = source.cachedFacts(domain, options);
+    if (known !== undefined) return judge(text, judgementOf(known));
+    return source
+      .factsOf(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs })
+      .then((facts) => judge(text, judgementOf(facts)));
   };
 }

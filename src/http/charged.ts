@@ -56,7 +56,7 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
     }
 
     return {
-      async get(call) {
+      get(call) {
         const account = guard.admit(call);
         const asked = check.fromQuery(call.request.url);
         if (call.request.method !== "HEAD") return answer(call, account, asked, null);
@@ -77,15 +77,19 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
 }
 
 /** A check that breaks is a bug, logged as one, and answered as a check that failed. */
-async function attempt<Asked, Result>(
+function attempt<Asked, Result>(
   call: Call,
   { work, failed }: ChargedCheck<Asked, Result>,
   asked: Asked,
-): Promise<Result> {
-  try {
-    return await work(asked);
-  } catch (error) {
+): Result | Promise<Result> {
+  const fail = (error: unknown) => {
     call.broken(error);
     return failed(asked);
+  };
+  try {
+    const result = work(asked);
+    return result instanceof Promise ? result.catch(fail) : result;
+  } catch (error) {
+    return fail(error);
   }
 }

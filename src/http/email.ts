@@ -36,8 +36,10 @@ export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRoute
     },
     fromBody: verifyParameters.body,
     units: ({ deep }) => emailUnits(deep ?? false),
-    work: async ({ email, deep, dns }) =>
-      emailWithoutCard(await checkEmail(email, { deep: deep ?? false, dns: dns ?? true })),
+    work({ email, deep, dns }) {
+      const result = checkEmail(email, { deep: deep ?? false, dns: dns ?? true });
+      return result instanceof Promise ? result.then(emailWithoutCard) : emailWithoutCard(result);
+    },
     failed: ({ email }) => checkFailed(email),
     isCharged: (result) => isEmailCharged(result.sub_status),
   });
