@@ -1,7 +1,8 @@
 import { statfs } from "node:fs/promises";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import type { Check, CheckResult } from "./http/health.ts";
+import type { Check } from "./http/health.ts";
+import type { CheckResult } from "./http/health-view.ts";
 import type { Labelled, Reading, Readings } from "./http/metrics.ts";
 import type { BodyReader } from "./http/request-body.ts";
 import type { Parts } from "./parts.ts";

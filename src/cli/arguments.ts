@@ -3,7 +3,7 @@ import type { BatchKind } from "../batch/messages.ts";
 import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
 import { readCountry } from "../phone/region.ts";
 import { CliError, EXIT } from "./failure.ts";
-import type { FileRun } from "./file-run.ts";
+import type { FileRun } from "./file-run-parts.ts";
 import { INPUT_FORMATS, type InputFormat } from "./input.ts";
 import type { ServerWish } from "./judge.ts";
 import type { OutputFormat } from "./table.ts";

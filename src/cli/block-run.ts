@@ -2,7 +2,7 @@ import { inOrder } from "../batch/in-order.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
-import type { FileRun, FileRunParts } from "./file-run.ts";
+import type { FileRun, FileRunParts } from "./file-run-parts.ts";
 import type { Input } from "./input.ts";
 import type { Judge, Judged } from "./judge.ts";
 import type { Ledger } from "./ledger.ts";

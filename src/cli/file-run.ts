@@ -1,42 +1,12 @@
-import type { Clock } from "../clock.ts";
 import { runBlocks } from "./block-run.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { CliError } from "./failure.ts";
-import { type Input, type InputWish, openRows } from "./input.ts";
-import type { Judge, ServerWish } from "./judge.ts";
+import type { FileRun, FileRunParts } from "./file-run-parts.ts";
+import { type Input, openRows } from "./input.ts";
 import { createLedger } from "./ledger.ts";
 import { openOutput, statOf } from "./output.ts";
 import { openSource } from "./source.ts";
 import { createTable, type OutputFormat } from "./table.ts";
-import type { Task } from "./task.ts";
-
-/** A file to check, as the command line says it. */
-export type FileRun = {
-  readonly task: Task;
-  readonly input: InputWish;
-  /** Null: standard output. */
-  readonly output: string | null;
-  /** Undefined: by the output's name, or by the input's form. */
-  readonly format: OutputFormat | undefined;
-  /** Statuses to write; null: all. */
-  readonly only: readonly string[] | null;
-  readonly force: boolean;
-  readonly resume: boolean;
-  readonly quiet: boolean;
-  /** Null: check here. */
-  readonly server: ServerWish | null;
-};
-
-export type FileRunParts = {
-  readonly openJudge: (task: Task, server: ServerWish | null) => Promise<Judge>;
-  readonly clock: Clock;
-  readonly newRunId: () => string;
-  readonly stderr: NodeJS.WriteStream;
-  /** Results that scroll by on a terminal are progress enough. */
-  readonly isStdoutTerminal: boolean;
-  /** Told what to do when the user interrupts: keep the state, and return what to say. */
-  readonly onInterrupt: (stop: () => string) => void;
-};
 
 /**
  * Checks a file from end to end in bounded memory and returns the exit code. What stops it half-way leaves whole

@@ -1,16 +1,9 @@
 import { Elysia } from "elysia";
 import type { Clock } from "../clock.ts";
 import type { Boundary } from "./boundary.ts";
+import type { CheckResult, HealthView } from "./health-view.ts";
 import { json } from "./reply.ts";
 import { getHealth, getLiveness } from "./specification/service.ts";
-
-/** What a check of one part found. `fail` means that calls cannot be answered or charged. */
-export type CheckResult = {
-  readonly status: "pass" | "warn" | "fail";
-  readonly observed: number | null;
-  readonly unit: string | null;
-  readonly output?: string;
-};
 
 /** Exercises one part. May throw or hang: the first reads as `fallback`, so does the second at its deadline. */
 export type Check = {
@@ -24,13 +17,6 @@ export type HealthParts = {
   readonly version: string;
   readonly draining: () => boolean;
   readonly checks: { readonly [part: string]: Check };
-};
-
-export type HealthView = {
-  readonly status: "healthy" | "degraded" | "failing";
-  readonly version: string;
-  readonly uptime_s: number;
-  readonly checks: { readonly [part: string]: CheckResult & { readonly time: string } };
 };
 
 const ANSWER_VALID_MS = 1000;

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
-import type { HealthView } from "../health.ts";
+import type { HealthView } from "../health-view.ts";
 import { count, moment, nullable, schemaOf, text, word } from "./reply-schema.ts";
 
 /** A refusal: these two keys and no others, on every reply outside 2xx and 3xx. */
