@@ -34,6 +34,8 @@ const LOCAL_OCTETS_MAX = 64;
 const ADDRESS_UNITS_MAX = 1_024;
 /** With the white space around it. */
 const TEXT_UNITS_MAX = 8_192;
+/** No longer domain is worth remembering: hardly one is accepted. */
+const RAW_DOMAIN_UNITS_MAX = 256;
 
 const DOT = 0x2e;
 const AT = 0x40;
@@ -93,7 +95,11 @@ function rememberedDomains(slotsMin: number): DomainIn {
     const slot = (sum ^ (sum >>> 15)) & mask;
     const known = slots[slot];
     if (known?.raw.length === address.length - from && address.endsWith(known.raw)) return known.domain;
-    const raw = address.slice(from);
+    const cut = address.slice(from);
+    // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
+    const raw = cut.length > RAW_DOMAIN_UNITS_MAX ? "" : Buffer.from(cut).toString();
+    // A copy differs where the text is no proper Unicode.
+    if (raw !== cut) return parseDomain(cut);
     const domain = parseDomain(raw);
     slots[slot] = { raw, domain };
     return domain;

@@ -63,6 +63,20 @@ describe("a parser that remembers domains", () => {
       expect(parser.mailDomainOf(address)).toBe(mailDomainOf(address));
     }
   });
+
+  test("keeps nothing of a body whose line it has read", () => {
+    const parser = createAddressParser();
+    const residentMb = () => {
+      Bun.gc(true);
+      return process.memoryUsage.rss() / 1e6;
+    };
+    const beforeMb = residentMb();
+    for (let nth = 0; nth < 150; nth++) {
+      const body = Buffer.from(`a@d${nth}.example.com\n${"b".repeat(2_000_000)}`).toString();
+      expect(parser.mailDomainOf(body.slice(0, body.indexOf("\n")))).toBe(`d${nth}.example.com`);
+    }
+    expect(residentMb() - beforeMb).toBeLessThan(100);
+  });
 });
 
 /** Text near the borders of what an address may be. */
