@@ -9,7 +9,12 @@ const WORD = /[\p{L}\p{N}]+/gu;
 export function wordsOf(text: string): string[] {
   const plain = isAscii(text) ? text : text.normalize("NFKD").replace(COMBINING_MARKS, "");
   const words = plain.toLowerCase().match(WORD) ?? [];
-  return words.map((word) => (word.length > WORD_LENGTH_MAX ? word.slice(0, WORD_LENGTH_MAX) : word));
+  return words.map((word) => (word.length > WORD_LENGTH_MAX ? cut(word) : word));
+}
+
+/** Half of a surrogate pair at the end would not come back from UTF-8, and so never be found again. */
+function cut(word: string): string {
+  return word.slice(0, WORD_LENGTH_MAX).toWellFormed();
 }
 
 /** The distinct words a listing is found by: of host, name, description and the paths of its resources. */

@@ -122,6 +122,8 @@ describe("search", () => {
     named(2, null, "Weather, hourly; translation of reports"),
     named(3, "Weathervane", "__proto__ constructor toString"),
     named(4, "天気 API", "ＦＵＬＬ width"),
+    named(5, null, `a${"𒀀".repeat(20)} first`),
+    named(6, null, `a${"𒀀".repeat(20)} second`),
   ]);
   const names = (q: string) => found(snapshot, queryOf({ q })).map((record) => record.host.slice(8, 13));
   test("finds all words, the last as the beginning of one, in any case and without accents", () => {
@@ -134,6 +136,10 @@ describe("search", () => {
     expect(names("天気")).toEqual(["00004"]);
     expect(names("full")).toEqual(["00004"]);
     expect(names("service 00003")).toEqual(["00003"]);
+  });
+  test("finds a word that is cut inside a letter of two units", () => {
+    expect(names(`a${"𒀀".repeat(20)}`).sort()).toEqual(["00005", "00006"]);
+    expect(names(`a${"𒀀".repeat(20)} second`)).toEqual(["00006"]);
   });
   test("takes prototype keys and signs for the words they are", () => {
     expect(names("constructor")).toEqual(["00003"]);
