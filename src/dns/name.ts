@@ -5,6 +5,8 @@ const NAME_OCTETS_MAX = 255;
 const LABEL_OCTETS_MAX = 63;
 const POINTER = 0xc0;
 const POINTER_OCTETS = 2;
+/** As many as the longest name has labels: with one for each, no name needs more. */
+const POINTERS_MAX = 127;
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 
@@ -72,13 +74,14 @@ export function skipName(message: Uint8Array, start: number): number {
 /**
  * Reads the name at `start` in lower case, without the last dot; the root is ".". Octets that are no printable ASCII,
  * and dots within a label, come as `\046`, so that they are taken for nothing else. Null where there is no name:
- * pointers must lead backwards, so that reading ends.
+ * pointers must lead backwards and be few, so that reading ends soon.
  */
 export function readName(message: Uint8Array, start: number): string | null {
   const codes: number[] = [];
   let octets = 1;
   let at = start;
   let pointersBelow = start;
+  let pointers = 0;
   for (;;) {
     const length = message[at];
     if (length === undefined) return null;
@@ -87,7 +90,7 @@ export function readName(message: Uint8Array, start: number): string | null {
       const low = message[at + 1];
       if (low === undefined) return null;
       at = ((length & ~POINTER) << 8) | low;
-      if (at >= pointersBelow) return null;
+      if (at >= pointersBelow || ++pointers > POINTERS_MAX) return null;
       pointersBelow = at;
       continue;
     }

@@ -261,6 +261,20 @@ test("a name is read whatever way it is cut short, and one that leads nowhere ba
   expect(readName(octets(`${`\x3f${"a".repeat(63)}`.repeat(4)}\x00`), 0)).toBeNull();
 });
 
+test("a name is not followed through more pointers than it could have labels", () => {
+  const end = Buffer.from("\x03net\x00", "latin1");
+  const pointers = (count: number) =>
+    Buffer.concat([
+      end,
+      ...Array.from({ length: count }, (_, nth) => {
+        const to = nth === 0 ? 0 : end.length + 2 * (nth - 1);
+        return Buffer.from([0xc0 | (to >> 8), to & 0xff]);
+      }),
+    ]);
+  expect(readName(pointers(127), end.length + 2 * 126)).toBe("net");
+  expect(readName(pointers(128), end.length + 2 * 127)).toBeNull();
+});
+
 test("a name with octets that no host has is taken for no other, and never asked for", () => {
   const message = Buffer.from("\x05a.com\x00\x03\xe4\x00\\\x00", "latin1");
   const names = [readName(message, 0), readName(message, 7)];
