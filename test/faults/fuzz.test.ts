@@ -132,7 +132,7 @@ function calls(operation: Operation, specification: Specification): fc.Arbitrary
     .record({
       query: fc.tuple(...parameters).map((pairs) => pairs.flat()),
       odd: fc.option(fc.tuple(STRANGE_TEXT, STRANGE_TEXT), { freq: 5 }),
-      host: fc.oneof(fc.constantFrom("scan.example", "SCAN.example."), STRANGE_TEXT),
+      host: fc.oneof(fc.constantFrom("scan.example", "SCAN.example."), STRANGE_TEXT.filter(isPathSegment)),
       headers: headersOf(operation),
       body: bodyOf(operation, specification),
       hasKey: fc.integer({ min: 0, max: 19 }).map((n) => n > 0),
@@ -157,6 +157,9 @@ function calls(operation: Operation, specification: Specification): fc.Arbitrary
 
 /** An address of a URL cannot hold half of a surrogate pair; bodies can. */
 const wellFormed = (text: string): string => text.toWellFormed();
+
+/** These two are steps through the path: the call would be of another operation. */
+const isPathSegment = (text: string): boolean => text !== "." && text !== "..";
 
 /** What breaks programs: prototype keys, other scripts, control characters, numbers at the edge, length. */
 const STRANGE_TEXT = fc.oneof(
