@@ -9,6 +9,8 @@ import {
   NUMBERS_PER_PLACE,
 } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
+import type { DocumentType } from "../../src/documents/outcome.ts";
+import { DOCUMENT_TYPES } from "../../src/documents/registry.ts";
 import type { DomainFacts } from "../../src/email/domain-facts.ts";
 
 /** What is known of the domains of a batch, numbered in this order. */
@@ -38,6 +40,16 @@ function task(kind: BatchKind, items: unknown, more: Partial<JudgeTask> = {}): J
   return { ...base, country: null, separator: ",", continues: false, ...more };
 }
 
+async function vectorsOf(type: DocumentType): Promise<(readonly [DocumentType, string])[]> {
+  const files = ["valid", "invalid"].map((kind) =>
+    Bun.file(`${import.meta.dir}/../vectors/documents/${type}.${kind}.txt`).text(),
+  );
+  const lines = (await Promise.all(files)).flatMap((text) => text.split("\n").slice(0, 40));
+  return lines
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => [type, line.split("\t")[0] ?? ""]);
+}
+
 const results = (bytes: Uint8Array) => JSON.parse(`[${new TextDecoder().decode(bytes).replace(/^,/, "")}]`);
 
 describe("a chunk", () => {
@@ -64,6 +76,24 @@ describe("a chunk", () => {
     const { judge } = createChunkJudge();
     const { bytes } = judge(task("phone", ["+5511987654321"], { separator: "\n", continues: true }));
     expect(new TextDecoder().decode(bytes)).toStartWith('\n{"phone":"+5511987654321"');
+  });
+
+  test("has the same results by lines as in a list, whatever stands in them", async () => {
+    const { judge } = createChunkJudge();
+    const hostile = ['a},{"email":"b', '"},{"', "},{", '\\"},{\\"', "a\nb@c.com", "\u2028"];
+    const documents = await Promise.all(DOCUMENT_TYPES.map(vectorsOf));
+    const items = {
+      email: [...hostile, "ann@gmial.con", "x@y"],
+      phone: [...hostile, "+5511987654321", "+39 06 6982"],
+      identity: documents.flat().flatMap(([type, value]) => [[type, value] as const, [null, value] as const]),
+    };
+    for (const kind of ["email", "phone", "identity"] as const) {
+      const one = task(kind, items[kind], { domainNumbers: new Uint32Array(1000).fill(NO_DOMAIN) });
+      const list = new TextDecoder().decode(judge(one).bytes);
+      const lines = new TextDecoder().decode(judge({ ...one, separator: "\n" }).bytes).split("\n");
+      expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(`[${list}]`));
+      expect(lines.length).toBe(items[kind].length);
+    }
   });
 
   test("that broke its threads has every item answered check_failed, and none charged", () => {
