@@ -77,6 +77,10 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
     fsyncSync(descriptor);
     const bytes = log.bytes + writer.bytes();
     return { ...log, lastSeq: log.lastSeq + changes.length, bytes, lastAt: now, marks };
+  } catch (error) {
+    // On a full disk others need the room.
+    ftruncateSync(descriptor, log.bytes);
+    throw error;
   } finally {
     closeSync(descriptor);
   }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { bytesAt, copyText, type Place } from "./shared-bytes.ts";
 
@@ -50,7 +50,7 @@ export function createBatchWriter(descriptor: number): BatchWriter {
 
 /**
  * Writes a file so that after a crash there is either the old one or the whole new one: temporary file, fsync,
- * rename, fsync of the folder. Gives its size.
+ * rename, fsync of the folder. Gives its size. Where it fails, the room it took is given back.
  */
 export function writeDurably(path: string, fill: (writer: BatchWriter) => void): number {
   const temporary = `${path}.tmp`;
@@ -60,6 +60,9 @@ export function writeDurably(path: string, fill: (writer: BatchWriter) => void):
     fill(writer);
     writer.flush();
     fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }

@@ -39,7 +39,7 @@ export type SegmentWriter = {
 
 /**
  * Writes texts into segments. With a spool, what is more than one segment goes to the file and into memory only
- * when it is published: two whole directories are never held at a time.
+ * when it is published: two whole directories are never held at a time. What the disk does not take stays in memory.
  */
 export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWriter {
   const { spool, nextId = countFrom(1) } = parts;
@@ -48,13 +48,9 @@ export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWrit
   const settle = (isLast: boolean): void => {
     if (segment === null) return;
     const used = buffer.subarray(0, segment.length);
-    if (spool !== undefined && (!isLast || spool.isOpen())) {
-      segment.file = spool.write(used);
-      segment.bytes = NO_BYTES;
-    } else {
-      segment.bytes = Buffer.from(new SharedArrayBuffer(used.length));
-      segment.bytes.set(used);
-    }
+    segment.file = spool === undefined || (isLast && !spool.isOpen()) ? null : spool.write(used);
+    segment.bytes = segment.file === null ? Buffer.from(new SharedArrayBuffer(used.length)) : NO_BYTES;
+    if (segment.file === null) segment.bytes.set(used);
     segment = null;
   };
   const encoder = new TextEncoder();
@@ -142,6 +138,8 @@ function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: nu
   const size = Math.min(Math.max(WINDOW_BYTES, length), segment.length - offset);
   const kept = window !== null && window.bytes.buffer.byteLength >= size ? window.bytes.buffer : null;
   const bytes = Buffer.from(kept ?? new ArrayBuffer(size), 0, size);
+  // Where the reading fails, its memory holds neither text.
+  segment.window = null;
   fillFrom(bytes, file, offset);
   const filled = { bytes, from: offset };
   segment.window = filled;

@@ -6,8 +6,8 @@ export type SpoolPlace = { readonly descriptor: number; readonly position: numbe
 
 /** A file that is written once and has no name, so that nothing is left of it however the process ends. */
 export type Spool = {
-  /** Puts the bytes behind what was written; the first call makes the file. */
-  readonly write: (bytes: Uint8Array) => SpoolPlace;
+  /** Puts the bytes behind what was written; the first call makes the file. Null where the disk does not take them. */
+  readonly write: (bytes: Uint8Array) => SpoolPlace | null;
   readonly isOpen: () => boolean;
   /** Gives the file up: only while nobody knows a place in it. */
   readonly close: () => void;
@@ -22,24 +22,35 @@ export function createSpool(folder: string): Spool {
   const open = (): number => {
     const path = join(folder, SPOOL_NAME);
     const opened = openSync(path, "w+");
-    unlinkSync(path);
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      closeSync(opened);
+      throw error;
+    }
     return opened;
+  };
+  const close = (): void => {
+    if (descriptor !== null) closeSync(descriptor);
+    descriptor = null;
   };
   return {
     write(bytes) {
-      descriptor ??= open();
-      for (let at = 0; at < bytes.length; ) {
-        at += writeSync(descriptor, bytes, at, bytes.length - at, position + at);
+      try {
+        descriptor ??= open();
+        for (let at = 0; at < bytes.length; ) {
+          at += writeSync(descriptor, bytes, at, bytes.length - at, position + at);
+        }
+      } catch {
+        if (position === 0) close();
+        return null;
       }
       const place = { descriptor, position };
       position += bytes.length;
       return place;
     },
     isOpen: () => descriptor !== null,
-    close() {
-      if (descriptor !== null) closeSync(descriptor);
-      descriptor = null;
-    },
+    close,
   };
 }
 

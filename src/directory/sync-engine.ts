@@ -78,8 +78,11 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     writtenAt: 0,
   };
 
-  const hold = async (state: StoredState, contents: Contents): Promise<Published> => {
-    const compacted = compactWords(compactTexts(contents.rows, createWriter), dictionary);
+  const hold = async (state: StoredState, contents: Contents, writer: SegmentWriter): Promise<Published> => {
+    const texts = compactTexts(contents.rows, createWriter);
+    // Then all have moved, and nobody was told of the places that the writer gave them.
+    if (texts !== contents.rows) writer.discard();
+    const compacted = compactWords(texts, dictionary);
     dictionary = compacted.dictionary;
     const sorted = sortedByHost(compacted.rows.values());
     await memory.makeRoom(compacted.rows);
@@ -99,20 +102,25 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
   };
   const load = async (): Promise<Published | null> => {
     const opened = openStateFolder(parts.folder);
+    using cleanUp = new DisposableStack();
     const writer = createWriter();
+    cleanUp.defer(writer.discard);
     const loaded = opened.load({ writer, dictionary, ...memoryParts });
     problems = loaded.problems;
-    folder = opened;
     if (!("state" in loaded) || isOtherSample(loaded.state.source, source.name)) {
       if ("state" in loaded) held = { ...held, state: { ...held.state, version: loaded.state.version } };
-      writer.discard();
+      folder = opened;
       return null;
     }
     parts.relieve?.();
     const { state, contents, isPrevious } = loaded;
     const isSame = state.source === source.name;
     const known = isSame ? state : { ...state, upstream: null };
-    return hold(isPrevious ? inNewEpoch(known, newId) : known, contents);
+    const published = await hold(isPrevious ? inNewEpoch(known, newId) : known, contents, writer);
+    // From here on a sync builds on what is held.
+    folder = opened;
+    cleanUp.move();
+    return published;
   };
   /** The held state once more: an index belongs to whom it was handed to. */
   const publishAgain = (): Published | null => {
@@ -124,7 +132,12 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     });
   };
 
-  const take = async (opened: StateFolder, intake: Intake, acceptTripped: boolean): Promise<SyncOutcome> => {
+  const take = async (
+    opened: StateFolder,
+    intake: Intake,
+    writer: SegmentWriter,
+    acceptTripped: boolean,
+  ): Promise<SyncOutcome> => {
     const draft = intake.draft ?? { ...held.contents, ...NOTHING_NEW };
     const accepted = tripsOf(held, intake, draft, clock.now());
     if (accepted.length > 0 && !acceptTripped) return { kind: "refused", reason: accepted.join("; ") };
@@ -135,7 +148,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       if (isLarge) parts.relieve?.();
       const state = opened.commit(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
       if (isLarge) parts.relieve?.();
-      return { kind: "changed", published: await hold(state, draft), freshness, accepted };
+      return { kind: "changed", published: await hold(state, draft, writer), freshness, accepted };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
     if (isNews) opened.touch(known, draft);
@@ -152,8 +165,9 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
       return { published, freshness, problems };
     },
     async sync({ acceptTripped }) {
+      using cleanUp = new DisposableStack();
       const writer = createWriter();
-      let isKept = false;
+      cleanUp.defer(writer.discard);
       try {
         if (folder === null) await load();
         const intake = await source.read(held.state.upstream, held.contents, {
@@ -164,13 +178,11 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
         });
         writer.finish();
         const opened = folder ?? openStateFolder(parts.folder);
-        const outcome = await take(opened, intake, acceptTripped || source.name === SAMPLE_SOURCE);
-        isKept = outcome.kind === "changed";
+        const outcome = await take(opened, intake, writer, acceptTripped || source.name === SAMPLE_SOURCE);
+        if (outcome.kind === "changed") cleanUp.move();
         return outcome;
       } catch (error) {
         return failureOf(error);
-      } finally {
-        if (!isKept) writer.discard();
       }
     },
     async gzip(version, form) {

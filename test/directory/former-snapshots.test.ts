@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { systemClock } from "../../src/clock.ts";
@@ -12,6 +12,7 @@ import { createSyncer } from "../../src/directory/sync-parts.ts";
 import { createSyncThread } from "../../src/directory/sync-thread.ts";
 import { lines, listing, listings, type TestListing } from "../support/directory.ts";
 import { temporaryFolder } from "../support/process.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
 
 /** More text than one segment holds, so that former snapshots' texts go to a file. */
 const LISTINGS = 9000;
@@ -25,6 +26,15 @@ function edition(number: number): TestListing[] {
       record.evidence.payers_30d = (n * 5 + number * 31) % 400;
     }),
   );
+}
+
+/** Leaves some listings in every file of texts, each of which then holds little but dead text. */
+function changeMost(records: TestListing[], turn: number): void {
+  for (let n = turn * 200; n < LISTINGS; n++) {
+    records[n] = listing(n, (record) => {
+      record.description = `${"long ".repeat(60)}edition ${turn}`;
+    });
+  }
 }
 
 /** A directory over the real sync thread, whose source is a file. */
@@ -167,11 +177,7 @@ describe("former snapshots", () => {
     const records = edition(0);
     const snapshots = [await opened.take(records)];
     for (let turn = 1; turn <= 8; turn++) {
-      for (let n = turn % 2; n < LISTINGS; n += 2) {
-        records[n] = listing(n, (record) => {
-          record.description = `${"long ".repeat(60)}edition ${turn}`;
-        });
-      }
+      changeMost(records, turn);
       snapshots.push(await opened.take(records));
       for (const snapshot of snapshots.slice(-3)) {
         expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
@@ -209,50 +215,138 @@ test("a restart takes a large directory from base and log byte for byte, into me
   expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(before.digest);
 }, 20_000);
 
+/** The sync side in this thread, with what is given up and the spools that are open. */
+function openUnthreaded(folder: string) {
+  const path = join(folder, "d");
+  const file = join(folder, "listings.ndjson");
+  const retired: number[][] = [];
+  const start = () =>
+    createSyncer(
+      { upstream: null, file, allowPrivateUpstream: false, allowRedirects: false, folder: path },
+      {
+        fetch: (url, init) => fetch(url, init),
+        resolve: async () => [],
+        clock: systemClock,
+        newId: () => crypto.randomUUID().replaceAll("-", ""),
+        retire: async (segmentIds) => void retired.push([...segmentIds]),
+      },
+    );
+  const syncer = start();
+  let turns = 0;
+  return {
+    syncer,
+    retired,
+    restart: start,
+    spools: () => spoolsOf(path),
+    async take(text: string) {
+      turns += 1;
+      writeFileSync(file, text + "\n".repeat(turns));
+      const outcome = await syncer.sync({ acceptTripped: false });
+      return outcome.kind === "changed" ? outcome.published.snapshot : outcome.kind;
+    },
+  };
+}
+
+/** Descriptors of the files without a name that were made in a folder. */
+function spoolsOf(folder: string): string[] {
+  return readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).includes(`${folder}/rows.tmp`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function isWhole(snapshot: Snapshot | string): boolean {
+  if (typeof snapshot === "string") throw new Error(snapshot);
+  return digestOfParts(exportParts(snapshot, "ndjson")) === snapshot.digest;
+}
+
 test("a sync that is refused or fails leaves no file open and the memory of the last good state as it was", async () => {
   using folder = temporaryFolder("spool");
-  const file = join(folder.path, "listings.ndjson");
-  const retired: number[][] = [];
-  const syncer = createSyncer(
-    {
-      upstream: null,
-      file,
-      allowPrivateUpstream: false,
-      allowRedirects: false,
-      folder: join(folder.path, "d"),
-    },
-    {
-      fetch: (url, init) => fetch(url, init),
-      resolve: async () => [],
-      clock: systemClock,
-      newId: () => crypto.randomUUID().replaceAll("-", ""),
-      retire: async (segmentIds) => void retired.push([...segmentIds]),
-    },
-  );
-  const spools = () => {
-    return readdirSync("/proc/self/fd").filter((descriptor) => {
-      try {
-        return readlinkSync(`/proc/self/fd/${descriptor}`).includes(`${folder.path}/d/rows.tmp`);
-      } catch {
-        return false;
-      }
-    }).length;
-  };
-  writeFileSync(file, lines(edition(0)));
-  const outcome = await syncer.sync({ acceptTripped: false });
-  if (outcome.kind !== "changed") throw new Error(outcome.kind);
-  expect(spools()).toBe(1);
-  const { snapshot } = outcome.published;
+  const { take, spools, retired } = openUnthreaded(folder.path);
+  const snapshot = await take(lines(edition(0)));
+  if (typeof snapshot === "string") throw new Error(snapshot);
+  expect(spools()).toHaveLength(1);
   const paid = listings(LISTINGS).map((record, n) => ({
     ...record,
     evidence: { ...record.evidence, pay_to: listing(n + LISTINGS).evidence.pay_to },
   }));
-  writeFileSync(file, lines(paid));
-  expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "refused" });
-  writeFileSync(file, `[${lines(edition(2)).trimEnd().replaceAll("\n", ",")}`);
-  expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "failed" });
-  expect(spools()).toBe(1);
+  expect(await take(lines(paid))).toBe("refused");
+  expect(await take(`[${lines(edition(2)).trimEnd().replaceAll("\n", ",")}`)).toBe("failed");
+  expect(spools()).toHaveLength(1);
   expect(retired).toEqual([]);
   expect(areInMemory(snapshot, allRows(snapshot))).toBe(true);
-  expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
+  expect(isWhole(snapshot)).toBe(true);
 });
+
+test("no file stays open that no snapshot speaks of, however often texts are moved", async () => {
+  using folder = temporaryFolder("spool");
+  const { take, spools, restart } = openUnthreaded(folder.path);
+  const spokenOf = new Set<string>();
+  const note = (snapshot: Snapshot | string | undefined) => {
+    if (typeof snapshot !== "object") throw new Error(snapshot);
+    for (const place of snapshot.segmentFiles) if (place !== null) spokenOf.add(`${place.descriptor}`);
+  };
+  const records = edition(0);
+  note(await take(lines(records)));
+  for (let turn = 1; turn <= 8; turn++) {
+    changeMost(records, turn);
+    note(await take(lines(records)));
+    expect(new Set(spools())).toEqual(spokenOf);
+  }
+  note((await restart().open()).published?.snapshot);
+  expect(new Set(spools())).toEqual(spokenOf);
+}, 20_000);
+
+test("where no file can be made, texts stay in memory", async () => {
+  using folder = temporaryFolder("spool");
+  mkdirSync(join(folder.path, "d", "rows.tmp"), { recursive: true });
+  const { take, spools, restart } = openUnthreaded(folder.path);
+  const first = await take(lines(edition(0)));
+  const second = await take(lines(edition(1)));
+  const again = (await restart().open()).published?.snapshot ?? "nothing";
+  expect([first, second, again].map(isWhole)).toEqual([true, true, true]);
+  expect(spools()).toEqual([]);
+}, 20_000);
+
+/** What is written has the size of the texts three times: without a name, as changes, and as a whole. */
+test.each([0, 0.5, 1.5, 2.5])(
+  "on a disk with room for %d of the three the last good state stays, over a restart too, and the room is given back",
+  async (share) => {
+    using disk = mountSmallDisk(64);
+    if (disk === null) return;
+    const { take } = openUnthreaded(disk.path);
+    const first = await take(lines(edition(0)));
+    if (typeof first === "string") throw new Error(first);
+    writeFileSync(join(disk.path, "next"), lines(edition(1)));
+    renameSync(join(disk.path, "next"), join(disk.path, "listings.ndjson"));
+    const room = join(disk.path, "room");
+    writeFileSync(room, Buffer.alloc(share * first.bytes));
+    disk.fill();
+    const { syncer, restart, spools } = openUnthreaded(disk.path);
+    const { published, problems } = await syncer.open();
+    const snapshot = published?.snapshot ?? "nothing";
+    expect(problems).toEqual([]);
+    expect(isWhole(first) && isWhole(snapshot)).toBe(true);
+    expect(snapshot).toMatchObject({ version: 1, digest: first.digest });
+
+    rmSync(room);
+    const left = () => [statfsSync(disk.path).bfree, spools()];
+    const before = left();
+    expect((await syncer.sync({ acceptTripped: false })).kind).toBe("failed");
+    const after = left();
+    // Changes that were written whole stay until the next sync writes over them.
+    if (share < 2) expect(after).toEqual(before);
+    expect((await syncer.sync({ acceptTripped: false })).kind).toBe("failed");
+    expect(left()).toEqual(after);
+    expect(readdirSync(join(disk.path, "d")).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    expect(isWhole(snapshot)).toBe(true);
+
+    disk.free();
+    expect((await syncer.sync({ acceptTripped: false })).kind).toBe("changed");
+    expect((await restart().open()).published?.snapshot).toMatchObject({ version: 2 });
+  },
+  20_000,
+);
