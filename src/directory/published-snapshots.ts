@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import { retireSegments, type SnapshotRows } from "./snapshot.ts";
 
 /**
- * The snapshots that one sync thread has handed over, as long as anybody here holds them: where their texts are
+ * The snapshots that the sync thread has handed over, as long as anybody here holds them: where their texts are
  * given up by the thread, they go on in the file, and a file is closed with the last snapshot that reads it.
  */
 export function createPublishedSnapshots() {
@@ -35,6 +35,10 @@ export function createPublishedSnapshots() {
         const snapshot = reference.deref();
         if (snapshot !== undefined) retireSegments(snapshot, ids);
       }
+    },
+    /** The thread is gone, and with it those who would give memory up. The next one numbers its segments anew. */
+    keepMemory(): void {
+      known = [];
     },
   };
 }

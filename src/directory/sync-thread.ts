@@ -21,6 +21,7 @@ export function createSyncThread(parts: {
   readonly settings: SyncSettings;
 }): Syncer {
   const waiting = new Map<number, Waiting>();
+  const snapshots = createPublishedSnapshots();
   let worker: Worker | null = null;
   let calls = 0;
   let isClosed = false;
@@ -30,12 +31,12 @@ export function createSyncThread(parts: {
     if (worker !== lost) return;
     worker = null;
     lost.terminate();
+    snapshots.keepMemory();
     for (const { reject } of waiting.values()) reject(new SyncThreadError(message));
     waiting.clear();
   };
   const start = (): Worker => {
     const started = new Worker(parts.workerFile, { type: "module", smol: true });
-    const snapshots = createPublishedSnapshots();
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
       if ("retire" in data) {
         giveUpOldest();

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  fstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { systemClock } from "../../src/clock.ts";
@@ -38,14 +47,14 @@ function changeMost(records: TestListing[], turn: number): void {
 }
 
 /** A directory over the real sync thread, whose source is a file. */
-async function openThreaded() {
+async function openThreaded(workerFile = "../../workers/directory-sync.ts") {
   const folder = temporaryFolder("former");
   const file = join(folder.path, "listings.ndjson");
   const path = join(folder.path, "directory");
   const directory = createDirectory({
     settings: { upstream: "file", syncIntervalMs: 3_600_000, acceptNextSnapshot: false },
     syncer: createSyncThread({
-      workerFile: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+      workerFile: new URL(workerFile, import.meta.url).href,
       settings: { upstream: null, file, allowPrivateUpstream: false, allowRedirects: false, folder: path },
     }),
     clock: systemClock,
@@ -185,6 +194,30 @@ describe("former snapshots", () => {
     }
   }, 30_000);
 });
+
+test("the file of a thread that ended is closed when no snapshot of it is held any more", async () => {
+  await using opened = await openThreaded("../support/ending-sync-worker.ts");
+  const isOpen = (inode: number) =>
+    spoolsOf(opened.path).some((descriptor) => fstatSync(Number(descriptor)).ino === inode);
+  /** In a function of its own, so that nothing here holds the snapshot afterwards. */
+  const outliveThread = async () => {
+    const snapshot = await opened.take(edition(0));
+    expect(await opened.directory.compressed(snapshot, "ndjson")).toBeNull();
+    await opened.take(edition(1));
+    expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
+    return fstatSync(snapshot.segmentFiles[0]?.descriptor ?? -1).ino;
+  };
+  const inode = await outliveThread();
+  expect(isOpen(inode)).toBe(true);
+  for (let number = 2; number < 5; number++) await opened.take(edition(number));
+  // The one that was compressed last is held for it.
+  await opened.directory.compressed(await opened.take(edition(5)), "ndjson");
+  for (let turn = 0; turn < 100 && isOpen(inode); turn++) {
+    await new Promise(setImmediate);
+    Bun.gc(true);
+  }
+  expect(isOpen(inode)).toBe(false);
+}, 20_000);
 
 test("a restart takes a large directory from base and log byte for byte, into memory", async () => {
   await using opened = await openThreaded();
