@@ -66,6 +66,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   });
   let sweeper: ReturnType<typeof setInterval> | null = null;
   let sweptAt = 0;
+  let passedOver = false;
   let closed = false;
 
   function lookUp<T extends RecordType>(name: string, type: T): Promise<Lookup<T>> {
@@ -222,12 +223,12 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     turns.leave(question);
   }
 
-  /** Starts the attempts that are due and ends what has passed its deadline. */
+  /** Starts the attempts that are due and ends what has passed its deadline; not twice in a row does it wait. */
   function sweep(): void {
     const now = clock.monotonic();
-    const wasBusy = now - sweptAt > BUSY_GAP_MS;
+    passedOver = now - sweptAt > BUSY_GAP_MS && !passedOver;
     sweptAt = now;
-    if (wasBusy) return;
+    if (passedOver) return;
     const underWay = turns.underWay();
     if (underWay.length === 0) stopSweeper();
     for (const question of underWay) {

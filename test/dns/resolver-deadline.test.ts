@@ -33,9 +33,9 @@ async function startPatient(serverCount = 1) {
     while (!condition()) await new Promise(setImmediate);
   };
   /** Lets time pass in steps that are no sign of a busy process, each seen by the resolver. */
-  const pass = async (ms: number) => {
+  const pass = async (ms: number, stepMs = 100) => {
     for (const end = now + ms; now < end; ) {
-      now = Math.min(end, now + 100);
+      now = Math.min(end, now + stepMs);
       const before = readings;
       await reached(() => readings > before);
     }
@@ -93,6 +93,14 @@ describe("by default a look-up", () => {
     expect([ended, patient.questions.length]).toEqual([false, 3]);
     await patient.pass(50);
     expect((await lookup).outcome).toBe("timeout");
+  });
+
+  test("ends soon after its deadline in a process that is busy all the time", async () => {
+    using patient = await startPatient();
+    const lookup = patient.resolver.lookUp("late.com", "MX");
+    const ended = await Promise.race([lookup, patient.pass(4500, 150)]);
+    expect(ended?.outcome).toBe("timeout");
+    expect(patient.questions).toHaveLength(3);
   });
 
   test("still hears the first of two servers when it has given it up for the second", async () => {
