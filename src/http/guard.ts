@@ -78,8 +78,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       headers["RateLimit-Policy"] += `, "month";q=${month.limitUnits};qu="units"`;
       headers.RateLimit += `, "month";r=${month.remainingUnits};t=${month.resetSeconds}`;
       headers["X-Units-Charged"] ??= `${units}`;
-      const remaining = meter.remainingUnits(account);
-      if (remaining !== null) headers["X-Units-Remaining"] ??= `${remaining}`;
+      if (month.isHardStop) headers["X-Units-Remaining"] ??= `${month.remainingUnits}`;
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 export function restorePlus(email: string): string {
   const at = email.lastIndexOf("@");
-  if (at === -1) return email;
+  if (at === -1 || !email.includes(" ")) return email;
   const start = email.length - email.trimStart().length;
   const local = email.slice(start, at).replace(/(?<=\S) (?=\S|$)/g, "+");
   return email.slice(0, start) + local + email.slice(at);

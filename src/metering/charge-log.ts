@@ -35,6 +35,7 @@ export type ChargeLog = {
   readonly waiting: () => number;
 };
 
+const ENDPOINT_CHARS_MAX = 64;
 const DAY_MS = 86_400_000;
 const LATER_MS = 1_000;
 
@@ -246,3 +247,11 @@ function isSummedWith(one: ChargeEntry, other: ChargeEntry): boolean {
 }
 
 const dayNumber = ({ at }: ChargeEntry): number => Math.floor(at / DAY_MS);
+
+/** What usage is grouped by must stay short: anything else is a bug. */
+export function checkEndpoint(endpoint: string): string {
+  if (endpoint.length === 0 || endpoint.length > ENDPOINT_CHARS_MAX) {
+    throw new Error(`an endpoint has 1 to ${ENDPOINT_CHARS_MAX} characters, not ${endpoint.length}`);
+  }
+  return endpoint;
+}

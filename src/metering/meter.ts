@@ -2,19 +2,21 @@ import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import type { Store } from "../store/open.ts";
 import { StorageError } from "../store/storage-error.ts";
-import { createChargeLog } from "./charge-log.ts";
+import { checkEndpoint, createChargeLog } from "./charge-log.ts";
 import { createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./ledger.ts";
 import { formatUsd } from "./money.ts";
 import { secondOf } from "./period.ts";
 import { enterMonth } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
-import { openReservation, type Reservation } from "./reservation.ts";
+import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
 
 export type MeteredAccount = { readonly accountId: string };
 
 export type MonthQuota = {
   readonly limitUnits: number;
   readonly remainingUnits: number;
+  /** Whether no more than these can be used: the plan sells none beyond them. */
+  readonly isHardStop: boolean;
   readonly resetSeconds: number;
 };
 
@@ -26,8 +28,6 @@ export type Meter = {
   readonly reserve: (account: MeteredAccount, units: number) => Reservation;
   /** Counts a call of no units; on disk within a second. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;
-  /** Units that the plan's hard stop leaves; null where the plan has none. */
-  readonly remainingUnits: (account: MeteredAccount) => number | null;
   /** The included units of the running month. */
   readonly month: (account: MeteredAccount) => MonthQuota;
   /** The account's month as memory has it; what was charged in it is on disk. */
@@ -48,7 +48,6 @@ export type Meter = {
 const ENTRIES_PER_COMMIT_MAX = 2_000;
 const WAITING_MAX = 50_000;
 const LEDGERS_MAX = 50_000;
-const ENDPOINT_CHARS_MAX = 64;
 
 /**
  * Meters calls: reserve, work, record. Reservations live in memory, where they guard hard stops and spend
@@ -78,9 +77,16 @@ export function createMeter(parts: {
     return Math.min(Math.max(Math.floor(clock.now()), ledger.current.startsAt), latest);
   };
 
-  const remainingUnits = ({ accountId }: MeteredAccount): number | null => {
-    const ledger = ledgers.of(accountId);
-    return ledger.current.overagePriceMicroUsd === null ? includedUnitsLeft(ledger) : null;
+  const book: ReservationBook = {
+    opened: (tally) => {
+      openCalls += 1;
+      ledgers.opened(tally);
+    },
+    closed: (tally) => {
+      openCalls -= 1;
+      ledgers.closed(tally);
+    },
+    append: log.append,
   };
 
   return {
@@ -90,33 +96,7 @@ export function createMeter(parts: {
       const ledger = ledgers.of(account.accountId);
       if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, clock.now());
       const { accountId, current } = ledger;
-      const at = callTime(ledger);
-      return openReservation({
-        accountId,
-        units,
-        tally: current,
-        opened: (tally) => {
-          openCalls += 1;
-          ledgers.opened(tally);
-        },
-        closed: (tally) => {
-          openCalls -= 1;
-          ledgers.closed(tally);
-        },
-        remainingUnits: () => remainingUnits(account),
-        append: (charge, calls, settled, alongside) => {
-          const endpoint = checkEndpoint(charge.endpoint);
-          const entry = {
-            accountId,
-            planPeriodId: current.planPeriodId,
-            at,
-            endpoint,
-            units: charge.units,
-            calls,
-          };
-          return log.append(entry, settled, alongside);
-        },
-      });
+      return openReservation(book, { accountId, units, tally: current, at: callTime(ledger) });
     },
     countCall: ({ accountId }, endpoint) => {
       const ledger = ledgers.of(accountId);
@@ -124,12 +104,12 @@ export function createMeter(parts: {
       const at = callTime(ledger);
       log.appendLater({ accountId, planPeriodId, at, endpoint: checkEndpoint(endpoint), units: 0, calls: 1 });
     },
-    remainingUnits,
     month: ({ accountId }) => {
       const ledger = ledgers.of(accountId);
       return {
         limitUnits: ledger.current.includedUnits,
         remainingUnits: includedUnitsLeft(ledger),
+        isHardStop: ledger.current.overagePriceMicroUsd === null,
         resetSeconds: secondsUntil(ledger.period.end, clock.now()),
       };
     },
@@ -167,11 +147,4 @@ function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
 
 function secondsUntil(at: number, now: number): number {
   return Math.max(1, Math.ceil((at - now) / 1_000));
-}
-
-function checkEndpoint(endpoint: string): string {
-  if (endpoint.length === 0 || endpoint.length > ENDPOINT_CHARS_MAX) {
-    throw new Error(`an endpoint has 1 to ${ENDPOINT_CHARS_MAX} characters, not ${endpoint.length}`);
-  }
-  return endpoint;
 }

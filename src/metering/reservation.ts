@@ -1,3 +1,4 @@
+import { type ChargeEntry, checkEndpoint } from "./charge-log.ts";
 import type { Tally } from "./ledger.ts";
 
 export type Charge = {
@@ -20,36 +21,35 @@ export type Reservation = {
   readonly release: () => void;
   /** What is on disk. */
   readonly chargedUnits: () => number;
-  /** Units that the plan's hard stop leaves to the account; null where the plan has none. */
-  readonly remainingUnits: () => number | null;
 };
 
-/** Holds the units on the tally, and keeps the two in step until the reservation is closed. */
-export function openReservation(parts: {
-  accountId: string;
-  units: number;
-  tally: Tally;
-  opened: (tally: Tally) => void;
-  closed: (tally: Tally) => void;
-  remainingUnits: () => number | null;
-  append: (
-    charge: Charge,
-    calls: number,
+/** What a reservation tells its surroundings. */
+export type ReservationBook = {
+  readonly opened: (tally: Tally) => void;
+  readonly closed: (tally: Tally) => void;
+  /** Calls `settled` once the entry is on disk, or cannot be. */
+  readonly append: (
+    entry: ChargeEntry,
     settled: (isOnDisk: boolean) => void,
     alongside: (() => void) | undefined,
   ) => Promise<void>;
-}): Reservation {
-  const { accountId, units, tally } = parts;
+};
+
+/** Holds the units on the tally, and keeps the two in step until the reservation is closed. `at` dates its charges. */
+export function openReservation(
+  book: ReservationBook,
+  { accountId, units, tally, at }: { accountId: string; units: number; tally: Tally; at: number },
+): Reservation {
   let left = units;
   let charged = 0;
   let recordsRunning = 0;
   let isCallCounted = false;
   let isReleased = false;
   tally.heldUnits += units;
-  parts.opened(tally);
+  book.opened(tally);
 
   function closeWhenDone(): void {
-    if (isReleased && recordsRunning === 0) parts.closed(tally);
+    if (isReleased && recordsRunning === 0) book.closed(tally);
   }
 
   function settle(recorded: number, calls: number, isOnDisk: boolean): void {
@@ -75,9 +75,10 @@ export function openReservation(parts: {
         throw new Error(`${charge.units} units cannot be recorded, ${left} are held`);
       }
       const calls = isCallCounted ? 0 : 1;
-      const promise = parts.append(
-        charge,
-        calls,
+      const { planPeriodId } = tally;
+      const endpoint = checkEndpoint(charge.endpoint);
+      const promise = book.append(
+        { accountId, planPeriodId, at, endpoint, units: charge.units, calls },
         (isOnDisk) => settle(charge.units, calls, isOnDisk),
         alongside,
       );
@@ -94,6 +95,5 @@ export function openReservation(parts: {
       closeWhenDone();
     },
     chargedUnits: () => charged,
-    remainingUnits: parts.remainingUnits,
   };
 }

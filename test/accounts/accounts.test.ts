@@ -77,7 +77,7 @@ test("what running calls hold is shown neither as used nor as gone", async () =>
   await charge(parts, accountId, 10);
   const reservation = parts.meter.reserve({ accountId }, 100);
   expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 10, remaining_units: 990 });
-  expect(parts.meter.remainingUnits({ accountId })).toBe(890);
+  expect(parts.meter.month({ accountId }).remainingUnits).toBe(890);
   reservation.release();
 });
 

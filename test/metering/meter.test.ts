@@ -49,7 +49,7 @@ describe("hard stop", () => {
     expect(refusal.message).toContain("needs 11 units; 990 of the 1000 units of the free plan");
     expect(refusal.message).toContain("2026-12-01T00:00:00Z");
     expect(refusal.retryAfterSeconds).toBe(30);
-    expect(parts.meter.remainingUnits({ accountId })).toBe(10);
+    expect(parts.meter.month({ accountId }).remainingUnits).toBe(10);
     parts.meter.reserve({ accountId }, 10).release();
   });
 
@@ -57,11 +57,11 @@ describe("hard stop", () => {
     const parts = openParts({ clock: handClock() });
     const { accountId } = signUp(parts);
     const reservation = parts.meter.reserve({ accountId }, 1_000);
-    expect(reservation.remainingUnits()).toBe(0);
+    expect(parts.meter.month({ accountId }).remainingUnits).toBe(0);
     expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
     reservation.release();
     reservation.release();
-    expect(parts.meter.remainingUnits({ accountId })).toBe(1_000);
+    expect(parts.meter.month({ accountId }).remainingUnits).toBe(1_000);
     expect(refusalOf(() => parts.meter.reserve({ accountId }, 1_001)).code).toBe("quota_exceeded");
   });
 
@@ -93,9 +93,9 @@ describe("record", () => {
     await reservation.record({ endpoint: "/v1/email/batch", units: 0 });
     await reservation.record({ endpoint: "/v1/email/batch", units: 12 });
     expect(reservation.chargedUnits()).toBe(22);
-    expect(reservation.remainingUnits()).toBe(970);
+    expect(parts.meter.month({ accountId }).remainingUnits).toBe(970);
     reservation.release();
-    expect(reservation.remainingUnits()).toBe(978);
+    expect(parts.meter.month({ accountId }).remainingUnits).toBe(978);
     const { usage } = parts.accounts.view(accountId);
     expect(usage.by_endpoint).toEqual([{ endpoint: "/v1/email/batch", calls: 1, units: 22 }]);
   });
@@ -130,7 +130,7 @@ describe("record", () => {
     expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 7, calls: 1 });
     expect(reservation.chargedUnits()).toBe(0);
     reservation.release();
-    expect(parts.meter.remainingUnits({ accountId })).toBe(993);
+    expect(parts.meter.month({ accountId }).remainingUnits).toBe(993);
   });
 
   test("charges that come together share a transaction", async () => {
@@ -230,12 +230,12 @@ describe("record", () => {
     expect(
       outcomes.every((outcome) => outcome.status === "rejected" && outcome.reason instanceof StorageError),
     ).toBe(true);
-    expect(meter.remainingUnits({ accountId })).toBe(500);
+    expect(meter.month({ accountId }).remainingUnits).toBe(500);
     expect(meter.flush()).toBe(false);
     isFull = false;
     await reservations[0]?.record({ endpoint: ENDPOINT, units: 100 });
     for (const reservation of reservations) reservation.release();
-    expect(meter.remainingUnits({ accountId })).toBe(900);
+    expect(meter.month({ accountId }).remainingUnits).toBe(900);
     expect(meter.flush()).toBe(true);
     expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 100, calls: 2 });
   });
@@ -311,7 +311,7 @@ describe("spend limit", () => {
     await charge(parts, accountId, 1);
     expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
     expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("29.015");
-    expect(parts.meter.remainingUnits({ accountId })).toBeNull();
+    expect(parts.meter.month({ accountId }).isHardStop).toBe(false);
     parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: null });
     await charge(parts, accountId, 1);
   });
@@ -386,6 +386,7 @@ test("the month's quota counts what is held, and when it ends", () => {
   expect(parts.meter.month({ accountId })).toEqual({
     limitUnits: 25_000,
     remainingUnits: 0,
+    isHardStop: false,
     resetSeconds: 1,
   });
   reservation.release();
