@@ -3,6 +3,7 @@ import {
   type JudgeTask,
   NO_DOMAIN,
   NUMBERS_PER_PLACE,
+  PLACE_BYTES,
 } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
 import { type DomainJudgement, judgeDomain } from "../../src/email/domain-judgement.ts";
@@ -26,7 +27,7 @@ export const judge = ({ items, facts, domainNumbers }: JudgeTask) => {
 };
 
 function judgementOf({ boards, places }: FactsOnBoards, number: number): DomainJudgement | undefined {
-  const [key = 0, start, end] = new Uint32Array(places, number * NUMBERS_PER_PLACE * 4, NUMBERS_PER_PLACE);
+  const [key = 0, start, end] = new Float64Array(places, number * PLACE_BYTES, NUMBERS_PER_PLACE);
   const known = judgements.get(key);
   const board = boards.findLast(({ firstKey }) => firstKey <= key);
   if (known !== undefined || board === undefined) return known;

@@ -98,7 +98,7 @@ function createJudgements(): (facts: FactsOnBoards) => (domainNumber: number) =>
   }
 
   return ({ boards, places }) => {
-    const numbers = new Uint32Array(places);
+    const numbers = new Float64Array(places);
     return (domainNumber) => {
       const at = domainNumber * NUMBERS_PER_PLACE;
       const key = numbers[at] ?? 0;

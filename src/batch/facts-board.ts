@@ -1,5 +1,5 @@
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
-import { type Board, NO_DOMAIN, NUMBERS_PER_PLACE } from "./messages.ts";
+import { type Board, NO_DOMAIN, NUMBERS_PER_PLACE, PLACE_BYTES } from "./messages.ts";
 import type { GatherFacts } from "./runner.ts";
 
 /**
@@ -65,8 +65,8 @@ export function createGatherFacts(
   return (domainCount, options) => {
     const boards: Board[] = [];
     const boardOf = new Uint32Array(domainCount);
-    const places = new SharedArrayBuffer(domainCount * NUMBERS_PER_PLACE * Uint32Array.BYTES_PER_ELEMENT);
-    const numbers = new Uint32Array(places);
+    const places = new SharedArrayBuffer(domainCount * PLACE_BYTES);
+    const numbers = new Float64Array(places);
     let taken = 0;
     let before: Promise<unknown> = Promise.resolve();
 

@@ -78,7 +78,10 @@ export type JudgeTask = {
 export type FactsOnBoards = {
   /** Those that the chunk needs, in the order of their keys. */
   readonly boards: readonly Board[];
-  /** For each domain by its number: the key of its facts, and where they start and end. A key of 0: not known. */
+  /**
+   * For each domain by its number: the key of its facts, and where they start and end, each of 64 bits, as a busy
+   * server's keys pass 32. A key of 0: not known.
+   */
   readonly places: SharedArrayBuffer;
 };
 
@@ -91,6 +94,7 @@ export type Board = {
 
 /** Numbers to a place in `FactsOnBoards.places`. */
 export const NUMBERS_PER_PLACE = 3;
+export const PLACE_BYTES = NUMBERS_PER_PLACE * Float64Array.BYTES_PER_ELEMENT;
 
 /** A judged chunk. */
 export type JudgeOutcome = {

@@ -7,6 +7,7 @@ import {
   type JudgeTask,
   NO_DOMAIN,
   NUMBERS_PER_PLACE,
+  PLACE_BYTES,
 } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
 import type { DocumentType } from "../../src/documents/outcome.ts";
@@ -16,11 +17,11 @@ import type { DomainFacts } from "../../src/email/domain-facts.ts";
 /** What is known of the domains of a batch, numbered in this order. */
 function known(...domains: readonly (readonly [domain: string, mail: DomainFacts["mail"]])[]): FactsOnBoards {
   const factsBoard = createFactsBoard();
-  const places = new SharedArrayBuffer((domains.length + 1) * NUMBERS_PER_PLACE * 4);
+  const places = new SharedArrayBuffer((domains.length + 1) * PLACE_BYTES);
   const boards = domains.map(([domain, mail], number) => {
     const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
     const { board, key, start, end } = factsBoard.place({ facts, json: JSON.stringify(facts) });
-    new Uint32Array(places).set([key, start, end], number * NUMBERS_PER_PLACE);
+    new Float64Array(places).set([key, start, end], number * NUMBERS_PER_PLACE);
     return board;
   });
   return { boards, places };

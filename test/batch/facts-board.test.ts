@@ -75,7 +75,7 @@ describe("the facts of a batch", () => {
   });
 
   function domainsOn({ boards, places }: FactsOnBoards, count: number): (string | null)[] {
-    const numbers = new Uint32Array(places);
+    const numbers = new Float64Array(places);
     return Array.from({ length: count }, (_, number) => {
       const [key = 0, start = 0, end = 0] = numbers.subarray(number * NUMBERS_PER_PLACE);
       const board = boards.findLast(({ firstKey }) => firstKey <= key);
@@ -123,6 +123,15 @@ describe("the facts of a batch", () => {
     expect(domainsOn(all, 3)).toEqual(["k3.com", "k1.com", "k2.com"]);
     expect((await factsWith(chunk("", 1, 1))).boards.length).toBe(1);
     expect((await factsWith(chunk("", NO_DOMAIN))).boards).toEqual([]);
+  });
+
+  test("stand by keys of more than 32 bits in a server that has run for long", async () => {
+    const text = known("a.com").json;
+    const memory = new SharedArrayBuffer(1000);
+    Buffer.from(memory).write(text);
+    const place = { board: { firstKey: 2 ** 32 - 1, memory }, key: 2 ** 32, start: 0, end: text.length };
+    const gather = createGatherFacts(source().source, { place: () => place }, 8);
+    expect(domainsOn(await gather(1, options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
   });
 
   test("are looked up so many at a time and no more", async () => {
