@@ -8,7 +8,9 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../src/clock.ts";
 import { createDirectory, type Directory } from "../src/directory/directory.ts";
-import { findMatches, joinListings, type QueryParameters, queryOf } from "../src/directory/query.ts";
+import { joinListings } from "../src/directory/listing-texts.ts";
+import { findMatches } from "../src/directory/matches.ts";
+import { type QueryParameters, queryOf } from "../src/directory/query.ts";
 import { createSyncThread } from "../src/directory/sync-thread.ts";
 
 const QUICK = process.argv.includes("--quick");

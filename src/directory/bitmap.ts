@@ -18,10 +18,6 @@ export function bitmapOf(rows: Uint32Array, count: number): Bitmap {
   return bitmap;
 }
 
-export function hasRow(bitmap: Bitmap, row: number): boolean {
-  return ((bitmap[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
-}
-
 export function addRows(bitmap: Bitmap, rows: Uint32Array): void {
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at] ?? 0;

@@ -1,4 +1,6 @@
-import { findMatches, joinListings, type QueryParameters, queryOf } from "./query.ts";
+import { joinListings } from "./listing-texts.ts";
+import { findMatches } from "./matches.ts";
+import { type QueryParameters, queryOf } from "./query.ts";
 import { findHost, type Snapshot } from "./snapshot.ts";
 
 const QUERIES: readonly QueryParameters[] = [

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/clock.ts";
 import { createDirectory, type DirectoryEvent } from "../../src/directory/directory.ts";
-import { findMatches, queryOf } from "../../src/directory/query.ts";
+import { findMatches } from "../../src/directory/matches.ts";
+import { queryOf } from "../../src/directory/query.ts";
 import { findHost, rowBytes } from "../../src/directory/snapshot.ts";
 import { createSyncThread } from "../../src/directory/sync-thread.ts";
 import type { Syncer } from "../../src/directory/syncer.ts";

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Listing } from "../../src/directory/listing.ts";
-import {
-  type DirectoryQuery,
-  findMatches,
-  type QueryParameters,
-  queryOf,
-} from "../../src/directory/query.ts";
+import { findMatches } from "../../src/directory/matches.ts";
+import { type DirectoryQuery, type QueryParameters, queryOf } from "../../src/directory/query.ts";
 import { createRow } from "../../src/directory/row.ts";
 import { createSegmentWriter } from "../../src/directory/shared-bytes.ts";
 import { findHost, rowBytes, type Snapshot, SORT_FIELDS } from "../../src/directory/snapshot.ts";
