@@ -47,7 +47,7 @@ export type DraftParts = {
   readonly now: number;
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
-  /** Gives back what was left behind just now; to be called after every megabyte that is read. */
+  /** Gives back what was left behind just now; to be called after every half megabyte that is read. */
   readonly sweep?: () => void;
   /** Gives back all that can be; to be called after every few megabytes. */
   readonly relieve?: () => void;

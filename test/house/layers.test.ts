@@ -60,7 +60,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "bun:sqlite": ["src/store"],
   piscina: ["src/batch/pool.ts", "workers/batch.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
-  "dns-packet": ["src/dns"],
+  "dns-packet": ["src/dns/zone.ts", "src/dns/fixture-responder.ts"],
   tldts: ["src/email", "src/domains", "src/data-refresh"],
   "libphonenumber-js": ["src/phone"],
   pino: ["src/log.ts"],
