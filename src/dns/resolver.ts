@@ -17,6 +17,7 @@ import { ALIASES_MAX, type Reading, readReply } from "./reply.ts";
 import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverParts } from "./resolver-parts.ts";
 import { formatServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";
+import { createSweeper } from "./sweeper.ts";
 import { askByTcp } from "./tcp-question.ts";
 import { createTurns } from "./turns.ts";
 import { createUdpChannel } from "./udp-channel.ts";
@@ -27,9 +28,6 @@ export type StubResolver = Resolver & {
   readonly close: () => void;
 };
 
-const SWEEP_MS = 10;
-/** After such a gap the process was busy elsewhere, and replies that came meanwhile have yet to be read. */
-const BUSY_GAP_MS = 100;
 const LATE_PER_PLACE = 12;
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
@@ -64,9 +62,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     waitingMax: settings.waitingMax,
     start,
   });
-  let sweeper: ReturnType<typeof setInterval> | null = null;
-  let sweptAt = 0;
-  let passedOver = false;
+  const sweeper = createSweeper(clock, sweep);
   let closed = false;
 
   function lookUp<T extends RecordType>(name: string, type: T): Promise<Lookup<T>> {
@@ -90,10 +86,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
 
   function start(question: Question): void {
     question.deadline = clock.monotonic() + settings.lookupTimeoutMs;
-    if (sweeper === null) {
-      sweptAt = clock.monotonic();
-      sweeper = setInterval(sweep, SWEEP_MS);
-    }
+    sweeper.start();
     begin(question);
   }
 
@@ -223,14 +216,10 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     turns.leave(question);
   }
 
-  /** Starts the attempts that are due and ends what has passed its deadline; not twice in a row does it wait. */
-  function sweep(): void {
-    const now = clock.monotonic();
-    passedOver = now - sweptAt > BUSY_GAP_MS && !passedOver;
-    sweptAt = now;
-    if (passedOver) return;
+  /** Starts the attempts that are due and ends what has passed its deadline. */
+  function sweep(now: number): void {
     const underWay = turns.underWay();
-    if (underWay.length === 0) stopSweeper();
+    if (underWay.length === 0) sweeper.stop();
     for (const question of underWay) {
       if (now >= question.deadline) finish(question, exhausted(question));
       else if (now >= question.nextAttemptAt) timedOut(question);
@@ -250,11 +239,6 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     else attempt(question);
   }
 
-  function stopSweeper(): void {
-    if (sweeper !== null) clearInterval(sweeper);
-    sweeper = null;
-  }
-
   function stats(): ResolverStats {
     return {
       ...counts,
@@ -272,7 +256,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
       endExchanges(question);
       question.settle(emptyLookup("error", 0, "closed"));
     }
-    stopSweeper();
+    sweeper.stop();
     for (const server of servers) server.channel.close();
   }
 
