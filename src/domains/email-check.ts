@@ -1,10 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { createAddressParser } from "../email/address.ts";
-import type { DomainFacts } from "../email/domain-facts.ts";
 import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
 import { createEmailJudge } from "../email/verification.ts";
-import type { DomainFactsSource } from "./facts.ts";
+import type { DomainFactsSource, KnownDomain } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it: at once where the domain is known. */
 export type EmailCheck = (
@@ -14,24 +13,21 @@ export type EmailCheck = (
 
 /** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
 export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
-  // Known facts are the same object until they expire, and so is what follows from them.
-  const judgements = new WeakMap<DomainFacts, DomainJudgement>();
-  const judgementOf = (facts: DomainFacts): DomainJudgement => {
-    const known = judgements.get(facts);
-    if (known !== undefined) return known;
-    const judgement = judgeDomain(facts);
-    judgements.set(facts, judgement);
-    return judgement;
-  };
   const { mailDomainOf } = createAddressParser();
   const judge = createEmailJudge();
   return (text, options) => {
     const domain = mailDomainOf(text);
     if (domain === null) return judge(text, undefined);
-    const known = source.cachedFacts(domain, options);
+    const known = source.knownDomain(domain, options);
     if (known !== undefined) return judge(text, judgementOf(known));
     return source
-      .factsOf(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs })
-      .then((facts) => judge(text, judgementOf(facts)));
+      .findDomain(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs })
+      .then((found) => judge(text, judgementOf(found)));
   };
+}
+
+/** What is known of a domain is kept for as long as it holds, and what follows from it with it. */
+function judgementOf(domain: KnownDomain): DomainJudgement {
+  domain.judgement ??= judgeDomain(domain.facts);
+  return domain.judgement;
 }

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import type { DnsCache } from "../dns/cache.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../email/domain-facts.ts";
+import type { DomainJudgement } from "../email/domain-judgement.ts";
 import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
@@ -19,7 +20,12 @@ export type FactsOptions = {
 };
 
 /** Facts with their JSON text, which is what crosses to a thread. */
-export type KnownDomain = { readonly facts: DomainFacts; readonly json: string };
+export type KnownDomain = {
+  readonly facts: DomainFacts;
+  readonly json: string;
+  /** What follows from the facts, once somebody has worked it out. */
+  judgement: DomainJudgement | null;
+};
 
 /** Where facts about mail domains come from. The domain is an A-label form in lower case. */
 export type DomainFactsSource = {
@@ -165,7 +171,7 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
 }
 
 function withJson(facts: DomainFacts): KnownDomain {
-  return { facts, json: JSON.stringify(facts) };
+  return { facts, json: JSON.stringify(facts), judgement: null };
 }
 
 function createTable(entriesMax: number, clock: Clock): LRUCache<string, KnownDomain> {

@@ -44,9 +44,10 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
 }
 
 function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"] {
-  // Most local parts are no gibberish: theirs are looked up without a search.
-  const plain: Verdict[] = [];
-  const graded = new Map<number, Verdict>();
+  // Most local parts are no gibberish: theirs are at hand.
+  let onPerson: Verdict | undefined;
+  let onRole: Verdict | undefined;
+  const onGibberish = new Map<number, Verdict>();
 
   function verdictWith(isRole: boolean, finding: Finding | null, gibberishScore: number): Verdict {
     const all = new Set(findings);
@@ -57,13 +58,20 @@ function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"
 
   return (isRole, gibberishScore) => {
     const finding = gibberishFinding(gibberishScore);
-    const role = isRole ? 1 : 0;
-    const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + role;
-    let verdict = finding === null ? plain[role] : graded.get(key);
-    if (verdict !== undefined) return verdict;
-    verdict = verdictWith(isRole, finding, gibberishScore);
-    if (finding === null) plain[role] = verdict;
-    else graded.set(key, verdict);
+    if (finding === null && isRole) {
+      onRole ??= verdictWith(isRole, null, gibberishScore);
+      return onRole;
+    }
+    if (finding === null) {
+      onPerson ??= verdictWith(isRole, null, gibberishScore);
+      return onPerson;
+    }
+    const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + (isRole ? 1 : 0);
+    let verdict = onGibberish.get(key);
+    if (verdict === undefined) {
+      verdict = verdictWith(isRole, finding, gibberishScore);
+      onGibberish.set(key, verdict);
+    }
     return verdict;
   };
 }

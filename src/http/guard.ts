@@ -1,6 +1,7 @@
 import type { Account, KeyRing } from "../accounts/key-ring.ts";
 import { ApiError } from "../errors.ts";
 import type { Meter } from "../metering/meter.ts";
+import type { Plan } from "../metering/plans.ts";
 import {
   clientAddressKey,
   type Rate,
@@ -46,11 +47,20 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
   function welcome(call: Call, account: Account): void {
     call.account = account;
     const decision = accountLimiter.take(account.accountId, account.plan);
-    const { burst, requestsPerSecond } = account.plan;
-    const windowSeconds = Math.max(1, Math.ceil(burst / requestsPerSecond));
-    call.headers["RateLimit-Policy"] = `"burst";q=${burst};w=${windowSeconds}`;
     call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
     if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
+  }
+
+  /** The limits of a plan, written once. The month's stand apart: they are those of the plan that it began with. */
+  const policies = new WeakMap<Plan, { readonly limitUnits: number; readonly text: string }>();
+
+  function policyOf(plan: Plan, limitUnits: number): string {
+    const known = policies.get(plan);
+    if (known?.limitUnits === limitUnits) return known.text;
+    const windowSeconds = Math.max(1, Math.ceil(plan.burst / plan.requestsPerSecond));
+    const text = `"burst";q=${plan.burst};w=${windowSeconds}, "month";q=${limitUnits};qu="units"`;
+    policies.set(plan, { limitUnits, text });
+    return text;
   }
 
   return {
@@ -75,7 +85,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     stamp({ account, headers, units }) {
       if (account === null) return;
       const month = meter.month(account);
-      headers["RateLimit-Policy"] += `, "month";q=${month.limitUnits};qu="units"`;
+      headers["RateLimit-Policy"] = policyOf(account.plan, month.limitUnits);
       headers.RateLimit += `, "month";r=${month.remainingUnits};t=${month.resetSeconds}`;
       headers["X-Units-Charged"] ??= `${units}`;
       if (month.isHardStop) headers["X-Units-Remaining"] ??= `${month.remainingUnits}`;

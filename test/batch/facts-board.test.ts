@@ -10,7 +10,7 @@ const known = (domain: string, padding = ""): KnownDomain => {
     mail: { state: "not_checked" as const },
     lists: { disposable: null, freeProvider: false },
   };
-  return { facts, json: JSON.stringify({ ...facts, padding }) };
+  return { facts, json: JSON.stringify({ ...facts, padding }), judgement: null };
 };
 
 const read = ({ board, start, end }: Place) => Buffer.from(board.memory).toString("utf8", start, end);
