@@ -4,7 +4,7 @@ import { compressedExport } from "./export.ts";
 import { compactTexts, compactWords } from "./row.ts";
 import { createSegmentMemory, type Retire } from "./segment-memory.ts";
 import { countFrom, createSegmentWriter, type SegmentWriter } from "./shared-bytes.ts";
-import { retireSegments, type Snapshot } from "./snapshot.ts";
+import { retireSegments, type Snapshot, type SnapshotRows } from "./snapshot.ts";
 import { buildIndex, buildRows, sortedByHost } from "./snapshot-build.ts";
 import type { Intake, Source } from "./source.ts";
 import { createSpool } from "./spool.ts";
@@ -61,9 +61,13 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
   const nextId = countFrom(1);
   const memory = createSegmentMemory(async (segmentIds) => {
     await parts.retire?.(segmentIds);
-    // An export of it may be under way in this thread, too.
-    if (held.snapshot !== null) retireSegments(held.snapshot, new Set(segmentIds));
+    const ids = new Set(segmentIds);
+    for (const snapshot of [held.snapshot, ...compressing]) {
+      if (snapshot !== null) retireSegments(snapshot, ids);
+    }
   });
+  /** Of each export that is under way, however many swaps it takes. */
+  const compressing: SnapshotRows[] = [];
   const createWriter = (): SegmentWriter => {
     return createSegmentWriter(
       parts.retire === undefined ? { nextId } : { nextId, spool: createSpool(parts.folder) },
@@ -187,7 +191,13 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     },
     async gzip(version, form) {
       const { snapshot } = held;
-      return snapshot?.version === version ? await compressedExport(snapshot, form) : null;
+      if (snapshot?.version !== version) return null;
+      compressing.push(snapshot);
+      try {
+        return await compressedExport(snapshot, form);
+      } finally {
+        compressing.splice(compressing.indexOf(snapshot), 1);
+      }
     },
     [Symbol.asyncDispose]: async () => {},
   };

@@ -19,6 +19,8 @@ import { gatherListings } from "../../src/directory/listing-texts.ts";
 import { findMatches } from "../../src/directory/matches.ts";
 import { queryOf } from "../../src/directory/query.ts";
 import { areInMemory, findHost, rowBytes, type Snapshot } from "../../src/directory/snapshot.ts";
+import { createTextSource } from "../../src/directory/source.ts";
+import { createSyncEngine } from "../../src/directory/sync-engine.ts";
 import { createSyncer } from "../../src/directory/sync-parts.ts";
 import { createSyncThread } from "../../src/directory/sync-thread.ts";
 import { lines, listing, listings, type TestListing } from "../support/directory.ts";
@@ -333,6 +335,36 @@ test("no file stays open that no snapshot speaks of, however often texts are mov
   }
   note((await restart().open()).published?.snapshot);
   expect(new Set(spools())).toEqual(spokenOf);
+}, 20_000);
+
+test("an export that is compressed through several swaps is of one snapshot", async () => {
+  using folder = temporaryFolder("spool");
+  let records = edition(0);
+  const syncer = createSyncEngine({
+    folder: folder.path,
+    // Read at one stroke, so that the swaps come before the compression is done.
+    source: {
+      name: "text",
+      read: (_, base, parts) => createTextSource("text", lines(records)).read(null, base, parts),
+    },
+    clock: systemClock,
+    newId: () => crypto.randomUUID().replaceAll("-", ""),
+    retire: async () => {},
+  });
+  const take = async () => {
+    const outcome = await syncer.sync({ acceptTripped: false });
+    if (outcome.kind !== "changed") throw new Error(outcome.kind);
+    return outcome.published.snapshot;
+  };
+  const first = await take();
+  const compressed = syncer.gzip(first.version, "ndjson");
+  records[0] = listing(0, (record) => {
+    record.description = "another";
+  });
+  await take();
+  records = edition(1);
+  await take();
+  expect(digestOfParts([gunzipSync((await compressed) ?? new Uint8Array())])).toBe(first.digest);
 }, 20_000);
 
 test("where no file can be made, texts stay in memory", async () => {
