@@ -96,10 +96,9 @@ function rememberedDomains(slotsMin: number): DomainIn {
     const known = slots[slot];
     if (known?.raw.length === address.length - from && address.endsWith(known.raw)) return known.domain;
     const cut = address.slice(from);
+    if (cut.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(cut);
     // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
-    const raw = cut.length > RAW_DOMAIN_UNITS_MAX ? "" : Buffer.from(cut).toString();
-    // A copy differs where the text is no proper Unicode.
-    if (raw !== cut) return parseDomain(cut);
+    const raw: string = JSON.parse(JSON.stringify(cut));
     const domain = parseDomain(raw);
     slots[slot] = { raw, domain };
     return domain;

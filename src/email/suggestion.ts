@@ -22,7 +22,8 @@ import {
   undotted,
 } from "./typo-families.ts";
 
-const DOMAIN_LENGTH_MAX = 80;
+/** Nothing is suggested for a longer one. */
+export const DOMAIN_LENGTH_MAX = 80;
 
 /**
  * The domain that was meant where `domain` (lower case, A-label form, or the raw text of a domain that could not be

@@ -5,7 +5,7 @@ import { gibberishScore } from "./gibberish.ts";
 import { normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
 import { isRole } from "./role.ts";
-import { suggestDomain } from "./suggestion.ts";
+import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
 
 /**
  * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
@@ -32,6 +32,7 @@ const SUGGESTIONS_MAX = 20_000;
 function rememberedSuggestions(): Suggestions {
   const known = new Map<string, string | null>();
   return (domain) => {
+    if (domain.length > DOMAIN_LENGTH_MAX) return null;
     let meant = known.get(domain);
     if (meant === undefined) {
       meant = meantByRefused(domain);
