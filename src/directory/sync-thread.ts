@@ -38,6 +38,8 @@ export function createSyncThread(parts: {
   const start = (): Worker => {
     const started = new Worker(parts.workerFile, { type: "module", smol: true });
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
+      // What a lost thread had still to say numbers other segments than those of the next one.
+      if (worker !== started) return;
       if ("retire" in data) {
         giveUpOldest();
         snapshots.retire(data.retire);
