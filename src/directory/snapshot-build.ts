@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Dictionary } from "./dictionary.ts";
 import type { Row } from "./row.ts";
 import { copyText, type Segment, sharedIntegers } from "./shared-bytes.ts";
 import {
@@ -12,7 +13,7 @@ import {
   SORT_FIELDS,
   type SortField,
 } from "./snapshot.ts";
-import { buildTextIndex, type Dictionary } from "./text-index.ts";
+import { buildTextIndex } from "./text-index.ts";
 import { createTextTable } from "./text-table.ts";
 import { buildValueBounds } from "./value-bounds.ts";
 

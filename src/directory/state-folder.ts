@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { appendChanges, type LogFile, linesAfter, removeFile, retainedFiles } from "./change-log.ts";
+import type { Dictionary } from "./dictionary.ts";
 import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
 import { chunksOfFile, linesOfFile } from "./line-file.ts";
@@ -10,7 +11,6 @@ import { createRow, type Row, type Rows } from "./row.ts";
 import type { SegmentWriter } from "./shared-bytes.ts";
 import { digestOf, sortedByHost } from "./snapshot-build.ts";
 import type { UpstreamMemory } from "./source.ts";
-import type { Dictionary } from "./text-index.ts";
 
 /** What `current.json` says: the one place that decides which bytes of the other files count. */
 export type StoredState = {

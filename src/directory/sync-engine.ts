@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { createDictionary } from "./dictionary.ts";
 import type { Contents } from "./draft.ts";
 import { compressedExport } from "./export.ts";
 import { compactTexts, compactWords } from "./row.ts";
@@ -26,7 +27,6 @@ import {
   withContents,
 } from "./sync-state.ts";
 import type { Published, Syncer, SyncOutcome } from "./syncer.ts";
-import { createDictionary } from "./text-index.ts";
 import { UpstreamError } from "./upstream-limits.ts";
 
 export type SyncEngineParts = {

@@ -1,4 +1,5 @@
 import { addAll, type Bitmap, bitmapLength, bitmapOf, emptyBitmap, keepCommon } from "./bitmap.ts";
+import type { Dictionary } from "./dictionary.ts";
 import { createTextTable, findText, lowerBound, type TextTable, textAt } from "./text-table.ts";
 
 /**
@@ -16,83 +17,44 @@ export type TextIndex = {
 const NO_SET = -1;
 const PAST_ROWS = 0x8000_0000;
 
-/** Numbers for words, given out once, and the words of each row as a run of such numbers. */
-export type Dictionary = {
-  /** Keeps the words of a row and says where: at the place of its former ones, where they are the same. */
-  readonly keep: (words: Iterable<string>, formerPlace?: number) => number;
-  /** Takes the numbers that `keep` has put at this place, one by one. */
-  readonly each: (place: number, take: (number: number) => void) => void;
-  /** How many numbers those are. */
-  readonly lengthOf: (place: number) => number;
-  readonly wordOf: (number: number) => string;
-  /** How many different words there are. */
-  readonly wordCount: () => number;
-  /** How much is kept in all, live or not. */
-  readonly size: () => number;
-};
-
-export function createDictionary(): Dictionary {
-  const numbers = new Map<string, number>();
-  const words: string[] = [];
-  let runs = new Uint32Array(1024);
-  let used = 0;
-  const numberOf = (word: string): number => {
-    const known = numbers.get(word);
-    if (known !== undefined) return known;
-    // A copy: the word is a part of the listing's text, and would keep all of it in memory.
-    const own = Buffer.from(word).toString();
-    numbers.set(own, words.length);
-    words.push(own);
-    return words.length - 1;
-  };
-  const put = (number: number): void => {
-    if (used === runs.length) {
-      const larger = new Uint32Array(runs.length * 2);
-      larger.set(runs);
-      runs = larger;
-    }
-    runs[used] = number;
-    used += 1;
-  };
-  return {
-    keep(texts, formerPlace) {
-      const place = used;
-      put(0);
-      for (const text of texts) put(numberOf(text));
-      runs[place] = used - place - 1;
-      if (formerPlace === undefined || !isSameRun(runs, place, formerPlace)) return place;
-      used = place;
-      return formerPlace;
-    },
-    each(place, take) {
-      const end = place + (runs[place] ?? 0);
-      for (let at = place + 1; at <= end; at++) take(runs[at] ?? 0);
-    },
-    lengthOf: (place) => runs[place] ?? 0,
-    wordOf: (number) => words[number] ?? "",
-    wordCount: () => words.length,
-    size: () => used,
-  };
-}
-
-function isSameRun(runs: Uint32Array, a: number, b: number): boolean {
-  const length = runs[a] ?? 0;
-  for (let at = 0; at <= length; at++) if (runs[a + at] !== runs[b + at]) return false;
-  return true;
-}
-
 /** Inverts the rows' words by counting; linear but for the sorting of the words. */
 export function buildTextIndex(rowWords: Uint32Array, dictionary: Dictionary): TextIndex {
-  const counts = new Uint32Array(dictionary.wordCount());
-  const count = (number: number): void => {
-    counts[number] = (counts[number] ?? 0) + 1;
-  };
-  for (const place of rowWords) dictionary.each(place, count);
+  const counts = countWords(rowWords, dictionary);
   const used = counts
     .map((_, number) => number)
     .filter((number) => (counts[number] ?? 0) > 0)
     .sort((a, b) => (dictionary.wordOf(a) < dictionary.wordOf(b) ? -1 : 1));
   const length = bitmapLength(rowWords.length);
+  const { starts, sets, setCount, next } = layOut(used, counts, length);
+  const rows = new Uint32Array(starts[used.length] ?? 0);
+  const setBits = new Int32Array(setCount * length);
+  let row = 0;
+  const enter = (number: number): void => {
+    const at = next[number] ?? 0;
+    if (at >= PAST_ROWS) {
+      const word = (at - PAST_ROWS) * length + (row >>> 5);
+      setBits[word] = (setBits[word] ?? 0) | (1 << (row & 31));
+      return;
+    }
+    rows[at] = row;
+    next[number] = at + 1;
+  };
+  for (; row < rowWords.length; row++) dictionary.each(rowWords[row] ?? 0, enter);
+  return { words: createTextTable(Array.from(used, dictionary.wordOf)), starts, rows, sets, setBits };
+}
+
+/** In how many rows each word stands, by its number. */
+function countWords(rowWords: Uint32Array, dictionary: Dictionary): Uint32Array {
+  const counts = new Uint32Array(dictionary.wordCount());
+  const count = (number: number): void => {
+    counts[number] = (counts[number] ?? 0) + 1;
+  };
+  for (const place of rowWords) dictionary.each(place, count);
+  return counts;
+}
+
+/** Gives each word its place: a run of rows, or a set of `length` numbers where that is smaller. */
+function layOut(used: Uint32Array, counts: Uint32Array, length: number) {
   const starts = new Uint32Array(used.length + 1);
   const sets = new Int32Array(used.length).fill(NO_SET);
   /** Where the next row of a word goes; for a word with a set that is past all rows, by the number of its set. */
@@ -111,21 +73,7 @@ export function buildTextIndex(rowWords: Uint32Array, dictionary: Dictionary): T
     }
     starts[at + 1] = start;
   }
-  const rows = new Uint32Array(starts[used.length] ?? 0);
-  const setBits = new Int32Array(setCount * length);
-  let row = 0;
-  const enter = (number: number): void => {
-    const at = next[number] ?? 0;
-    if (at >= PAST_ROWS) {
-      const word = (at - PAST_ROWS) * length + (row >>> 5);
-      setBits[word] = (setBits[word] ?? 0) | (1 << (row & 31));
-      return;
-    }
-    rows[at] = row;
-    next[number] = at + 1;
-  };
-  for (; row < rowWords.length; row++) dictionary.each(rowWords[row] ?? 0, enter);
-  return { words: createTextTable(Array.from(used, dictionary.wordOf)), starts, rows, sets, setBits };
+  return { starts, sets, setCount, next };
 }
 
 /** The rows that hold all words, the last one as the beginning of a word; for the caller to keep. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createDictionary } from "../../src/directory/dictionary.ts";
 import type { Listing } from "../../src/directory/listing.ts";
 import { findMatches } from "../../src/directory/matches.ts";
 import { type DirectoryQuery, type QueryParameters, queryOf } from "../../src/directory/query.ts";
@@ -6,7 +7,6 @@ import { createRow } from "../../src/directory/row.ts";
 import { createSegmentWriter } from "../../src/directory/shared-bytes.ts";
 import { findHost, rowBytes, type Snapshot, SORT_FIELDS } from "../../src/directory/snapshot.ts";
 import { buildSnapshot, digestOf, sortedByHost } from "../../src/directory/snapshot-build.ts";
-import { createDictionary } from "../../src/directory/text-index.ts";
 import { listing, listings, payee, type TestListing } from "../support/directory.ts";
 
 function snapshotOf(records: readonly TestListing[]): Snapshot {
