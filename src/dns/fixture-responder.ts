@@ -1,7 +1,7 @@
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet, type Question } from "dns-packet";
+import { HEADER_OCTETS } from "./wire.ts";
 import type { Fault, FaultKind, Zone } from "./zone.ts";
 
-const HEADER_OCTETS = 12;
 const UDP_PLAIN_OCTETS_MAX = 512;
 const COUNTED_NAMES_MAX = 200_000;
 const REPLIES_KEPT_MAX = 200_000;

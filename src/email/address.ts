@@ -34,7 +34,7 @@ const LOCAL_OCTETS_MAX = 64;
 const ADDRESS_UNITS_MAX = 1_024;
 /** With the white space around it. */
 const TEXT_UNITS_MAX = 8_192;
-/** No longer domain is worth remembering: hardly one is accepted. */
+/** Longer domains are not remembered: hardly one of them is accepted. */
 const RAW_DOMAIN_UNITS_MAX = 256;
 
 const DOT = 0x2e;
