@@ -1,4 +1,4 @@
-import { type ChargeEntry, checkEndpoint } from "./charge-log.ts";
+import { type ChargeEntry, checkEndpoint } from "./charge-entries.ts";
 import type { Tally } from "./ledger.ts";
 
 export type Charge = {
