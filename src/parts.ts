@@ -8,7 +8,7 @@ import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
 import { createSplitBatch } from "./batch/split.ts";
 import type { Config, DnsConfig } from "./config.ts";
 import { createDirectory, type Directory } from "./directory/directory.ts";
-import { createSyncThread } from "./directory/sync-thread.ts";
+import { createSyncThread } from "./directory/sync/sync-thread.ts";
 import { createDnsCache, type DnsCache } from "./dns/cache.ts";
 import { createStubResolver, type StubResolver } from "./dns/resolver.ts";
 import { parseServerAddress, type ServerAddress } from "./dns/server-address.ts";

@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { setPriority } from "node:os";
 import { systemClock } from "../src/clock.ts";
-import { indexBuffers } from "../src/directory/snapshot.ts";
-import type { SyncReply, SyncRequest } from "../src/directory/sync-messages.ts";
-import { createSyncer } from "../src/directory/sync-parts.ts";
-import type { Syncer } from "../src/directory/syncer.ts";
+import { indexBuffers } from "../src/directory/snapshot/snapshot.ts";
+import type { SyncReply, SyncRequest } from "../src/directory/sync/sync-messages.ts";
+import { createSyncer } from "../src/directory/sync/sync-parts.ts";
+import type { Syncer } from "../src/directory/sync/syncer.ts";
 
 declare const self: Worker;
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type LogFile, MARK_LINES } from "./change-log.ts";
-import { TEXT_BYTES_MAX } from "./draft.ts";
-import type { Feed } from "./syncer.ts";
+import { type LogFile, MARK_LINES } from "./sync/change-log.ts";
+import { TEXT_BYTES_MAX } from "./sync/draft.ts";
+import type { Feed } from "./sync/syncer.ts";
 
 /** A run of changes as JSON text, separated by commas. */
 export type ChangePage = {

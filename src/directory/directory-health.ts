@@ -1,5 +1,5 @@
-import type { Snapshot } from "./snapshot.ts";
-import type { Feed, Opened, SyncOutcome } from "./syncer.ts";
+import type { Snapshot } from "./snapshot/snapshot.ts";
+import type { Feed, Opened, SyncOutcome } from "./sync/syncer.ts";
 
 /** One state as readers see it. */
 export type View = {

@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
-import { rehearse } from "./rehearsal.ts";
-import { createSchedule } from "./schedule.ts";
-import { freeIndex, type Snapshot } from "./snapshot.ts";
-import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./syncer.ts";
+import { rehearse } from "./snapshot/rehearsal.ts";
+import { freeIndex, type Snapshot } from "./snapshot/snapshot.ts";
+import { createSchedule } from "./sync/schedule.ts";
+import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
 
 export type DirectoryParts = {
   readonly settings: DirectorySettings;

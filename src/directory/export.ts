@@ -1,6 +1,6 @@
 import { createGzip } from "node:zlib";
-import { rowBytes, type SnapshotRows } from "./snapshot.ts";
-import type { ExportForm } from "./syncer.ts";
+import { rowBytes, type SnapshotRows } from "./snapshot/snapshot.ts";
+import type { ExportForm } from "./sync/syncer.ts";
 
 const PART_BYTES = 256 * 1024;
 

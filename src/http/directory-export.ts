@@ -2,7 +2,7 @@ import { writeFeedCursor } from "../directory/cursor.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { View } from "../directory/directory-health.ts";
 import { exportParts } from "../directory/export.ts";
-import type { ExportForm } from "../directory/syncer.ts";
+import type { ExportForm } from "../directory/sync/syncer.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";

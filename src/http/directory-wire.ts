@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Evidence, Listing } from "../directory/listing.ts";
-import { SORT_FIELDS } from "../directory/snapshot.ts";
+import { SORT_FIELDS } from "../directory/snapshot/snapshot.ts";
 import { Word } from "./schema.ts";
 import { schemaOf } from "./specification/reply-schema.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type SyncFacts, trippedBreakers } from "../../src/directory/breakers.ts";
+import { type SyncFacts, trippedBreakers } from "../../src/directory/sync/breakers.ts";
 import { START } from "../support/directory.ts";
 
 const CALM: SyncFacts = {

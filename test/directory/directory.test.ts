@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/clock.ts";
 import { createDirectory, type DirectoryEvent } from "../../src/directory/directory.ts";
-import { findMatches } from "../../src/directory/matches.ts";
-import { queryOf } from "../../src/directory/query.ts";
-import { findHost, rowBytes } from "../../src/directory/snapshot.ts";
-import { createSyncThread } from "../../src/directory/sync-thread.ts";
-import type { Syncer } from "../../src/directory/syncer.ts";
+import { findMatches } from "../../src/directory/snapshot/matches.ts";
+import { queryOf } from "../../src/directory/snapshot/query.ts";
+import { findHost, rowBytes } from "../../src/directory/snapshot/snapshot.ts";
+import { createSyncThread } from "../../src/directory/sync/sync-thread.ts";
+import type { Syncer } from "../../src/directory/sync/syncer.ts";
 import { listing, listings, openSyncer, startUpstream, testClock } from "../support/directory.ts";
 import { temporaryFolder } from "../support/process.ts";
 

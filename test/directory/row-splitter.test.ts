@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createRowSplitter, FormatError } from "../../src/directory/row-splitter.ts";
+import { createRowSplitter, FormatError } from "../../src/directory/upstream/row-splitter.ts";
 
 const LIMITS = { rowBytesMax: 400, rowsMax: 1000 };
 

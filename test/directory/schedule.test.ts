@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createSchedule, nextDelayMs } from "../../src/directory/schedule.ts";
-import type { SyncOutcome } from "../../src/directory/syncer.ts";
+import { createSchedule, nextDelayMs } from "../../src/directory/sync/schedule.ts";
+import type { SyncOutcome } from "../../src/directory/sync/syncer.ts";
 
 const failed = (retryAfterMs: number | null = null): SyncOutcome => ({
   kind: "failed",

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readChangePage } from "../../src/directory/change-page.ts";
-import { rowBytes, type Snapshot } from "../../src/directory/snapshot.ts";
-import type { Opened, Published, Syncer } from "../../src/directory/syncer.ts";
+import { rowBytes, type Snapshot } from "../../src/directory/snapshot/snapshot.ts";
+import type { Opened, Published, Syncer } from "../../src/directory/sync/syncer.ts";
 import { lines, listing, listings, openSyncer, testClock } from "../support/directory.ts";
 import { temporaryFolder } from "../support/process.ts";
 

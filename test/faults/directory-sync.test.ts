@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { rowBytes } from "../../src/directory/snapshot.ts";
-import type { Syncer, SyncOutcome } from "../../src/directory/syncer.ts";
+import { rowBytes } from "../../src/directory/snapshot/snapshot.ts";
+import type { Syncer, SyncOutcome } from "../../src/directory/sync/syncer.ts";
 import {
   lines,
   listing,

@@ -2,8 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../src/clock.ts";
-import { createUpstream, retryAfterMs, type UpstreamSettings } from "../../src/directory/upstream.ts";
-import { UpstreamError } from "../../src/directory/upstream-limits.ts";
+import {
+  createUpstream,
+  retryAfterMs,
+  type UpstreamSettings,
+} from "../../src/directory/upstream/upstream.ts";
+import { UpstreamError } from "../../src/directory/upstream/upstream-limits.ts";
 import { isPublicAddress } from "../../src/dns/public-address.ts";
 import { START, TEST_LIMITS, testClock } from "../support/directory.ts";
 

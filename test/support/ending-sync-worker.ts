@@ -1,4 +1,4 @@
-import type { SyncRequest } from "../../src/directory/sync-messages.ts";
+import type { SyncRequest } from "../../src/directory/sync/sync-messages.ts";
 import "../../workers/directory-sync.ts";
 
 declare const self: Worker;

@@ -1,4 +1,4 @@
-import { createPublishedSnapshots } from "./published-snapshots.ts";
+import { createPublishedSnapshots } from "../snapshot/published-snapshots.ts";
 import type { SyncReply, SyncRequest } from "./sync-messages.ts";
 import type { Opened, Published, Syncer, SyncOutcome, SyncSettings } from "./syncer.ts";
 

@@ -1,14 +1,15 @@
-import type { Clock } from "../clock.ts";
-import { createDictionary } from "./dictionary.ts";
+import type { Clock } from "../../clock.ts";
+import { compressedExport } from "../export.ts";
+import { createDictionary } from "../snapshot/dictionary.ts";
+import { compactTexts, compactWords } from "../snapshot/row.ts";
+import { createSegmentMemory, type Retire } from "../snapshot/segment-memory.ts";
+import { countFrom, createSegmentWriter, type SegmentWriter } from "../snapshot/shared-bytes.ts";
+import { retireSegments, type Snapshot, type SnapshotRows } from "../snapshot/snapshot.ts";
+import { buildIndex, buildRows, sortedByHost } from "../snapshot/snapshot-build.ts";
+import { createSpool } from "../snapshot/spool.ts";
+import type { Intake, Source } from "../upstream/source.ts";
+import { UpstreamError } from "../upstream/upstream-limits.ts";
 import type { Contents } from "./draft.ts";
-import { compressedExport } from "./export.ts";
-import { compactTexts, compactWords } from "./row.ts";
-import { createSegmentMemory, type Retire } from "./segment-memory.ts";
-import { countFrom, createSegmentWriter, type SegmentWriter } from "./shared-bytes.ts";
-import { retireSegments, type Snapshot, type SnapshotRows } from "./snapshot.ts";
-import { buildIndex, buildRows, sortedByHost } from "./snapshot-build.ts";
-import type { Intake, Source } from "./source.ts";
-import { createSpool } from "./spool.ts";
 import { openStateFolder, type StateFolder, type StoredState } from "./state-folder.ts";
 import {
   contentsOf,
@@ -27,7 +28,6 @@ import {
   withContents,
 } from "./sync-state.ts";
 import type { Published, Syncer, SyncOutcome } from "./syncer.ts";
-import { UpstreamError } from "./upstream-limits.ts";
 
 export type SyncEngineParts = {
   readonly folder: string;

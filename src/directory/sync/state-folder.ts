@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Listing } from "../listing.ts";
+import type { Dictionary } from "../snapshot/dictionary.ts";
+import { createRow, type Row, type Rows } from "../snapshot/row.ts";
+import type { SegmentWriter } from "../snapshot/shared-bytes.ts";
+import { digestOf, sortedByHost } from "../snapshot/snapshot-build.ts";
+import type { UpstreamMemory } from "../upstream/source.ts";
 import { appendChanges, type LogFile, linesAfter, removeFile, retainedFiles } from "./change-log.ts";
-import type { Dictionary } from "./dictionary.ts";
 import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
 import { chunksOfFile, linesOfFile } from "./line-file.ts";
-import type { Listing } from "./listing.ts";
-import { createRow, type Row, type Rows } from "./row.ts";
-import type { SegmentWriter } from "./shared-bytes.ts";
-import { digestOf, sortedByHost } from "./snapshot-build.ts";
-import type { UpstreamMemory } from "./source.ts";
 
 /** What `current.json` says: the one place that decides which bytes of the other files count. */
 export type StoredState = {

@@ -1,5 +1,5 @@
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { LogFile } from "./change-log.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 /** What the main thread asks of the sync side. One call at a time for `open` and `sync`. */
 export type Syncer = AsyncDisposable & {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import { type Contents, createDeltaDraft, type Draft, type DraftParts } from "./draft.ts";
+import type { Clock } from "../../clock.ts";
+import { type Contents, createDeltaDraft, type Draft, type DraftParts } from "../sync/draft.ts";
 import { FormatError, type RowLimits } from "./row-splitter.ts";
 import { type Intake, NO_MEMORY, readBody, type Source, type UpstreamMemory } from "./source.ts";
 import { retryAfterMs, type Upstream } from "./upstream.ts";

@@ -1,4 +1,4 @@
-import { payeeKey } from "./payee.ts";
+import { payeeKey } from "../payee.ts";
 import type { SortField, SortOrder } from "./snapshot.ts";
 import { wordsOf } from "./words.ts";
 

@@ -1,9 +1,9 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
+import type { SnapshotRows } from "../snapshot/snapshot.ts";
+import { digestOf, sortedByHost } from "../snapshot/snapshot-build.ts";
+import type { Intake, Source } from "../upstream/source.ts";
 import { trippedBreakers } from "./breakers.ts";
 import type { Contents, Draft } from "./draft.ts";
-import type { SnapshotRows } from "./snapshot.ts";
-import { digestOf, sortedByHost } from "./snapshot-build.ts";
-import type { Intake, Source } from "./source.ts";
 import type { StoredState } from "./state-folder.ts";
 import type { Freshness } from "./syncer.ts";
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import type { Contents, Draft, DraftParts } from "./draft.ts";
-import { createFullDraft } from "./draft.ts";
+import type { Contents, Draft, DraftParts } from "../sync/draft.ts";
+import { createFullDraft } from "../sync/draft.ts";
 import { createRowSplitter, type Envelope, type RowLimits } from "./row-splitter.ts";
 
 /** Where the listings come from, and how that place was left the last time. */

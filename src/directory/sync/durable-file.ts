@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { bytesAt, copyText, type Place } from "./shared-bytes.ts";
+import { bytesAt, copyText, type Place } from "../snapshot/shared-bytes.ts";
 
 const BATCH_BYTES = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { Listing } from "./listing.ts";
+import type { Listing } from "../listing.ts";
 
 const WORD_LENGTH_MAX = 32;
 const LISTING_WORDS_MAX = 512;

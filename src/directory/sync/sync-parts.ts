@@ -1,13 +1,13 @@
-import type { Clock } from "../clock.ts";
-import sample from "./data/sample.txt" with { type: "text" };
-import type { Retire } from "./segment-memory.ts";
-import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "./source.ts";
+import type { Clock } from "../../clock.ts";
+import sample from "../data/sample.txt" with { type: "text" };
+import type { Retire } from "../snapshot/segment-memory.ts";
+import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "../upstream/source.ts";
+import { createUpstream, type UpstreamParts } from "../upstream/upstream.ts";
+import { UPSTREAM_LIMITS, type UpstreamLimits } from "../upstream/upstream-limits.ts";
+import { createUpstreamSource } from "../upstream/upstream-source.ts";
 import { createSyncEngine } from "./sync-engine.ts";
 import { SAMPLE_SOURCE } from "./sync-state.ts";
 import type { Syncer, SyncSettings } from "./syncer.ts";
-import { createUpstream, type UpstreamParts } from "./upstream.ts";
-import { UPSTREAM_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
-import { createUpstreamSource } from "./upstream-source.ts";
 
 /** What the sync side needs of its surroundings. */
 export type SyncSurroundings = {

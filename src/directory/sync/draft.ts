@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Dictionary } from "./dictionary.ts";
-import { isHost, type Listing, readListing } from "./listing.ts";
-import { payeeKey } from "./payee.ts";
-import { createRow, type Row, type Rows } from "./row.ts";
-import { isSameText, type SegmentWriter } from "./shared-bytes.ts";
+import { isHost, type Listing, readListing } from "../listing.ts";
+import { payeeKey } from "../payee.ts";
+import type { Dictionary } from "../snapshot/dictionary.ts";
+import { createRow, type Row, type Rows } from "../snapshot/row.ts";
+import { isSameText, type SegmentWriter } from "../snapshot/shared-bytes.ts";
 
 /** A record that was not taken over, and why. */
 export type QuarantinedRecord = {

@@ -1,5 +1,5 @@
+import { createRowBuffer, withoutLeadingSpace } from "../snapshot/row-bytes.ts";
 import { createKeyReader, createNesting } from "./json-nesting.ts";
-import { createRowBuffer, withoutLeadingSpace } from "./row-bytes.ts";
 
 /** A body that holds no directory: another format, cut off, or past a limit. */
 export class FormatError extends Error {
