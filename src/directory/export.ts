@@ -77,6 +77,8 @@ export async function compressedExport(
   gzip.on("data", (part: Uint8Array) => parts.push(part));
   gzip.on("end", resolve);
   gzip.on("error", reject);
+  // A failure is met at the end; until then it must not count as unhandled.
+  ended.catch(() => undefined);
   const deflated = (part: Uint8Array) => new Promise((done) => gzip.write(part, done));
   let memory = new Uint8Array();
   const createPart = (bytes: number): Uint8Array<ArrayBuffer> => {

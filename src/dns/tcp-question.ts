@@ -44,14 +44,18 @@ export function askByTcp(server: ServerAddress, query: Query, id: number, outcom
   return () => end();
 }
 
-/** Collects one message behind its length; returns it when it is whole, else null. */
+/** Collects one message behind its length; returns it when it is whole, else null. Holds no more than has come. */
 function createMessageReader(): (chunk: Buffer) => Buffer | null {
-  const framed = Buffer.alloc(LENGTH_OCTETS + 0xffff);
+  let parts: Buffer[] = [];
   let filled = 0;
+  let end: number | null = null;
   return (chunk) => {
-    filled += chunk.copy(framed, filled);
-    if (filled < LENGTH_OCTETS) return null;
-    const end = LENGTH_OCTETS + framed.readUInt16BE(0);
-    return filled < end ? null : framed.subarray(LENGTH_OCTETS, end);
+    parts.push(chunk);
+    filled += chunk.length;
+    if (end === null && filled >= LENGTH_OCTETS) {
+      parts = [Buffer.concat(parts)];
+      end = LENGTH_OCTETS + (parts[0]?.readUInt16BE(0) ?? 0);
+    }
+    return end === null || filled < end ? null : Buffer.concat(parts).subarray(LENGTH_OCTETS, end);
   };
 }
