@@ -3,7 +3,7 @@ import { createAddressParser } from "../email/address.ts";
 import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
 import { createEmailJudge } from "../email/verification.ts";
-import type { DomainFactsSource, KnownDomain } from "./facts.ts";
+import { type DomainFactsSource, factsIn, type KnownDomain } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it: at once where the domain is known. */
 export type EmailCheck = (
@@ -28,6 +28,6 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
 
 /** What is known of a domain is kept for as long as it holds, and what follows from it with it. */
 function judgementOf(domain: KnownDomain): DomainJudgement {
-  domain.judgement ??= judgeDomain(domain.facts);
+  domain.judgement ??= judgeDomain(factsIn(domain));
   return domain.judgement;
 }

@@ -19,9 +19,11 @@ export type FactsOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** Facts with their JSON text, which is what crosses to a thread. */
+/**
+ * What is known of a domain. The facts are kept as JSON, which is what crosses to a thread: hundreds of thousands of
+ * domains may be known, and one text each is little work for the collector of garbage.
+ */
 export type KnownDomain = {
-  readonly facts: DomainFacts;
   readonly json: string;
   /** What follows from the facts, once somebody has worked it out. */
   judgement: DomainJudgement | null;
@@ -35,9 +37,9 @@ export type DomainFactsSource = {
    * `temperror`; the look-ups go on for the cache.
    */
   readonly factsOf: (domain: string, options: FactsOptions) => Promise<DomainFacts>;
-  /** The facts if they are known and still hold: the same object each time. Costs a fraction of a microsecond. */
+  /** The facts if they are known and still hold. */
   readonly cachedFacts: (domain: string, options: FactsOptions) => DomainFacts | undefined;
-  /** As `factsOf` and `cachedFacts`, with the JSON text. */
+  /** As `factsOf` and `cachedFacts`, unread: the same object each time, in a fraction of a microsecond. */
   readonly findDomain: (domain: string, options: FactsOptions) => Promise<KnownDomain>;
   readonly knownDomain: (domain: string, options: FactsOptions) => KnownDomain | undefined;
   readonly stats: () => FactsStats;
@@ -161,8 +163,11 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
   return {
     knownDomain,
     findDomain,
-    cachedFacts: (domain, options) => knownDomain(domain, options)?.facts,
-    factsOf: async (domain, options) => (await findDomain(domain, options)).facts,
+    cachedFacts: (domain, options) => {
+      const known = knownDomain(domain, options);
+      return known && factsIn(known);
+    },
+    factsOf: async (domain, options) => factsIn(await findDomain(domain, options)),
     stats: () => ({
       ...counts,
       entries: tables.offline.size + tables.plain.size + tables.deep.size,
@@ -171,7 +176,12 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
 }
 
 function withJson(facts: DomainFacts): KnownDomain {
-  return { facts, json: JSON.stringify(facts), judgement: null };
+  return { json: JSON.stringify(facts), judgement: null };
+}
+
+/** Reads the facts of a known domain: some three microseconds. */
+export function factsIn({ json }: KnownDomain): DomainFacts {
+  return JSON.parse(json);
 }
 
 function createTable(entriesMax: number, clock: Clock): LRUCache<string, KnownDomain> {

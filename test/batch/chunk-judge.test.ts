@@ -20,11 +20,7 @@ function known(...domains: readonly (readonly [domain: string, mail: DomainFacts
   const places = new SharedArrayBuffer((domains.length + 1) * PLACE_BYTES);
   const boards = domains.map(([domain, mail], number) => {
     const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
-    const { board, key, start, end } = factsBoard.place({
-      facts,
-      json: JSON.stringify(facts),
-      judgement: null,
-    });
+    const { board, key, start, end } = factsBoard.place({ json: JSON.stringify(facts), judgement: null });
     new Float64Array(places).set([key, start, end], number * NUMBERS_PER_PLACE);
     return board;
   });

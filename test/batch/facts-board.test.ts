@@ -10,7 +10,7 @@ const known = (domain: string, padding = ""): KnownDomain => {
     mail: { state: "not_checked" as const },
     lists: { disposable: null, freeProvider: false },
   };
-  return { facts, json: JSON.stringify({ ...facts, padding }), judgement: null };
+  return { json: JSON.stringify({ ...facts, padding }), judgement: null };
 };
 
 const read = ({ board, start, end }: Place) => Buffer.from(board.memory).toString("utf8", start, end);
@@ -113,7 +113,7 @@ describe("the facts of a batch", () => {
     const factsBoard = createFactsBoard(200);
     const facts = [known("k1.com"), known("k2.com"), known("k3.com")];
     for (const domain of facts) factsBoard.place(domain);
-    const knownDomain = (domain: string) => facts.find((one) => one.facts.domain === domain);
+    const knownDomain = (domain: string) => facts.find((one) => JSON.parse(one.json).domain === domain);
     const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBoard, 8);
     const factsWith = gather(3, options);
     const all = await factsWith(chunk("k3.com\nk1.com\nk2.com", 0, 1, 2));

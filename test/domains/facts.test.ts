@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
-import { createDomainFacts, type DomainFactsSource } from "../../src/domains/facts.ts";
+import { createDomainFacts, type DomainFactsSource, factsIn } from "../../src/domains/facts.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 
 const PLAIN = { dns: true, deep: false };
@@ -93,7 +93,7 @@ describe("facts", () => {
     await using setting = await startFacts();
     const first = await setting.facts.factsOf("one.com", OFFLINE);
     expect(first.mail).toEqual({ state: "not_checked" });
-    expect(setting.facts.cachedFacts("one.com", { dns: false, deep: true })).toBe(first);
+    expect(setting.facts.cachedFacts("one.com", { dns: false, deep: true })).toEqual(first);
     expect(setting.dns.server.queryCount()).toBe(0);
   });
 });
@@ -105,8 +105,8 @@ describe("known facts", () => {
     const found = await setting.facts.findDomain("one.com", PLAIN);
     expect(setting.facts.knownDomain("one.com", PLAIN)).toBe(found);
     expect(await setting.facts.findDomain("one.com", PLAIN)).toBe(found);
-    expect(setting.facts.cachedFacts("one.com", PLAIN)).toBe(found.facts);
-    expect(found.json).toBe(JSON.stringify(found.facts));
+    expect(setting.facts.cachedFacts("one.com", PLAIN)).toEqual(factsIn(found));
+    expect(found.json).toBe(JSON.stringify(factsIn(found)));
     expect(setting.facts.cachedFacts("one.com", DEEP)).toBeUndefined();
   });
 
@@ -122,7 +122,7 @@ describe("known facts", () => {
   test("are found once for all who ask at the same time", async () => {
     await using setting = await startFacts();
     const found = await Promise.all(
-      Array.from({ length: 100 }, () => setting.facts.factsOf("one.com", DEEP)),
+      Array.from({ length: 100 }, () => setting.facts.findDomain("one.com", DEEP)),
     );
     expect(new Set(found).size).toBe(1);
     expect(setting.dns.server.queryCount("one.com", "MX")).toBe(1);
@@ -147,7 +147,7 @@ describe("a caller who stops waiting", () => {
     expect(hasty).toMatchObject({ domain: "late.com", mail: { state: "timeout" } });
     expect(setting.facts.cachedFacts("late.com", PLAIN)).toBeUndefined();
     expect((await patient).mail.state).toBe("mx");
-    expect(setting.facts.cachedFacts("late.com", PLAIN)).toBe(await patient);
+    expect(setting.facts.cachedFacts("late.com", PLAIN)).toEqual(await patient);
     expect(setting.dns.server.queryCount("late.com", "MX")).toBe(1);
   });
 
