@@ -11,10 +11,23 @@ export type EmailCheck = (
   options: { readonly deep: boolean; readonly dns: boolean },
 ) => EmailVerification | Promise<EmailVerification>;
 
+/** Domains whose judgement is kept; past this all are forgotten. Each takes some 2 KB. */
+const JUDGEMENTS_MAX = 20_000;
+
 /** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
 export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
   const { mailDomainOf } = createAddressParser();
   const judge = createEmailJudge();
+  const judged: KnownDomain[] = [];
+
+  function judgementOf(domain: KnownDomain): DomainJudgement {
+    if (domain.judgement !== null) return domain.judgement;
+    if (judged.length >= JUDGEMENTS_MAX) for (const old of judged.splice(0)) old.judgement = null;
+    judged.push(domain);
+    domain.judgement = judgeDomain(factsIn(domain));
+    return domain.judgement;
+  }
+
   return (text, options) => {
     const domain = mailDomainOf(text);
     if (domain === null) return judge(text, undefined);
@@ -24,10 +37,4 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
       .findDomain(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs })
       .then((found) => judge(text, judgementOf(found)));
   };
-}
-
-/** What is known of a domain is kept for as long as it holds, and what follows from it with it. */
-function judgementOf(domain: KnownDomain): DomainJudgement {
-  domain.judgement ??= judgeDomain(factsIn(domain));
-  return domain.judgement;
 }
