@@ -5,6 +5,7 @@ import { systemClock } from "../src/clock.ts";
 import { startFixtureServer } from "../src/dns/fixture-server.ts";
 import { autodetect } from "../src/documents/autodetect.ts";
 import { DOCUMENT_TYPES, validateDocument } from "../src/documents/registry.ts";
+import { factsIn } from "../src/domains/facts.ts";
 import { createAddressParser, mailDomainOf } from "../src/email/address.ts";
 import { type DomainJudgement, judgeDomain } from "../src/email/domain-judgement.ts";
 import { gibberishScore } from "../src/email/gibberish.ts";
@@ -142,7 +143,7 @@ async function lookupSubjects(
   const domains = [...new Set(cases.flatMap(({ text }) => mailDomainOf(text) ?? []))];
   const judgements = new Map<string, DomainJudgement>();
   for (const domain of domains) {
-    judgements.set(domain, judgeDomain(await domainFacts.factsOf(domain, LOOKUP_OPTIONS)));
+    judgements.set(domain, judgeDomain(factsIn(await domainFacts.findDomain(domain, LOOKUP_OPTIONS))));
   }
   const judge = createEmailJudge();
   const parser = createAddressParser();
@@ -152,8 +153,8 @@ async function lookupSubjects(
       "domains",
       "find a domain's facts in the cache",
       domains,
-      (domain) => domainFacts.cachedFacts(domain, LOOKUP_OPTIONS),
-      (domain, facts) => facts?.domain === domain,
+      (domain) => domainFacts.knownDomain(domain, LOOKUP_OPTIONS),
+      (domain, known) => known !== undefined && factsIn(known).domain === domain,
     ),
     cachedMxSubject(domains, dnsCache),
     over(

@@ -16,8 +16,8 @@ const JUDGEMENTS_MAX = 20_000;
 
 /** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
 export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
-  const { mailDomainOf } = createAddressParser();
-  const judge = createEmailJudge();
+  const parser = createAddressParser();
+  const judge = createEmailJudge(parser);
   const judged: KnownDomain[] = [];
 
   function judgementOf(domain: KnownDomain): DomainJudgement {
@@ -29,7 +29,7 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
   }
 
   return (text, options) => {
-    const domain = mailDomainOf(text);
+    const domain = parser.mailDomainOf(text);
     if (domain === null) return judge(text, undefined);
     const known = source.knownDomain(domain, options);
     if (known !== undefined) return judge(text, judgementOf(known));

@@ -32,15 +32,12 @@ export type KnownDomain = {
 /** Where facts about mail domains come from. The domain is an A-label form in lower case. */
 export type DomainFactsSource = {
   /**
-   * Finds the facts, from the cache or the DNS. Never rejects. Where the caller stops waiting first, what is not
+   * Finds what is known, from the cache or the DNS. Never rejects. Where the caller stops waiting first, what is not
    * known by then stands as `timeout`, or as targets `unknown` where the exchangers are known, and SPF and DMARC as
    * `temperror`; the look-ups go on for the cache.
    */
-  readonly factsOf: (domain: string, options: FactsOptions) => Promise<DomainFacts>;
-  /** The facts if they are known and still hold. */
-  readonly cachedFacts: (domain: string, options: FactsOptions) => DomainFacts | undefined;
-  /** As `factsOf` and `cachedFacts`, unread: the same object each time, in a fraction of a microsecond. */
   readonly findDomain: (domain: string, options: FactsOptions) => Promise<KnownDomain>;
+  /** What is known and still holds: the same object each time. Costs a fraction of a microsecond. */
   readonly knownDomain: (domain: string, options: FactsOptions) => KnownDomain | undefined;
   readonly stats: () => FactsStats;
 };
@@ -74,7 +71,7 @@ type Gathering = {
  *
  * @example
  * const facts = createDomainFacts({ cache, lists: createDomainLists(), clock: systemClock });
- * const { mail } = await facts.factsOf("example.com", { dns: true, deep: false });
+ * const { mail } = factsIn(await facts.findDomain("example.com", { dns: true, deep: false }));
  */
 export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
   const { cache, lists, clock, entriesMax = ENTRIES_MAX } = parts;
@@ -163,11 +160,6 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
   return {
     knownDomain,
     findDomain,
-    cachedFacts: (domain, options) => {
-      const known = knownDomain(domain, options);
-      return known && factsIn(known);
-    },
-    factsOf: async (domain, options) => factsIn(await findDomain(domain, options)),
     stats: () => ({
       ...counts,
       entries: tables.offline.size + tables.plain.size + tables.deep.size,

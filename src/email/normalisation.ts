@@ -41,7 +41,7 @@ function isAscii(text: string): boolean {
 }
 
 /** Google Workspace: plus addressing works, dots tell mailboxes apart. */
-export function isGoogleWorkspaceHost(host: string): boolean {
+function isGoogleWorkspaceHost(host: string): boolean {
   return (
     host === "smtp.google.com" ||
     host === "aspmx.l.google.com" ||

@@ -13,9 +13,11 @@ import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
  */
 export type EmailJudge = (text: string, judgement: DomainJudgement | undefined) => EmailVerification;
 
-/** Creates a judge. It remembers what refused domains come to, which only saves time. */
-export function createEmailJudge(): EmailJudge {
-  const parser = createAddressParser();
+/** Refused domains that a judge's own parser remembers: few addresses have one. */
+const REFUSED_DOMAINS_MAX = 4_096;
+
+/** Creates a judge. What it and its parser remember of refused domains only saves time. */
+export function createEmailJudge(parser = createAddressParser(REFUSED_DOMAINS_MAX)): EmailJudge {
   const meantBy = rememberedSuggestions();
   return (text, judgement) =>
     judgement === undefined

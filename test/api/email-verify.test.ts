@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,17 +7,11 @@ import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { DEFAULT_PLANS, plansView } from "../../src/metering/plans.ts";
 import { accountOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startTestServer } from "../support/server.ts";
 
-let server: TestServer;
-let key: string;
-beforeAll(async () => {
-  server = await startTestServer();
-  key = await server.signUp();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startTestServer();
+const key = await server.signUp();
+afterAll(() => server[Symbol.asyncDispose]());
 
 const verify = (query: string) => server.call(`/v1/email/verify?${query}`, { key });
 

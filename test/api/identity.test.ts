@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { AutodetectResult, IdentityResult } from "../../src/documents/outcome.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { IDENTITY_FIELDS } from "../support/result-fields.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startTestServer } from "../support/server.ts";
 
-let server: TestServer;
-let key: string;
-beforeAll(async () => {
-  server = await startTestServer();
-  key = await server.signUp();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startTestServer();
+const key = await server.signUp();
+afterAll(() => server[Symbol.asyncDispose]());
 
 type Batch = {
   readonly count: number;

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import { createStubResolver, type StubResolver } from "../../src/dns/resolver.ts";
 import type { ServerAddress } from "../../src/dns/server-address.ts";
-import { createDomainFacts } from "../../src/domains/facts.ts";
+import { createDomainFacts, factsIn } from "../../src/domains/facts.ts";
 import { mailRoutingRows, masterFile, written } from "../support/mail-routing-rows.ts";
 import { findServer, type RealServer, startNsd, startUnbound } from "../support/real-dns.ts";
 
@@ -135,7 +135,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     const rows = mailRoutingRows().filter((row) => !row.faulty);
     expect(rows.length).toBeGreaterThan(60);
     for (const { domain, routing } of rows) {
-      const { mail } = await facts.factsOf(domain, { dns: true, deep: false });
+      const { mail } = factsIn(await facts.findDomain(domain, { dns: true, deep: false }));
       expect(`${domain}: ${written(mail)}`).toBe(`${domain}: ${routing}`);
     }
   });

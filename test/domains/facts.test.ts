@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
-import { createDomainFacts, type DomainFactsSource, factsIn } from "../../src/domains/facts.ts";
+import {
+  createDomainFacts,
+  type DomainFactsSource,
+  type FactsOptions,
+  factsIn,
+} from "../../src/domains/facts.ts";
+import type { DomainFacts } from "../../src/email/domain-facts.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 
 const PLAIN = { dns: true, deep: false };
@@ -26,7 +32,12 @@ mx.throwaway.com A 8.8.8.8
 `;
 
 type Setting = AsyncDisposable & {
-  readonly facts: DomainFactsSource;
+  readonly facts: DomainFactsSource & {
+    /** What is found, read. */
+    readonly factsOf: (domain: string, options: FactsOptions) => Promise<DomainFacts>;
+    /** What is known, read. */
+    readonly cachedFacts: (domain: string, options: FactsOptions) => DomainFacts | undefined;
+  };
   readonly dns: ResolverUnderTest;
   /** Moves the clock on. */
   readonly pass: (ms: number) => void;
@@ -45,8 +56,16 @@ async function startFacts(): Promise<Setting> {
     }),
   };
   const cache = createDnsCache({ resolver: dns.resolver, clock });
+  const source = createDomainFacts({ cache, lists, clock });
   return {
-    facts: createDomainFacts({ cache, lists, clock }),
+    facts: {
+      ...source,
+      factsOf: async (domain, options) => factsIn(await source.findDomain(domain, options)),
+      cachedFacts: (domain, options) => {
+        const known = source.knownDomain(domain, options);
+        return known && factsIn(known);
+      },
+    },
     dns,
     pass: (ms) => {
       passedMs += ms;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
-import { createDomainFacts, type DomainFactsSource } from "../../src/domains/facts.ts";
+import { createDomainFacts, type DomainFactsSource, factsIn } from "../../src/domains/facts.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 import { mailRoutingRows, mailRoutingZone, written } from "../support/mail-routing-rows.ts";
 
@@ -18,14 +18,14 @@ beforeAll(async () => {
     lists: { listsOf: () => ({ disposable: null, freeProvider: false }) },
     clock: systemClock,
   });
-  await Promise.all(rows.map(({ domain }) => facts.factsOf(domain, PLAIN)));
+  await Promise.all(rows.map(({ domain }) => facts.findDomain(domain, PLAIN)));
 });
 
 afterAll(() => dns[Symbol.asyncDispose]());
 
 describe("mail routing", () => {
   test.each(rows)("$domain: $routing", async ({ domain, routing }) => {
-    expect(written((await facts.factsOf(domain, PLAIN)).mail)).toBe(routing);
+    expect(written(factsIn(await facts.findDomain(domain, PLAIN)).mail)).toBe(routing);
   });
 
   test("a name that does not exist is not asked for its address", () => {
@@ -41,6 +41,6 @@ describe("mail routing", () => {
   });
 
   test("a sub-domain does not inherit the exchangers of its parent", async () => {
-    expect((await facts.factsOf("www.one-host-row.com", PLAIN)).mail.state).toBe("no_domain");
+    expect(factsIn(await facts.findDomain("www.one-host-row.com", PLAIN)).mail.state).toBe("no_domain");
   });
 });

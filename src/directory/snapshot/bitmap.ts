@@ -18,7 +18,7 @@ export function bitmapOf(rows: Uint32Array, count: number): Bitmap {
   return bitmap;
 }
 
-export function addRows(bitmap: Bitmap, rows: Uint32Array): void {
+function addRows(bitmap: Bitmap, rows: Uint32Array): void {
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at] ?? 0;
     bitmap[row >>> 5] = (bitmap[row >>> 5] ?? 0) | (1 << (row & 31));

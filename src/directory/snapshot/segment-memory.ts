@@ -48,5 +48,3 @@ function segmentsOf(rows: Rows): ReadonlySet<Segment> {
   for (const { segment } of rows.values()) segments.add(segment);
   return segments;
 }
-
-export type SegmentMemory = ReturnType<typeof createSegmentMemory>;
