@@ -105,7 +105,9 @@ describe("a worker thread that", () => {
   }
 
   test("loops in both threads holds up neither single checks nor small batches", async () => {
-    const [key, other] = await Promise.all([caller.signUp(), caller.signUp()]);
+    const key = await caller.signUp();
+    // By turns, so that no plan's rate is what holds a fast machine up.
+    const others = await Promise.all(Array.from({ length: 8 }, () => caller.signUp()));
     const batches = ["b", "c"].map((id) =>
       caller.call("/v1/email/batch", { key, body: { emails: emailsWith(`worker-loops.${id}`) } }),
     );
@@ -116,7 +118,8 @@ describe("a worker thread that", () => {
       return body.summary.units_charged;
     });
     let slowestMs = 0;
-    while (left > 0) {
+    for (let turn = 0; left > 0; turn += 1) {
+      const other = others[turn % others.length] ?? key;
       const startedMs = performance.now();
       const single = await caller.call("/v1/email/verify?email=one%40good.com", { key: other });
       const batch = await caller.call("/v1/email/batch", { key: other, body: { emails: ["one@good.com"] } });
