@@ -2,13 +2,18 @@ import { autodetect } from "../documents/autodetect.ts";
 import type { DocumentType } from "../documents/outcome.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../documents/registry.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import { createEmailJudge, checkFailed as emailCheckFailed } from "../email/verification.ts";
+import {
+  createEmailJudge,
+  checkFailed as emailCheckFailed,
+  type WrittenVerification,
+  writeVerification,
+} from "../email/verification.ts";
 import { isEmailCharged, isOutcomeCharged } from "../metering/units.ts";
 import { checkFailed as phoneCheckFailed } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
 import { emailWithoutCard, phoneWithoutCard } from "./card-secrecy.ts";
-import { type ItemJudge, judgeItems, type Verdict } from "./judge.ts";
+import { type ItemJudge, judgeItems, type Verdict, writeObjects } from "./judge.ts";
 import { createJudgements } from "./judgements.ts";
 import type { JudgeOutcome, JudgeTask } from "./messages.ts";
 
@@ -36,7 +41,10 @@ export function createChunkJudge(): ChunkJudge {
       }
     },
     failed(task) {
-      const failing = <Item>({ checkFailed }: ItemJudge<Item>) => ({ judge: checkFailed, checkFailed });
+      const failing = <Item, Result>(judge: ItemJudge<Item, Result>) => ({
+        ...judge,
+        judge: judge.checkFailed,
+      });
       switch (task.kind) {
         case "email":
           return judgeItems(task, itemsOf<string>(task), failing(emailJudge(task)));
@@ -53,36 +61,53 @@ function itemsOf<Item>({ items }: JudgeTask): readonly Item[] {
   return JSON.parse(items);
 }
 
-function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
+function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string, string> {
   const verify = createEmailJudge();
   const judgementsOf = createJudgements();
   return (task) => {
     const judgementAt = judgementsOf(task);
     return {
-      judge: (text, position) => emailVerdict(emailWithoutCard(verify(text, judgementAt(position)))),
-      checkFailed: (text) => emailVerdict(emailCheckFailed(text)),
+      judge(text, position) {
+        const judgement = judgementAt(position);
+        return emailVerdict(
+          judgement === undefined
+            ? written(emailWithoutCard(verify(text, undefined)))
+            : writeVerification(text, judgement),
+        );
+      },
+      checkFailed: (text) => emailVerdict(written(emailCheckFailed(text))),
+      write: (results, separator) => results.join(separator),
     };
   };
 }
 
-function emailVerdict(result: EmailVerification): Verdict {
-  return { result, status: result.status, chargeable: isEmailCharged(result.sub_status) };
+function written(result: EmailVerification): WrittenVerification {
+  return { json: JSON.stringify(result), status: result.status, sub_status: result.sub_status };
 }
 
-function phoneJudge({ country }: JudgeTask): ItemJudge<string> {
+function emailVerdict({ json, status, sub_status }: WrittenVerification): Verdict<string> {
+  return { result: json, status, chargeable: isEmailCharged(sub_status) };
+}
+
+function phoneJudge({ country }: JudgeTask): ItemJudge<string, object> {
   const region = (country === null ? null : readCountry(country)) ?? undefined;
   return {
     judge: (text) => outcomeVerdict(phoneWithoutCard(validatePhone(text, region))),
     checkFailed: (text) => outcomeVerdict(phoneCheckFailed(text)),
+    write: writeObjects,
   };
 }
 
-const documentJudge: ItemJudge<DocumentItem> = {
+const documentJudge: ItemJudge<DocumentItem, object> = {
   judge: ([type, value]) => outcomeVerdict(type === null ? autodetect(value) : validateDocument(type, value)),
   checkFailed: ([type, value]) => outcomeVerdict(documentCheckFailed(type, value)),
+  write: writeObjects,
 };
 
-function outcomeVerdict(result: { readonly valid: boolean; readonly reason: string | null }): Verdict {
+function outcomeVerdict(result: {
+  readonly valid: boolean;
+  readonly reason: string | null;
+}): Verdict<object> {
   return {
     result,
     status: result.valid ? "valid" : "invalid",

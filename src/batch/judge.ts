@@ -1,15 +1,17 @@
 import type { Counts, JudgeOutcome, JudgeTask } from "./messages.ts";
 
 /** Judges one kind of item: everything a chunk needs besides its items is bound beforehand. */
-export type ItemJudge<Item> = {
-  readonly judge: (item: Item, position: number) => Verdict;
+export type ItemJudge<Item, Result> = {
+  readonly judge: (item: Item, position: number) => Verdict<Result>;
   /** The answer where `judge` broke or its thread died. */
-  readonly checkFailed: (item: Item) => Verdict;
+  readonly checkFailed: (item: Item) => Verdict<Result>;
+  /** Some results as JSON, one after the other with the separator between them. */
+  readonly write: (results: readonly Result[], separator: "," | "\n") => string;
 };
 
-/** One judged item: its result as it goes on the wire, the summary's word for it, and whether it is paid for. */
-export type Verdict = {
-  readonly result: object;
+/** One judged item: its result, the summary's word for it, and whether it is paid for. */
+export type Verdict<Result> = {
+  readonly result: Result;
   readonly status: string;
   readonly chargeable: boolean;
 };
@@ -18,12 +20,12 @@ export type Verdict = {
  * Judges the items of a chunk in order and writes the results down as bytes. An item whose check throws is
  * answered `check_failed` and not charged; the others go on.
  */
-export function judgeItems<Item>(
-  task: JudgeTask,
+export function judgeItems<Item, Result>(
+  { repeats, separator, continues }: JudgeTask,
   items: readonly Item[],
-  { judge, checkFailed }: ItemJudge<Item>,
+  { judge, checkFailed, write }: ItemJudge<Item, Result>,
 ): JudgeOutcome {
-  const results: object[] = [];
+  const results: Result[] = [];
   const counts: { [status: string]: number } = {};
   let chargeable = 0;
   let nextRepeat = 0;
@@ -32,35 +34,26 @@ export function judgeItems<Item>(
     const verdict = attempt(item, position, judge, checkFailed);
     results.push(verdict.result);
     counts[verdict.status] = (counts[verdict.status] ?? 0) + 1;
-    if (task.repeats[nextRepeat] === position) nextRepeat += 1;
+    if (repeats[nextRepeat] === position) nextRepeat += 1;
     else if (verdict.chargeable) chargeable += 1;
     position += 1;
   }
-  return { bytes: writtenDown(results, task), counts, chargeable };
+  const text = write(results, separator);
+  return { bytes: new TextEncoder().encode(continues ? separator + text : text), counts, chargeable };
 }
 
-/**
- * The results, joined by the separator and led by one where the chunk continues a reply. A list is written at once,
- * as that takes two thirds of the time of one by one, and its brackets are then passed over or replaced in place.
- */
-function writtenDown(results: readonly object[], { separator, continues }: JudgeTask): Uint8Array {
-  if (separator === ",") {
-    const list = new TextEncoder().encode(JSON.stringify(results));
-    list[0] = COMMA;
-    return list.subarray(continues ? 0 : 1, -1);
-  }
-  const lines = results.map((result) => JSON.stringify(result));
-  return new TextEncoder().encode((continues ? separator : "") + lines.join(separator));
+/** A list is written at once, as that takes two thirds of the time of one by one. */
+export function writeObjects(results: readonly object[], separator: "," | "\n"): string {
+  if (separator === ",") return JSON.stringify(results).slice(1, -1);
+  return results.map((result) => JSON.stringify(result)).join(separator);
 }
 
-const COMMA = 0x2c;
-
-function attempt<Item>(
+function attempt<Item, Result>(
   item: Item,
   position: number,
-  judge: ItemJudge<Item>["judge"],
-  checkFailed: (item: Item) => Verdict,
-): Verdict {
+  judge: ItemJudge<Item, Result>["judge"],
+  checkFailed: (item: Item) => Verdict<Result>,
+): Verdict<Result> {
   try {
     return judge(item, position);
   } catch {

@@ -4,6 +4,7 @@ import { type NormalisationRule, type Provider, providerOf } from "./providers.t
 import type { Finding } from "./reasons.ts";
 import { suggestDomain } from "./suggestion.ts";
 import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
+import type { VerificationFrame } from "./verification-frame.ts";
 
 /** What holds for every address of a domain, worked out once. */
 export type DomainJudgement = {
@@ -16,7 +17,13 @@ export type DomainJudgement = {
   readonly isDisposable: boolean;
   readonly isFreeProvider: boolean;
   /** The verdict on a local part; each is worked out once, and there are fewer than 80 of them. */
-  readonly verdictOn: (isRole: boolean, gibberishScore: number) => Verdict;
+  readonly verdictOn: (isRole: boolean, gibberishScore: number) => LocalVerdict;
+};
+
+/** A verdict on some local parts of one domain. */
+export type LocalVerdict = Verdict & {
+  /** What the JSON of their verifications has in common, once somebody has worked it out. */
+  frame: VerificationFrame | null;
 };
 
 export function judgeDomain(facts: DomainFacts): DomainJudgement {
@@ -45,15 +52,15 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
 
 function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"] {
   // Most local parts are no gibberish: theirs are at hand.
-  let onPerson: Verdict | undefined;
-  let onRole: Verdict | undefined;
-  const onGibberish = new Map<number, Verdict>();
+  let onPerson: LocalVerdict | undefined;
+  let onRole: LocalVerdict | undefined;
+  const onGibberish = new Map<number, LocalVerdict>();
 
-  function verdictWith(isRole: boolean, finding: Finding | null, gibberishScore: number): Verdict {
+  function verdictWith(isRole: boolean, finding: Finding | null, gibberishScore: number): LocalVerdict {
     const all = new Set(findings);
     if (isRole) all.add("role_account");
     if (finding !== null) all.add(finding);
-    return verdictOf(all, gibberishScore);
+    return { ...verdictOf(all, gibberishScore), frame: null };
   }
 
   return (isRole, gibberishScore) => {

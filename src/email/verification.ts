@@ -1,11 +1,12 @@
 import { acceptedLocalPart, createAddressParser, type ParsedAddress } from "./address.ts";
-import type { DomainJudgement } from "./domain-judgement.ts";
+import type { DomainJudgement, LocalVerdict } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { gibberishScore } from "./gibberish.ts";
 import { normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
 import { isRole } from "./role.ts";
 import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
+import { fillFrame, frameOf, isPlain } from "./verification-frame.ts";
 
 /**
  * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
@@ -22,7 +23,7 @@ export function createEmailJudge(parser = createAddressParser(REFUSED_DOMAINS_MA
   return (text, judgement) =>
     judgement === undefined
       ? refusal(text, parser.parse(text), meantBy)
-      : judged(text, acceptedLocalPart(text), judgement);
+      : resultOf(text, assess(text, judgement), judgement);
 }
 
 /** Finds the domain that was meant by one that was refused. */
@@ -49,17 +50,35 @@ function meantByRefused(domain: string): string | null {
   return suggestDomain(domain.toLowerCase(), "none");
 }
 
-function judged(text: string, local: string, judgement: DomainJudgement): EmailVerification {
-  const { domain } = judgement.facts;
+/** What an address of a known domain comes to, beside what holds for all of them. */
+type Assessment = {
+  readonly local: string;
+  readonly role: boolean;
+  readonly gibberish: number;
+  readonly verdict: LocalVerdict;
+  readonly normalized: string;
+};
+
+function assess(text: string, judgement: DomainJudgement): Assessment {
+  const local = acceptedLocalPart(text);
   const role = isRole(local);
   const gibberish = gibberishOf(local, judgement.provider);
   const verdict = judgement.verdictOn(role, gibberish);
+  const normalized = normalizedAddress(local, judgement.facts.domain, judgement.normalisation);
+  return { local, role, gibberish, verdict, normalized };
+}
+
+function resultOf(
+  text: string,
+  { local, role, gibberish, verdict, normalized }: Assessment,
+  judgement: DomainJudgement,
+): EmailVerification {
   return {
     email: text,
     status: verdict.status,
     sub_status: verdict.sub_status,
     score: verdict.score,
-    normalized: normalizedAddress(local, domain, judgement.normalisation),
+    normalized,
     has_mx: judgement.hasMx,
     mx_hosts: judgement.mxHosts,
     is_disposable: judgement.isDisposable,
@@ -69,6 +88,23 @@ function judged(text: string, local: string, judgement: DomainJudgement): EmailV
     did_you_mean: judgement.suggestion === null ? null : `${local}@${judgement.suggestion}`,
     reasons: verdict.reasons,
   };
+}
+
+/** A verification as it goes on the wire, with what is counted of it. */
+export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status"> & {
+  readonly json: string;
+};
+
+/** What `JSON.stringify` writes of the judge's result, in less time: by the frame of the verdict where there can be one. */
+export function writeVerification(text: string, judgement: DomainJudgement): WrittenVerification {
+  const assessment = assess(text, judgement);
+  const { verdict, normalized, gibberish } = assessment;
+  const { status, sub_status } = verdict;
+  if (judgement.suggestion !== null || !isPlain(text)) {
+    return { json: JSON.stringify(resultOf(text, assessment, judgement)), status, sub_status };
+  }
+  verdict.frame ??= frameOf(resultOf(text, assessment, judgement));
+  return { json: fillFrame(verdict.frame, text, normalized, gibberish), status, sub_status };
 }
 
 /** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */

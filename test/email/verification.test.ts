@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { mailDomainOf } from "../../src/email/address.ts";
+import type { DomainFacts } from "../../src/email/domain-facts.ts";
 import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { EMAIL_SUB_STATUSES, type EmailVerification } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { SCORE_BANDS } from "../../src/email/verdict.ts";
-import { checkFailed, createEmailJudge } from "../../src/email/verification.ts";
+import { checkFailed, createEmailJudge, writeVerification } from "../../src/email/verification.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import invalidText from "../vectors/email/address.invalid.txt" with { type: "text" };
 import { quickestMs } from "./duration.ts";
@@ -145,6 +146,61 @@ function expectContract(result: EmailVerification, text: string): void {
   if (mailDomainOf(text) === null) expect(result.status).toBe("undeliverable");
   expect(result.reasons.includes("possible_typo")).toBe(result.did_you_mean !== null);
 }
+
+describe("a written verification", () => {
+  const DOMAINS = ["gmail.com", "acme-tools.com", "gmial.com", "user.fastmail.com", "müller.de", "qq.com"];
+  const DIFFERENT = ["jane", "info", "J.Roe+x", "xk7qz9vw2pq4", "12345", "o'brien", "{}", "jörg", "名前"];
+
+  function expectWritten(texts: readonly string[], facts: DomainFacts): void {
+    const judgement = judgeDomain(facts);
+    const keptJudge = createEmailJudge();
+    for (const text of texts) {
+      const result = keptJudge(text, judgement);
+      const { json, status, sub_status } = writeVerification(text, judgement);
+      expect(json).toBe(JSON.stringify(result));
+      expect([status, sub_status]).toEqual([result.status, result.sub_status]);
+    }
+  }
+
+  test("is the JSON of the result to the letter, whichever address of the domain came first", () => {
+    const locals = fc.array(
+      fc.oneof(
+        fc.constantFrom(...DIFFERENT),
+        fc.emailAddress().map((text) => text.split("@")[0]),
+      ),
+      { minLength: 2, maxLength: 8 },
+    );
+    const around = fc.constantFrom("", " ", "\t", "\u00a0");
+    fc.assert(
+      fc.property(
+        locals,
+        fc.constantFrom(...DOMAINS),
+        fc.constantFrom(...KNOWN),
+        around,
+        (some, domain, known, space) => {
+          const texts = some.map((local) => `${space}${local}@${domain}`);
+          const accepted = texts.filter((text) => mailDomainOf(text) !== null);
+          expectWritten(accepted, factsFrom(mailDomainOf(`a@${domain}`) ?? "", known));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("has every gibberish score as JSON has it", () => {
+    const digits = Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)}${n}@acme-tools.com`);
+    expectWritten(digits, factsFrom("acme-tools.com", "mx"));
+  });
+
+  test("is not misled by hosts that look like its own fields", () => {
+    const facts = factsFrom("acme-tools.com", "mx");
+    const hosts = ['mx"email":null', '"normalized":null.com', ',"gibberish_score":null', "\\"];
+    expectWritten(["jane@acme-tools.com", "john@acme-tools.com"], {
+      ...facts,
+      mail: { state: "mx", hosts, targets: "public", cname: false, partlyDead: false, nullMixed: false },
+    });
+  });
+});
 
 test("a megabyte of anything is judged within 5 ms", () => {
   for (const unit of ["a", "@", "a.", "ü", "\u0301", " ", "a@"]) {

@@ -1,0 +1,58 @@
+import type { EmailVerification } from "./email-verification.ts";
+
+/**
+ * The JSON of a verification with gaps for what differs among the addresses of one domain and one verdict: to fill
+ * them takes less than half of the time of writing the whole.
+ */
+export type VerificationFrame = {
+  readonly beforeEmail: string;
+  readonly beforeNormalized: string;
+  readonly beforeScore: string;
+  readonly afterScore: string;
+};
+
+/** Inside a JSON string every quote is escaped, so these are found nowhere else. */
+const GAPS = /(?<="(?:email|normalized|gibberish_score)":)null/;
+
+/** The frame that this verification is an example of. */
+export function frameOf(example: EmailVerification): VerificationFrame {
+  const json = JSON.stringify({ ...example, email: null, normalized: null, gibberish_score: null });
+  const [start, status, mail, reasons] = json.split(GAPS);
+  return {
+    beforeEmail: inOnePiece(`${start}"`),
+    beforeNormalized: inOnePiece(`"${status}"`),
+    beforeScore: inOnePiece(`"${mail}`),
+    afterScore: inOnePiece(`${reasons}`),
+  };
+}
+
+/** What `JSON.stringify` writes of the verification. Both texts must be plain. */
+export function fillFrame(
+  { beforeEmail, beforeNormalized, beforeScore, afterScore }: VerificationFrame,
+  email: string,
+  normalized: string,
+  gibberishScore: number,
+): string {
+  const score = SCORES[Math.round(gibberishScore * 1000)];
+  return `${beforeEmail}${email}${beforeNormalized}${normalized}${beforeScore}${score}${afterScore}`;
+}
+
+/** Every gibberish score as JSON has it: they have three decimals. */
+const SCORES = Array.from({ length: 1001 }, (_, thousandths) => JSON.stringify(thousandths / 1000));
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether a text stands in JSON as it is: printable ASCII without quotes and backslashes. */
+export function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) return false;
+  }
+  return true;
+}
+
+/** A text that was cut out or put together stays so, and whoever reads it pays for that each time. */
+function inOnePiece(text: string): string {
+  return JSON.parse(JSON.stringify(text));
+}
