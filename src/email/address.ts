@@ -88,19 +88,22 @@ const parseRest: DomainIn = (address, from) => parseDomain(address.slice(from));
  */
 function rememberedDomains(slotsMin: number): DomainIn {
   const mask = 2 ** Math.ceil(Math.log2(slotsMin)) - 1;
-  const slots: ({ readonly raw: string; readonly domain: MailDomain } | undefined)[] = new Array(mask + 1);
+  const raws: (string | undefined)[] = new Array(mask + 1);
+  const domains: MailDomain[] = new Array(mask + 1);
   return (address, from) => {
     let sum = 0;
     for (let at = from; at < address.length; at++) sum = (Math.imul(sum, 31) + address.charCodeAt(at)) | 0;
     const slot = (sum ^ (sum >>> 15)) & mask;
-    const known = slots[slot];
-    if (known?.raw.length === address.length - from && address.endsWith(known.raw)) return known.domain;
+    const known = raws[slot];
+    const found = domains[slot];
+    if (known?.length === address.length - from && found && address.endsWith(known)) return found;
     const cut = address.slice(from);
     if (cut.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(cut);
     // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
     const raw: string = JSON.parse(JSON.stringify(cut));
     const domain = parseDomain(raw);
-    slots[slot] = { raw, domain };
+    raws[slot] = raw;
+    domains[slot] = domain;
     return domain;
   };
 }

@@ -1,14 +1,13 @@
 import type { DomainFacts, MailEvidence, MailPolicy, MailRouting } from "./domain-facts.ts";
+import { createLocalVerdicts, type LocalVerdicts } from "./local-verdict.ts";
 import { normalisationRuleOf } from "./normalisation.ts";
 import { type NormalisationRule, type Provider, providerOf } from "./providers.ts";
 import type { Finding } from "./reasons.ts";
 import { suggestDomain } from "./suggestion.ts";
-import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
-import type { VerificationFrame } from "./verification-frame.ts";
 
 /** What holds for every address of a domain, worked out once. */
 export type DomainJudgement = {
-  readonly facts: DomainFacts;
+  readonly domain: string;
   readonly provider: Provider | undefined;
   readonly normalisation: NormalisationRule;
   readonly suggestion: string | null;
@@ -16,14 +15,7 @@ export type DomainJudgement = {
   readonly mxHosts: readonly string[];
   readonly isDisposable: boolean;
   readonly isFreeProvider: boolean;
-  /** The verdict on a local part; each is worked out once, and there are fewer than 80 of them. */
-  readonly verdictOn: (isRole: boolean, gibberishScore: number) => LocalVerdict;
-};
-
-/** A verdict on some local parts of one domain. */
-export type LocalVerdict = Verdict & {
-  /** What the JSON of their verifications has in common, once somebody has worked it out. */
-  frame: VerificationFrame | null;
+  readonly verdicts: LocalVerdicts;
 };
 
 export function judgeDomain(facts: DomainFacts): DomainJudgement {
@@ -38,7 +30,7 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
   if (lists.freeProvider) findings.push("free_provider");
   const mxHosts = mail.state === "mx" ? mail.hosts : [];
   return {
-    facts,
+    domain: facts.domain,
     provider,
     normalisation: normalisationRuleOf(provider, mxHosts),
     suggestion,
@@ -46,40 +38,7 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
     mxHosts,
     isDisposable: lists.disposable !== null,
     isFreeProvider: lists.freeProvider,
-    verdictOn: verdictsOver(findings),
-  };
-}
-
-function verdictsOver(findings: readonly Finding[]): DomainJudgement["verdictOn"] {
-  // Most local parts are no gibberish: theirs are at hand.
-  let onPerson: LocalVerdict | undefined;
-  let onRole: LocalVerdict | undefined;
-  const onGibberish = new Map<number, LocalVerdict>();
-
-  function verdictWith(isRole: boolean, finding: Finding | null, gibberishScore: number): LocalVerdict {
-    const all = new Set(findings);
-    if (isRole) all.add("role_account");
-    if (finding !== null) all.add(finding);
-    return { ...verdictOf(all, gibberishScore), frame: null };
-  }
-
-  return (isRole, gibberishScore) => {
-    const finding = gibberishFinding(gibberishScore);
-    if (finding === null && isRole) {
-      onRole ??= verdictWith(isRole, null, gibberishScore);
-      return onRole;
-    }
-    if (finding === null) {
-      onPerson ??= verdictWith(isRole, null, gibberishScore);
-      return onPerson;
-    }
-    const key = gibberishPoints(gibberishScore) * 4 + (finding === "gibberish" ? 2 : 0) + (isRole ? 1 : 0);
-    let verdict = onGibberish.get(key);
-    if (verdict === undefined) {
-      verdict = verdictWith(isRole, finding, gibberishScore);
-      onGibberish.set(key, verdict);
-    }
-    return verdict;
+    verdicts: createLocalVerdicts(findings),
   };
 }
 

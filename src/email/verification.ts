@@ -1,7 +1,8 @@
 import { acceptedLocalPart, createAddressParser, type ParsedAddress } from "./address.ts";
-import type { DomainJudgement, LocalVerdict } from "./domain-judgement.ts";
+import type { DomainJudgement } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { gibberishScore } from "./gibberish.ts";
+import { type LocalVerdict, verdictOn } from "./local-verdict.ts";
 import { normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
 import { isRole } from "./role.ts";
@@ -63,8 +64,8 @@ function assess(text: string, judgement: DomainJudgement): Assessment {
   const local = acceptedLocalPart(text);
   const role = isRole(local);
   const gibberish = gibberishOf(local, judgement.provider);
-  const verdict = judgement.verdictOn(role, gibberish);
-  const normalized = normalizedAddress(local, judgement.facts.domain, judgement.normalisation);
+  const verdict = verdictOn(judgement.verdicts, role, gibberish);
+  const normalized = normalizedAddress(local, judgement.domain, judgement.normalisation);
   return { local, role, gibberish, verdict, normalized };
 }
 
