@@ -1,6 +1,7 @@
 import { type RandomBytes, systemRandomBytes } from "./accounts/api-key.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { createRequestIds } from "./request-ids.ts";
 
 /** What the process gets from outside besides its settings. */
 export type Surroundings = {
@@ -28,7 +29,7 @@ export function systemSurroundings(log: Log): Surroundings {
     log,
     random: Math.random,
     randomBytes: systemRandomBytes,
-    newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
+    newRequestId: createRequestIds(systemRandomBytes),
     workerFiles,
   };
 }

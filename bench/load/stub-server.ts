@@ -3,6 +3,7 @@ import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
+import { createRequestIds } from "../../src/request-ids.ts";
 import { startServer } from "../../src/server.ts";
 
 // The server of src/main.ts with workers that verify nothing: the ceiling that transport and metering set.
@@ -12,7 +13,7 @@ const server = await startServer(readConfig(process.env, availableParallelism())
   log: createLog("error"),
   random: Math.random,
   randomBytes: systemRandomBytes,
-  newRequestId: () => `req_${Bun.randomUUIDv7("base64url")}`,
+  newRequestId: createRequestIds(systemRandomBytes),
   workerFiles: {
     batch: new URL("./stub-worker.ts", import.meta.url).href,
     directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,

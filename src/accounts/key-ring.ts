@@ -21,8 +21,17 @@ export type KeyRing = {
 };
 
 type KnownKey = {
-  readonly account: Account;
+  readonly owner: Owner;
   readonly expiresAt: number | null;
+  /** On the monotonic clock. */
+  readonly knownUntilMs: number;
+};
+
+/** An account as its keys know it. */
+type Owner = {
+  readonly account: Account;
+  /** False once the account is forgotten: its keys are read anew then. */
+  isCurrent: boolean;
 };
 
 const KEYS_MAX = 50_000;
@@ -35,11 +44,27 @@ const TTL_MS = 5_000;
  */
 export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock: Clock }): KeyRing {
   const { store, plans, clock } = parts;
-  const bounds = { max: KEYS_MAX, ttl: TTL_MS, ttlResolution: 0, perf: { now: clock.monotonic } };
-  const knownKeys = new LRUCache<string, KnownKey>(bounds);
-  const unknownKeys = new LRUCache<string, true>(bounds);
-  /** A known key holds only as long as its account is the one that stands here. */
-  const accounts = new LRUCache<string, Account>(bounds);
+  const knownKeys = new LRUCache<string, KnownKey>({ max: KEYS_MAX });
+  const unknownKeys = new LRUCache<string, true>({
+    max: KEYS_MAX,
+    ttl: TTL_MS,
+    ttlResolution: 0,
+    perf: { now: clock.monotonic },
+  });
+  const owners = new LRUCache<string, Owner>({
+    max: KEYS_MAX,
+    dispose: (owner) => {
+      owner.isCurrent = false;
+    },
+  });
+
+  function ownerOf(accountId: string, plan: Plan): Owner {
+    const known = owners.get(accountId);
+    if (known?.account.plan === plan) return known;
+    const owner = { account: { accountId, plan }, isCurrent: true };
+    owners.set(accountId, owner);
+    return owner;
+  }
 
   function load(keyHash: string): KnownKey | undefined {
     const key = store.accounts.findKey(keyHash);
@@ -48,12 +73,11 @@ export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock
       unknownKeys.set(keyHash, true);
       return undefined;
     }
-    const account = accounts.get(row.accountId) ?? {
-      accountId: row.accountId,
-      plan: planOf(plans, storedPlanName(row.plan)),
+    const known = {
+      owner: ownerOf(row.accountId, planOf(plans, storedPlanName(row.plan))),
+      expiresAt: key.expiresAt,
+      knownUntilMs: clock.monotonic() + TTL_MS,
     };
-    const known = { account, expiresAt: key.expiresAt };
-    accounts.set(row.accountId, account);
     knownKeys.set(keyHash, known);
     return known;
   }
@@ -62,7 +86,7 @@ export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock
     if (key.length !== API_KEY_CHARS) return undefined;
     const keyHash = hashApiKey(key);
     const known = knownKeys.get(keyHash);
-    if (known !== undefined && accounts.get(known.account.accountId) === known.account) return known;
+    if (known?.owner.isCurrent && clock.monotonic() < known.knownUntilMs) return known;
     return unknownKeys.has(keyHash) || !isApiKeyWellFormed(key) ? undefined : load(keyHash);
   }
 
@@ -70,16 +94,16 @@ export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock
     find: (key) => {
       const known = knownKey(key);
       if (known === undefined || (known.expiresAt !== null && known.expiresAt <= clock.now())) return null;
-      return known.account;
+      return known.owner.account;
     },
     findExpired: (key, withinMs) => {
       const known = knownKey(key);
       if (known === undefined || known.expiresAt === null) return null;
       const expiredForMs = clock.now() - known.expiresAt;
-      return expiredForMs >= 0 && expiredForMs <= withinMs ? known.account : null;
+      return expiredForMs >= 0 && expiredForMs <= withinMs ? known.owner.account : null;
     },
     forget: (accountId) => {
-      accounts.delete(accountId);
+      owners.delete(accountId);
     },
   };
 }

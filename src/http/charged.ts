@@ -44,7 +44,8 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       const units = check.units(asked);
       const reservation = meter.reserve(account, units);
       try {
-        const result = await attempt(call, check, asked);
+        const found = attempt(call, check, asked);
+        const result = found instanceof Promise ? await found : found;
         const text = JSON.stringify(result);
         const charge = { endpoint: check.route, units: check.isCharged(result) ? units : 0 };
         await reservation.record(charge, entry?.keep({ status: 200, headers: {}, body: text }));

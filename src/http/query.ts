@@ -1,24 +1,52 @@
+const PLUS = 0x2b;
+const PERCENT = 0x25;
+
 /**
- * The parameters of an address in the order they stand, decoded as forms are (`+` is a space). What is not well
- * encoded is read as browsers read it, never refused.
+ * Hands over the parameters of an address in the order they stand, decoded as forms are (`+` is a space). What is
+ * not well encoded is read as browsers read it, never refused.
  */
-export function readQuery(url: string): [name: string, value: string][] {
+export function readQuery(url: string, take: (name: string, value: string) => void): void {
   const start = url.indexOf("?");
-  if (start === -1) return [];
-  const pairs: [string, string][] = [];
+  if (start === -1) return;
   for (let at = start + 1; at < url.length; ) {
     const ampersand = url.indexOf("&", at);
     const end = ampersand === -1 ? url.length : ampersand;
     const equals = url.indexOf("=", at);
     const nameEnd = equals === -1 || equals > end ? end : equals;
-    if (end > at) pairs.push([decode(url.slice(at, nameEnd)), decode(url.slice(nameEnd + 1, end))]);
+    if (end > at) take(decode(url, at, nameEnd), decode(url, nameEnd + 1, end));
     at = end + 1;
   }
-  return pairs;
 }
 
-function decode(text: string): string {
-  if (!text.includes("%")) return text.includes("+") ? text.replaceAll("+", " ") : text;
+/** Almost every octet that is written as `%40` is ASCII: those are put in place here, at half the cost of a call. */
+function decode(url: string, from: number, to: number): string {
+  let text = "";
+  let taken = from;
+  for (let at = from; at < to; at++) {
+    const code = url.charCodeAt(at);
+    if (code !== PERCENT && code !== PLUS) continue;
+    const octet = code === PLUS ? 0x20 : octetAt(url, at, to);
+    if (octet > 0x7f) return decodeWide(url.slice(from, to));
+    text += url.slice(taken, at) + String.fromCharCode(octet);
+    if (code === PERCENT) at += 2;
+    taken = at + 1;
+  }
+  return taken === from ? url.slice(from, to) : text + url.slice(taken, to);
+}
+
+/** The octet of the two digits behind a `%`; more than any octet where they are none. */
+function octetAt(url: string, percent: number, to: number): number {
+  if (percent + 2 >= to) return Number.POSITIVE_INFINITY;
+  return hexDigit(url.charCodeAt(percent + 1)) * 16 + hexDigit(url.charCodeAt(percent + 2));
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = (code | 0x20) - 0x61;
+  return letter >= 0 && letter < 6 ? letter + 10 : Number.POSITIVE_INFINITY;
+}
+
+function decodeWide(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

@@ -40,11 +40,11 @@ export function createReader<Schema extends TObject>(schema: Schema): Reader<Sch
     schema,
     query(url) {
       const values: { [name: string]: unknown } = {};
-      for (const [name, text] of readQuery(url)) {
+      readQuery(url, (name, text) => {
         const property = properties.get(name);
         if (property !== undefined && values[name] === undefined)
           values[name] = readText(name, text, property);
-      }
+      });
       return checked(check, values);
     },
     body(value) {

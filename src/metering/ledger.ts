@@ -1,4 +1,3 @@
-import type { Clock } from "../clock.ts";
 import type { Store } from "../store/open.ts";
 import { basePrices, includedUnitsTaken, overagePrice, type PlanPeriod } from "./invoice.ts";
 import type { Period } from "./period.ts";
@@ -27,8 +26,8 @@ export type Ledger = {
 };
 
 export type Ledgers = {
-  /** The account's ledger; enters the new month where the old one is over. */
-  readonly of: (accountId: string) => Ledger;
+  /** The account's ledger; enters the new month where the old one is over `now`. */
+  readonly of: (accountId: string, now: number) => Ledger;
   /** Reads the account's ledger anew when it is next asked for: the database was changed. */
   readonly forget: (accountId: string) => void;
   readonly opened: (tally: Tally) => void;
@@ -44,11 +43,10 @@ export type Ledgers = {
 export function createLedgers(parts: {
   store: Store;
   plans: PlanCatalogue;
-  clock: Clock;
   ledgersMax: number;
   planChanged: (accountId: string) => void;
 }): Ledgers {
-  const { store, plans, clock, ledgersMax, planChanged } = parts;
+  const { store, plans, ledgersMax, planChanged } = parts;
   const ledgers = new Map<string, Ledger>();
   const openTallies = new Map<number, Tally>();
 
@@ -81,8 +79,7 @@ export function createLedgers(parts: {
   }
 
   return {
-    of: (accountId) => {
-      const now = clock.now();
+    of: (accountId, now) => {
       const known = ledgers.get(accountId);
       if (known !== undefined && now < known.period.end) return known;
       ledgers.delete(accountId);

@@ -64,7 +64,7 @@ export function createMeter(parts: {
   planChanged: (accountId: string) => void;
 }): Meter {
   const { store, plans, clock, planChanged } = parts;
-  const ledgers = createLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
+  const ledgers = createLedgers({ store, plans, ledgersMax: LEDGERS_MAX, planChanged });
   let openCalls = 0;
   const log = createChargeLog({
     store,
@@ -72,11 +72,9 @@ export function createMeter(parts: {
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
   });
 
-  const callTime = (ledger: Ledger): number => {
-    // A clock that was set back must not move a call out of the plan period that pays for it.
-    const latest = ledger.period.end - 1;
-    return Math.min(Math.max(Math.floor(clock.now()), ledger.current.startsAt), latest);
-  };
+  /** A clock that was set back must not move a call out of the plan period that pays for it. */
+  const callTime = (ledger: Ledger, now: number): number =>
+    Math.min(Math.max(Math.floor(now), ledger.current.startsAt), ledger.period.end - 1);
 
   const book: ReservationBook = {
     opened: (tally) => {
@@ -94,27 +92,30 @@ export function createMeter(parts: {
     reserve: (account, units) => {
       if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
       if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
-      const ledger = ledgers.of(account.accountId);
-      if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, clock.now());
+      const now = clock.now();
+      const ledger = ledgers.of(account.accountId, now);
+      if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, now);
       const { accountId, current } = ledger;
-      return openReservation(book, { accountId, units, tally: current, at: callTime(ledger) });
+      return openReservation(book, { accountId, units, tally: current, at: callTime(ledger, now) });
     },
     countCall: ({ accountId }, endpoint) => {
-      const ledger = ledgers.of(accountId);
+      const now = clock.now();
+      const ledger = ledgers.of(accountId, now);
       const { planPeriodId } = ledger.current;
-      const at = callTime(ledger);
+      const at = callTime(ledger, now);
       log.appendLater({ accountId, planPeriodId, at, endpoint: checkEndpoint(endpoint), units: 0, calls: 1 });
     },
     month: ({ accountId }) => {
-      const ledger = ledgers.of(accountId);
+      const now = clock.now();
+      const ledger = ledgers.of(accountId, now);
       return {
         limitUnits: ledger.current.includedUnits,
         remainingUnits: includedUnitsLeft(ledger),
         isHardStop: ledger.current.overagePriceMicroUsd === null,
-        resetSeconds: secondsUntil(ledger.period.end, clock.now()),
+        resetSeconds: secondsUntil(ledger.period.end, now),
       };
     },
-    ledger: ledgers.of,
+    ledger: (accountId) => ledgers.of(accountId, clock.now()),
     forget: ledgers.forget,
     enterMonths: (accountIds, now) => {
       store.transact(() => {

@@ -13,7 +13,7 @@ const number = (description: string, example: number): JsonObject => ({
 
 /** Every header that a reply of ours may carry, by name. */
 export const HEADERS = {
-  "X-Request-Id": text("Names this call in the log; send it along with a question.", "req_AZ-f0gVfcAC3mQ6p"),
+  "X-Request-Id": text("Names this call in the log; send it along with a question.", "req_k3J9xQ2mZp2a7v0c"),
   "RateLimit-Policy": text(
     "The plan's limits (IETF RateLimit fields): calls at once, and units in the month.",
     '"burst";q=20;w=2, "month";q=1000;qu="units"',
