@@ -17,7 +17,7 @@ import {
   symbolCount,
   symbolOfCode,
 } from "../email/gibberish-model.ts";
-import { encodeGibberishModel, quantisedRatio } from "../email/gibberish-table.ts";
+import { encodeGibberishModel, levelOf } from "../email/gibberish-table.ts";
 import type { GeneratedTable } from "./generated-table.ts";
 import {
   foldCount,
@@ -86,7 +86,7 @@ function randomChance(symbol: number): number {
 }
 
 /** Witten-Bell chain: each order of context leans on the shorter one by the number of kinds seen after it. */
-function trigramRatios(counts: Float64Array): Float32Array {
+function trigramLevels(counts: Float64Array): Uint8Array {
   const n = symbolCount;
   const unigrams = new Float64Array(n);
   const bigrams = new Float64Array(n * n);
@@ -98,10 +98,10 @@ function trigramRatios(counts: Float64Array): Float32Array {
   const chance1 = unigrams.map((count) => (count + 1) / (total + n));
   const chance2 = smoothed(bigrams, chance1, 1);
   const chance3 = smoothed(counts, chance2, 2);
-  return Float32Array.from({ length: n ** 3 }, (_, index) => {
+  return Uint8Array.from({ length: n ** 3 }, (_, index) => {
     const symbol = index % n;
     const human = 0.25 * Math.log(chance2[index % (n * n)] ?? 1) + 0.75 * Math.log(chance3[index] ?? 1);
-    return quantisedRatio(Math.log(randomChance(symbol)) - human);
+    return levelOf(Math.log(randomChance(symbol)) - human);
   });
 }
 
@@ -121,7 +121,7 @@ function smoothed(counts: Float64Array, lower: Float64Array, leaning: number): F
   return chances;
 }
 
-function kindRatios(counts: Float64Array): Float32Array {
+function kindLevels(counts: Float64Array): Uint8Array {
   const chanceOfKind = new Float64Array(kindCount);
   for (let symbol = 0; symbol < symbolCount; symbol++) {
     add(chanceOfKind, kindOfSymbol[symbol] ?? 0, randomChance(symbol));
@@ -145,15 +145,15 @@ function kindRatios(counts: Float64Array): Float32Array {
     }
     lower = chances;
   }
-  return Float32Array.from(lower, (chance, index) =>
-    quantisedRatio(Math.log(chanceOfKind[index % kindCount] ?? 1) - Math.log(chance)),
+  return Uint8Array.from(lower, (chance, index) =>
+    levelOf(Math.log(chanceOfKind[index % kindCount] ?? 1) - Math.log(chance)),
   );
 }
 
 function modelOf(counts: Counts): GibberishModel {
   return {
-    trigrams: trigramRatios(counts.trigrams),
-    kinds: kindRatios(counts.kinds),
+    trigrams: trigramLevels(counts.trigrams),
+    kinds: kindLevels(counts.kinds),
     weights: [],
     calibration: new Float64Array(0),
   };

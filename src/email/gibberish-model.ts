@@ -20,11 +20,15 @@ export function nextKindContext(context: number, symbol: number): number {
   return ((context << 3) | (kindOfSymbol[symbol] ?? 0)) & (kindTableSize - 1);
 }
 
+/** Ratios are kept as levels from 0 on, a byte each: the tables then stay in the cache of a core that does much else. */
+export const ratioLeast = -5;
+export const ratioStep = 0.12;
+
 export type GibberishModel = {
-  /** Log-likelihood ratio by (second last, last, present symbol); positive speaks for random text. */
-  readonly trigrams: Float32Array;
+  /** Level of the log-likelihood ratio by (second last, last, present symbol); high ones speak for random text. */
+  readonly trigrams: Uint8Array;
   /** The same for the kinds of five symbols in a row. */
-  readonly kinds: Float32Array;
+  readonly kinds: Uint8Array;
   /** For each class of lengths one weight for each measure of `measureNames`: what tells in six letters is lost in sixteen. */
   readonly weights: readonly Float64Array[];
   /** The calibration: probabilities at evenly spaced logits, see `probabilityOf`. */
@@ -132,9 +136,10 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
     const symbol = symbolOfCode[code] ?? 0;
     if (symbol === 0 && last === 0) continue;
 
-    const ratio = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? 0;
+    const level = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? 0;
+    const ratio = level * ratioStep + ratioLeast;
     kindContext = nextKindContext(kindContext, symbol);
-    const kindRatio = kinds[kindContext] ?? 0;
+    const kindRatio = (kinds[kindContext] ?? 0) * ratioStep + ratioLeast;
     sum += ratio;
     stretch += ratio;
     if (stretch < 0) stretch = 0;

@@ -3,12 +3,12 @@ import {
   kindCount,
   kindOrder,
   lengthClassCount,
+  ratioLeast,
+  ratioStep,
   symbolCount,
 } from "./gibberish-model.ts";
 
 const levels = 93;
-const ratioLeast = -5;
-const ratioStep = 0.12;
 const firstCode = 34;
 const rowLength = symbolCount * symbolCount;
 
@@ -16,19 +16,15 @@ export const calibrationFrom = -12;
 export const calibrationTo = 12;
 export const calibrationStep = 0.5;
 
-function levelOf(ratio: number): number {
+/** The level that is nearest to a ratio. */
+export function levelOf(ratio: number): number {
   return Math.min(levels - 1, Math.max(0, Math.round((ratio - ratioLeast) / ratioStep)));
 }
 
-/** The value a ratio has after it went through the text. */
-export function quantisedRatio(ratio: number): number {
-  return Math.fround(levelOf(ratio) * ratioStep + ratioLeast);
-}
-
-function rowsOf(table: Float32Array): string {
+function rowsOf(table: Uint8Array): string {
   let text = "";
   for (let i = 0; i < table.length; i++) {
-    text += String.fromCharCode(firstCode + levelOf(table[i] ?? 0));
+    text += String.fromCharCode(firstCode + (table[i] ?? 0));
     if (i % rowLength === rowLength - 1 || i === table.length - 1) text += "\n";
   }
   return text;
@@ -47,8 +43,8 @@ export function encodeGibberishModel(model: GibberishModel): string {
 
 /** Reads the text of `encodeGibberishModel`; a damaged file is a bug and throws. */
 export function decodeGibberishModel(text: string): GibberishModel {
-  const trigrams = new Float32Array(symbolCount ** 3);
-  const kinds = new Float32Array(kindCount ** kindOrder);
+  const trigrams = new Uint8Array(symbolCount ** 3);
+  const kinds = new Uint8Array(kindCount ** kindOrder);
   const calibrationAt = text.indexOf("calibration\t");
   const tablesAt = text.indexOf("\ntables\n");
   const numbers = (from: number) =>
@@ -57,9 +53,9 @@ export function decodeGibberishModel(text: string): GibberishModel {
   for (let i = tablesAt + 8; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < firstCode) continue;
-    const ratio = (code - firstCode) * ratioStep + ratioLeast;
-    if (entry < trigrams.length) trigrams[entry] = ratio;
-    else kinds[entry - trigrams.length] = ratio;
+    const level = code - firstCode;
+    if (entry < trigrams.length) trigrams[entry] = level;
+    else kinds[entry - trigrams.length] = level;
     entry++;
   }
   if (tablesAt < 0 || entry !== trigrams.length + kinds.length) throw new Error("gibberish table is damaged");
