@@ -91,7 +91,7 @@ function openBoundary(
 function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
   const { boundary, guard, metrics, bodies, draining, app } = entrance;
   const checks = checksOf(config, surroundings.clock, parts);
-  const { meter, accounts, checkEmail, directory, plans, runner } = parts;
+  const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = parts;
   const bodyBytesMax = SMALL_BODY_BYTES_MAX;
   const idempotent = createIdempotent(parts.idempotency);
   const charged = createCharged({ guard, meter, idempotent, bodyBytesMax });
@@ -113,7 +113,7 @@ function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, e
     .use(planRoutes({ boundary, admit: admitPublic, plans }))
     .use(signupRoutes({ boundary, guard, accounts, checkEmail, bodyBytesMax, signupsPerMinute }))
     .use(accountRoutes({ boundary, guard, accounts, meter, idempotent, bodyBytesMax }))
-    .use(emailRoutes({ boundary, charged, batch, checkEmail }))
+    .use(emailRoutes({ boundary, charged, batch, writeEmail }))
     .use(identityRoutes({ boundary, charged, batch }))
     .use(phoneRoutes({ boundary, charged, batch }))
     .use(directoryRoutes({ boundary, admit: admitPublic, directory }))

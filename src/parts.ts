@@ -6,6 +6,7 @@ import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
 import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
 import { createSplitBatch } from "./batch/split.ts";
+import { createEmailWriter } from "./batch/written-email.ts";
 import type { Config, DnsConfig } from "./config.ts";
 import { createDirectory, type Directory } from "./directory/directory.ts";
 import { createSyncThread } from "./directory/sync/sync-thread.ts";
@@ -13,9 +14,12 @@ import { createDnsCache, type DnsCache } from "./dns/cache.ts";
 import { createStubResolver, type StubResolver } from "./dns/resolver.ts";
 import { parseServerAddress, type ServerAddress } from "./dns/server-address.ts";
 import { systemServers } from "./dns/system-servers.ts";
-import { createEmailCheck, type EmailCheck } from "./domains/email-check.ts";
+import { createEmailChecks, type EmailCheck } from "./domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "./domains/facts.ts";
 import { createDomainLists } from "./domains/lists.ts";
+import { createAddressParser } from "./email/address.ts";
+import type { EmailVerification } from "./email/email-verification.ts";
+import { createEmailJudge, type WrittenVerification } from "./email/verification.ts";
 import { errorFacts } from "./log.ts";
 import { createBilling } from "./metering/billing.ts";
 import { createIdempotency, type Idempotency } from "./metering/idempotency.ts";
@@ -38,7 +42,9 @@ export type Parts = AsyncDisposable & {
   readonly resolver: StubResolver;
   readonly dnsCache: DnsCache;
   readonly domainFacts: DomainFactsSource;
-  readonly checkEmail: EmailCheck;
+  readonly checkEmail: EmailCheck<EmailVerification>;
+  /** The same check, with its result as it goes on the wire. */
+  readonly writeEmail: EmailCheck<WrittenVerification>;
   readonly pool: Pool;
   readonly runner: BatchRunner;
   readonly directory: Directory;
@@ -133,11 +139,20 @@ export function openLookups(
     clock,
     entriesMax: dns.cacheEntriesMax,
   });
+  const parser = createAddressParser();
+  const judge = createEmailJudge(parser);
+  const checkWith = createEmailChecks({
+    source: domainFacts,
+    clock,
+    parser,
+    timeoutMs: dns.requestTimeoutMs,
+  });
   return {
     resolver,
     dnsCache,
     domainFacts,
-    checkEmail: createEmailCheck(domainFacts, clock, dns.requestTimeoutMs),
+    checkEmail: checkWith(judge),
+    writeEmail: checkWith(createEmailWriter(judge)),
   };
 }
 

@@ -1,21 +1,20 @@
 import { autodetect } from "../documents/autodetect.ts";
 import type { DocumentType } from "../documents/outcome.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../documents/registry.ts";
-import type { EmailVerification } from "../email/email-verification.ts";
 import {
   createEmailJudge,
   checkFailed as emailCheckFailed,
   type WrittenVerification,
-  writeVerification,
 } from "../email/verification.ts";
 import { isEmailCharged, isOutcomeCharged } from "../metering/units.ts";
 import { checkFailed as phoneCheckFailed } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
-import { emailWithoutCard, phoneWithoutCard } from "./card-secrecy.ts";
+import { phoneWithoutCard } from "./card-secrecy.ts";
 import { type ItemJudge, judgeItems, type Verdict, writeObjects } from "./judge.ts";
 import { createJudgements } from "./judgements.ts";
 import type { JudgeOutcome, JudgeTask } from "./messages.ts";
+import { createEmailWriter, writtenEmail } from "./written-email.ts";
 
 /** Judges chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
 export type ChunkJudge = {
@@ -62,27 +61,16 @@ function itemsOf<Item>({ items }: JudgeTask): readonly Item[] {
 }
 
 function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string, string> {
-  const verify = createEmailJudge();
+  const write = createEmailWriter(createEmailJudge());
   const judgementsOf = createJudgements();
   return (task) => {
     const judgementAt = judgementsOf(task);
     return {
-      judge(text, position) {
-        const judgement = judgementAt(position);
-        return emailVerdict(
-          judgement === undefined
-            ? written(emailWithoutCard(verify(text, undefined)))
-            : writeVerification(text, judgement),
-        );
-      },
-      checkFailed: (text) => emailVerdict(written(emailCheckFailed(text))),
+      judge: (text, position) => emailVerdict(write(text, judgementAt(position))),
+      checkFailed: (text) => emailVerdict(writtenEmail(emailCheckFailed(text))),
       write: (results, separator) => results.join(separator),
     };
   };
-}
-
-function written(result: EmailVerification): WrittenVerification {
-  return { json: JSON.stringify(result), status: result.status, sub_status: result.sub_status };
 }
 
 function emailVerdict({ json, status, sub_status }: WrittenVerification): Verdict<string> {

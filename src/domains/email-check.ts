@@ -1,23 +1,26 @@
 import type { Clock } from "../clock.ts";
-import { createAddressParser } from "../email/address.ts";
+import type { AddressParser } from "../email/address.ts";
 import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
-import type { EmailVerification } from "../email/email-verification.ts";
-import { createEmailJudge } from "../email/verification.ts";
 import { type DomainFactsSource, factsIn, type KnownDomain } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it: at once where the domain is known. */
-export type EmailCheck = (
+export type EmailCheck<Result> = (
   text: string,
   options: { readonly deep: boolean; readonly dns: boolean },
-) => EmailVerification | Promise<EmailVerification>;
+) => Result | Promise<Result>;
 
 /** Domains whose judgement is kept; past this all are forgotten. Each takes some 2 KB. */
 const JUDGEMENTS_MAX = 20_000;
 
-/** Checks single addresses; each waits for the DNS no longer than `timeoutMs` in all. */
-export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeoutMs: number): EmailCheck {
-  const parser = createAddressParser();
-  const judge = createEmailJudge(parser);
+/** Checks single addresses, and keeps what follows from the facts of domains for all that is made of it. */
+export function createEmailChecks(parts: {
+  readonly source: DomainFactsSource;
+  readonly clock: Clock;
+  readonly parser: AddressParser;
+  /** Each check waits for the DNS no longer than this in all. */
+  readonly timeoutMs: number;
+}) {
+  const { source, clock, parser, timeoutMs } = parts;
   const judged: KnownDomain[] = [];
 
   function judgementOf(domain: KnownDomain): DomainJudgement {
@@ -28,13 +31,18 @@ export function createEmailCheck(source: DomainFactsSource, clock: Clock, timeou
     return domain.judgement;
   }
 
-  return (text, options) => {
-    const domain = parser.mailDomainOf(text);
-    if (domain === null) return judge(text, undefined);
-    const known = source.knownDomain(domain, options);
-    if (known !== undefined) return judge(text, judgementOf(known));
-    return source
-      .findDomain(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs })
-      .then((found) => judge(text, judgementOf(found)));
+  /** The check that ends in this judge; what it is handed is undefined where no DNS could save the address. */
+  return <Result>(
+    judge: (text: string, judgement: DomainJudgement | undefined) => Result,
+  ): EmailCheck<Result> => {
+    return (text, options) => {
+      const domain = parser.mailDomainOf(text);
+      if (domain === null) return judge(text, undefined);
+      const known = source.knownDomain(domain, options);
+      if (known !== undefined) return judge(text, judgementOf(known));
+      return source
+        .findDomain(domain, { ...options, deadlineMs: clock.monotonic() + timeoutMs })
+        .then((found) => judge(text, judgementOf(found)));
+    };
   };
 }

@@ -19,6 +19,8 @@ export type ChargedCheck<Asked, Result> = {
   readonly failed: (asked: Asked) => Result;
   /** False where our own part failed: such a result costs nothing. */
   readonly isCharged: (result: Result) => boolean;
+  /** The reply's body. */
+  readonly write: (result: Result) => string;
 };
 
 export type Charged = <Asked, Result>(
@@ -46,7 +48,7 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       try {
         const found = attempt(call, check, asked);
         const result = found instanceof Promise ? await found : found;
-        const text = JSON.stringify(result);
+        const text = check.write(result);
         const charge = { endpoint: check.route, units: check.isCharged(result) ? units : 0 };
         await reservation.record(charge, entry?.keep({ status: 200, headers: {}, body: text }));
         call.units = charge.units;

@@ -1,8 +1,9 @@
+import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { emailWithoutCard } from "../batch/card-secrecy.ts";
+import { writtenEmail } from "../batch/written-email.ts";
 import type { EmailCheck } from "../domains/email-check.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import { checkFailed } from "../email/verification.ts";
+import { checkFailed, type WrittenVerification } from "../email/verification.ts";
 import { emailUnits, isEmailCharged } from "../metering/units.ts";
 import type { BatchBody, BatchRouteParts } from "./batch.ts";
 import { batchHandler } from "./batch.ts";
@@ -18,30 +19,37 @@ export type EmailRouteParts = {
   readonly boundary: Boundary;
   readonly charged: Charged;
   readonly batch: BatchRouteParts;
-  readonly checkEmail: EmailCheck;
+  readonly writeEmail: EmailCheck<WrittenVerification>;
 };
 
 const verifyParameters = createReader(EmailQuery);
 const batchQuery = createReader(EmailBatchQuery);
 
+type AskedEmail = {
+  readonly email: string;
+  readonly options: { readonly deep: boolean; readonly dns: boolean };
+};
+
+function askedEmail({ email, deep = false, dns = true }: Static<typeof EmailQuery>): AskedEmail {
+  return { email, options: { deep, dns } };
+}
+
 const STATUSES = ["deliverable", "risky", "undeliverable", "unknown"];
 
 /** Verification of addresses, one at a time or in batches. */
-export function emailRoutes({ boundary, charged, batch, checkEmail }: EmailRouteParts) {
-  const verify = charged<{ email: string; deep?: boolean; dns?: boolean }, EmailVerification>({
+export function emailRoutes({ boundary, charged, batch, writeEmail }: EmailRouteParts) {
+  const verify = charged<AskedEmail, WrittenVerification>({
     route: "/v1/email/verify",
-    fromQuery: (url) => {
-      const query = verifyParameters.query(url);
-      return { ...query, email: restorePlus(query.email) };
+    fromQuery(url) {
+      const asked = askedEmail(verifyParameters.query(url));
+      return { email: restorePlus(asked.email), options: asked.options };
     },
-    fromBody: verifyParameters.body,
-    units: ({ deep }) => emailUnits(deep ?? false),
-    work({ email, deep, dns }) {
-      const result = checkEmail(email, { deep: deep ?? false, dns: dns ?? true });
-      return result instanceof Promise ? result.then(emailWithoutCard) : emailWithoutCard(result);
-    },
-    failed: ({ email }) => checkFailed(email),
-    isCharged: (result) => isEmailCharged(result.sub_status),
+    fromBody: (body) => askedEmail(verifyParameters.body(body)),
+    units: ({ options }) => emailUnits(options.deep),
+    work: ({ email, options }) => writeEmail(email, options),
+    failed: ({ email }) => writtenEmail(checkFailed(email)),
+    isCharged: ({ sub_status }) => isEmailCharged(sub_status),
+    write: ({ json }) => json,
   });
   return new Elysia({ name: "email" })
     .get("/v1/email/verify", boundary.route<EmailVerification>("/v1/email/verify", verify.get), {

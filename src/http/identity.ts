@@ -36,6 +36,7 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
     work: ({ type, value }) => validateDocument(type, value),
     failed: ({ type, value }) => checkFailed(type, value),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
+    write: JSON.stringify,
   });
   const detect = charged<{ value: string }, AutodetectResult>({
     route: "/v1/identity/autodetect",
@@ -45,6 +46,7 @@ export function identityRoutes({ boundary, charged, batch }: IdentityRouteParts)
     work: ({ value }) => autodetect(value),
     failed: ({ value }) => checkFailed(null, value),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
+    write: JSON.stringify,
   });
   return new Elysia({ name: "identity" })
     .get("/v1/identity/validate", boundary.route<IdentityResult>("/v1/identity/validate", validate.get), {

@@ -45,6 +45,7 @@ export function phoneRoutes({ boundary, charged, batch }: PhoneRouteParts) {
     work: ({ phone, region }) => phoneWithoutCard(validatePhone(phone, region)),
     failed: ({ phone }) => checkFailed(phone),
     isCharged: ({ reason }) => isOutcomeCharged(reason),
+    write: JSON.stringify,
   });
   return new Elysia({ name: "phone" })
     .get("/v1/phone/validate", boundary.route<PhoneResult>("/v1/phone/validate", validate.get), {

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { EmailCheck } from "../domains/email-check.ts";
+import type { EmailVerification } from "../email/email-verification.ts";
 import { ApiError } from "../errors.ts";
 import type { Rate } from "../metering/rate-limiter.ts";
 import type { Boundary } from "./boundary.ts";
@@ -15,7 +16,7 @@ export type SignupRouteParts = {
   readonly boundary: Boundary;
   readonly guard: Guard;
   readonly accounts: Accounts;
-  readonly checkEmail: EmailCheck;
+  readonly checkEmail: EmailCheck<EmailVerification>;
   readonly bodyBytesMax: number;
   readonly signupsPerMinute: number;
 };
@@ -48,7 +49,7 @@ export function signupRoutes(parts: SignupRouteParts) {
 }
 
 /** Throws `unusable_email` where mail certainly never arrives or the mailbox is a throwaway. */
-async function usableEmail(checkEmail: EmailCheck, text: string) {
+async function usableEmail(checkEmail: EmailCheck<EmailVerification>, text: string) {
   const email = text.trim();
   const { status, normalized, is_disposable } = await checkEmail(email, { deep: false, dns: true });
   if (status === "undeliverable") {

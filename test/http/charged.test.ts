@@ -46,6 +46,7 @@ function openRoute(work: () => { reason: string | null }) {
     work,
     failed: () => ({ reason: "check_failed" }),
     isCharged: ({ reason }) => reason !== "check_failed",
+    write: JSON.stringify,
   });
   const signup = { normalized: "a@b.co", name: null, company: null, country: null, referralCode: null };
   const { apiKey, accountId } = accounts.signup({ ...signup, email: "a@b.co", plan: "free" });
