@@ -50,14 +50,12 @@ export function parseAddress(text: string): ParsedAddress {
  * refused whatever the DNS says. The same decision as `parseAddress`.
  */
 export function mailDomainOf(text: string): string | null {
-  const address = parseWith(text, parseRest);
-  return address.ok ? address.domain : null;
+  return domainOf(text, parseRest);
 }
 
 /** The local part, in NFC, of a text that `parseAddress` accepts: for a caller who knows that it does. */
 export function acceptedLocalPart(text: string): string {
-  const address = text.trim();
-  return address.slice(0, address.indexOf("@")).normalize("NFC");
+  return localPartIn(trimmed(text));
 }
 
 export type AddressParser = {
@@ -70,10 +68,7 @@ export function createAddressParser(domainsMax = 65_536): AddressParser {
   const domainIn = rememberedDomains(domainsMax);
   return {
     parse: (text) => parseWith(text, domainIn),
-    mailDomainOf: (text) => {
-      const address = parseWith(text, domainIn);
-      return address.ok ? address.domain : null;
-    },
+    mailDomainOf: (text) => domainOf(text, domainIn),
   };
 }
 
@@ -94,27 +89,60 @@ function rememberedDomains(slotsMin: number): DomainIn {
     let sum = 0;
     for (let at = from; at < address.length; at++) sum = (Math.imul(sum, 31) + address.charCodeAt(at)) | 0;
     const slot = (sum ^ (sum >>> 15)) & mask;
-    const known = raws[slot];
+    const raw = raws[slot];
     const found = domains[slot];
-    if (known?.length === address.length - from && found && address.endsWith(known)) return found;
+    if (raw !== undefined && found !== undefined && endsFrom(address, from, raw)) return found;
     const cut = address.slice(from);
     if (cut.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(cut);
     // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
-    const raw: string = JSON.parse(JSON.stringify(cut));
-    const domain = parseDomain(raw);
-    raws[slot] = raw;
+    const copy: string = JSON.parse(JSON.stringify(cut));
+    const domain = parseDomain(copy);
+    raws[slot] = copy;
     domains[slot] = domain;
     return domain;
   };
 }
 
+/** Whether an address goes on from a place with this text and ends. For texts so short a loop is the quickest way. */
+function endsFrom(address: string, from: number, text: string): boolean {
+  if (text.length !== address.length - from) return false;
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) !== address.charCodeAt(from + at)) return false;
+  }
+  return true;
+}
+
 /** `parseAddress` with the reading of the domain handed in, for a caller that remembers domains. */
 function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
-  if (text.length > TEXT_UNITS_MAX) return refused("address_too_long");
-  const address = text.trim();
+  const address = trimmed(text);
+  const domain = readDomain(address, domainIn);
+  if (typeof domain === "string") return refused(domain);
+  const local = localPartIn(address);
+  return domain.ok
+    ? { ok: true, local, domain: domain.name }
+    : { ok: false, subStatus: domain.subStatus, reason: domain.reason, local, domain: domain.name };
+}
+
+function domainOf(text: string, domainIn: DomainIn): string | null {
+  const domain = readDomain(trimmed(text), domainIn);
+  return typeof domain !== "string" && domain.ok ? domain.name : null;
+}
+
+/** Without the white space around it; what is too long to be one is left as it is. */
+function trimmed(text: string): string {
+  const isTight = isPrinted(text.charCodeAt(0)) && isPrinted(text.charCodeAt(text.length - 1));
+  return isTight || text.length > TEXT_UNITS_MAX ? text : text.trim();
+}
+
+function isPrinted(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
+
+/** The domain of an address without white space around it, accepted or refused, or the fault of what stands before. */
+function readDomain(address: string, domainIn: DomainIn): MailDomain | SyntaxFault {
   const end = address.length;
-  if (end === 0) return refused("empty");
-  if (end > ADDRESS_UNITS_MAX) return refused("address_too_long");
+  if (end === 0) return "empty";
+  if (end > ADDRESS_UNITS_MAX) return "address_too_long";
   let afterDot = true;
   let wide = false;
   let at = 0;
@@ -122,26 +150,35 @@ function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
     const code = address.charCodeAt(at);
     if (code === AT) break;
     if (code > 127) wide = true;
-    else if (code === DOT ? afterDot : ATEXT[code] === 0) return refused(localFault(address, at));
+    else if (code === DOT ? afterDot : ATEXT[code] === 0) return localFault(address, at);
     afterDot = code === DOT;
   }
-  if (at === end) return refused("at_sign_missing");
-  if (at === 0) return refused("local_empty");
-  if (afterDot) return refused("local_dot_trailing");
-  let local = address.slice(0, at);
+  if (at === end) return "at_sign_missing";
+  if (at === 0) return "local_empty";
+  if (afterDot) return "local_dot_trailing";
   let localOctets = at;
   if (wide) {
-    local = local.normalize("NFC");
+    const local = localPartIn(address);
     const fault = wideLocalFault(local);
-    if (fault !== null) return refused(fault);
+    if (fault !== null) return fault;
     localOctets = Buffer.byteLength(local);
   }
-  if (localOctets > LOCAL_OCTETS_MAX) return refused("local_too_long");
+  if (localOctets > LOCAL_OCTETS_MAX) return "local_too_long";
   const domain = domainIn(address, at + 1);
-  if (!domain.ok)
-    return { ok: false, subStatus: domain.subStatus, reason: domain.reason, local, domain: domain.name };
-  if (localOctets + 1 + domain.name.length > ADDRESS_OCTETS_MAX) return refused("address_too_long");
-  return { ok: true, local, domain: domain.name };
+  return domain.ok && localOctets + 1 + domain.name.length > ADDRESS_OCTETS_MAX ? "address_too_long" : domain;
+}
+
+/** What stands before the first `@`, in NFC. */
+function localPartIn(address: string): string {
+  let wide = false;
+  let at = 0;
+  for (; at < address.length; at++) {
+    const code = address.charCodeAt(at);
+    if (code === AT) break;
+    if (code > 127) wide = true;
+  }
+  const local = address.slice(0, at);
+  return wide ? local.normalize("NFC") : local;
 }
 
 function refused(reason: SyntaxFault): RefusedAddress {
