@@ -3,8 +3,9 @@
  * `john news@example.com` was `john+news@example.com`.
  */
 export function restorePlus(email: string): string {
+  if (!email.includes(" ")) return email;
   const at = email.lastIndexOf("@");
-  if (at === -1 || !email.includes(" ")) return email;
+  if (at === -1) return email;
   const start = email.length - email.trimStart().length;
   const local = email.slice(start, at).replace(/(?<=\S) (?=\S|$)/g, "+");
   return email.slice(0, start) + local + email.slice(at);

@@ -2,10 +2,14 @@ const PLUS = 0x2b;
 const PERCENT = 0x25;
 
 /**
- * Hands over the parameters of an address in the order they stand, decoded as forms are (`+` is a space). What is
- * not well encoded is read as browsers read it, never refused.
+ * Hands over the parameters of an address that have one of the names, in the order they stand, decoded as forms are
+ * (`+` is a space). What is not well encoded is read as browsers read it, never refused.
  */
-export function readQuery(url: string, take: (name: string, value: string) => void): void {
+export function readQuery(
+  url: string,
+  names: readonly string[],
+  take: (name: string, value: string) => void,
+): void {
   const start = url.indexOf("?");
   if (start === -1) return;
   for (let at = start + 1; at < url.length; ) {
@@ -13,9 +17,20 @@ export function readQuery(url: string, take: (name: string, value: string) => vo
     const end = ampersand === -1 ? url.length : ampersand;
     const equals = url.indexOf("=", at);
     const nameEnd = equals === -1 || equals > end ? end : equals;
-    if (end > at) take(decode(url, at, nameEnd), decode(url, nameEnd + 1, end));
+    const name = names.find((known) => isWritten(known, url, at, nameEnd));
+    if (name !== undefined) take(name, decode(url, nameEnd + 1, end));
     at = end + 1;
   }
+}
+
+/** Whether a name stands there, letter for letter or encoded. */
+function isWritten(name: string, url: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const code = url.charCodeAt(at);
+    if (code === PERCENT || code === PLUS) return decode(url, from, to) === name;
+    if (code !== name.charCodeAt(at - from)) return false;
+  }
+  return name.length === to - from;
 }
 
 /** Almost every octet that is written as `%40` is ASCII: those are put in place here, at half the cost of a call. */

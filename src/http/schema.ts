@@ -29,7 +29,7 @@ export function Word<const Words extends readonly string[]>(words: Words, descri
  */
 export function createReader<Schema extends TObject>(schema: Schema): Reader<Schema> {
   const check = TypeCompiler.Compile(schema);
-  const properties = new Map(Object.entries(schema.properties));
+  const names = Object.keys(schema.properties);
   const required = new Set(schema.required);
   const nullsDropped = new Set(
     Object.entries(schema.properties)
@@ -40,10 +40,9 @@ export function createReader<Schema extends TObject>(schema: Schema): Reader<Sch
     schema,
     query(url) {
       const values: { [name: string]: unknown } = {};
-      readQuery(url, (name, text) => {
-        const property = properties.get(name);
-        if (property !== undefined && values[name] === undefined)
-          values[name] = readText(name, text, property);
+      readQuery(url, names, (name, text) => {
+        const property = schema.properties[name];
+        if (property !== undefined) values[name] ??= readText(name, text, property);
       });
       return checked(check, values);
     },
