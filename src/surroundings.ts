@@ -1,7 +1,7 @@
 import { type RandomBytes, systemRandomBytes } from "./accounts/api-key.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { createRequestIds } from "./http/request-ids.ts";
 import type { Log } from "./log.ts";
-import { createRequestIds } from "./request-ids.ts";
 
 /** What the process gets from outside besides its settings. */
 export type Surroundings = {

@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
+import { createRequestIds } from "../../src/http/request-ids.ts";
 import { createLog } from "../../src/log.ts";
-import { createRequestIds } from "../../src/request-ids.ts";
 import { startServer } from "../../src/server.ts";
 
 // The server of src/main.ts with workers that verify nothing: the ceiling that transport and metering set.

@@ -1,4 +1,4 @@
-import { type RandomBytes, randomBase62 } from "./accounts/api-key.ts";
+import { type RandomBytes, randomBase62 } from "../accounts/api-key.ts";
 
 const PREFIX_CHARS = 10;
 const COUNTER_BITS = 30;
