@@ -1,6 +1,7 @@
 import { createAccounts } from "../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../src/accounts/api-key.ts";
 import { createKeyRing } from "../src/accounts/key-ring.ts";
+import { createEmailWriter } from "../src/batch/written-email.ts";
 import { systemClock } from "../src/clock.ts";
 import { startFixtureServer } from "../src/dns/fixture-server.ts";
 import { autodetect } from "../src/documents/autodetect.ts";
@@ -36,6 +37,7 @@ export type Subject = {
 const SEED = 20_260;
 const ADDRESSES = 2000;
 const COMPANIES = 300;
+const encoder = new TextEncoder();
 const LOOKUP_OPTIONS = { deep: false, dns: true } as const;
 const DNS = {
   lookupTimeoutMs: 4000,
@@ -138,14 +140,14 @@ async function lookupSubjects(
   const dns = await startFixtureServer({ zone });
   stack.defer(() => dns.close());
   const lookups = openLookups({ ...DNS, servers: [dns.address] }, { clock: systemClock }, stack);
-  const { domainFacts, checkEmail, dnsCache } = lookups;
-  for (const text of warmingAddresses(cases)) await checkEmail(text, LOOKUP_OPTIONS);
+  const { domainFacts, writeEmail, dnsCache } = lookups;
+  for (const text of warmingAddresses(cases)) await writeEmail(text, LOOKUP_OPTIONS);
   const domains = [...new Set(cases.flatMap(({ text }) => mailDomainOf(text) ?? []))];
   const judgements = new Map<string, DomainJudgement>();
   for (const domain of domains) {
     judgements.set(domain, judgeDomain(factsIn(await domainFacts.findDomain(domain, LOOKUP_OPTIONS))));
   }
-  const judge = createEmailJudge();
+  const write = createEmailWriter(createEmailJudge());
   const parser = createAddressParser();
   const judgementOf = (text: string) => judgements.get(parser.mailDomainOf(text) ?? "");
   return [
@@ -161,10 +163,11 @@ async function lookupSubjects(
       "email",
       "judge an address and write its JSON",
       cases,
-      ({ text }) => JSON.stringify(judge(text, judgementOf(text))),
-      ({ status, subStatus }, json) => json.includes(`"status":"${status}","sub_status":"${subStatus}"`),
+      ({ text }) => encoder.encode(write(text, judgementOf(text)).json),
+      ({ status, subStatus }, json) =>
+        Buffer.from(json).includes(`"status":"${status}","sub_status":"${subStatus}"`),
     ),
-    checkSubject(cases, checkEmail),
+    checkSubject(cases, writeEmail),
   ];
 }
 
@@ -188,14 +191,14 @@ function cachedMxSubject(domains: readonly string[], dnsCache: Lookups["dnsCache
   };
 }
 
-function checkSubject(cases: readonly AddressCase[], checkEmail: Lookups["checkEmail"]): Subject {
+function checkSubject(cases: readonly AddressCase[], writeEmail: Lookups["writeEmail"]): Subject {
   return {
     group: "email",
     name: "check one address, warm",
     calls: cases.length,
     async fault() {
       for (const { text, status, subStatus } of cases) {
-        const result = await checkEmail(text, LOOKUP_OPTIONS);
+        const result = await writeEmail(text, LOOKUP_OPTIONS);
         if (result.status !== status || result.sub_status !== subStatus) {
           return `${text} is ${status} ${subStatus}, not ${result.status} ${result.sub_status}`;
         }
@@ -203,9 +206,10 @@ function checkSubject(cases: readonly AddressCase[], checkEmail: Lookups["checkE
       return null;
     },
     async turn() {
-      let score = 0;
-      for (const { text } of cases) score += (await checkEmail(text, LOOKUP_OPTIONS)).score;
-      return score;
+      let bytes = 0;
+      for (const { text } of cases)
+        bytes += encoder.encode((await writeEmail(text, LOOKUP_OPTIONS)).json).length;
+      return bytes;
     },
   };
 }
