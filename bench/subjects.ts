@@ -194,7 +194,7 @@ function cachedMxSubject(domains: readonly string[], dnsCache: Lookups["dnsCache
 function checkSubject(cases: readonly AddressCase[], writeEmail: Lookups["writeEmail"]): Subject {
   return {
     group: "email",
-    name: "check one address, warm",
+    name: "check one address and write it, warm",
     calls: cases.length,
     async fault() {
       for (const { text, status, subStatus } of cases) {

@@ -25,6 +25,8 @@ const FAULTS = [
   "jörg@müller.de",
 ];
 
+const encoder = new TextEncoder();
+
 /** Shows how quickly addresses are read and judged on one thread; a busy machine makes no target fail. */
 export async function evaluateSpeed(): Promise<Evaluation> {
   const addresses = mixedAddresses();
@@ -43,7 +45,7 @@ export async function evaluateSpeed(): Promise<Evaluation> {
   const verify = createEmailJudge();
   const judge = (text: string) => verify(text, judgementOf(text));
   const write = createEmailWriter(verify);
-  const written = (text: string) => Buffer.from(write(text, judgementOf(text)).json);
+  const written = (text: string) => encoder.encode(write(text, judgementOf(text)).json);
   return {
     lines: [
       `speed, the best of ${ROUNDS} rounds over ${ADDRESSES} mixed addresses`,

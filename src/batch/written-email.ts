@@ -3,10 +3,13 @@ import type { EmailVerification } from "../email/email-verification.ts";
 import { type EmailJudge, type WrittenVerification, writeVerification } from "../email/verification.ts";
 import { emailWithoutCard } from "./card-secrecy.ts";
 
-/** Judges an address as an `EmailJudge` does, and writes down what goes on the wire. */
-export type EmailWriter = (text: string, judgement: DomainJudgement | undefined) => WrittenVerification;
-
-export function createEmailWriter(judge: EmailJudge): EmailWriter {
+/**
+ * Judges addresses as an `EmailJudge` does and writes down what goes on the wire; those that are refused are left to
+ * the judge. Among these alone are card numbers: an address that is accepted is none.
+ */
+export function createEmailWriter(
+  judge: EmailJudge,
+): (text: string, judgement: DomainJudgement | undefined) => WrittenVerification {
   return (text, judgement) =>
     judgement === undefined
       ? writtenEmail(emailWithoutCard(judge(text, undefined)))

@@ -9,29 +9,30 @@ export type EmailCheck<Result> = (
   options: { readonly deep: boolean; readonly dns: boolean },
 ) => Result | Promise<Result>;
 
-/** Domains whose judgement is kept; past this all are forgotten. Each takes some 2 KB. */
+/** Domains whose judgement is kept; past this all are forgotten. Each takes 1 to 6 KB. */
 const JUDGEMENTS_MAX = 20_000;
 
-/** Checks single addresses, and keeps what follows from the facts of domains for all that is made of it. */
+/** Returns a maker of checks, one for each judge. All that it makes share the judgements of domains. */
 export function createEmailChecks(parts: {
   readonly source: DomainFactsSource;
   readonly clock: Clock;
   readonly parser: AddressParser;
   /** Each check waits for the DNS no longer than this in all. */
   readonly timeoutMs: number;
+  readonly judgementsMax?: number;
 }) {
-  const { source, clock, parser, timeoutMs } = parts;
+  const { source, clock, parser, timeoutMs, judgementsMax = JUDGEMENTS_MAX } = parts;
   const judged: KnownDomain[] = [];
 
   function judgementOf(domain: KnownDomain): DomainJudgement {
     if (domain.judgement !== null) return domain.judgement;
-    if (judged.length >= JUDGEMENTS_MAX) for (const old of judged.splice(0)) old.judgement = null;
+    if (judged.length >= judgementsMax) for (const old of judged.splice(0)) old.judgement = null;
     judged.push(domain);
     domain.judgement = judgeDomain(factsIn(domain));
     return domain.judgement;
   }
 
-  /** The check that ends in this judge; what it is handed is undefined where no DNS could save the address. */
+  // The judge is handed no judgement where no DNS could save the address.
   return <Result>(
     judge: (text: string, judgement: DomainJudgement | undefined) => Result,
   ): EmailCheck<Result> => {

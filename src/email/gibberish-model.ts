@@ -23,6 +23,8 @@ export function nextKindContext(context: number, symbol: number): number {
 /** Ratios are kept as levels from 0 on, a byte each: the tables then stay in the cache of a core that does much else. */
 export const ratioLeast = -5;
 export const ratioStep = 0.12;
+/** For symbols that no table has. */
+const neutralLevel = Math.round(-ratioLeast / ratioStep);
 
 export type GibberishModel = {
   /** Level of the log-likelihood ratio by (second last, last, present symbol); high ones speak for random text. */
@@ -136,10 +138,10 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
     const symbol = symbolOfCode[code] ?? 0;
     if (symbol === 0 && last === 0) continue;
 
-    const level = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? 0;
+    const level = trigrams[(beforeLast * symbolCount + last) * symbolCount + symbol] ?? neutralLevel;
     const ratio = level * ratioStep + ratioLeast;
     kindContext = nextKindContext(kindContext, symbol);
-    const kindRatio = (kinds[kindContext] ?? 0) * ratioStep + ratioLeast;
+    const kindRatio = (kinds[kindContext] ?? neutralLevel) * ratioStep + ratioLeast;
     sum += ratio;
     stretch += ratio;
     if (stretch < 0) stretch = 0;

@@ -54,6 +54,7 @@ export function decodeGibberishModel(text: string): GibberishModel {
     const code = text.charCodeAt(i);
     if (code < firstCode) continue;
     const level = code - firstCode;
+    if (level >= levels) throw new Error("gibberish table is damaged");
     if (entry < trigrams.length) trigrams[entry] = level;
     else kinds[entry - trigrams.length] = level;
     entry++;

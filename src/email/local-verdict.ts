@@ -4,11 +4,14 @@ import type { VerificationFrame } from "./verification-frame.ts";
 
 /** A verdict on some local parts of one domain. */
 export type LocalVerdict = Verdict & {
-  /** What the JSON of their verifications has in common, once somebody has worked it out. */
-  frame: VerificationFrame | null;
+  /** What the JSON of their verifications has in common; null where none is to be kept. */
+  frame: VerificationFrame | "not_made_yet" | null;
 };
 
-/** The verdicts on the local parts of a domain: each is worked out once, and there are fewer than 80 of them. */
+/** Verdicts on gibberish that a domain keeps; past this it forgets them. One with all that there are would be large. */
+const ON_GIBBERISH_MAX = 16;
+
+/** The verdicts on the local parts of a domain, which are worked out when they are needed. */
 export type LocalVerdicts = {
   /** About the domain. */
   readonly findings: readonly Finding[];
@@ -44,6 +47,7 @@ function onGibberish(
   const known = verdicts.onGibberish.get(key);
   if (known !== undefined) return known;
   const verdict = verdictWith(verdicts, isRole, finding, gibberishScore);
+  if (verdicts.onGibberish.size >= ON_GIBBERISH_MAX) verdicts.onGibberish.clear();
   verdicts.onGibberish.set(key, verdict);
   return verdict;
 }
@@ -57,5 +61,5 @@ function verdictWith(
   const all = new Set(findings);
   if (isRole) all.add("role_account");
   if (finding !== null) all.add(finding);
-  return { ...verdictOf(all, gibberishScore), frame: null };
+  return { ...verdictOf(all, gibberishScore), frame: finding === null ? "not_made_yet" : null };
 }

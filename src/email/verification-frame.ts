@@ -14,9 +14,13 @@ export type VerificationFrame = {
 /** Inside a JSON string every quote is escaped, so these are found nowhere else. */
 const GAPS = /(?<="(?:email|normalized|gibberish_score)":)null/;
 
-/** The frame that this verification is an example of. */
-export function frameOf(example: EmailVerification): VerificationFrame {
+/** Longer frames are not kept: those of domains with dozens of hosts. */
+const FRAME_CHARACTERS_MAX = 1_024;
+
+/** The frame that this verification is an example of; null where it is too long to be kept. */
+export function frameOf(example: EmailVerification): VerificationFrame | null {
   const json = JSON.stringify({ ...example, email: null, normalized: null, gibberish_score: null });
+  if (json.length > FRAME_CHARACTERS_MAX) return null;
   const [start, status, mail, reasons] = json.split(GAPS);
   return {
     beforeEmail: inOnePiece(`${start}"`),
@@ -33,11 +37,11 @@ export function fillFrame(
   normalized: string,
   gibberishScore: number,
 ): string {
-  const score = SCORES[Math.round(gibberishScore * 1000)];
+  const score = SCORES[Math.round(gibberishScore * 1000)] ?? JSON.stringify(gibberishScore);
   return `${beforeEmail}${email}${beforeNormalized}${normalized}${beforeScore}${score}${afterScore}`;
 }
 
-/** Every gibberish score as JSON has it: they have three decimals. */
+/** Scores as JSON has them, by thousandths: the judge rounds to these. */
 const SCORES = Array.from({ length: 1001 }, (_, thousandths) => JSON.stringify(thousandths / 1000));
 
 const QUOTE = 0x22;

@@ -7,7 +7,7 @@ import { normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
 import { isRole } from "./role.ts";
 import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
-import { fillFrame, frameOf, isPlain } from "./verification-frame.ts";
+import { fillFrame, frameOf, isPlain, type VerificationFrame } from "./verification-frame.ts";
 
 /**
  * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
@@ -101,11 +101,23 @@ export function writeVerification(text: string, judgement: DomainJudgement): Wri
   const assessment = assess(text, judgement);
   const { verdict, normalized, gibberish } = assessment;
   const { status, sub_status } = verdict;
-  if (judgement.suggestion !== null || !isPlain(text)) {
-    return { json: JSON.stringify(resultOf(text, assessment, judgement)), status, sub_status };
-  }
-  verdict.frame ??= frameOf(resultOf(text, assessment, judgement));
-  return { json: fillFrame(verdict.frame, text, normalized, gibberish), status, sub_status };
+  const frame = judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;
+  // Of a plain address local part and domain are plain, and so is the key that is made of them.
+  const json =
+    frame !== null && isPlain(text)
+      ? fillFrame(frame, text, normalized, gibberish)
+      : JSON.stringify(resultOf(text, assessment, judgement));
+  return { json, status, sub_status };
+}
+
+function frameFor(
+  text: string,
+  assessment: Assessment,
+  judgement: DomainJudgement,
+): VerificationFrame | null {
+  const { verdict } = assessment;
+  if (verdict.frame === "not_made_yet") verdict.frame = frameOf(resultOf(text, assessment, judgement));
+  return verdict.frame;
 }
 
 /** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */

@@ -17,20 +17,21 @@ export function readQuery(
     const end = ampersand === -1 ? url.length : ampersand;
     const equals = url.indexOf("=", at);
     const nameEnd = equals === -1 || equals > end ? end : equals;
-    const name = names.find((known) => isWritten(known, url, at, nameEnd));
+    const name = end > at ? nameBetween(url, at, nameEnd, names) : undefined;
     if (name !== undefined) take(name, decode(url, nameEnd + 1, end));
     at = end + 1;
   }
 }
 
-/** Whether a name stands there, letter for letter or encoded. */
-function isWritten(name: string, url: string, from: number, to: number): boolean {
+/** The name that stands there, letter for letter or encoded. */
+function nameBetween(url: string, from: number, to: number, names: readonly string[]): string | undefined {
   for (let at = from; at < to; at++) {
     const code = url.charCodeAt(at);
-    if (code === PERCENT || code === PLUS) return decode(url, from, to) === name;
-    if (code !== name.charCodeAt(at - from)) return false;
+    if (code !== PERCENT && code !== PLUS) continue;
+    const decoded = decode(url, from, to);
+    return names.find((name) => name === decoded);
   }
-  return name.length === to - from;
+  return names.find((name) => name.length === to - from && url.startsWith(name, from));
 }
 
 /** Almost every octet that is written as `%40` is ASCII: those are put in place here, at half the cost of a call. */

@@ -36,6 +36,17 @@ test("a key is looked up once, an unknown one too, and a mistyped one never", ()
   expect(asked.keys).toBe(3);
 });
 
+test("a plan that was changed in the database alone is seen by every key within five seconds", () => {
+  const parts = openParts({ clock: handClock() });
+  const { accountId, apiKey } = signUp(parts);
+  const { apiKey: next } = parts.accounts.rotateKey(accountId, { overlapSeconds: 3_600 });
+  const plans = () => [apiKey, next].map((key) => parts.keyRing.find(key)?.plan.plan);
+  expect(plans()).toEqual(["free", "free"]);
+  parts.store.accounts.setPlan(accountId, "scale", null);
+  parts.clock.advance(5_001);
+  expect(plans()).toEqual(["scale", "scale"]);
+});
+
 test("no plaintext key is on disk", () => {
   const parts = openParts({ clock: handClock() });
   const { accountId, apiKey } = signUp(parts);

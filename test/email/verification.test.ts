@@ -7,6 +7,7 @@ import { EMAIL_SUB_STATUSES, type EmailVerification } from "../../src/email/emai
 import { REASONS } from "../../src/email/reasons.ts";
 import { SCORE_BANDS } from "../../src/email/verdict.ts";
 import { checkFailed, createEmailJudge, writeVerification } from "../../src/email/verification.ts";
+import { fillFrame, frameOf } from "../../src/email/verification-frame.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import invalidText from "../vectors/email/address.invalid.txt" with { type: "text" };
 import { quickestMs } from "./duration.ts";
@@ -149,13 +150,27 @@ function expectContract(result: EmailVerification, text: string): void {
 
 describe("a written verification", () => {
   const DOMAINS = ["gmail.com", "acme-tools.com", "gmial.com", "user.fastmail.com", "müller.de", "qq.com"];
-  const DIFFERENT = ["jane", "info", "J.Roe+x", "xk7qz9vw2pq4", "12345", "o'brien", "{}", "jörg", "名前"];
+  /** Among them a role that is gibberish, and a name with as many points for it. */
+  const DIFFERENT = [
+    "project.1",
+    "gibr1xx",
+    "jane",
+    "info",
+    "J.Roe+x",
+    "xk7qz9vw2pq4",
+    "12345",
+    "o'brien",
+    "{}",
+    "jörg",
+    "名前",
+  ];
 
   function expectWritten(texts: readonly string[], facts: DomainFacts): void {
     const judgement = judgeDomain(facts);
     const keptJudge = createEmailJudge();
     for (const text of texts) {
-      const result = keptJudge(text, judgement);
+      // By a judgement of its own, so that nothing can be right only in agreement with itself.
+      const result = keptJudge(text, judgeDomain(facts));
       const { json, status, sub_status } = writeVerification(text, judgement);
       expect(json).toBe(JSON.stringify(result));
       expect([status, sub_status]).toEqual([result.status, result.sub_status]);
@@ -188,8 +203,30 @@ describe("a written verification", () => {
   });
 
   test("has every gibberish score as JSON has it", () => {
-    const digits = Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)}${n}@acme-tools.com`);
-    expectWritten(digits, factsFrom("acme-tools.com", "mx"));
+    const example = judge("jane@acme-tools.com");
+    const frame = frameOf(example);
+    if (frame === null) throw new Error("no frame");
+    for (let thousandths = 0; thousandths <= 1000; thousandths += 1) {
+      const result = { ...example, gibberish_score: thousandths / 1000 };
+      const json = fillFrame(frame, result.email, result.normalized, result.gibberish_score);
+      expect(json).toBe(JSON.stringify(result));
+    }
+  });
+
+  test("is right for more kinds of gibberish than a domain keeps verdicts on", () => {
+    const texts = Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)}${n}@acme-tools.com`);
+    expectWritten(texts, factsFrom("acme-tools.com", "mx"));
+  });
+
+  test("takes no more memory for a domain with many long hosts", () => {
+    const mail = factsFrom("acme-tools.com", "mx").mail;
+    if (mail.state !== "mx") throw new Error("no hosts");
+    const hosts = Array.from({ length: 64 }, (_, n) => `mx${n}.${"long-label.".repeat(18)}com`);
+    const facts = { ...factsFrom("acme-tools.com", "mx"), mail: { ...mail, hosts } };
+    const judgement = judgeDomain(facts);
+    expectWritten(["jane@acme-tools.com", "info@acme-tools.com"], facts);
+    writeVerification("jane@acme-tools.com", judgement);
+    expect(judgement.verdicts.onPerson?.frame).toBeNull();
   });
 
   test("is not misled by hosts that look like its own fields", () => {

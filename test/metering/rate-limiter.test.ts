@@ -112,6 +112,14 @@ describe("rate limiter", () => {
     }
     expect(limiter.size()).toBeLessThan(10);
   });
+
+  test.each(["abac", "aabac", "abbac", "babac"])("seeing %s with room for two forgets b", (keys) => {
+    const limiter = createRateLimiter({ clock: handClock(), entriesMax: 2 });
+    for (const key of keys) limiter.take(key, RATE);
+    const seen = keys.split("a").length - 1;
+    expect(limiter.take("a", RATE).remaining).toBe(19 - seen);
+    expect(limiter.take("b", RATE).remaining).toBe(19);
+  });
 });
 
 describe("client address", () => {

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/clock.ts";
+import { createEmailChecks } from "../../src/domains/email-check.ts";
+import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
+import { createAddressParser } from "../../src/email/address.ts";
+import { createEmailJudge } from "../../src/email/verification.ts";
+import { factsFrom } from "../email/facts.ts";
+
+const OPTIONS = { deep: false, dns: true };
+
+/** A source that knows every domain whose name it is asked for. */
+function knowingSource() {
+  const domains = new Map<string, KnownDomain>();
+  const knownDomain = (domain: string) => {
+    const known = domains.get(domain) ?? { json: JSON.stringify(factsFrom(domain, "mx")), judgement: null };
+    domains.set(domain, known);
+    return known;
+  };
+  return { domains, source: { knownDomain } as unknown as DomainFactsSource };
+}
+
+test("judgements of domains are kept up to the limit, and then forgotten", () => {
+  const { domains, source } = knowingSource();
+  const parser = createAddressParser();
+  const checks = createEmailChecks({
+    source,
+    clock: systemClock,
+    parser,
+    timeoutMs: 1000,
+    judgementsMax: 10,
+  });
+  const check = checks(createEmailJudge(parser));
+  const other = checks((text) => text);
+  const kept = () => [...domains.values()].filter(({ judgement }) => judgement !== null).length;
+  for (let n = 0; n < 95; n += 1) {
+    expect(check(`jane@d${n}.com`, OPTIONS)).toMatchObject({ status: "deliverable" });
+    expect(other(`john@d${n}.com`, OPTIONS)).toBe(`john@d${n}.com`);
+    expect(kept()).toBeLessThanOrEqual(10);
+  }
+  expect(kept()).toBe(5);
+});
