@@ -91,7 +91,7 @@ function rememberedDomains(slotsMin: number): DomainIn {
     const slot = (sum ^ (sum >>> 15)) & mask;
     const raw = raws[slot];
     const found = domains[slot];
-    if (raw !== undefined && found !== undefined && endsFrom(address, from, raw)) return found;
+    if (found && raw?.length === address.length - from && address.endsWith(raw)) return found;
     const cut = address.slice(from);
     if (cut.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(cut);
     // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
@@ -101,15 +101,6 @@ function rememberedDomains(slotsMin: number): DomainIn {
     domains[slot] = domain;
     return domain;
   };
-}
-
-/** Whether an address goes on from a place with this text and ends. For texts so short a loop is the quickest way. */
-function endsFrom(address: string, from: number, text: string): boolean {
-  if (text.length !== address.length - from) return false;
-  for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) !== address.charCodeAt(from + at)) return false;
-  }
-  return true;
 }
 
 /** `parseAddress` with the reading of the domain handed in, for a caller that remembers domains. */
@@ -130,12 +121,7 @@ function domainOf(text: string, domainIn: DomainIn): string | null {
 
 /** Without the white space around it; what is too long to be one is left as it is. */
 function trimmed(text: string): string {
-  const isTight = isPrinted(text.charCodeAt(0)) && isPrinted(text.charCodeAt(text.length - 1));
-  return isTight || text.length > TEXT_UNITS_MAX ? text : text.trim();
-}
-
-function isPrinted(code: number): boolean {
-  return code > 0x20 && code < 0x7f;
+  return text.length > TEXT_UNITS_MAX ? text : text.trim();
 }
 
 /** The domain of an address without white space around it, accepted or refused, or the fault of what stands before. */
@@ -170,15 +156,7 @@ function readDomain(address: string, domainIn: DomainIn): MailDomain | SyntaxFau
 
 /** What stands before the first `@`, in NFC. */
 function localPartIn(address: string): string {
-  let wide = false;
-  let at = 0;
-  for (; at < address.length; at++) {
-    const code = address.charCodeAt(at);
-    if (code === AT) break;
-    if (code > 127) wide = true;
-  }
-  const local = address.slice(0, at);
-  return wide ? local.normalize("NFC") : local;
+  return address.slice(0, address.indexOf("@")).normalize("NFC");
 }
 
 function refused(reason: SyntaxFault): RefusedAddress {

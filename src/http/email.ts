@@ -42,7 +42,7 @@ export function emailRoutes({ boundary, charged, batch, writeEmail }: EmailRoute
     route: "/v1/email/verify",
     fromQuery(url) {
       const asked = askedEmail(verifyParameters.query(url));
-      return { email: restorePlus(asked.email), options: asked.options };
+      return { ...asked, email: restorePlus(asked.email) };
     },
     fromBody: (body) => askedEmail(verifyParameters.body(body)),
     units: ({ options }) => emailUnits(options.deep),

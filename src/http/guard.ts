@@ -97,9 +97,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
 export function bearerKey(request: Request): string {
   const header = request.headers.get("authorization");
   if (header === null || header === "") throw new ApiError("missing_key");
-  if (!header.startsWith("Bearer ") && header.slice(0, 7).toLowerCase() !== "bearer ") {
-    throw new ApiError("missing_key");
-  }
+  if (!/^bearer /i.test(header)) throw new ApiError("missing_key");
   const key = header.slice(7).trim();
   if (key === "") throw new ApiError("missing_key");
   return key;

@@ -12,14 +12,15 @@ const PAIRS = Array.from({ length: 1024 }, (_, bits) => BASE32.charAt(bits >> 5)
  * number for each call would cost more than checking its key.
  */
 export function createRequestIds(randomBytes: RandomBytes, counterBits = COUNTER_BITS): () => string {
-  const period = 2 ** counterBits;
+  const begin = () => ({
+    prefix: `req_${randomBase62(PREFIX_CHARS, randomBytes)}`,
+    scatter: createScatter(randomBytes, counterBits),
+  });
+  let { prefix, scatter } = begin();
   let count = 0;
-  let prefix = "";
-  let scatter = createScatter(randomBytes, counterBits);
   return () => {
-    if (count === period || prefix === "") {
-      prefix = `req_${randomBase62(PREFIX_CHARS, randomBytes)}`;
-      scatter = createScatter(randomBytes, counterBits);
+    if (count === 2 ** counterBits) {
+      ({ prefix, scatter } = begin());
       count = 0;
     }
     const bits = scatter(count);

@@ -32,8 +32,6 @@ export function createRateLimiter(parts: { clock: Clock; entriesMax: number }): 
   const { clock, entriesMax } = parts;
   /** Key → when its burst is full again, in the order in which the keys were last seen. */
   const fullAtMs = new Map<string, number>();
-  /** The key seen last: it stands at the end already. */
-  let newest: string | undefined;
 
   function makeRoom(nowMs: number): void {
     // Two look-ups for every new key keep the table clean without a sweep that would hold everyone up.
@@ -56,9 +54,8 @@ export function createRateLimiter(parts: { clock: Clock; entriesMax: number }): 
       const allowed = nextMs - nowMs <= burst * stepMs + SLACK_MS;
       if (allowed) {
         if (known === undefined) makeRoom(nowMs);
-        else if (key !== newest) fullAtMs.delete(key);
+        else fullAtMs.delete(key);
         fullAtMs.set(key, nextMs);
-        newest = key;
       }
       const owedMs = (allowed ? nextMs : fromMs) - nowMs;
       return {
