@@ -3,6 +3,7 @@
  * logistic regression where each fold of languages is judged by counts of the others, and an isotonic calibration.
  */
 import {
+  createLocalReading,
   digitSymbol,
   type GibberishModel,
   kindCount,
@@ -12,8 +13,8 @@ import {
   lengthClassCount,
   lengthClassOf,
   logitOf,
-  measuresOf,
   nextKindContext,
+  readLocal,
   symbolCount,
   symbolOfCode,
 } from "../email/gibberish-model.ts";
@@ -166,7 +167,10 @@ function examplesOf(
 ): Example[] {
   const examples: Example[] = [];
   const measured = (local: string, model: GibberishModel, isGibberish: boolean) => {
-    examples.push({ measures: measuresOf(local, model), length: lengthOf(local), isGibberish });
+    const reading = createLocalReading();
+    readLocal(local, local.length, model, reading);
+    const { measures, letters, digits } = reading;
+    examples.push({ measures: [...measures], length: letters + digits, isGibberish });
   };
   const sizes = groups.map((group) => Math.sqrt(localsOf(group)));
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -181,12 +185,6 @@ function examplesOf(
     }
   });
   return examples;
-}
-
-/** Letters and digits before a `+tag`. */
-function lengthOf(local: string): number {
-  const plus = local.indexOf("+", 1);
-  return (plus < 0 ? local : local.slice(0, plus)).replace(/[^a-z0-9]/gi, "").length;
 }
 
 /** Fits everything; about four seconds. The same sources give the same model. */

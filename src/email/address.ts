@@ -53,9 +53,9 @@ export function mailDomainOf(text: string): string | null {
   return domainOf(text, parseRest);
 }
 
-/** The local part, in NFC, of a text that `parseAddress` accepts: for a caller who knows that it does. */
-export function acceptedLocalPart(text: string): string {
-  return localPartIn(trimmed(text));
+/** The local part, in NFC, of an address without white space around it. */
+export function localPartIn(address: string): string {
+  return address.slice(0, address.indexOf("@")).normalize("NFC");
 }
 
 export type AddressParser = {
@@ -119,8 +119,8 @@ function domainOf(text: string, domainIn: DomainIn): string | null {
   return typeof domain !== "string" && domain.ok ? domain.name : null;
 }
 
-/** Without the white space around it; what is too long to be one is left as it is. */
-function trimmed(text: string): string {
+/** A text without the white space around it; what is too long to be an address is left as it is. */
+export function trimmed(text: string): string {
   return text.length > TEXT_UNITS_MAX ? text : text.trim();
 }
 
@@ -152,11 +152,6 @@ function readDomain(address: string, domainIn: DomainIn): MailDomain | SyntaxFau
   if (localOctets > LOCAL_OCTETS_MAX) return "local_too_long";
   const domain = domainIn(address, at + 1);
   return domain.ok && localOctets + 1 + domain.name.length > ADDRESS_OCTETS_MAX ? "address_too_long" : domain;
-}
-
-/** What stands before the first `@`, in NFC. */
-function localPartIn(address: string): string {
-  return address.slice(0, address.indexOf("@")).normalize("NFC");
 }
 
 function refused(reason: SyntaxFault): RefusedAddress {

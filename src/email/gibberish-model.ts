@@ -90,14 +90,35 @@ export const symbolOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, cod
   return code >= 48 && code <= 57 ? digitSymbol : 0;
 });
 
+/** What is read from a local part. Made once and filled for each: it is read for every address. */
+export type LocalReading = {
+  /** In the order of `measureNames`. */
+  readonly measures: Float64Array;
+  letters: number;
+  digits: number;
+  /** Changes between letters and digits, with separators between them or without. */
+  changes: number;
+  endsInDigit: boolean;
+};
+
+export function createLocalReading(): LocalReading {
+  const measures = new Float64Array(measureNames.length);
+  return { measures, letters: 0, digits: 0, changes: 0, endsInDigit: false };
+}
+
 /**
- * Measures of an ASCII local part, in the order of `measureNames`; a `+tag` is left out. Linear in the length.
- * One loop over the characters and long for that: it is called for every address, and splitting it costs more
- * than the whole of it.
+ * Reads the local part that a text begins with, up to `end`; a `+tag` is left out. False where a character is not
+ * ASCII: then nothing is read. Linear in the length. One loop over the characters and long for that: it is called
+ * for every address, and splitting it costs more than the whole of it.
  */
-export function measuresOf(local: string, model: GibberishModel): number[] {
+export function readLocal(
+  text: string,
+  localEnd: number,
+  model: GibberishModel,
+  into: LocalReading,
+): boolean {
   const { trigrams, kinds } = model;
-  let end = local.length;
+  let end = localEnd;
   let last = 0;
   let beforeLast = 0;
   let kindContext = 0;
@@ -117,6 +138,8 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
   let onlyHexadecimal = true;
   let lowerToUpper = 0;
   let lastWasLower = false;
+  let changes = 0;
+  let lastWasDigit = false;
   let lastKey = 0;
   let runDirections = 0;
   let runLength = 0;
@@ -133,7 +156,8 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
   let repetition = 0;
 
   for (let i = 0; i <= end; i++) {
-    const code = i < end ? local.charCodeAt(i) : 0;
+    const code = i < end ? text.charCodeAt(i) : 0;
+    if (code > 127) return false;
     if (code === plus && i > 0) end = i;
     const symbol = symbolOfCode[code] ?? 0;
     if (symbol === 0 && last === 0) continue;
@@ -181,6 +205,8 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
 
     if (symbol === digitSymbol) {
       digits++;
+      if (!lastWasDigit && letters > 0) changes++;
+      lastWasDigit = true;
       if (last !== 0 && last !== digitSymbol) switches++;
       key1 = -1;
       key2 = -1;
@@ -188,6 +214,8 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
       key4 = -1;
     } else {
       letters++;
+      if (lastWasDigit) changes++;
+      lastWasDigit = false;
       if (last === digitSymbol) {
         switches++;
         innerDigitGroups++;
@@ -217,31 +245,41 @@ export function measuresOf(local: string, model: GibberishModel): number[] {
   const perTerm = terms > 0 ? 1 / terms : 0;
   const digitShare = letters > 0 && digits > 0 ? digits / length : 0;
   const mixedCase = lowerToUpper > 1 ? Math.min(lowerToUpper - 1, 6) : 0;
-  return [
-    1,
-    clamped(sum * 0.1),
-    sum * perTerm,
-    clamped(worstStretch * 0.1),
-    clamped(kindSum * 0.1),
-    kindSum * perTerm,
-    clamped(worstKindStretch * 0.1),
-    peak * 0.1,
-    Math.min(switches, 8),
-    Math.min(innerDigitGroups, 4),
-    Math.min(keyboardRun, 12),
-    Math.min(shortRunCount, 4),
-    Math.min(repetition, 8),
-    mixedCase,
-    Math.log(1 + length),
-    Math.log(1 + letters),
-    digitShare,
-    hexadecimal * 0.1,
-  ];
+  const { measures } = into;
+  measures[0] = 1;
+  measures[1] = clamped(sum * 0.1);
+  measures[2] = sum * perTerm;
+  measures[3] = clamped(worstStretch * 0.1);
+  measures[4] = clamped(kindSum * 0.1);
+  measures[5] = kindSum * perTerm;
+  measures[6] = clamped(worstKindStretch * 0.1);
+  measures[7] = peak * 0.1;
+  measures[8] = Math.min(switches, 8);
+  measures[9] = Math.min(innerDigitGroups, 4);
+  measures[10] = Math.min(keyboardRun, 12);
+  measures[11] = Math.min(shortRunCount, 4);
+  measures[12] = Math.min(repetition, 8);
+  measures[13] = mixedCase;
+  measures[14] = logOfNext(length);
+  measures[15] = logOfNext(letters);
+  measures[16] = digitShare;
+  measures[17] = hexadecimal * 0.1;
+  into.letters = letters;
+  into.digits = digits;
+  into.changes = changes;
+  into.endsInDigit = lastWasDigit;
+  return true;
+}
+
+const LOGS = Float64Array.from({ length: 65 }, (_, number) => Math.log(1 + number));
+
+function logOfNext(number: number): number {
+  return LOGS[number] ?? Math.log(1 + number);
 }
 
 /** Logit of "gibberish" before calibration, for a local of so many letters and digits. */
 export function logitOf(
-  measures: readonly number[],
+  measures: ArrayLike<number>,
   length: number,
   weights: GibberishModel["weights"],
 ): number {

@@ -1,6 +1,6 @@
 import tableText from "./data/gibberish.txt" with { type: "text" };
 import { foldToAscii } from "./gibberish-fold.ts";
-import { type GibberishModel, logitOf, measuresOf } from "./gibberish-model.ts";
+import { createLocalReading, type GibberishModel, logitOf, readLocal } from "./gibberish-model.ts";
 import { calibrationFrom, calibrationStep, decodeGibberishModel } from "./gibberish-table.ts";
 
 /** Above this score a verdict may call an address risky; below it the number is advice. One person in a thousand is above. */
@@ -14,9 +14,7 @@ const identifierLengthMax = 12;
 const rollNumber = /^(?:20)?[0-2]\d[a-z]{1,4}\d{2,7}(?:\+|$)/i;
 const shortScoreMax = 0.5;
 const otherScriptScoreMax = 0.3;
-const plus = 43;
-const letter = 1;
-const digit = 2;
+const reading = createLocalReading();
 
 /**
  * How probable it is, from 0 to 1, that a local part is random text or a keyboard walk, where as many are as
@@ -26,33 +24,27 @@ const digit = 2;
  * @example gibberishScore("john.smith") < 0.1 && gibberishScore("xk7qz9vw2p") > 0.9
  */
 export function gibberishScore(localPart: string): number {
-  let letters = 0;
-  let digits = 0;
-  let switches = 0;
-  let lastKind = 0;
-  for (let i = 0; i < localPart.length; i++) {
-    const code = localPart.charCodeAt(i);
-    if (code > 127) return foldedScore(localPart);
-    if (code === plus && i > 0) break;
-    const lower = code | 32;
-    if (lower >= 97 && lower <= 122) {
-      letters++;
-      if (lastKind === digit) switches++;
-      lastKind = letter;
-    } else if (code >= 48 && code <= 57) {
-      digits++;
-      if (lastKind === letter) switches++;
-      lastKind = digit;
-    }
-  }
+  return gibberishScoreUpTo(localPart, localPart.length);
+}
+
+/** The score of the local part that a text begins with, up to `end`. */
+export function gibberishScoreUpTo(text: string, end: number): number {
+  if (!readLocal(text, end, model, reading)) return foldedScore(text.slice(0, end));
+  const { measures, letters, digits } = reading;
   if (letters === 0) return 0;
   const length = letters + digits;
-  const score = probabilityOf(logitOf(measuresOf(localPart, model), length, model.weights));
-  const isShort =
+  const score = probabilityOf(logitOf(measures, length, model.weights));
+  return Math.round((isShort(text, end, length) ? Math.min(score, shortScoreMax) : score) * 1000) / 1000;
+}
+
+/** Whether what was just read is too short, or too like a usual identifier, to say much of. */
+function isShort(text: string, end: number, length: number): boolean {
+  const { letters, changes, endsInDigit } = reading;
+  return (
     length <= shortLettersMax ||
-    (letters <= shortLettersMax && switches <= 1 && length <= identifierLengthMax) ||
-    (switches === 2 && lastKind === digit && rollNumber.test(localPart));
-  return Math.round((isShort ? Math.min(score, shortScoreMax) : score) * 1000) / 1000;
+    (letters <= shortLettersMax && changes <= 1 && length <= identifierLengthMax) ||
+    (changes === 2 && endsInDigit && rollNumber.test(text.slice(0, end)))
+  );
 }
 
 /** Scores what is Latin; text with letters of another script is never more than a suspicion. */

@@ -1,3 +1,4 @@
+import { DOT, HYPHEN, marksOf, NOT_ASCII, PLUS, UNDERSCORE, UPPER_CASE } from "./address-marks.ts";
 import type { NormalisationRule, Provider } from "./providers.ts";
 
 /**
@@ -17,6 +18,38 @@ export function normalizedAddress(local: string, domain: string, rule: Normalisa
   if (rule === "fastmail") return fastmailKey(lower, domain);
   return `${localKey(lower, rule)}@${domainKey(domain, rule)}`;
 }
+
+/**
+ * The same for an accepted address whose `@` stands at a place, with the marks before and behind it. Most addresses
+ * are their own keys: then nothing is made.
+ */
+export function keyOfAddress(
+  address: string,
+  at: number,
+  localMarks: number,
+  domainMarks: number,
+  { domain, normalisation }: { readonly domain: string; readonly normalisation: NormalisationRule },
+): string {
+  const isKey =
+    (localMarks & CHANGED_BY[normalisation]) === 0 &&
+    (domainMarks & NOT_LOWER) === 0 &&
+    address.length - at - 1 === domain.length &&
+    keepsDomain(domain, normalisation);
+  return isKey ? address : normalizedAddress(address.slice(0, at).normalize("NFC"), domain, normalisation);
+}
+
+const NOT_LOWER = UPPER_CASE | NOT_ASCII;
+
+/** The marks without which a local part is its own key. */
+const CHANGED_BY: Readonly<Record<NormalisationRule, number>> = {
+  keep: NOT_LOWER,
+  plus: NOT_LOWER | PLUS,
+  gmail: NOT_LOWER | PLUS | DOT,
+  proton: NOT_LOWER | PLUS | DOT | UNDERSCORE | HYPHEN,
+  yahoo: NOT_LOWER | HYPHEN,
+  yandex: NOT_LOWER | PLUS | DOT,
+  fastmail: NOT_LOWER | PLUS,
+};
 
 /** The rule of a domain: its provider's, or that of the host of its mail. */
 export function normalisationRuleOf(
@@ -55,9 +88,9 @@ function localKey(local: string, rule: NormalisationRule): string {
     case "plus":
       return beforeFirst(local, "+");
     case "gmail":
-      return without(beforeFirst(local, "+"), /\./g);
+      return without(beforeFirst(local, "+"), DOT);
     case "proton":
-      return without(beforeFirst(local, "+"), /[._-]/g);
+      return without(beforeFirst(local, "+"), DOT | UNDERSCORE | HYPHEN);
     case "yahoo":
       return beforeFirst(local, "-");
     case "yandex":
@@ -69,7 +102,13 @@ function localKey(local: string, rule: NormalisationRule): string {
 
 function domainKey(domain: string, rule: NormalisationRule): string {
   if (rule === "gmail") return "gmail.com";
-  return rule === "yandex" ? "yandex.ru" : domain;
+  if (rule === "yandex") return "yandex.ru";
+  return domain;
+}
+
+function keepsDomain(domain: string, rule: NormalisationRule): boolean {
+  if (rule === "fastmail") return domain.indexOf(".") === domain.lastIndexOf(".");
+  return domainKey(domain, rule) === domain;
 }
 
 /** `anything@user.fastmail.com` is `user@fastmail.com`; an underscore of the user's name is a hyphen there. */
@@ -91,7 +130,14 @@ function beforeFirst(local: string, mark: string): string {
   return local.slice(0, local.charAt(at - 1) === "." ? at - 1 : at);
 }
 
-function without(local: string, marks: RegExp): string {
-  const rest = local.replace(marks, "");
-  return rest === "" ? local : rest;
+/** Without the characters that are so marked, or the whole where nothing would be left. */
+function without(local: string, marks: number): string {
+  let rest = "";
+  let from = 0;
+  for (let at = 0; at < local.length; at++) {
+    if ((marksOf(local.charCodeAt(at)) & marks) === 0) continue;
+    rest += local.slice(from, at);
+    from = at + 1;
+  }
+  return from === 0 ? local : rest + local.slice(from) || local;
 }

@@ -27,7 +27,12 @@ function words(text: string): string[] {
  * and separators are looked through; a separator between single letters is not, as `h.r` are a person's initials.
  */
 export function isRole(local: string): boolean {
-  return mayBeRole(local) && isRoleName(local);
+  return isRoleUpTo(local, local.length);
+}
+
+/** The same of the local part that a text begins with, up to `end`. */
+export function isRoleUpTo(text: string, end: number): boolean {
+  return mayBeRole(text, end) && isRoleName(text.slice(0, end));
 }
 
 function isRoleName(local: string): boolean {
@@ -62,10 +67,10 @@ const GROUPS: ReadonlySet<string> = new Set([
 ]);
 
 /** A quick look at both ends: no name that it denies is a role, and it denies most names of people. */
-function mayBeRole(local: string): boolean {
-  const plus = local.indexOf("+");
-  const end = plus > 0 ? plus : local.length;
-  return beginsLikeAccount(local, end) || endsLikeGroup(local, end);
+function mayBeRole(text: string, localEnd: number): boolean {
+  const plus = text.indexOf("+");
+  const end = plus > 0 && plus < localEnd ? plus : localEnd;
+  return beginsLikeAccount(text, end) || endsLikeGroup(text, end);
 }
 
 /** The last two letters of what makes a role of whatever stands before it. */

@@ -30,7 +30,7 @@ export function frameOf(example: EmailVerification): VerificationFrame | null {
   };
 }
 
-/** What `JSON.stringify` writes of the verification. Both texts must be plain. */
+/** What `JSON.stringify` writes of the verification. Both texts must stand in JSON as they are. */
 export function fillFrame(
   { beforeEmail, beforeNormalized, beforeScore, afterScore }: VerificationFrame,
   email: string,
@@ -43,18 +43,6 @@ export function fillFrame(
 
 /** Scores as JSON has them, by thousandths: the judge rounds to these. */
 const SCORES = Array.from({ length: 1001 }, (_, thousandths) => JSON.stringify(thousandths / 1000));
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** Whether a text stands in JSON as it is: printable ASCII without quotes and backslashes. */
-export function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) return false;
-  }
-  return true;
-}
 
 /** A text that was cut out or put together stays so, and whoever reads it pays for that each time. */
 function inOnePiece(text: string): string {

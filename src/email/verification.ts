@@ -1,13 +1,14 @@
-import { acceptedLocalPart, createAddressParser, type ParsedAddress } from "./address.ts";
+import { createAddressParser, localPartIn, type ParsedAddress, trimmed } from "./address.ts";
+import { ESCAPED, marksIn, NOT_ASCII } from "./address-marks.ts";
 import type { DomainJudgement } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
-import { gibberishScore } from "./gibberish.ts";
+import { gibberishScore, gibberishScoreUpTo } from "./gibberish.ts";
 import { type LocalVerdict, verdictOn } from "./local-verdict.ts";
-import { normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
+import { keyOfAddress, normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
-import { isRole } from "./role.ts";
+import { isRole, isRoleUpTo } from "./role.ts";
 import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
-import { fillFrame, frameOf, isPlain, type VerificationFrame } from "./verification-frame.ts";
+import { fillFrame, frameOf, type VerificationFrame } from "./verification-frame.ts";
 
 /**
  * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
@@ -53,27 +54,40 @@ function meantByRefused(domain: string): string | null {
 
 /** What an address of a known domain comes to, beside what holds for all of them. */
 type Assessment = {
-  readonly local: string;
   readonly role: boolean;
   readonly gibberish: number;
   readonly verdict: LocalVerdict;
   readonly normalized: string;
+  /** Whether the text and all that is made of it stand in JSON as they are. */
+  readonly isPlain: boolean;
 };
 
+/** Of an ASCII address nothing is cut out: its local part is looked at where it stands. */
 function assess(text: string, judgement: DomainJudgement): Assessment {
-  const local = acceptedLocalPart(text);
-  const role = isRole(local);
-  const gibberish = gibberishOf(local, judgement.provider);
-  const verdict = verdictOn(judgement.verdicts, role, gibberish);
-  const normalized = normalizedAddress(local, judgement.domain, judgement.normalisation);
-  return { local, role, gibberish, verdict, normalized };
+  const address = trimmed(text);
+  const at = address.indexOf("@");
+  const localMarks = marksIn(address, 0, at);
+  const domainMarks = marksIn(address, at + 1, address.length);
+  const isWide = (localMarks & NOT_ASCII) !== 0;
+  const local = isWide ? localPartIn(address) : address;
+  const end = isWide ? local.length : at;
+  const role = isRoleUpTo(local, end);
+  const gibberish = gibberishOf(local, end, judgement.provider);
+  return {
+    role,
+    gibberish,
+    verdict: verdictOn(judgement.verdicts, role, gibberish),
+    normalized: keyOfAddress(address, at, localMarks, domainMarks, judgement),
+    isPlain: text.length === address.length && ((localMarks | domainMarks) & (NOT_ASCII | ESCAPED)) === 0,
+  };
 }
 
 function resultOf(
   text: string,
-  { local, role, gibberish, verdict, normalized }: Assessment,
+  { role, gibberish, verdict, normalized }: Assessment,
   judgement: DomainJudgement,
 ): EmailVerification {
+  const { suggestion } = judgement;
   return {
     email: text,
     status: verdict.status,
@@ -86,7 +100,7 @@ function resultOf(
     is_role: role,
     is_free_provider: judgement.isFreeProvider,
     gibberish_score: gibberish,
-    did_you_mean: judgement.suggestion === null ? null : `${local}@${judgement.suggestion}`,
+    did_you_mean: suggestion === null ? null : `${localPartIn(trimmed(text))}@${suggestion}`,
     reasons: verdict.reasons,
   };
 }
@@ -99,12 +113,11 @@ export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status
 /** What `JSON.stringify` writes of the judge's result, in less time: by the frame of the verdict where there can be one. */
 export function writeVerification(text: string, judgement: DomainJudgement): WrittenVerification {
   const assessment = assess(text, judgement);
-  const { verdict, normalized, gibberish } = assessment;
+  const { verdict, normalized, gibberish, isPlain } = assessment;
   const { status, sub_status } = verdict;
-  const frame = judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;
-  // Of a plain address local part and domain are plain, and so is the key that is made of them.
+  const frame = isPlain && judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;
   const json =
-    frame !== null && isPlain(text)
+    frame !== null
       ? fillFrame(frame, text, normalized, gibberish)
       : JSON.stringify(resultOf(text, assessment, judgement));
   return { json, status, sub_status };
@@ -121,8 +134,9 @@ function frameFor(
 }
 
 /** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */
-function gibberishOf(local: string, provider: Provider | undefined): number {
-  return provider?.numericNames === true && /^\d+$/.test(local) ? 0 : gibberishScore(local);
+function gibberishOf(text: string, end: number, provider: Provider | undefined): number {
+  const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(0, end));
+  return isNumber ? 0 : gibberishScoreUpTo(text, end);
 }
 
 /** The result for an address that no look-up could save. */
