@@ -32,11 +32,11 @@ export function createChunkJudge(): ChunkJudge {
     judge(task) {
       switch (task.kind) {
         case "email":
-          return judgeItems(task, itemsOf<string>(task), emailJudge(task));
+          return judgeItems(task, textsOf(task), emailJudge(task));
         case "phone":
-          return judgeItems(task, itemsOf<string>(task), phoneJudge(task));
+          return judgeItems(task, textsOf(task), phoneJudge(task));
         case "identity":
-          return judgeItems(task, itemsOf<DocumentItem>(task), documentJudge);
+          return judgeItems(task, documentsOf(task), documentJudge);
       }
     },
     failed(task) {
@@ -46,17 +46,23 @@ export function createChunkJudge(): ChunkJudge {
       });
       switch (task.kind) {
         case "email":
-          return judgeItems(task, itemsOf<string>(task), failing(emailJudge(task)));
+          return judgeItems(task, textsOf(task), failing(emailJudge(task)));
         case "phone":
-          return judgeItems(task, itemsOf<string>(task), failing(phoneJudge(task)));
+          return judgeItems(task, textsOf(task), failing(phoneJudge(task)));
         case "identity":
-          return judgeItems(task, itemsOf<DocumentItem>(task), failing(documentJudge));
+          return judgeItems(task, documentsOf(task), failing(documentJudge));
       }
     },
   };
 }
 
-function itemsOf<Item>({ items }: JudgeTask): readonly Item[] {
+/** What was written without an escape has `","` nowhere but between two texts, and is cut there in half the time. */
+function textsOf({ items }: JudgeTask): readonly string[] {
+  const isCut = items.startsWith('["') && !items.includes("\\");
+  return isCut ? items.slice(2, -2).split('","') : JSON.parse(items);
+}
+
+function documentsOf({ items }: JudgeTask): readonly DocumentItem[] {
   return JSON.parse(items);
 }
 

@@ -4,19 +4,23 @@ import { type Board, type JudgeTask, NO_DOMAIN, NUMBERS_PER_PLACE } from "./mess
 /** Finds what follows from the facts about an item's mail domain; undefined where it has none, or none are known. */
 export type JudgementAt = (position: number) => DomainJudgement | undefined;
 
-/** Domains whose facts are remembered from chunk to chunk; past this all are forgotten. */
-const DOMAINS_MAX = 20_000;
+/** Domains whose facts are remembered from chunk to chunk. A power of two. */
+const DOMAINS_MAX = 16_384;
 
-/** The same facts come with many chunks: each are read from their board and judged once. */
+/**
+ * The same facts come with many chunks: each are read from their board and judged once. Keys are numbered on, so each
+ * has a slot of its own until there are more than slots; then the new take those of the oldest.
+ */
 export function createJudgements(): (task: Pick<JudgeTask, "facts" | "domainNumbers">) => JudgementAt {
-  const remembered = new Map<number, DomainJudgement>();
+  const keys = new Float64Array(DOMAINS_MAX);
+  const remembered: (DomainJudgement | undefined)[] = new Array(DOMAINS_MAX);
 
   function judge(boards: readonly Board[], key: number, start: number, end: number): DomainJudgement {
     const board = boards.findLast(({ firstKey }) => firstKey <= key);
     if (board === undefined) throw new Error("facts on a board that was not handed over");
-    if (remembered.size >= DOMAINS_MAX) remembered.clear();
     const judgement = judgeDomain(JSON.parse(Buffer.from(board.memory).toString("utf8", start, end)));
-    remembered.set(key, judgement);
+    keys[slotOf(key)] = key;
+    remembered[slotOf(key)] = judgement;
     return judgement;
   }
 
@@ -29,7 +33,12 @@ export function createJudgements(): (task: Pick<JudgeTask, "facts" | "domainNumb
       const at = domainNumber * NUMBERS_PER_PLACE;
       const key = numbers[at] ?? 0;
       if (key === 0) return undefined;
-      return remembered.get(key) ?? judge(facts.boards, key, numbers[at + 1] ?? 0, numbers[at + 2] ?? 0);
+      const known = keys[slotOf(key)] === key ? remembered[slotOf(key)] : undefined;
+      return known ?? judge(facts.boards, key, numbers[at + 1] ?? 0, numbers[at + 2] ?? 0);
     };
   };
+}
+
+function slotOf(key: number): number {
+  return key & (DOMAINS_MAX - 1);
 }
