@@ -2,8 +2,8 @@
  * Fits the tables of the gibberish score and writes them as text: counts over made-up human locals, weights by
  * logistic regression where each fold of languages is judged by counts of the others, and an isotonic calibration.
  */
+import { createLocalReading, readLocal } from "../email/gibberish-measures.ts";
 import {
-  createLocalReading,
   digitSymbol,
   type GibberishModel,
   kindCount,
@@ -14,7 +14,6 @@ import {
   lengthClassOf,
   logitOf,
   nextKindContext,
-  readLocal,
   symbolCount,
   symbolOfCode,
 } from "../email/gibberish-model.ts";

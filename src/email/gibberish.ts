@@ -1,6 +1,7 @@
 import tableText from "./data/gibberish.txt" with { type: "text" };
 import { foldToAscii } from "./gibberish-fold.ts";
-import { createLocalReading, type GibberishModel, logitOf, readLocal } from "./gibberish-model.ts";
+import { createLocalReading, readLocal } from "./gibberish-measures.ts";
+import { type GibberishModel, logitOf } from "./gibberish-model.ts";
 import { calibrationFrom, calibrationStep, decodeGibberishModel } from "./gibberish-table.ts";
 
 /** Above this score a verdict may call an address risky; below it the number is advice. One person in a thousand is above. */
