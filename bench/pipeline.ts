@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { beginCut } from "../src/batch/cut.ts";
 import { createFactsBoard, createGatherFacts } from "../src/batch/facts-board.ts";
 import { inOrder } from "../src/batch/in-order.ts";
 import type { BodyForm, Chunk } from "../src/batch/messages.ts";
@@ -105,10 +106,10 @@ function bodiesOf({ cases }: AddressCorpus): { readonly [form in BodyForm]: Uint
 async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): Promise<number> {
   const itemsMax = ADDRESSES;
   const split = { kind: "email", form: setup.form, body, itemsMax, chunkItems: setup.chunk } as const;
-  const batch = await pool.run("split", split);
-  if (!batch.ok) throw new Error(batch.message);
+  const cut = await beginCut((tell) => pool.run("split", split, { tell }));
+  if (!cut.ok) throw new Error(cut.message);
   const deadlineMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
-  const factsWith = gather(batch.domainCount, { deep: false, dns: true, deadlineMs });
+  const factsWith = gather({ deep: false, dns: true, deadlineMs });
   const judge = async ({ items, repeats, newDomains, domainNumbers, position }: Chunk) =>
     await pool.run("judge", {
       kind: "email",
@@ -121,7 +122,7 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
       continues: position > 0,
     });
   let results = 0;
-  for await (const outcome of inOrder(batch.chunks, setup.threads * 2 + 1, judge)) {
+  for await (const outcome of inOrder(cut.chunks, setup.threads * 2 + 1, judge)) {
     if (setup.payload === "objects") writtenDown(outcome);
     for (const count of Object.values(outcome.counts)) results += count;
   }

@@ -4,7 +4,7 @@ import { createKeyRing, type KeyRing } from "./accounts/key-ring.ts";
 import { createChunkJudge } from "./batch/chunk-judge.ts";
 import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
-import { type BatchRunner, createBatchRunner } from "./batch/runner.ts";
+import { type BatchRunner, createBatchRunner, waitingTasksMax } from "./batch/runner.ts";
 import { createSplitBatch } from "./batch/split.ts";
 import { createEmailWriter } from "./batch/written-email.ts";
 import type { Config, DnsConfig } from "./config.ts";
@@ -167,7 +167,7 @@ export function openBatches(
     createPool({
       workerFile: workerFiles.batch,
       threads: batch.workerThreads,
-      waitingMax: batch.inFlightMax * (batch.workerThreads * 2 + 2),
+      waitingMax: batch.inFlightMax * waitingTasksMax(batch.workerThreads),
       taskTimeoutMs: batch.taskTimeoutMs,
       clock,
     }),

@@ -37,7 +37,7 @@ export function checksOf(
             throw new Error(`The look-up ended in ${outcome}`);
         }),
     },
-    worker_pool: { fallback: "fail", run: (signal) => timed(() => pool.run("ping", {}, signal)) },
+    worker_pool: { fallback: "fail", run: (signal) => timed(() => pool.run("ping", {}, { signal })) },
     directory: {
       fallback: "warn",
       run: () => {

@@ -3,6 +3,7 @@ import { move, transferableSymbol, valueSymbol } from "piscina";
 import { createChunkJudge } from "../src/batch/chunk-judge.ts";
 import type { JudgeOutcome, JudgeTask } from "../src/batch/messages.ts";
 import { createSplitBatch } from "../src/batch/split.ts";
+import { createSplitTask } from "../src/batch/thread-messages.ts";
 
 /** The tasks of a worker thread, by the names that the pool calls. */
 
@@ -10,7 +11,7 @@ yieldToRequests();
 
 const { judge: judgeChunk } = createChunkJudge();
 
-export const split = createSplitBatch();
+export const split = createSplitTask(createSplitBatch());
 export const judge = (task: JudgeTask) => handOver(judgeChunk(task));
 export const ping = () => "pong";
 

@@ -1,6 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import type { JudgeOutcome, JudgeTask } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
+import { createSplitTask } from "../../src/batch/thread-messages.ts";
 
 /** The tasks of workers/batch.ts with a verifier that verifies nothing: every result is one text of a given size. */
 
@@ -8,7 +9,7 @@ const size = Number(process.env.BENCH_RESULT_BYTES ?? 300);
 const json = JSON.stringify({ email: "", padding: "" });
 const result = json.replace(/"}$/, `${"x".repeat(size - json.length)}"}`);
 
-export const split = createSplitBatch();
+export const split = createSplitTask(createSplitBatch());
 export const ping = () => "pong";
 export const judge = (task: JudgeTask) => {
   const outcome = judgeNothing(task);

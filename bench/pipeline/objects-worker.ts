@@ -1,6 +1,7 @@
 import { createJudgements } from "../../src/batch/judgements.ts";
 import type { JudgeTask } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
+import { createSplitTask } from "../../src/batch/thread-messages.ts";
 import { createEmailJudge } from "../../src/email/verification.ts";
 
 /** Results go back as objects, which the main thread then has to write down: for comparison with bytes. */
@@ -8,7 +9,7 @@ import { createEmailJudge } from "../../src/email/verification.ts";
 const verify = createEmailJudge();
 const judgementsOf = createJudgements();
 
-export const split = createSplitBatch();
+export const split = createSplitTask(createSplitBatch());
 export const judge = (task: JudgeTask) => {
   const addresses: readonly string[] = JSON.parse(task.items);
   const judgementAt = judgementsOf(task);

@@ -22,6 +22,8 @@ export type Place = {
 const BOARD_BYTES = 128 * 1024;
 /** Facts on boards older than these are written again when they are needed. */
 const BOARDS_MAX = 128;
+/** Room for the places of a batch's domains at first. */
+const DOMAINS_FIRST = 256;
 
 /** A board is only ever added to, and a full one is followed by another. */
 export function createFactsBoard(boardBytes = BOARD_BYTES, boardsMax = BOARDS_MAX): FactsBoard {
@@ -62,13 +64,27 @@ export function createGatherFacts(
   factsBoard: FactsBoard,
   lookupsMax: number,
 ): GatherFacts {
-  return (domainCount, options) => {
+  return (options) => {
     const boards: Board[] = [];
-    const boardOf = new Uint32Array(domainCount);
-    const places = new SharedArrayBuffer(domainCount * PLACE_BYTES);
-    const numbers = new Float64Array(places);
+    let capacity = 0;
+    let boardOf = new Uint32Array(0);
+    let places = new SharedArrayBuffer(0);
+    let numbers = new Float64Array(places);
     let taken = 0;
     let before: Promise<unknown> = Promise.resolve();
+
+    /** Makes room for so many domains. Threads keep what they were handed: it has all that they need. */
+    function makeRoom(domainCount: number): void {
+      if (domainCount <= capacity) return;
+      capacity = Math.max(DOMAINS_FIRST, capacity * 2, domainCount);
+      places = new SharedArrayBuffer(capacity * PLACE_BYTES);
+      const wider = new Float64Array(places);
+      wider.set(numbers);
+      numbers = wider;
+      const boardsOf = new Uint32Array(capacity);
+      boardsOf.set(boardOf);
+      boardOf = boardsOf;
+    }
 
     function note(number: number, domain: KnownDomain): void {
       const { board, key, start, end } = factsBoard.place(domain);
@@ -88,7 +104,9 @@ export function createGatherFacts(
 
     return async ({ newDomains, domainNumbers }) => {
       const unknown: { readonly number: number; readonly domain: string }[] = [];
-      for (const domain of newDomains === "" ? [] : newDomains.split("\n")) {
+      const added = newDomains === "" ? [] : newDomains.split("\n");
+      makeRoom(taken + added.length);
+      for (const domain of added) {
         const number = taken++;
         const known = source.knownDomain(domain, options);
         if (known === undefined) unknown.push({ number, domain });

@@ -1,23 +1,46 @@
 /**
- * Works on several items at once and hands the results out in the order of the items. At most `windowMax`
- * items are under way or waiting to be taken, so a reader that stops also stops the work.
+ * Works on several items at once and hands the results out in the order of the items. At most as many items are under
+ * way or waiting to be taken as `windowMax` says at the time, so a reader that stops also stops the work.
  */
 export async function* inOrder<In, Out>(
   items: Iterable<In> | AsyncIterable<In>,
-  windowMax: number,
+  windowMax: number | (() => number),
   work: (item: In) => Promise<Out>,
 ): AsyncGenerator<Out, void, undefined> {
   const window: Promise<Out>[] = [];
+  const isFull = () => window.length >= (typeof windowMax === "number" ? windowMax : windowMax());
   for await (const item of items) {
     const result = work(item);
     // A rejection is met where the result is taken; until then it must not count as unhandled.
     result.catch(() => undefined);
     window.push(result);
-    if (window.length < windowMax) continue;
-    const first = window.shift();
-    if (first !== undefined) yield await first;
+    while (isFull()) {
+      const first = window.shift();
+      if (first !== undefined) yield await first;
+    }
   }
   for (const result of window) yield await result;
+}
+
+/** Begins to take from a source at once: the first item is under way before anyone asks for it. */
+export function begun<Item>(
+  source: AsyncGenerator<Item, void, undefined>,
+): AsyncGenerator<Item, void, undefined> {
+  const first = source.next();
+  // A rejection is met by whoever asks.
+  first.catch(() => undefined);
+  return continued(first, source);
+}
+
+/** A generator of which the first value was asked for, as if none was. */
+export async function* continued<Item>(
+  first: IteratorResult<Item, void> | Promise<IteratorResult<Item, void>>,
+  rest: AsyncGenerator<Item, void, undefined>,
+): AsyncGenerator<Item, void, undefined> {
+  const { done, value } = await first;
+  if (done === true) return;
+  yield value;
+  yield* rest;
 }
 
 /** Hands the first item on by itself, so that nothing waits for company at the start, and the others in groups. */

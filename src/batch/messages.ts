@@ -16,20 +16,25 @@ export type SplitTask = {
   readonly chunkItems: number;
 };
 
-/** A batch in chunks, or the refusal of its body. */
-export type SplitOutcome =
-  | ({ readonly ok: true } & CutBatch)
-  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+/** What is told while a body is cut, in this order: what it is, and its chunks, some at a time. */
+export type SplitEvent = { readonly head: BatchHead } | { readonly chunks: readonly Chunk[] };
 
-export type CutBatch = {
+/** What is known of a batch before it is cut. */
+export type BatchHead = {
   readonly count: number;
-  /** Items that are not repeats of an earlier one. */
-  readonly distinct: number;
-  /** Mail domains in all. */
-  readonly domainCount: number;
+  readonly chunkCount: number;
   /** What a JSON body says beside its items; empty for the other forms. */
   readonly options: BatchOptions;
-  readonly chunks: readonly Chunk[];
+};
+
+/** What is known of a batch when it is cut, or the refusal of its body. */
+export type SplitOutcome =
+  | ({ readonly ok: true } & BatchTotals)
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+
+export type BatchTotals = {
+  /** Items that are not repeats of an earlier one. */
+  readonly distinct: number;
 };
 
 export type BatchOptions = {

@@ -1,25 +1,41 @@
-import { Piscina } from "piscina";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 import type { Clock } from "../clock.ts";
-import type { JudgeOutcome, JudgeTask, SplitOutcome, SplitTask } from "./messages.ts";
+import type { JudgeOutcome, JudgeTask, SplitEvent, SplitOutcome, SplitTask } from "./messages.ts";
 
 /** What the worker threads can do: the named exports of the worker file. */
 export type PoolTasks = {
-  readonly split: { readonly task: SplitTask; readonly outcome: SplitOutcome };
-  readonly judge: { readonly task: JudgeTask; readonly outcome: JudgeOutcome };
+  /** Tells of its work by a port: see thread-messages.ts. */
+  readonly split: {
+    readonly task: SplitTask;
+    readonly outcome: SplitOutcome;
+    readonly event: SplitEvent;
+  };
+  readonly judge: { readonly task: JudgeTask; readonly outcome: JudgeOutcome; readonly event: never };
   /** Does nothing, in a thread: to see that one answers. */
-  readonly ping: { readonly task: Record<string, never>; readonly outcome: string };
+  readonly ping: {
+    readonly task: Record<string, never>;
+    readonly outcome: string;
+    readonly event: never;
+  };
+};
+
+export type RunOptions<Event> = {
+  /** Ends the wait for a thread; a task that runs is left to end, as stopping it would cost the thread. */
+  readonly signal?: AbortSignal;
+  /** Hears all that the task tells before its outcome is returned; from the start again where it is tried once more. */
+  readonly tell?: (event: Event) => void;
 };
 
 export type Pool = AsyncDisposable & {
   /**
    * Runs a task in a worker thread. A task that throws, ends its thread or passes the deadline is tried once
-   * more in another thread; then PoolTaskError. PoolFullError where the queue is at its limit. The signal
-   * ends the wait for a thread; a task that runs is left to end, as stopping it would cost the thread.
+   * more in another thread; then PoolTaskError. PoolFullError where the queue is at its limit.
    */
   readonly run: <Name extends keyof PoolTasks>(
     name: Name,
     task: PoolTasks[Name]["task"],
-    signal?: AbortSignal,
+    options?: RunOptions<PoolTasks[Name]["event"]>,
   ) => Promise<PoolTasks[Name]["outcome"]>;
   readonly stats: () => PoolStats;
 };
@@ -70,24 +86,29 @@ export function createPool(settings: PoolSettings): Pool {
   const slots = createSlots(settings.threads, settings.waitingMax);
   const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
 
-  async function attempt(name: string, task: unknown) {
+  async function attempt(name: string, task: object, tell: ((event: never) => void) | undefined) {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), settings.taskTimeoutMs);
+    const { signal } = deadline;
     try {
-      return await piscina.run(task, { name, signal: deadline.signal });
+      if (tell === undefined) return await piscina.run(task, { name, signal });
+      using heard = hear(tell, signal);
+      const outcome = await piscina.run(withPort(task, heard.port), { name, signal });
+      await heard.all;
+      return outcome;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async function attemptTwice(name: string, task: unknown) {
+  async function attemptTwice(name: string, task: object, tell: ((event: never) => void) | undefined) {
     try {
-      return await attempt(name, task);
+      return await attempt(name, task, tell);
     } catch {
       totals.retried += 1;
     }
     try {
-      return await attempt(name, task);
+      return await attempt(name, task, tell);
     } catch (cause) {
       totals.failed += 1;
       throw new PoolTaskError(`The task ${name} failed twice`, { cause });
@@ -95,13 +116,13 @@ export function createPool(settings: PoolSettings): Pool {
   }
 
   return {
-    async run(name, task, signal) {
+    async run(name, task, { signal, tell } = {}) {
       const queuedMs = settings.clock.monotonic();
       await slots.take(signal);
       const startedMs = settings.clock.monotonic();
       totals.waitMs += startedMs - queuedMs;
       try {
-        const outcome = await attemptTwice(name, task);
+        const outcome = await attemptTwice(name, task, tell);
         totals.finished += 1;
         return outcome;
       } finally {
@@ -117,6 +138,32 @@ export function createPool(settings: PoolSettings): Pool {
     }),
     [Symbol.asyncDispose]: () => piscina.destroy(),
   };
+}
+
+/** A port for a task to tell by, and all that it told, which ends with a null. */
+function hear<Event>(tell: (event: Event) => void, signal: AbortSignal) {
+  const { port1, port2 } = new MessageChannel();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // It is waited for only where the task itself has ended well.
+  promise.catch(() => undefined);
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  port1.on("message", (event: Event | null) => {
+    if (event === null) resolve();
+    else tell(event);
+  });
+  return { port: port2, all: promise, [Symbol.dispose]: () => port1.close() };
+}
+
+/** A task that takes the port along. */
+function withPort(task: object, port: MessagePort) {
+  return move({
+    get [transferableSymbol]() {
+      return [port];
+    },
+    get [valueSymbol]() {
+      return { ...task, port };
+    },
+  });
 }
 
 /** As many places as threads, and a first-come queue before them, so that a task's deadline starts when it runs. */

@@ -1,17 +1,10 @@
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
+import { beginCut, type Cut, type CutOutcome } from "./cut.ts";
 import { inOrder } from "./in-order.ts";
-import type {
-  BatchKind,
-  Chunk,
-  CutBatch,
-  FactsOnBoards,
-  JudgeOutcome,
-  JudgeTask,
-  SplitOutcome,
-  SplitTask,
-} from "./messages.ts";
+import type { BatchKind, Chunk, FactsOnBoards, JudgeOutcome, JudgeTask, SplitTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
+import type { SplitBatch } from "./split.ts";
 
 /** What a batch is judged by, beside its items. */
 export type JudgeOptions = {
@@ -22,23 +15,24 @@ export type JudgeOptions = {
 };
 
 /**
- * Begins to find the facts of a batch that has so many mail domains. What it returns takes the chunks in turn, and
- * answers when the domains of a chunk and of all before it are found. `deadlineMs` is on the monotonic clock.
+ * Begins to find the facts of a batch's mail domains. What it returns takes the chunks in turn, and answers when the
+ * domains of a chunk and of all before it are found. `deadlineMs` is on the monotonic clock.
  */
-export type GatherFacts = (
-  domainCount: number,
-  options: { readonly deep: boolean; readonly dns: boolean; readonly deadlineMs: number },
-) => (chunk: Pick<Chunk, "newDomains" | "domainNumbers">) => Promise<FactsOnBoards>;
+export type GatherFacts = (options: {
+  readonly deep: boolean;
+  readonly dns: boolean;
+  readonly deadlineMs: number;
+}) => (chunk: Pick<Chunk, "newDomains" | "domainNumbers">) => Promise<FactsOnBoards>;
 
 export type BatchRunner = {
   /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
   readonly enter: () => Disposable;
-  /** Reads a body and cuts it into chunks. */
-  readonly split: (task: Omit<SplitTask, "chunkItems">) => Promise<SplitOutcome>;
+  /** Reads a body and begins to cut it into chunks. */
+  readonly split: (task: Omit<SplitTask, "chunkItems">) => Promise<CutOutcome>;
   /** Judges chunks side by side and yields what they come to in order; reading slowly slows the work down. */
   readonly judge: (
     kind: BatchKind,
-    batch: CutBatch,
+    cut: Pick<Cut, "chunks" | "hasEnded">,
     options: JudgeOptions,
     signal: AbortSignal,
   ) => AsyncGenerator<JudgeOutcome, void, undefined>;
@@ -51,7 +45,7 @@ export type BatchRunnerParts = {
   readonly clock: Clock;
   /** The work itself, for batches so small that a thread would cost more than it saves. */
   readonly inline: {
-    readonly split: (task: SplitTask) => SplitOutcome;
+    readonly split: SplitBatch;
     readonly judge: (task: JudgeTask) => JudgeOutcome;
     /** Every item answered `check_failed`. */
     readonly failed: (task: JudgeTask) => JudgeOutcome;
@@ -69,6 +63,19 @@ const CHUNK_ITEMS = 1000;
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
 
+/** Chunks that are judged while the rest is being cut: the threads that do not cut have nothing else to do. */
+const CHUNKS_AHEAD_OF_CUT = 16;
+
+/** One chunk in each thread, one waiting for each, and one whose domains are being looked up. */
+function chunksAhead(threads: number): number {
+  return threads * 2 + 1;
+}
+
+/** Tasks of one batch that may wait for a thread at a time. */
+export function waitingTasksMax(threads: number): number {
+  return Math.max(chunksAhead(threads), CHUNKS_AHEAD_OF_CUT) + 1;
+}
+
 /** The way of every batch: cut, look up, judge in threads, in order. */
 export function createBatchRunner({
   pool,
@@ -78,14 +85,13 @@ export function createBatchRunner({
   settings,
 }: BatchRunnerParts): BatchRunner {
   let underWay = 0;
-  // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
-  const windowMax = settings.threads * 2 + 1;
+  const windowMax = chunksAhead(settings.threads);
 
   async function judgeChunk(
     kind: BatchKind,
     chunk: Chunk,
     options: JudgeOptions,
-    factsWith: ReturnType<GatherFacts> | null,
+    factsWith: ReturnType<GatherFacts>,
     signal: AbortSignal,
   ): Promise<JudgeOutcome> {
     const task: JudgeTask = {
@@ -93,14 +99,14 @@ export function createBatchRunner({
       items: chunk.items,
       repeats: chunk.repeats,
       domainNumbers: chunk.domainNumbers,
-      facts: factsWith === null ? null : await factsWith(chunk),
+      facts: chunk.domainNumbers === null ? null : await factsWith(chunk),
       country: options.country,
       separator: options.separator,
       continues: chunk.position > 0,
     };
     if (chunk.count <= INLINE_ITEMS_MAX) return inline.judge(task);
     try {
-      return await pool.run("judge", task, signal);
+      return await pool.run("judge", task, { signal });
     } catch (error) {
       if (error instanceof PoolTaskError) return inline.failed(task);
       throw error;
@@ -121,12 +127,15 @@ export function createBatchRunner({
     },
     async split(task) {
       const whole = { ...task, chunkItems: CHUNK_ITEMS };
-      return task.body.byteLength <= INLINE_BYTES_MAX ? inline.split(whole) : await pool.run("split", whole);
+      return task.body.byteLength <= INLINE_BYTES_MAX
+        ? await beginCut((tell) => inline.split(whole, tell))
+        : await beginCut((tell) => pool.run("split", whole, { tell }));
     },
-    judge(kind, { chunks, domainCount }, options, signal) {
+    judge(kind, { chunks, hasEnded }, options, signal) {
       const deadlineMs = clock.monotonic() + settings.lookupTimeoutMs;
-      const factsWith = domainCount === 0 ? null : gatherFacts(domainCount, { ...options, deadlineMs });
-      return inOrder(chunks, windowMax, (chunk) => judgeChunk(kind, chunk, options, factsWith, signal));
+      const factsWith = gatherFacts({ ...options, deadlineMs });
+      const ahead = () => (hasEnded() ? windowMax : Math.max(windowMax, CHUNKS_AHEAD_OF_CUT));
+      return inOrder(chunks, ahead, (chunk) => judgeChunk(kind, chunk, options, factsWith, signal));
     },
     underWay: () => underWay,
   };

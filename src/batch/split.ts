@@ -1,23 +1,29 @@
 import { createAddressParser } from "../email/address.ts";
 import { type Item, readItems } from "./items.ts";
-import { type Chunk, NO_DOMAIN, type SplitOutcome, type SplitTask } from "./messages.ts";
+import { type Chunk, NO_DOMAIN, type SplitEvent, type SplitOutcome, type SplitTask } from "./messages.ts";
 
 /**
  * Reads a batch body and cuts it into chunks: checks each item's type, marks repeats and lists the mail domains
- * that are needed. Runs in a worker thread, or inline for a small body. Never throws.
+ * that are needed. Tells the chunks while it goes on, a few at first and then more at a time. Runs in a worker
+ * thread, or inline for a small body. Never throws.
  */
-export type SplitBatch = (task: SplitTask) => SplitOutcome;
+export type SplitBatch = (task: SplitTask, tell: (event: SplitEvent) => void) => SplitOutcome;
+
+/** Chunks that are told together at first; then twice as many each time, as telling costs the one who hears. */
+const CHUNKS_TOLD_FIRST = 2;
 
 /** What is remembered from batch to batch only saves time. */
 export function createSplitBatch(): SplitBatch {
   const { mailDomainOf } = createAddressParser();
-  return (task) => {
+  return (task, tell) => {
     const read = readItems(task.kind, task.form, task.body, task.itemsMax);
     if (!read.ok) return read;
     const { items, options } = read;
+    tell({ head: { count: items.length, chunkCount: Math.ceil(items.length / task.chunkItems), options } });
     const seen = new Set<string>();
     const domains = new Map<string, number>();
-    const chunks: Chunk[] = [];
+    let chunks: Chunk[] = [];
+    let toldTogether = CHUNKS_TOLD_FIRST;
     for (let start = 0; start < items.length; start += task.chunkItems) {
       const slice = items.slice(start, start + task.chunkItems);
       const repeats = markRepeats(slice, seen);
@@ -26,15 +32,13 @@ export function createSplitBatch(): SplitBatch {
           ? numberDomains(slice, domains, mailDomainOf)
           : { newDomains: "", domainNumbers: null };
       chunks.push({ position: start, items: JSON.stringify(slice), count: slice.length, repeats, ...mail });
+      if (chunks.length < toldTogether) continue;
+      tell({ chunks });
+      chunks = [];
+      toldTogether *= 2;
     }
-    return {
-      ok: true,
-      count: items.length,
-      distinct: seen.size,
-      domainCount: domains.size,
-      options,
-      chunks,
-    };
+    if (chunks.length > 0) tell({ chunks });
+    return { ok: true, distinct: seen.size };
   };
 }
 

@@ -1,18 +1,20 @@
-import { inGroups } from "../batch/in-order.ts";
+import { continued, inGroups } from "../batch/in-order.ts";
 import { addCounts } from "../batch/judge.ts";
-import type { JudgeOutcome, SplitOutcome } from "../batch/messages.ts";
+import type { JudgeOutcome } from "../batch/messages.ts";
 import type { IdempotentCall } from "../metering/idempotency.ts";
 import type { Reservation } from "../metering/reservation.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
 import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
 
-/** A batch that was cut and whose units are reserved. */
+/** A batch whose units are reserved. */
 export type BatchRun = {
   readonly call: Call;
   /** The words of the summary. */
   readonly statuses: readonly string[];
-  readonly batch: Extract<SplitOutcome, { ok: true }>;
+  readonly count: number;
+  /** Items that are not repeats of an earlier one. */
+  readonly distinct: number;
   readonly reservation: Reservation;
   readonly unitsPerItem: number;
   readonly results: AsyncGenerator<JudgeOutcome, void, undefined>;
@@ -37,7 +39,7 @@ export async function answerKept(run: BatchRun, entry: IdempotentCall): Promise<
   const totals = newTotals();
   await kept.append(opening(run));
   for await (const outcome of run.results) {
-    count(totals, outcome);
+    add(totals, outcome);
     await kept.append(outcome.bytes);
   }
   const units = totals.chargeable * run.unitsPerItem;
@@ -65,7 +67,7 @@ export async function answerStreamed(
   const left = cleanUp.move();
   call.streaming = true;
   call.units = reservation.units;
-  const body = byteStream(resumed(first, source), {
+  const body = byteStream(continued(first, source), {
     stallMs,
     onError: call.broken,
     onEnd(complete) {
@@ -75,15 +77,6 @@ export async function answerStreamed(
     },
   });
   return { status: 200, body, headers: replyHeaders(run) };
-}
-
-/** A generator of which the first value was taken, as if none was. */
-async function* resumed(
-  first: IteratorResult<Uint8Array, void>,
-  rest: AsyncGenerator<Uint8Array, void, undefined>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  if (first.done !== true) yield first.value;
-  yield* rest;
 }
 
 /** The reply's bytes in order. The units of a chunk are on disk before its bytes are handed out. */
@@ -98,7 +91,7 @@ async function* chargedParts(run: BatchRun): AsyncGenerator<Uint8Array, void, un
     if (!started) yield opening(run);
     started = true;
     for (const outcome of outcomes) {
-      count(totals, outcome);
+      add(totals, outcome);
       yield outcome.bytes;
     }
   }
@@ -113,24 +106,24 @@ type Totals = { chunks: number; chargeable: number; readonly counts: { [status: 
 
 const newTotals = (): Totals => ({ chunks: 0, chargeable: 0, counts: {} });
 
-function count(totals: Totals, outcome: JudgeOutcome): void {
+function add(totals: Totals, outcome: JudgeOutcome): void {
   totals.chunks += 1;
   totals.chargeable += outcome.chargeable;
   addCounts(totals.counts, outcome.counts);
 }
 
-function opening({ lines, batch }: BatchRun): Uint8Array {
-  return Buffer.from(lines ? "" : `{"count":${batch.count},"results":[`);
+function opening({ lines, count }: BatchRun): Uint8Array {
+  return Buffer.from(lines ? "" : `{"count":${count},"results":[`);
 }
 
-function closing({ lines, batch, statuses }: BatchRun, totals: Totals, units: number): Uint8Array {
+function closing({ lines, count, distinct, statuses }: BatchRun, totals: Totals, units: number): Uint8Array {
   const summary: { [word: string]: number } = {};
   for (const status of statuses) summary[status] = totals.counts[status] ?? 0;
-  summary.duplicates = batch.count - batch.distinct;
+  summary.duplicates = count - distinct;
   summary.units_charged = units;
   const text = JSON.stringify(summary);
   if (!lines) return Buffer.from(`],"summary":${text}}`);
-  return Buffer.from(`${totals.chunks === 0 ? "" : "\n"}{"count":${batch.count},"summary":${text}}\n`);
+  return Buffer.from(`${totals.chunks === 0 ? "" : "\n"}{"count":${count},"summary":${text}}\n`);
 }
 
 function replyHeaders({ lines }: BatchRun): { readonly [name: string]: string } {

@@ -1,6 +1,7 @@
 import type { Account } from "../accounts/key-ring.ts";
+import { begun } from "../batch/in-order.ts";
 import type { BatchKind, BodyForm } from "../batch/messages.ts";
-import type { BatchRunner } from "../batch/runner.ts";
+import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
 import { ApiError } from "../errors.ts";
 import type { IdempotentCall } from "../metering/idempotency.ts";
 import type { Meter } from "../metering/meter.ts";
@@ -73,34 +74,32 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   const stop = new AbortController();
   using cleanUp = new DisposableStack();
   cleanUp.use(parts.runner.enter());
+  cleanUp.defer(() => stop.abort());
   const itemsMax = account.plan.maxBatchSize;
-  const batch = await parts.runner.split({ kind: route.kind, form, body: body.bytes, itemsMax });
-  // Its items live on in the chunks.
-  body[Symbol.dispose]();
-  if (!batch.ok) throw new ApiError(batch.code, batch.message);
-  const settings = { ...query, ...batch.options };
+  const cut = await parts.runner.split({ kind: route.kind, form, body: body.bytes, itemsMax });
+  if (!cut.ok) throw new ApiError(cut.code, cut.message);
+  const settings = { ...query, ...cut.options };
   route.check(settings);
   const unitsPerItem = route.unitsPerItem(settings);
-  const reservation = parts.meter.reserve(account, batch.distinct * unitsPerItem);
-  cleanUp.defer(() => reservation.release());
-  cleanUp.defer(() => stop.abort());
   const lines = acceptsLines(call.request);
-  const results = parts.runner.judge(
-    route.kind,
-    batch,
-    {
-      deep: settings.deep ?? false,
-      dns: settings.dns ?? true,
-      country: settings.country ?? null,
-      separator: lines ? "\n" : ",",
-    },
-    stop.signal,
-  );
+  const judged = parts.runner.judge(route.kind, cut, judgeOptions(settings, lines), stop.signal);
+  // Where all items can be paid for, repeats too, they are judged while it is still being found out which are repeats.
+  const results = parts.meter.covers(account, cut.count * unitsPerItem) ? begun(judged) : judged;
+  const { distinct } = await cut.totals;
+  // Its items live on in the chunks.
+  body[Symbol.dispose]();
+  const reservation = parts.meter.reserve(account, distinct * unitsPerItem);
+  cleanUp.defer(() => reservation.release());
   const { statuses } = route;
-  const run: BatchRun = { call, statuses, batch, reservation, unitsPerItem, results, lines };
+  const { count } = cut;
+  const run: BatchRun = { call, statuses, count, distinct, reservation, unitsPerItem, results, lines };
   if (entry !== null) return await answerKept(run, entry);
-  if (batch.chunks.length <= WHOLE_CHUNKS_MAX) return await answerWhole(run);
+  if (cut.chunkCount <= WHOLE_CHUNKS_MAX) return await answerWhole(run);
   return await answerStreamed(run, cleanUp, parts.readerStallMs);
+}
+
+function judgeOptions({ deep = false, dns = true, country }: BatchSettings, lines: boolean): JudgeOptions {
+  return { deep, dns, country: country ?? null, separator: lines ? "\n" : "," };
 }
 
 /** Lines where they are named, unless the caller would rather have JSON. */

@@ -27,6 +27,8 @@ export type Meter = {
    * the account's spend limit, `overloaded` where too many charges wait for the disk.
    */
   readonly reserve: (account: MeteredAccount, units: number) => Reservation;
+  /** Whether so many units could be held now. */
+  readonly covers: (account: MeteredAccount, units: number) => boolean;
   /** Counts a call of no units; on disk within a second. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;
   /** The included units of the running month. */
@@ -98,6 +100,7 @@ export function createMeter(parts: {
       const { accountId, current } = ledger;
       return openReservation(book, { accountId, units, tally: current, at: callTime(ledger, now) });
     },
+    covers: ({ accountId }, units) => units <= unitsLeft(ledgers.of(accountId, clock.now())),
     countCall: ({ accountId }, endpoint) => {
       const now = clock.now();
       const ledger = ledgers.of(accountId, now);

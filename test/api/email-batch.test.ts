@@ -153,6 +153,12 @@ describe("402", () => {
     expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(reply.headers.get("x-units-remaining")).toBe("1");
     expect(server.dns.queryCount("fresh.many.com")).toBe(0);
+    // Repeats cost nothing, so three of one address still fit.
+    const repeats = await server.call("/v1/email/batch", {
+      key: free,
+      body: { emails: Array.from({ length: 3 }, () => "last@good.com") },
+    });
+    expect((await emailBatchOf(repeats)).summary).toMatchObject({ duplicates: 2, units_charged: 1 });
   });
 });
 

@@ -8,6 +8,7 @@ import {
   NO_DOMAIN,
   NUMBERS_PER_PLACE,
   PLACE_BYTES,
+  type SplitEvent,
 } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
 import type { DocumentType } from "../../src/documents/outcome.ts";
@@ -135,14 +136,19 @@ describe("a chunk", () => {
 describe("a body cut into chunks", () => {
   const cut = (emails: readonly string[], chunkItems: number) => {
     const body = new TextEncoder().encode(JSON.stringify({ emails }));
-    const outcome = createSplitBatch()({ kind: "email", form: "json", body, itemsMax: 100, chunkItems });
+    const told: SplitEvent[] = [];
+    const task = { kind: "email", form: "json", body, itemsMax: 100, chunkItems } as const;
+    const outcome = createSplitBatch()(task, (event) => told.push(event));
     if (!outcome.ok) throw new Error(outcome.message);
-    return outcome;
+    const [first, ...rest] = told;
+    const groups = rest.map((event) => ("chunks" in event ? event.chunks : []));
+    return { first, distinct: outcome.distinct, groups, chunks: groups.flat() };
   };
 
   test("keeps order, counts the distinct items, and marks repeats over the borders of chunks", () => {
-    const { count, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
-    expect({ count, distinct }).toEqual({ count: 5, distinct: 3 });
+    const { first, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
+    expect(first).toEqual({ head: { count: 5, chunkCount: 3, options: {} } });
+    expect(distinct).toBe(3);
     expect(chunks.map(({ items }) => JSON.parse(items))).toEqual([
       ["a@x.com", "b@y.com"],
       ["a@x.com", "c@x.com"],
@@ -152,10 +158,17 @@ describe("a body cut into chunks", () => {
     expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
   });
 
+  test("is told in groups that grow, so that the first are told soon and the last in few messages", () => {
+    const { groups } = cut(
+      Array.from({ length: 20 }, (_, n) => `a${n}@x.com`),
+      1,
+    );
+    expect(groups.map(({ length }) => length)).toEqual([2, 4, 8, 6]);
+  });
+
   test("numbers the domains as the DNS is asked for them, each once, and none that needs no look-up", () => {
     const emails = ["a@X.com", "b@x.COM", "c@bücher.de", "d@no..dots", "e@f.invalid", "f@x.com", "g@y.com"];
-    const { chunks, domainCount } = cut(emails, 5);
-    expect(domainCount).toBe(3);
+    const { chunks } = cut(emails, 5);
     expect(chunks.map(({ newDomains }) => newDomains)).toEqual(["x.com\nxn--bcher-kva.de", "y.com"]);
     expect(chunks.map(({ domainNumbers }) => domainNumbers)).toEqual([
       Uint32Array.of(0, 0, 1, NO_DOMAIN, NO_DOMAIN),

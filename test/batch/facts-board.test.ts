@@ -86,7 +86,7 @@ describe("the facts of a batch", () => {
   test("stand by the numbers of the domains, whatever is answered first, on whichever board", async () => {
     const { answers, source: facts } = source();
     const gather = createGatherFacts(facts, createFactsBoard(200), 8);
-    const factsWith = gather(5, options);
+    const factsWith = gather(options);
     const first = factsWith(chunk("a.com\nk1.com\nb.com", 0, 1, 2, NO_DOMAIN));
     const second = factsWith(chunk("k2.com\nc.com", 0, 1, 2, 3, 4));
     for (const domain of ["c.com", "b.com", "a.com"]) answers.get(domain)?.();
@@ -96,7 +96,7 @@ describe("the facts of a batch", () => {
 
   test("are handed to a chunk when those of the chunks before it are known too", async () => {
     const { answers, source: facts } = source();
-    const factsWith = createGatherFacts(facts, createFactsBoard(), 8)(2, options);
+    const factsWith = createGatherFacts(facts, createFactsBoard(), 8)(options);
     void factsWith(chunk("a.com", 0));
     let isHanded = false;
     const later = factsWith(chunk("k.com", 0, 1)).then((on) => {
@@ -115,7 +115,7 @@ describe("the facts of a batch", () => {
     for (const domain of facts) factsBoard.place(domain);
     const knownDomain = (domain: string) => facts.find((one) => JSON.parse(one.json).domain === domain);
     const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBoard, 8);
-    const factsWith = gather(3, options);
+    const factsWith = gather(options);
     const all = await factsWith(chunk("k3.com\nk1.com\nk2.com", 0, 1, 2));
     const keys = all.boards.map(({ firstKey }) => firstKey);
     expect(keys.length).toBeGreaterThan(1);
@@ -131,12 +131,12 @@ describe("the facts of a batch", () => {
     Buffer.from(memory).write(text);
     const place = { board: { firstKey: 2 ** 32 - 1, memory }, key: 2 ** 32, start: 0, end: text.length };
     const gather = createGatherFacts(source().source, { place: () => place }, 8);
-    expect(domainsOn(await gather(1, options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
+    expect(domainsOn(await gather(options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
   });
 
   test("are looked up so many at a time and no more", async () => {
     const { answers, source: facts } = source();
-    const factsWith = createGatherFacts(facts, createFactsBoard(), 2)(3, options);
+    const factsWith = createGatherFacts(facts, createFactsBoard(), 2)(options);
     const found = factsWith(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     expect(answers.size).toBe(2);
     for (const answer of answers.values()) answer();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { inGroups, inOrder } from "../../src/batch/in-order.ts";
+import { begun, inGroups, inOrder } from "../../src/batch/in-order.ts";
 
 const collect = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const all: Item[] = [];
@@ -40,6 +40,46 @@ describe("in order", () => {
     expect(started()).toBe(2);
     await results.return();
     expect(started()).toBe(2);
+  });
+
+  test("a window that narrows is kept to once what was begun before has been taken", async () => {
+    const { work, end, started } = heldWork();
+    let windowMax = 4;
+    const results = inOrder([1, 2, 3, 4, 5, 6], () => windowMax, work);
+    const first = results.next();
+    await new Promise(setImmediate);
+    expect(started()).toBe(4);
+    windowMax = 2;
+    for (const item of [1, 2, 3]) end(item);
+    expect((await first).value).toBe(10);
+    expect((await results.next()).value).toBe(20);
+    expect((await results.next()).value).toBe(30);
+    expect(started()).toBe(4);
+    const fourth = results.next();
+    await new Promise(setImmediate);
+    expect(started()).toBe(5);
+    end(4);
+    expect((await fourth).value).toBe(40);
+    await results.return();
+  });
+
+  test("what is begun is under way before anyone asks, and comes whole and in order", async () => {
+    const { work, end, started } = heldWork();
+    const results = begun(inOrder([1, 2, 3], 2, work));
+    await new Promise(setImmediate);
+    expect(started()).toBe(2);
+    const all = collect(results);
+    for (const item of [1, 2, 3]) {
+      end(item);
+      await new Promise(setImmediate);
+    }
+    expect(await all).toEqual([10, 20, 30]);
+  });
+
+  test("what is begun and fails is thrown to whoever asks, and to nobody else", async () => {
+    const results = begun(inOrder([1], 1, () => Promise.reject(new Error("one"))));
+    await new Promise(setImmediate);
+    await expect(results.next()).rejects.toThrow("one");
   });
 
   test("what fails is thrown at its place, after what came before it", async () => {

@@ -75,7 +75,7 @@ test("a wait for a thread that is given up leaves the queue", async () => {
   });
   const gone = new AbortController();
   const first = pool.run("ping", {});
-  const second = pool.run("ping", {}, gone.signal);
+  const second = pool.run("ping", {}, { signal: gone.signal });
   expect(pool.stats().waiting).toBe(1);
   gone.abort();
   await expect(second).rejects.toThrow("aborted");

@@ -40,8 +40,8 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-const emailsWith = (mark: string): string[] =>
-  Array.from({ length: ITEMS }, (_, at) => `${at === MARKED.from + 500 ? mark : "one"}.${at}@good.com`);
+const emailsWith = (mark: string, markedAt = MARKED.from + 500): string[] =>
+  Array.from({ length: ITEMS }, (_, at) => `${at === markedAt ? mark : "one"}.${at}@good.com`);
 
 async function poolTasks(): Promise<{ retried: number; failed: number }> {
   const text = await (await caller.call("/metrics")).text();
@@ -93,6 +93,27 @@ describe("a worker thread that", () => {
       expect(await caller.unitsOf(key)).toBe(ITEMS - failing);
       const { retried, failed } = await poolTasks();
       expect([retried - before.retried, failed - before.failed]).toEqual([1, 1]);
+    });
+
+    test(`${way} once half way through a body has it cut by another, and each item judged once`, async () => {
+      const key = await caller.signUp();
+      const before = await poolTasks();
+      const emails = emailsWith(`late-worker-${way}-once-c`, ITEMS - 1);
+      const reply = await caller.call("/v1/email/batch", { key, body: { emails } });
+      const { summary, results } = await emailBatchOf(reply);
+      expect(summary).toMatchObject({ deliverable: ITEMS, unknown: 0, units_charged: ITEMS });
+      expect(results.map(({ email }) => email)).toEqual(emails);
+      expect(await caller.unitsOf(key)).toBe(ITEMS);
+      const { retried, failed } = await poolTasks();
+      expect([retried - before.retried, failed - before.failed]).toEqual([1, 0]);
+    });
+
+    test(`${way} each time half way through a body is answered 500, not charged`, async () => {
+      const key = await caller.signUp();
+      const emails = emailsWith(`late-worker-${way}`, ITEMS - 1);
+      const reply = await caller.call("/v1/email/batch", { key, body: { emails } });
+      expect(await refusalOf(reply)).toBe("500 internal_error");
+      expect(await caller.unitsOf(key)).toBe(0);
     });
 
     test(`${way} over a body is answered 500, not charged`, async () => {

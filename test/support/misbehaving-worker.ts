@@ -1,6 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { MessagePort } from "node:worker_threads";
 import type { JudgeTask, SplitTask } from "../../src/batch/messages.ts";
+import type { Telling } from "../../src/batch/thread-messages.ts";
 import { judge as judgeWell, split as splitWell } from "../../workers/batch.ts";
 
 // The worker of batches, except that a chunk or a body which names one of these words ends badly.
@@ -22,10 +24,22 @@ export function judge(task: JudgeTask) {
   return judgeWell(task);
 }
 
-export function split(task: SplitTask) {
+export function split(task: Telling<SplitTask>) {
   const text = new TextDecoder().decode(task.body);
   if (text.includes("split-")) misbehave(text);
+  if (text.includes("late-")) return splitWell({ ...task, port: misbehavingPort(task.port, text) });
   return splitWell(task);
+}
+
+/** Misbehaves when the head and the first chunks are told. */
+function misbehavingPort(port: MessagePort, text: string): MessagePort {
+  let told = 0;
+  const postMessage = (event: unknown) => {
+    if (told === 2) misbehave(text);
+    told += 1;
+    port.postMessage(event);
+  };
+  return { postMessage, close: () => port.close() } as MessagePort;
 }
 
 /** `<word>` every time; `<word>-once-<id>` only the first time that any thread sees it. */
