@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { beginCut } from "../src/batch/cut.ts";
-import { createFactsBoard, createGatherFacts } from "../src/batch/facts-board.ts";
+import { createFactsBoard } from "../src/batch/facts-board.ts";
+import { createGatherFacts } from "../src/batch/gather-facts.ts";
 import { inOrder } from "../src/batch/in-order.ts";
 import type { BodyForm, Chunk } from "../src/batch/messages.ts";
 import { createPool, type Pool } from "../src/batch/pool.ts";
@@ -108,15 +109,16 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
   const split = { kind: "email", form: setup.form, body, itemsMax, chunkItems: setup.chunk } as const;
   const cut = await beginCut((tell) => pool.run("split", split, { tell }));
   if (!cut.ok) throw new Error(cut.message);
-  const deadlineMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
-  const factsWith = gather({ deep: false, dns: true, deadlineMs });
+  const deadline = systemClock.monotonic() + TASK_TIMEOUT_MS;
+  const { signal } = new AbortController();
+  const factsOf = gather({ deep: false, dns: true, deadlineMs: () => deadline, signal });
   const judge = async ({ items, repeats, newDomains, domainNumbers, position }: Chunk) =>
     await pool.run("judge", {
       kind: "email",
       items,
       repeats,
       domainNumbers,
-      facts: await factsWith({ newDomains, domainNumbers }),
+      facts: domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers }),
       country: null,
       separator: ",",
       continues: position > 0,

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import { createKeyRing, type KeyRing } from "./accounts/key-ring.ts";
 import { createChunkJudge } from "./batch/chunk-judge.ts";
-import { createFactsBoard, createGatherFacts } from "./batch/facts-board.ts";
+import { createFactsBoard } from "./batch/facts-board.ts";
+import { createGatherFacts } from "./batch/gather-facts.ts";
 import { createPool, type Pool } from "./batch/pool.ts";
 import { type BatchRunner, createBatchRunner, waitingTasksMax } from "./batch/runner.ts";
 import { createSplitBatch } from "./batch/split.ts";
@@ -51,8 +52,8 @@ export type Parts = AsyncDisposable & {
 };
 
 const HOUR_MS = 3_600_000;
-/** Domains that one chunk has under way at a time. */
-const LOOKUPS_PER_CHUNK_MAX = 128;
+/** Domains that one batch looks up at a time: as many as keep the resolver busy, so that other callers need not queue behind it. */
+const LOOKUPS_PER_BATCH_MAX = 256;
 const LIMITER_ENTRIES_MAX = 100_000;
 
 /** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
@@ -175,7 +176,7 @@ export function openBatches(
   const judge = createChunkJudge();
   const runner = createBatchRunner({
     pool,
-    gatherFacts: createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_PER_CHUNK_MAX),
+    gatherFacts: createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_PER_BATCH_MAX),
     clock,
     inline: { split: createSplitBatch(), judge: judge.judge, failed: judge.failed },
     settings: {

@@ -1,7 +1,6 @@
-import { move, transferableSymbol, valueSymbol } from "piscina";
 import type { JudgeOutcome, JudgeTask } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
-import { createSplitTask } from "../../src/batch/thread-messages.ts";
+import { createJudgeTask, createSplitTask } from "../../src/batch/thread-tasks.ts";
 
 /** The tasks of workers/batch.ts with a verifier that verifies nothing: every result is one text of a given size. */
 
@@ -11,17 +10,7 @@ const result = json.replace(/"}$/, `${"x".repeat(size - json.length)}"}`);
 
 export const split = createSplitTask(createSplitBatch());
 export const ping = () => "pong";
-export const judge = (task: JudgeTask) => {
-  const outcome = judgeNothing(task);
-  return move({
-    get [transferableSymbol]() {
-      return [outcome.bytes.buffer];
-    },
-    get [valueSymbol]() {
-      return outcome;
-    },
-  });
-};
+export const judge = createJudgeTask(judgeNothing);
 
 /** Reads the items as a verifier has to, and repeats the text for each of them. */
 function judgeNothing({ items, repeats, separator, continues }: JudgeTask): JudgeOutcome {

@@ -1,7 +1,7 @@
 import { createChunkJudge } from "../../src/batch/chunk-judge.ts";
 import type { JudgeTask } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
-import { createSplitTask } from "../../src/batch/thread-messages.ts";
+import { createSplitTask } from "../../src/batch/thread-tasks.ts";
 
 /** Results go back as text that is copied, for comparison with bytes that change hands. */
 

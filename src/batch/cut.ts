@@ -13,68 +13,87 @@ export type Cut = BatchHead & {
 /** A batch that is being cut, or the refusal of its body. */
 export type CutOutcome = ({ readonly ok: true } & Cut) | Extract<SplitOutcome, { ok: false }>;
 
+type Cutting = (tell: (event: SplitEvent) => void) => Promise<SplitOutcome> | SplitOutcome;
+
 /**
- * Begins to cut a body, and answers as soon as it is known what it is. Where `work` begins anew, as after the end of
- * its thread, it tells the same once more; that is passed over.
+ * Begins to cut a body, and answers as soon as it is known what it is. Where the cutting begins anew, as after the end
+ * of its thread, it tells the same once more; that is passed over.
  */
-export async function beginCut(
-  work: (tell: (event: SplitEvent) => void) => Promise<SplitOutcome> | SplitOutcome,
-): Promise<CutOutcome> {
-  const began = Promise.withResolvers<CutOutcome>();
-  const whole = Promise.withResolvers<BatchTotals>();
+export async function beginCut(cutting: Cutting): Promise<CutOutcome> {
+  const receiver = createReceiver();
+  void follow(cutting, receiver);
+  return await receiver.outcome;
+}
+
+async function follow(cutting: Cutting, { tell, end, fail }: Receiver): Promise<void> {
+  try {
+    end(await cutting(tell));
+  } catch (error) {
+    fail(error);
+  }
+}
+
+type Receiver = ReturnType<typeof createReceiver>;
+
+/** Knows nothing of the cutting, which holds the body: chunks are taken for as long as the reply is read. */
+function createReceiver() {
+  const outcome = Promise.withResolvers<CutOutcome>();
+  const totals = Promise.withResolvers<BatchTotals>();
   // Whoever takes the chunks or the totals hears of it.
-  whole.promise.catch(() => undefined);
-  const chunks: Chunk[] = [];
-  let itemsTold = 0;
+  totals.promise.catch(() => undefined);
+  const waiting: Chunk[] = [];
+  let itemsExpected: number | null = null;
+  let itemsReceived = 0;
   let hasEnded = false;
-  let news = Promise.withResolvers<void>();
+  let arrival = Promise.withResolvers<void>();
 
   function tell(event: SplitEvent): void {
     if ("head" in event) {
-      began.resolve({
-        ok: true,
-        ...event.head,
-        chunks: told(),
-        totals: whole.promise,
-        hasEnded: () => hasEnded,
-      });
+      itemsExpected = event.head.count;
+      const cut = { ...event.head, chunks: received(), totals: totals.promise, hasEnded: () => hasEnded };
+      outcome.resolve({ ok: true, ...cut });
       return;
     }
     for (const chunk of event.chunks) {
-      if (chunk.position !== itemsTold) continue;
-      chunks.push(chunk);
-      itemsTold += chunk.count;
+      if (chunk.position !== itemsReceived) continue;
+      waiting.push(chunk);
+      itemsReceived += chunk.count;
     }
-    news.resolve();
-    news = Promise.withResolvers();
+    arrival.resolve();
+    arrival = Promise.withResolvers();
   }
 
-  async function* told(): AsyncGenerator<Chunk, void, undefined> {
+  async function* received(): AsyncGenerator<Chunk, void, undefined> {
     for (;;) {
-      for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) yield chunk;
+      for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) yield chunk;
       if (hasEnded) break;
-      await news.promise;
+      await arrival.promise;
     }
-    await whole.promise;
+    await totals.promise;
   }
 
-  async function cut(): Promise<void> {
-    try {
-      const outcome = await work(tell);
-      if (outcome.ok) whole.resolve({ distinct: outcome.distinct });
-      else {
-        began.resolve(outcome);
-        whole.reject(new Error(outcome.message));
-      }
-    } catch (error) {
-      began.reject(error);
-      whole.reject(error);
-    } finally {
-      hasEnded = true;
-      news.resolve();
+  function end(last: SplitOutcome): void {
+    if (!last.ok) {
+      outcome.resolve(last);
+      fail(new Error(last.message));
+    } else if (itemsReceived !== itemsExpected) {
+      fail(new Error(`${itemsReceived} items of ${itemsExpected} were cut`));
+    } else {
+      totals.resolve({ distinct: last.distinct });
+      close();
     }
   }
 
-  void cut();
-  return await began.promise;
+  function fail(error: unknown): void {
+    outcome.reject(error);
+    totals.reject(error);
+    close();
+  }
+
+  function close(): void {
+    hasEnded = true;
+    arrival.resolve();
+  }
+
+  return { outcome: outcome.promise, tell, end, fail };
 }

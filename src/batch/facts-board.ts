@@ -1,6 +1,5 @@
-import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
-import { type Board, NO_DOMAIN, NUMBERS_PER_PLACE, PLACE_BYTES } from "./messages.ts";
-import type { GatherFacts } from "./runner.ts";
+import type { KnownDomain } from "../domains/facts.ts";
+import type { Board } from "./messages.ts";
 
 /**
  * Memory that the threads share, to which the facts of a domain are written once: a batch then only says where
@@ -22,8 +21,6 @@ export type Place = {
 const BOARD_BYTES = 128 * 1024;
 /** Facts on boards older than these are written again when they are needed. */
 const BOARDS_MAX = 128;
-/** Room for the places of a batch's domains at first. */
-const DOMAINS_FIRST = 256;
 
 /** A board is only ever added to, and a full one is followed by another. */
 export function createFactsBoard(boardBytes = BOARD_BYTES, boardsMax = BOARDS_MAX): FactsBoard {
@@ -55,72 +52,5 @@ export function createFactsBoard(boardBytes = BOARD_BYTES, boardsMax = BOARDS_MA
       known.set(domain, place);
       return place;
     },
-  };
-}
-
-/** Gathers the facts of batches' domains, looking up at most `lookupsMax` of a chunk at a time. */
-export function createGatherFacts(
-  source: DomainFactsSource,
-  factsBoard: FactsBoard,
-  lookupsMax: number,
-): GatherFacts {
-  return (options) => {
-    const boards: Board[] = [];
-    let capacity = 0;
-    let boardOf = new Uint32Array(0);
-    let places = new SharedArrayBuffer(0);
-    let numbers = new Float64Array(places);
-    let taken = 0;
-    let before: Promise<unknown> = Promise.resolve();
-
-    /** Makes room for so many domains. Threads keep what they were handed: it has all that they need. */
-    function makeRoom(domainCount: number): void {
-      if (domainCount <= capacity) return;
-      capacity = Math.max(DOMAINS_FIRST, capacity * 2, domainCount);
-      places = new SharedArrayBuffer(capacity * PLACE_BYTES);
-      const wider = new Float64Array(places);
-      wider.set(numbers);
-      numbers = wider;
-      const boardsOf = new Uint32Array(capacity);
-      boardsOf.set(boardOf);
-      boardOf = boardsOf;
-    }
-
-    function note(number: number, domain: KnownDomain): void {
-      const { board, key, start, end } = factsBoard.place(domain);
-      numbers.set([key, start, end], number * NUMBERS_PER_PLACE);
-      // A domain met before is on an older board: there are few.
-      let at = boards.lastIndexOf(board);
-      if (at === -1) at = boards.push(board) - 1;
-      boardOf[number] = at;
-    }
-
-    /** The boards that a chunk needs, in the order of their keys. */
-    function boardsFor(domainNumbers: Uint32Array): Board[] {
-      const isNeeded = new Uint8Array(boards.length);
-      for (const number of domainNumbers) if (number !== NO_DOMAIN) isNeeded[boardOf[number] ?? 0] = 1;
-      return boards.filter((_, at) => isNeeded[at] === 1).sort((a, b) => a.firstKey - b.firstKey);
-    }
-
-    return async ({ newDomains, domainNumbers }) => {
-      const unknown: { readonly number: number; readonly domain: string }[] = [];
-      const added = newDomains === "" ? [] : newDomains.split("\n");
-      makeRoom(taken + added.length);
-      for (const domain of added) {
-        const number = taken++;
-        const known = source.knownDomain(domain, options);
-        if (known === undefined) unknown.push({ number, domain });
-        else note(number, known);
-      }
-      const lookUpInTurn = async () => {
-        for (let next = unknown.pop(); next !== undefined; next = unknown.pop()) {
-          note(next.number, await source.findDomain(next.domain, options));
-        }
-      };
-      const lookups = Array.from({ length: Math.min(lookupsMax, unknown.length) }, lookUpInTurn);
-      before = Promise.all([before, ...lookups]);
-      await before;
-      return { boards: domainNumbers === null ? [] : boardsFor(domainNumbers), places };
-    };
   };
 }

@@ -22,7 +22,7 @@ export async function* inOrder<In, Out>(
   for (const result of window) yield await result;
 }
 
-/** Begins to take from a source at once: the first item is under way before anyone asks for it. */
+/** Begins to take from a source at once: whatever leads up to its first item is under way before anyone asks for it. */
 export function begun<Item>(
   source: AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {

@@ -1,11 +1,12 @@
-import { MessageChannel, type MessagePort } from "node:worker_threads";
-import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
+import { MessageChannel } from "node:worker_threads";
+import { Piscina } from "piscina";
 import type { Clock } from "../clock.ts";
+import { handOver } from "./hand-over.ts";
 import type { JudgeOutcome, JudgeTask, SplitEvent, SplitOutcome, SplitTask } from "./messages.ts";
 
 /** What the worker threads can do: the named exports of the worker file. */
 export type PoolTasks = {
-  /** Tells of its work by a port: see thread-messages.ts. */
+  /** Tells of its work by a port: see thread-tasks.ts. */
   readonly split: {
     readonly task: SplitTask;
     readonly outcome: SplitOutcome;
@@ -93,7 +94,8 @@ export function createPool(settings: PoolSettings): Pool {
     try {
       if (tell === undefined) return await piscina.run(task, { name, signal });
       using heard = hear(tell, signal);
-      const outcome = await piscina.run(withPort(task, heard.port), { name, signal });
+      const { port } = heard;
+      const outcome = await piscina.run(handOver({ ...task, port }, port), { name, signal });
       await heard.all;
       return outcome;
     } finally {
@@ -152,18 +154,6 @@ function hear<Event>(tell: (event: Event) => void, signal: AbortSignal) {
     else tell(event);
   });
   return { port: port2, all: promise, [Symbol.dispose]: () => port1.close() };
-}
-
-/** A task that takes the port along. */
-function withPort(task: object, port: MessagePort) {
-  return move({
-    get [transferableSymbol]() {
-      return [port];
-    },
-    get [valueSymbol]() {
-      return { ...task, port };
-    },
-  });
 }
 
 /** As many places as threads, and a first-come queue before them, so that a task's deadline starts when it runs. */

@@ -1,8 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { beginCut, type Cut, type CutOutcome } from "./cut.ts";
+import type { GatherFacts } from "./gather-facts.ts";
 import { inOrder } from "./in-order.ts";
-import type { BatchKind, Chunk, FactsOnBoards, JudgeOutcome, JudgeTask, SplitTask } from "./messages.ts";
+import type { BatchKind, Chunk, JudgeOutcome, JudgeTask, SplitTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
 import type { SplitBatch } from "./split.ts";
 
@@ -14,16 +15,6 @@ export type JudgeOptions = {
   readonly separator: "," | "\n";
 };
 
-/**
- * Begins to find the facts of a batch's mail domains. What it returns takes the chunks in turn, and answers when the
- * domains of a chunk and of all before it are found. `deadlineMs` is on the monotonic clock.
- */
-export type GatherFacts = (options: {
-  readonly deep: boolean;
-  readonly dns: boolean;
-  readonly deadlineMs: number;
-}) => (chunk: Pick<Chunk, "newDomains" | "domainNumbers">) => Promise<FactsOnBoards>;
-
 export type BatchRunner = {
   /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
   readonly enter: () => Disposable;
@@ -32,7 +23,7 @@ export type BatchRunner = {
   /** Judges chunks side by side and yields what they come to in order; reading slowly slows the work down. */
   readonly judge: (
     kind: BatchKind,
-    cut: Pick<Cut, "chunks" | "hasEnded">,
+    cut: Pick<Cut, "chunks" | "totals" | "hasEnded">,
     options: JudgeOptions,
     signal: AbortSignal,
   ) => AsyncGenerator<JudgeOutcome, void, undefined>;
@@ -63,7 +54,7 @@ const CHUNK_ITEMS = 1000;
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
 
-/** Chunks that are judged while the rest is being cut: the threads that do not cut have nothing else to do. */
+/** Chunks of a batch that are judged before all of it is cut: a thread is free for them unless others want it. */
 const CHUNKS_AHEAD_OF_CUT = 16;
 
 /** One chunk in each thread, one waiting for each, and one whose domains are being looked up. */
@@ -91,15 +82,16 @@ export function createBatchRunner({
     kind: BatchKind,
     chunk: Chunk,
     options: JudgeOptions,
-    factsWith: ReturnType<GatherFacts>,
+    factsOf: ReturnType<GatherFacts>,
     signal: AbortSignal,
   ): Promise<JudgeOutcome> {
+    const { domainNumbers } = chunk;
     const task: JudgeTask = {
       kind,
       items: chunk.items,
       repeats: chunk.repeats,
-      domainNumbers: chunk.domainNumbers,
-      facts: chunk.domainNumbers === null ? null : await factsWith(chunk),
+      domainNumbers,
+      facts: domainNumbers === null ? null : await factsOf({ newDomains: chunk.newDomains, domainNumbers }),
       country: options.country,
       separator: options.separator,
       continues: chunk.position > 0,
@@ -131,11 +123,20 @@ export function createBatchRunner({
         ? await beginCut((tell) => inline.split(whole, tell))
         : await beginCut((tell) => pool.run("split", whole, { tell }));
     },
-    judge(kind, { chunks, hasEnded }, options, signal) {
-      const deadlineMs = clock.monotonic() + settings.lookupTimeoutMs;
-      const factsWith = gatherFacts({ ...options, deadlineMs });
+    judge(kind, { chunks, totals, hasEnded }, options, signal) {
+      // A body that takes long to cut takes nothing from the time for its look-ups.
+      let cutEndedMs: number | null = null;
+      totals.then(
+        () => {
+          cutEndedMs = clock.monotonic();
+        },
+        () => undefined,
+      );
+      const deadlineMs = () => (cutEndedMs ?? clock.monotonic()) + settings.lookupTimeoutMs;
+      const { deep, dns } = options;
+      const factsOf = gatherFacts({ deep, dns, deadlineMs, signal });
       const ahead = () => (hasEnded() ? windowMax : Math.max(windowMax, CHUNKS_AHEAD_OF_CUT));
-      return inOrder(chunks, ahead, (chunk) => judgeChunk(kind, chunk, options, factsWith, signal));
+      return inOrder(chunks, ahead, (chunk) => judgeChunk(kind, chunk, options, factsOf, signal));
     },
     underWay: () => underWay,
   };

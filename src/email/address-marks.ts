@@ -19,7 +19,7 @@ const MARKS: { readonly [character: string]: number } = {
 
 const marksOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code >= 0x41 && code <= 0x5a) return UPPER_CASE;
-  if (code < 0x20 || code === 0x7f) return ESCAPED;
+  if (code < 0x20) return ESCAPED;
   return MARKS[String.fromCharCode(code)] ?? 0;
 });
 

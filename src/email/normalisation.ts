@@ -1,3 +1,4 @@
+import { localPartIn } from "./address.ts";
 import { DOT, HYPHEN, marksOf, NOT_ASCII, PLUS, UNDERSCORE, UPPER_CASE } from "./address-marks.ts";
 import type { NormalisationRule, Provider } from "./providers.ts";
 
@@ -35,7 +36,7 @@ export function keyOfAddress(
     (domainMarks & NOT_LOWER) === 0 &&
     address.length - at - 1 === domain.length &&
     keepsDomain(domain, normalisation);
-  return isKey ? address : normalizedAddress(address.slice(0, at).normalize("NFC"), domain, normalisation);
+  return isKey ? address : normalizedAddress(localPartIn(address), domain, normalisation);
 }
 
 const NOT_LOWER = UPPER_CASE | NOT_ASCII;

@@ -2,7 +2,7 @@
  * A quick no to most texts: whether the ASCII letters of the text up to `end`, whatever stands between them passed
  * over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read
  * as lower, and a character that is not ASCII makes a maybe of all that could still be a word. Of the texts that
- * begin with no word about one in a hundred is not denied either.
+ * begin with no word about one in twenty is not denied either.
  */
 export type WordFilter = (text: string, end: number) => boolean;
 
@@ -43,7 +43,7 @@ function mark(bits: Uint32Array, word: string): void {
   bits[at] = (bits[at] ?? 0) | (1 << (beginning & 31));
 }
 
-/** Letters in a row as one number below `BITS`, which five of them share with others. */
+/** Letters in a row as one number below `BITS`, which four or more share with others. */
 function withLetter(beginning: number, letter: number): number {
   return (beginning * 27 + letter) & (BITS - 1);
 }

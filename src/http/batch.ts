@@ -1,4 +1,5 @@
 import type { Account } from "../accounts/key-ring.ts";
+import type { Cut } from "../batch/cut.ts";
 import { begun } from "../batch/in-order.ts";
 import type { BatchKind, BodyForm } from "../batch/messages.ts";
 import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
@@ -46,7 +47,7 @@ export type BatchRouteParts = {
 /** Replies of up to so many chunks are made whole before their headers leave, which then tell the exact units. */
 const WHOLE_CHUNKS_MAX = 2;
 
-/** A POST of a batch: cut, reserve, look up, judge, and stream; each chunk is charged before its bytes leave. */
+/** A POST of a batch: cut and judged at once, reserved, and streamed; each chunk is charged before its bytes leave. */
 export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler {
   return async (call) => {
     const account = parts.guard.admit(call);
@@ -70,7 +71,7 @@ type Sent = {
 };
 
 async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Promise<Reply> {
-  const { call, account, form, query, body, entry } = sent;
+  const { call, account, form, body, entry } = sent;
   const stop = new AbortController();
   using cleanUp = new DisposableStack();
   cleanUp.use(parts.runner.enter());
@@ -78,13 +79,11 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   const itemsMax = account.plan.maxBatchSize;
   const cut = await parts.runner.split({ kind: route.kind, form, body: body.bytes, itemsMax });
   if (!cut.ok) throw new ApiError(cut.code, cut.message);
-  const settings = { ...query, ...cut.options };
-  route.check(settings);
-  const unitsPerItem = route.unitsPerItem(settings);
   const lines = acceptsLines(call.request);
-  const judged = parts.runner.judge(route.kind, cut, judgeOptions(settings, lines), stop.signal);
-  // Where all items can be paid for, repeats too, they are judged while it is still being found out which are repeats.
-  const results = parts.meter.covers(account, cut.count * unitsPerItem) ? begun(judged) : judged;
+  const { results, unitsPerItem } = await judgeWhileCut(parts, route, sent, cut, {
+    lines,
+    signal: stop.signal,
+  });
   const { distinct } = await cut.totals;
   // Its items live on in the chunks.
   body[Symbol.dispose]();
@@ -96,6 +95,29 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   if (entry !== null) return await answerKept(run, entry);
   if (cut.chunkCount <= WHOLE_CHUNKS_MAX) return await answerWhole(run);
   return await answerStreamed(run, cleanUp, parts.readerStallMs);
+}
+
+/** Begins to judge, and answers when all is cut, however it answers: until then the body and its thread are in use. */
+async function judgeWhileCut(
+  { runner, meter }: BatchRouteParts,
+  route: BatchRoute,
+  { query, account }: Sent,
+  cut: Cut,
+  { lines, signal }: { readonly lines: boolean; readonly signal: AbortSignal },
+): Promise<Pick<BatchRun, "results" | "unitsPerItem">> {
+  try {
+    const settings = { ...query, ...cut.options };
+    route.check(settings);
+    const unitsPerItem = route.unitsPerItem(settings);
+    const results = runner.judge(route.kind, cut, judgeOptions(settings, lines), signal);
+    // Only where repeats could be paid for, too: which items are repeats is known when all is cut.
+    return {
+      unitsPerItem,
+      results: meter.covers(account, cut.count * unitsPerItem) ? begun(results) : results,
+    };
+  } finally {
+    await cut.totals.catch(() => undefined);
+  }
 }
 
 function judgeOptions({ deep = false, dns = true, country }: BatchSettings, lines: boolean): JudgeOptions {

@@ -29,6 +29,7 @@ export function byteStream(
         clearTimeout(stall);
         try {
           const { done, value } = await source.next();
+          if (ended) return;
           if (done === true) {
             end(true);
             controller.close();
@@ -36,6 +37,8 @@ export function byteStream(
           }
           controller.enqueue(value);
         } catch (error) {
+          // The reader left meanwhile, and what the source needs was taken from it.
+          if (ended) return;
           options.onError(error);
           end(false);
           controller.error(new Error("The source of the reply failed"));

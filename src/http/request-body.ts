@@ -16,8 +16,10 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Uin
   return readParts(request, bytesMax, () => {});
 }
 
-/** A body that is held in memory, until it is disposed of. */
+/** A body that is held in memory until it is disposed of; then it has no bytes, however long it is kept itself. */
 export type HeldBody = Disposable & { readonly bytes: Uint8Array };
+
+const NO_BYTES = new Uint8Array(0);
 
 /** Reads the large bodies of all calls, within what they may hold together. */
 export type BodyReader = {
@@ -69,7 +71,16 @@ export function createBodyReader({
         taken += bytes;
       };
       try {
-        return { bytes: await fill(request, take), [Symbol.dispose]: release };
+        let bytes = await fill(request, take);
+        return {
+          get bytes() {
+            return bytes;
+          },
+          [Symbol.dispose]() {
+            bytes = NO_BYTES;
+            release();
+          },
+        };
       } catch (error) {
         release();
         throw error;

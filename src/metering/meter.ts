@@ -27,7 +27,7 @@ export type Meter = {
    * the account's spend limit, `overloaded` where too many charges wait for the disk.
    */
   readonly reserve: (account: MeteredAccount, units: number) => Reservation;
-  /** Whether so many units could be held now. */
+  /** Whether the account has so many units left now. Nothing is held: `reserve` may still refuse them. */
   readonly covers: (account: MeteredAccount, units: number) => boolean;
   /** Counts a call of no units; on disk within a second. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import type { EmailVerification } from "../../src/email/email-verification.ts";
 import { accountOf, emailBatchOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
@@ -163,7 +164,7 @@ describe("402", () => {
 });
 
 describe("a reader that leaves", () => {
-  test("stops the work: what was judged is charged, the rest is not", async () => {
+  test("stops the work: what was judged is charged, the rest is not, and it is no bug", async () => {
     const emails = Array.from({ length: 100_000 }, (_, n) => `leaver${n}@d${n % 100}.many.com`);
     const leaver = await server.signUp();
     const reply = await server.call("/v1/email/batch", { key: leaver, body: { emails } });
@@ -180,5 +181,19 @@ describe("a reader that leaves", () => {
     }
     expect(now).toBeGreaterThan(0);
     expect(now).toBeLessThan(100_000);
+    expect(server.logged().filter(({ event }) => event === "bug")).toEqual([]);
+  });
+
+  test("while the body is still coming is no bug either", async () => {
+    const leaver = await server.signUp();
+    const head = `POST /v1/email/batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${leaver}\r\nContent-Type: application/json\r\n`;
+    for (const rest of ["Content-Length: 1000000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"]) {
+      const connection = connect(Number(new URL(server.url).port), "127.0.0.1");
+      connection.write(head + rest);
+      await Bun.sleep(50);
+      connection.destroy();
+    }
+    await Bun.sleep(100);
+    expect(server.logged().filter(({ event }) => event === "bug")).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createChunkJudge } from "../../src/batch/chunk-judge.ts";
 import { createFactsBoard } from "../../src/batch/facts-board.ts";
+import { createJudgements } from "../../src/batch/judgements.ts";
 import {
   type BatchKind,
   type FactsOnBoards,
@@ -130,6 +131,20 @@ describe("a chunk", () => {
       "check_failed",
     ]);
     expect(outcome.chargeable).toBe(1);
+  });
+});
+
+describe("judgements of domains", () => {
+  test("are those of the domain that is asked for, also where there are more than are remembered", () => {
+    const names = Array.from({ length: 50 }, (_, n) => `d${n}.com`);
+    const facts = known(...names.map((name) => [name, EXCHANGE] as const));
+    const domainNumbers = Uint32Array.from(names, (_, number) => number);
+    const judgementAt = createJudgements(8)({ facts, domainNumbers });
+    for (let round = 0; round < 3; round += 1) {
+      expect(names.map((_, position) => judgementAt(position)?.domain)).toEqual(names);
+    }
+    expect(judgementAt(49)).toBe(judgementAt(49));
+    expect(judgementAt(50)).toBeUndefined();
   });
 });
 

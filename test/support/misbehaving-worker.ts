@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { JudgeTask, SplitTask } from "../../src/batch/messages.ts";
-import type { Telling } from "../../src/batch/thread-messages.ts";
+import type { Telling } from "../../src/batch/thread-tasks.ts";
 import { judge as judgeWell, split as splitWell } from "../../workers/batch.ts";
 
 // The worker of batches, except that a chunk or a body which names one of these words ends badly.

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { createFactsBoard, type Place } from "../../src/batch/facts-board.ts";
+import { createGatherFacts } from "../../src/batch/gather-facts.ts";
+import { type FactsOnBoards, NO_DOMAIN, NUMBERS_PER_PLACE } from "../../src/batch/messages.ts";
+import type { DomainFactsSource, FactsOptions, KnownDomain } from "../../src/domains/facts.ts";
+
+const known = (domain: string): KnownDomain => {
+  const facts = {
+    domain,
+    mail: { state: "not_checked" as const },
+    lists: { disposable: null, freeProvider: false },
+  };
+  return { json: JSON.stringify(facts), judgement: null };
+};
+
+const read = ({ board, start, end }: Place) => Buffer.from(board.memory).toString("utf8", start, end);
+
+describe("the facts of a batch", () => {
+  /** Knows the domains that begin with a k; the others are answered when the test says so. */
+  function source() {
+    const answers = new Map<string, () => void>();
+    const findDomain = (domain: string) =>
+      new Promise<KnownDomain>((resolve) => answers.set(domain, () => resolve(known(domain))));
+    const knownDomain = (domain: string) => (domain.startsWith("k") ? known(domain) : undefined);
+    return { answers, source: { findDomain, knownDomain } as unknown as DomainFactsSource };
+  }
+  const { signal } = new AbortController();
+  const options = { deep: false, dns: true, deadlineMs: () => Number.POSITIVE_INFINITY, signal };
+
+  const chunk = (newDomains: string, ...numbers: readonly number[]) => ({
+    newDomains,
+    domainNumbers: Uint32Array.from(numbers),
+  });
+
+  function domainAt({ boards, places }: FactsOnBoards, number: number): string | null {
+    const [key = 0, start = 0, end = 0] = new Float64Array(places).subarray(number * NUMBERS_PER_PLACE);
+    const board = boards.findLast(({ firstKey }) => firstKey <= key);
+    return board === undefined ? null : JSON.parse(read({ board, key, start, end })).domain;
+  }
+
+  const domainsOn = (facts: FactsOnBoards, count: number) =>
+    Array.from({ length: count }, (_, number) => domainAt(facts, number));
+
+  test("stand by the numbers of the domains, whatever is answered first, on whichever board", async () => {
+    const { answers, source: facts } = source();
+    const gather = createGatherFacts(facts, createFactsBoard(200), 8);
+    const factsOf = gather(options);
+    const first = factsOf(chunk("a.com\nk1.com\nb.com", 0, 1, 2, NO_DOMAIN));
+    const second = factsOf(chunk("k2.com\nc.com", 0, 1, 2, 3, 4));
+    for (const domain of ["c.com", "b.com", "a.com"]) answers.get(domain)?.();
+    expect(domainsOn(await second, 5)).toEqual(["a.com", "k1.com", "b.com", "k2.com", "c.com"]);
+    expect(domainsOn(await first, 3)).toEqual(["a.com", "k1.com", "b.com"]);
+  });
+
+  test("are handed to a chunk when those of the chunks before it are known too", async () => {
+    const { answers, source: facts } = source();
+    const factsOf = createGatherFacts(facts, createFactsBoard(), 8)(options);
+    void factsOf(chunk("a.com", 0));
+    let isHanded = false;
+    const later = factsOf(chunk("k.com", 0, 1)).then((on) => {
+      isHanded = true;
+      return on;
+    });
+    await Bun.sleep(0);
+    expect(isHanded).toBe(false);
+    answers.get("a.com")?.();
+    expect(domainsOn(await later, 2)).toEqual(["a.com", "k.com"]);
+  });
+
+  test("are handed over with the boards that the chunk needs, in the order of their keys", async () => {
+    const factsBoard = createFactsBoard(200);
+    const facts = [known("k1.com"), known("k2.com"), known("k3.com")];
+    for (const domain of facts) factsBoard.place(domain);
+    const knownDomain = (domain: string) => facts.find((one) => JSON.parse(one.json).domain === domain);
+    const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBoard, 8);
+    const factsOf = gather(options);
+    const all = await factsOf(chunk("k3.com\nk1.com\nk2.com", 0, 1, 2));
+    const keys = all.boards.map(({ firstKey }) => firstKey);
+    expect(keys.length).toBeGreaterThan(1);
+    expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+    expect(domainsOn(all, 3)).toEqual(["k3.com", "k1.com", "k2.com"]);
+    expect((await factsOf(chunk("", 1, 1))).boards.length).toBe(1);
+    expect((await factsOf(chunk("", NO_DOMAIN))).boards).toEqual([]);
+  });
+
+  test("stand by keys of more than 32 bits in a server that has run for long", async () => {
+    const text = known("a.com").json;
+    const memory = new SharedArrayBuffer(1000);
+    Buffer.from(memory).write(text);
+    const place = { board: { firstKey: 2 ** 32 - 1, memory }, key: 2 ** 32, start: 0, end: text.length };
+    const gather = createGatherFacts(source().source, { place: () => place }, 8);
+    expect(domainsOn(await gather(options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
+  });
+
+  test("are looked up so many at a time and no more, in their order, however many chunks there are", async () => {
+    const { answers, source: facts } = source();
+    const factsOf = createGatherFacts(facts, createFactsBoard(), 2)(options);
+    const first = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
+    const second = factsOf(chunk("d.com\ne.com", 3, 4));
+    const answered = async (domain: string) => {
+      answers.get(domain)?.();
+      await Bun.sleep(0);
+      return [...answers.keys()].join(" ");
+    };
+    expect([...answers.keys()].join(" ")).toBe("a.com b.com");
+    expect(await answered("b.com")).toBe("a.com b.com c.com");
+    expect(await answered("a.com")).toBe("a.com b.com c.com d.com");
+    expect(await answered("d.com")).toBe("a.com b.com c.com d.com e.com");
+    await Promise.all([answered("c.com"), answered("e.com")]);
+    expect(domainsOn(await first, 3)).toEqual(["a.com", "b.com", "c.com"]);
+    expect(domainsOn(await second, 5)).toEqual(["a.com", "b.com", "c.com", "d.com", "e.com"]);
+  });
+
+  test("stand where they stood when there are more domains than there was room for", async () => {
+    const { source: facts } = source();
+    const factsOf = createGatherFacts(facts, createFactsBoard(2000), 8)(options);
+    const names = Array.from({ length: 1000 }, (_, n) => `k${n}.com`);
+    for (let from = 0; from < names.length; from += 100) {
+      const added = names.slice(from, from + 100);
+      const numbers = added.map((_, n) => from + n);
+      const asked = [0, Math.floor(from / 2), Math.max(0, from - 1), ...numbers];
+      const on = await factsOf(chunk(added.join("\n"), ...asked));
+      for (const number of asked) expect(domainAt(on, number)).toBe(names[number] ?? "");
+    }
+  });
+
+  test("are looked up with the deadline of the moment, and with the signal that ends them", async () => {
+    const asked: FactsOptions[] = [];
+    const findDomain = async (domain: string, given: FactsOptions) => {
+      asked.push(given);
+      return known(domain);
+    };
+    const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
+    let deadlineMs = 100;
+    const factsOf = createGatherFacts(
+      facts,
+      createFactsBoard(),
+      1,
+    )({ ...options, deadlineMs: () => deadlineMs });
+    await factsOf(chunk("a.com", 0));
+    deadlineMs = 200;
+    await factsOf(chunk("b.com", 1));
+    expect(asked).toEqual([
+      { deep: false, dns: true, deadlineMs: 100, signal },
+      { deep: false, dns: true, deadlineMs: 200, signal },
+    ]);
+  });
+
+  test("fail where a look-up fails, which none should, and keep nobody waiting", async () => {
+    const findDomain = () => Promise.reject(new Error("no facts"));
+    const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
+    const factsOf = createGatherFacts(facts, createFactsBoard(), 1)(options);
+    await expect(factsOf(chunk("a.com\nb.com", 0, 1))).rejects.toThrow("no facts");
+  });
+});
