@@ -55,7 +55,7 @@ const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
 
 /** Chunks of a batch that are judged before all of it is cut: a thread is free for them unless others want it. */
-const CHUNKS_AHEAD_OF_CUT = 16;
+const CHUNKS_AHEAD_OF_CUT = 32;
 
 /** One chunk in each thread, one waiting for each, and one whose domains are being looked up. */
 function chunksAhead(threads: number): number {

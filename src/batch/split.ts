@@ -1,6 +1,7 @@
 import { createAddressParser } from "../email/address.ts";
 import { type Item, readItems } from "./items.ts";
 import { type Chunk, NO_DOMAIN, type SplitEvent, type SplitOutcome, type SplitTask } from "./messages.ts";
+import { findRepeats } from "./repeats.ts";
 
 /**
  * Reads a batch body and cuts it into chunks: checks each item's type, marks repeats and lists the mail domains
@@ -20,39 +21,27 @@ export function createSplitBatch(): SplitBatch {
     if (!read.ok) return read;
     const { items, options } = read;
     tell({ head: { count: items.length, chunkCount: Math.ceil(items.length / task.chunkItems), options } });
-    const seen = new Set<string>();
+    const repeats = findRepeats(items);
     const domains = new Map<string, number>();
     let chunks: Chunk[] = [];
     let toldTogether = CHUNKS_TOLD_FIRST;
     for (let start = 0; start < items.length; start += task.chunkItems) {
       const slice = items.slice(start, start + task.chunkItems);
-      const repeats = markRepeats(slice, seen);
       const mail =
         task.kind === "email"
           ? numberDomains(slice, domains, mailDomainOf)
           : { newDomains: "", domainNumbers: null };
-      chunks.push({ position: start, items: JSON.stringify(slice), count: slice.length, repeats, ...mail });
+      const { length: count } = slice;
+      const chunk = { items: JSON.stringify(slice), count, repeats: repeats.inRun(start, start + count) };
+      chunks.push({ position: start, ...chunk, ...mail });
       if (chunks.length < toldTogether) continue;
       tell({ chunks });
       chunks = [];
       toldTogether *= 2;
     }
     if (chunks.length > 0) tell({ chunks });
-    return { ok: true, distinct: seen.size };
+    return { ok: true, distinct: repeats.distinct() };
   };
-}
-
-/** An item repeats another where its text is the same to the letter (and its type, for a document). */
-function markRepeats(items: readonly Item[], seen: Set<string>): number[] {
-  const repeats: number[] = [];
-  let position = 0;
-  for (const item of items) {
-    const before = seen.size;
-    seen.add(typeof item === "string" ? item : `${item[0] ?? ""}\n${item[1]}`);
-    if (seen.size === before) repeats.push(position);
-    position += 1;
-  }
-  return repeats;
 }
 
 /** Numbers the domains of the items on from those of earlier chunks. */

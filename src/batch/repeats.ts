@@ -1,0 +1,74 @@
+import type { Item } from "./items.ts";
+
+/** The items of a batch that repeat an earlier one. */
+export type Repeats = {
+  /**
+   * Ascending positions of the repeats in a run of items, counted from its start. To be asked for run after run, each
+   * from where the last ended.
+   */
+  readonly inRun: (start: number, end: number) => number[];
+  /** Items of the runs so far that are no repeats. */
+  readonly distinct: () => number;
+};
+
+/** Bits for each item: one in so many shares its print with another by chance. */
+const BITS_PER_ITEM_MIN = 8;
+
+/**
+ * Finds the items that repeat an earlier one: their text is the same to the letter (and their type, for a document).
+ * Most items share their print with no other, and so repeat none; only the others are remembered by their text. So
+ * it takes half the time of remembering all, and no choice of texts makes it longer than that.
+ */
+export function findRepeats(items: readonly Item[]): Repeats {
+  const mask = 2 ** Math.ceil(Math.log2(items.length * BITS_PER_ITEM_MIN + 32)) - 1;
+  const prints = new Uint32Array(items.length);
+  const met = new Uint32Array((mask + 1) / 32);
+  const shared = new Uint32Array((mask + 1) / 32);
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at] ?? "";
+    const print = printOf(typeof item === "string" ? item : item[1]) & mask;
+    prints[at] = print;
+    mark(isMarked(met, print) ? shared : met, print);
+  }
+
+  const texts = new Set<string>();
+  let distinct = 0;
+  const isRepeat = (at: number): boolean => {
+    if (!isMarked(shared, prints[at] ?? 0)) return false;
+    const before = texts.size;
+    texts.add(textOf(items[at] ?? ""));
+    return texts.size === before;
+  };
+
+  return {
+    inRun(start, end) {
+      const repeats: number[] = [];
+      for (let at = start; at < end; at++) {
+        if (isRepeat(at)) repeats.push(at - start);
+        else distinct += 1;
+      }
+      return repeats;
+    },
+    distinct: () => distinct,
+  };
+}
+
+function textOf(item: Item): string {
+  return typeof item === "string" ? item : `${item[0] ?? ""}\n${item[1]}`;
+}
+
+/** A number that is the same for texts that are the same. */
+function printOf(text: string): number {
+  let print = text.length;
+  for (let at = 0; at < text.length; at++) print = (Math.imul(print, 0x01000193) ^ text.charCodeAt(at)) | 0;
+  return print ^ (print >>> 15);
+}
+
+function isMarked(bits: Uint32Array, print: number): boolean {
+  return (((bits[print >>> 5] ?? 0) >>> (print & 31)) & 1) === 1;
+}
+
+function mark(bits: Uint32Array, print: number): void {
+  const at = print >>> 5;
+  bits[at] = (bits[at] ?? 0) | (1 << (print & 31));
+}
