@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BatchHead, BatchTotals, Chunk, SplitEvent, SplitOutcome } from "./messages.ts";
 
 /** A batch that is being cut. */
@@ -65,7 +66,11 @@ function createReceiver() {
 
   async function* received(): AsyncGenerator<Chunk, void, undefined> {
     for (;;) {
-      for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) yield chunk;
+      for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
+        yield chunk;
+        // Each is some work for this thread: other calls get in between.
+        if (waiting.length > 0) await nextTurn();
+      }
       if (hasEnded) break;
       await arrival.promise;
     }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
 import type { FactsBoard } from "./facts-board.ts";
 import {
@@ -18,7 +19,7 @@ export type GatherFacts = (options: {
   readonly dns: boolean;
   /** On the monotonic clock; asked for each look-up when it begins. */
   readonly deadlineMs: () => number;
-  /** Aborted, it ends the look-ups: what is not found by then stands as `timeout`. */
+  /** Aborted, it ends the look-ups: chunks that still wait for some fail. */
   readonly signal: AbortSignal;
 }) => (chunk: ChunkDomains) => Promise<FactsOnBoards>;
 
@@ -33,7 +34,7 @@ export function createGatherFacts(
 ): GatherFacts {
   return ({ deadlineMs, ...options }) => {
     const places = createPlaces(factsBoard);
-    const queue = createLookupQueue(lookupsMax, (domain) =>
+    const queue = createLookupQueue(lookupsMax, options.signal, (domain) =>
       source.findDomain(domain, { ...options, deadlineMs: deadlineMs() }),
     );
     let numbered = 0;
@@ -95,6 +96,8 @@ function createPlaces(factsBoard: FactsBoard) {
   };
 }
 
+const LOOKUPS_A_TURN = 128;
+
 type Waiting = {
   readonly domain: string;
   readonly found: (domain: KnownDomain) => void;
@@ -102,16 +105,34 @@ type Waiting = {
 };
 
 /** Looks domains up first come, first served, `lookupsMax` at a time. Bounded by the batch that asks. */
-function createLookupQueue(lookupsMax: number, findDomain: (domain: string) => Promise<KnownDomain>) {
+function createLookupQueue(
+  lookupsMax: number,
+  signal: AbortSignal,
+  findDomain: (domain: string) => Promise<KnownDomain>,
+) {
   const waiting: Waiting[] = [];
   let next = 0;
   let running = 0;
+  let pause: Promise<void> | null = null;
+
+  /** Where nothing is asked of the DNS, nothing else lets other calls in between. */
+  async function pauseForOthers(): Promise<void> {
+    await nextTurn();
+    pause = null;
+  }
 
   async function lookUpInTurn(): Promise<void> {
     running += 1;
     for (let one = waiting[next]; one !== undefined; one = waiting[next]) {
       next += 1;
-      await findDomain(one.domain).then(one.found, one.failed);
+      try {
+        signal.throwIfAborted();
+        one.found(await findDomain(one.domain));
+      } catch (error) {
+        one.failed(error);
+      }
+      if (next % LOOKUPS_A_TURN === 0) pause ??= pauseForOthers();
+      if (pause !== null) await pause;
     }
     running -= 1;
     waiting.length = 0;

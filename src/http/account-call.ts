@@ -60,7 +60,7 @@ export function accountCalls({ boundary, guard, meter, idempotent, bodyBytesMax 
         return idempotent.run(
           call,
           account,
-          bytes,
+          { bytes },
           async (entry) => {
             const outcome = make(account, parseJson(bytes), (made) => {
               entry?.keep({ status, headers: {}, body: JSON.stringify(bodyOf(made)) })();

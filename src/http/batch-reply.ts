@@ -10,6 +10,8 @@ import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
 /** A batch whose units are reserved. */
 export type BatchRun = {
   readonly call: Call;
+  /** Aborted when the call ends: nothing is judged or charged any more. */
+  readonly signal: AbortSignal;
   /** The words of the summary. */
   readonly statuses: readonly string[];
   readonly count: number;
@@ -86,6 +88,7 @@ async function* chargedParts(run: BatchRun): AsyncGenerator<Uint8Array, void, un
   const totals = newTotals();
   let started = false;
   for await (const outcomes of inGroups(run.results, CHUNKS_PER_CHARGE)) {
+    if (run.signal.aborted) return;
     const chargeable = outcomes.reduce((sum, outcome) => sum + outcome.chargeable, 0);
     await reservation.record({ endpoint, units: chargeable * unitsPerItem });
     if (!started) yield opening(run);

@@ -55,7 +55,7 @@ export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler
     const query = route.readQuery(call.request.url);
     using body = await parts.bodies.read(call.request);
     call.allowSilence(parts.readerStallMs);
-    return await parts.idempotent.run(call, account, body.bytes, (entry) =>
+    return await parts.idempotent.run(call, account, body, (entry) =>
       answer(parts, route, { call, account, form, query, body, entry }),
     );
   };
@@ -91,7 +91,18 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
   cleanUp.defer(() => reservation.release());
   const { statuses } = route;
   const { count } = cut;
-  const run: BatchRun = { call, statuses, count, distinct, reservation, unitsPerItem, results, lines };
+  const { signal } = stop;
+  const run: BatchRun = {
+    call,
+    signal,
+    statuses,
+    count,
+    distinct,
+    reservation,
+    unitsPerItem,
+    results,
+    lines,
+  };
   if (entry !== null) return await answerKept(run, entry);
   if (cut.chunkCount <= WHOLE_CHUNKS_MAX) return await answerWhole(run);
   return await answerStreamed(run, cleanUp, parts.readerStallMs);

@@ -37,8 +37,8 @@ export function byteStream(
           }
           controller.enqueue(value);
         } catch (error) {
-          // The reader left meanwhile, and what the source needs was taken from it.
-          if (ended) return;
+          // The reader left meanwhile, and the work was called off.
+          if (ended && error instanceof Error && error.name === "AbortError") return;
           options.onError(error);
           end(false);
           controller.error(new Error("The source of the reply failed"));

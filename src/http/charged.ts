@@ -71,7 +71,7 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
         const account = guard.admit(call);
         requireJson(call.request);
         const body = await readBytes(call.request, bodyBytesMax);
-        return idempotent.run(call, account, body, (entry) =>
+        return idempotent.run(call, account, { bytes: body }, (entry) =>
           answer(call, account, check.fromBody(parseJson(body)), entry),
         );
       },

@@ -15,12 +15,12 @@ import type { Reply } from "./reply.ts";
 export type Idempotent = {
   /**
    * Runs the work of a POST once per Idempotency-Key. The work gets the call whose reply it must keep beside its
-   * charge, or null where no key was sent.
+   * charge, or null where no key was sent. The body's holder is handed over, as the work may let the bytes go.
    */
   readonly run: (
     call: Call,
     account: Account,
-    body: Uint8Array,
+    body: { readonly bytes: Uint8Array },
     work: (entry: IdempotentCall | null) => Promise<Reply>,
     /** The reply holds a secret: it is kept encrypted with the key of the call, and replayed to that key alone. */
     options?: { readonly secret: boolean },
@@ -43,7 +43,7 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
     async run(call, account, body, work, options) {
       const header = call.request.headers.get("idempotency-key");
       if (header === null) return work(null);
-      const start = begin(call, account, header, body, options?.secret === true);
+      const start = begin(call, account, header, body.bytes, options?.secret === true);
       if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
       if (start.state === "mismatch") throw mismatch(start.differs);
       if (start.state === "replay") return replayed(start.reply);

@@ -146,6 +146,45 @@ describe("the facts of a batch", () => {
     ]);
   });
 
+  test("are looked up no more once the batch is given up, and whoever waits for them is told", async () => {
+    const { answers, source: facts } = source();
+    const stop = new AbortController();
+    const factsOf = createGatherFacts(facts, createFactsBoard(), 1)({ ...options, signal: stop.signal });
+    const found = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
+    stop.abort();
+    answers.get("a.com")?.();
+    await expect(found).rejects.toThrow("abort");
+    await Bun.sleep(0);
+    expect([...answers.keys()]).toEqual(["a.com"]);
+  });
+
+  test("let other work in between where none of them is waited for", async () => {
+    const findDomain = async (domain: string) => known(domain);
+    const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
+    const names = Array.from({ length: 2000 }, (_, n) => `d${n}.com`);
+    let turns = 0;
+    let isGathered = false;
+    const count = () => {
+      turns += 1;
+      if (!isGathered) setImmediate(count);
+    };
+    setImmediate(count);
+    await createGatherFacts(facts, createFactsBoard(), 256)(options)(chunk(names.join("\n"), 0));
+    isGathered = true;
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  test("fail where they cannot be placed, and keep nobody waiting", async () => {
+    const place = () => {
+      throw new RangeError("Out of memory");
+    };
+    const findDomain = async (domain: string) => known(domain);
+    const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
+    const factsOf = createGatherFacts(facts, { place }, 1)(options);
+    await expect(factsOf(chunk("a.com\nb.com", 0, 1))).rejects.toThrow("Out of memory");
+    await expect(factsOf(chunk("c.com", 2))).rejects.toThrow("Out of memory");
+  });
+
   test("fail where a look-up fails, which none should, and keep nobody waiting", async () => {
     const findDomain = () => Promise.reject(new Error("no facts"));
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;

@@ -69,7 +69,7 @@ function heldRunner() {
 }
 
 const body = new Uint8Array(100_000);
-const settle = () => Bun.sleep(1);
+const settle = () => Bun.sleep(5);
 
 async function cutHalf() {
   const held = heldRunner();

@@ -30,7 +30,7 @@ test("a reader who leaves while the next part is being made cuts the stream, and
     (async function* () {
       yield part;
       await making.promise;
-      throw new Error("nothing is left to make it of");
+      throw new DOMException("called off", "AbortError");
     })(),
   );
   await reader.read();
@@ -51,4 +51,22 @@ test("a source that fails breaks the stream off, and says why once", async () =>
   );
   await expect(reader.read()).rejects.toThrow("The source of the reply failed");
   expect(heard).toEqual(["failed: Error: no more", "cut"]);
+});
+
+test("what fails otherwise while the reader leaves is told all the same", async () => {
+  const making = Promise.withResolvers<void>();
+  const { reader, heard } = followed(
+    (async function* () {
+      yield part;
+      await making.promise;
+      throw new TypeError("a bug");
+    })(),
+  );
+  await reader.read();
+  const next = reader.read();
+  await Bun.sleep(0);
+  const leaving = reader.cancel();
+  making.resolve();
+  await Promise.allSettled([next, leaving]);
+  expect(heard).toEqual(["cut", "failed: TypeError: a bug"]);
 });
