@@ -20,15 +20,18 @@ const STEPS = [
   { ask: "free", plan: "scale", pending: "free" },
 ] as const;
 
+const CHANGES_PER_ROUND = ACCOUNTS_PER_ROUND * STEPS.length;
+
 type Told = { readonly key: string; changesAsked: number; changesTold: number; asked: number; told: number };
 
-async function changeUntilDead({ call }: Caller, told: Told): Promise<void> {
+async function changeUntilDead({ call }: Caller, told: Told, onTold: () => void): Promise<void> {
   for (const { ask } of STEPS) {
     told.changesAsked += 1;
     const reply = await call("/v1/account/plan", { key: told.key, body: { plan: ask } });
     await reply.json();
     expect(reply.status).toBe(200);
     told.changesTold += 1;
+    onTold();
   }
 }
 
@@ -60,9 +63,19 @@ test("kill -9 during plan changes leaves each account before or after a change, 
       })),
     );
     accounts.push(...fresh);
-    const work = fresh.flatMap((told) => [changeUntilDead(caller, told), chargeUntilDead(caller, told)]);
+    const kill = () => void server.end("SIGKILL");
+    // By turns at any moment, and among the changes, which a quick disk is done with in a few milliseconds.
+    let changesLeft = round % 2 === 0 ? Math.ceil(Math.random() * CHANGES_PER_ROUND) : Number.NaN;
+    const onTold = () => {
+      changesLeft -= 1;
+      if (changesLeft === 0) kill();
+    };
+    const work = fresh.flatMap((told) => [
+      changeUntilDead(caller, told, onTold),
+      chargeUntilDead(caller, told),
+    ]);
     const calling = Promise.allSettled(work);
-    setTimeout(() => void server.end("SIGKILL"), 2 + Math.random() * 250);
+    if (round % 2 === 1) setTimeout(kill, 2 + Math.random() * 250);
     for (const { status, reason } of (await calling) as { status: string; reason?: Error }[]) {
       // The connection of the killed server is the only failure there may be.
       if (status === "rejected") expect(reason).not.toHaveProperty("matcherResult");

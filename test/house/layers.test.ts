@@ -58,7 +58,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "swagger-ui-dist": ["src/http/docs.ts"],
   "drizzle-orm": ["src/store"],
   "bun:sqlite": ["src/store"],
-  piscina: ["src/batch/pool.ts", "workers/batch.ts"],
+  piscina: ["src/batch/pool.ts", "src/batch/hand-over.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
   "dns-packet": ["src/dns/zone.ts", "src/dns/fixture-responder.ts"],
   tldts: ["src/email", "src/domains", "src/data-refresh"],
