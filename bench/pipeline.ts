@@ -109,9 +109,9 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
   const split = { kind: "email", form: setup.form, body, itemsMax, chunkItems: setup.chunk } as const;
   const cut = await beginCut((tell) => pool.run("split", split, { tell }));
   if (!cut.ok) throw new Error(cut.message);
-  const deadline = systemClock.monotonic() + TASK_TIMEOUT_MS;
+  const endMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
   const { signal } = new AbortController();
-  const factsOf = gather({ deep: false, dns: true, deadlineMs: () => deadline, signal });
+  const factsOf = gather({ deep: false, dns: true, deadlineMs: () => endMs, signal });
   const judge = async ({ items, repeats, newDomains, domainNumbers, position }: Chunk) =>
     await pool.run("judge", {
       kind: "email",

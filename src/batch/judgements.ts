@@ -21,8 +21,9 @@ export function createJudgements(
     const board = boards.findLast(({ firstKey }) => firstKey <= key);
     if (board === undefined) throw new Error("facts on a board that was not handed over");
     const judgement = judgeDomain(JSON.parse(Buffer.from(board.memory).toString("utf8", start, end)));
-    keys[key % domainsMax] = key;
-    remembered[key % domainsMax] = judgement;
+    const slot = key % domainsMax;
+    keys[slot] = key;
+    remembered[slot] = judgement;
     return judgement;
   }
 

@@ -1,3 +1,4 @@
+import { bitTable, isBitSet, setBit } from "../email/bit-table.ts";
 import type { Item } from "./items.ts";
 
 /** The items of a batch that repeat an earlier one. */
@@ -20,21 +21,21 @@ const BITS_PER_ITEM_MIN = 8;
  * that takes a third of the time of remembering all. Linear, whatever the texts.
  */
 export function findRepeats(items: readonly Item[]): Repeats {
-  const mask = 2 ** Math.ceil(Math.log2(items.length * BITS_PER_ITEM_MIN + 32)) - 1;
+  const size = 2 ** Math.ceil(Math.log2(items.length * BITS_PER_ITEM_MIN + 32));
   const prints = new Uint32Array(items.length);
-  const met = new Uint32Array((mask + 1) / 32);
-  const shared = new Uint32Array((mask + 1) / 32);
+  const met = bitTable(size);
+  const shared = bitTable(size);
   for (let at = 0; at < items.length; at++) {
     const item = items[at] ?? "";
-    const print = printOf(typeof item === "string" ? item : item[1]) & mask;
+    const print = printOf(typeof item === "string" ? item : item[1]) & (size - 1);
     prints[at] = print;
-    mark(isMarked(met, print) ? shared : met, print);
+    setBit(isBitSet(met, print) ? shared : met, print);
   }
 
   const texts = new Set<string>();
   let distinct = 0;
   const isRepeat = (at: number): boolean => {
-    if (!isMarked(shared, prints[at] ?? 0)) return false;
+    if (!isBitSet(shared, prints[at] ?? 0)) return false;
     const before = texts.size;
     texts.add(textOf(items[at] ?? ""));
     return texts.size === before;
@@ -66,13 +67,4 @@ function printOf(text: string): number {
   let print = text.length;
   for (let at = 0; at < end; at++) print = (Math.imul(print, 0x01000193) ^ text.charCodeAt(at)) | 0;
   return print ^ (print >>> 15);
-}
-
-function isMarked(bits: Uint32Array, print: number): boolean {
-  return (((bits[print >>> 5] ?? 0) >>> (print & 31)) & 1) === 1;
-}
-
-function mark(bits: Uint32Array, print: number): void {
-  const at = print >>> 5;
-  bits[at] = (bits[at] ?? 0) | (1 << (print & 31));
 }

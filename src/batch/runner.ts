@@ -57,14 +57,16 @@ const INLINE_BYTES_MAX = 8192;
 /** Chunks of a batch that are judged before all of it is cut: a thread is free for them unless others want it. */
 const CHUNKS_AHEAD_OF_CUT = 32;
 
-/** One chunk in each thread, one waiting for each, and one whose domains are being looked up. */
-function chunksAhead(threads: number): number {
-  return threads * 2 + 1;
+/** Chunks of a batch that may be ahead of its reader. */
+function chunksAhead(threads: number, isCut: boolean): number {
+  // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
+  const usual = threads * 2 + 1;
+  return isCut ? usual : Math.max(usual, CHUNKS_AHEAD_OF_CUT);
 }
 
-/** Tasks of one batch that may wait for a thread at a time. */
+/** Tasks of one batch that may wait for a thread at a time: its chunks, and the cutting. */
 export function waitingTasksMax(threads: number): number {
-  return Math.max(chunksAhead(threads), CHUNKS_AHEAD_OF_CUT) + 1;
+  return chunksAhead(threads, false) + 1;
 }
 
 /** The way of every batch: cut, look up, judge in threads, in order. */
@@ -76,7 +78,6 @@ export function createBatchRunner({
   settings,
 }: BatchRunnerParts): BatchRunner {
   let underWay = 0;
-  const windowMax = chunksAhead(settings.threads);
 
   async function judgeChunk(
     kind: BatchKind,
@@ -135,8 +136,8 @@ export function createBatchRunner({
       const deadlineMs = () => (cutEndedMs ?? clock.monotonic()) + settings.lookupTimeoutMs;
       const { deep, dns } = options;
       const factsOf = gatherFacts({ deep, dns, deadlineMs, signal });
-      const ahead = () => (hasEnded() ? windowMax : Math.max(windowMax, CHUNKS_AHEAD_OF_CUT));
-      return inOrder(chunks, ahead, (chunk) => judgeChunk(kind, chunk, options, factsOf, signal));
+      const windowMax = () => chunksAhead(settings.threads, hasEnded());
+      return inOrder(chunks, windowMax, (chunk) => judgeChunk(kind, chunk, options, factsOf, signal));
     },
     underWay: () => underWay,
   };

@@ -35,7 +35,7 @@ const digit = 2;
 const noKey = -1;
 
 /**
- * Measures the local part that a text begins with, up to `end`; a `+tag` is left out. False where a character is not
+ * Measures the local part that a text begins with, up to `localEnd`; a `+tag` is left out. False where a character is not
  * ASCII: then nothing is measured. Linear in the length. One loop over the characters and long for that: it is called
  * for every address, and several loops take half as much time again.
  */

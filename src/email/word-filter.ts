@@ -1,3 +1,5 @@
+import { bitTable, isBitSet, setBit } from "./bit-table.ts";
+
 /**
  * A quick no to most texts: whether the ASCII letters of the text up to `end`, whatever stands between them passed
  * over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read
@@ -11,8 +13,8 @@ const LETTERS_MAX = 5;
 const BITS = 65_536;
 
 export function createWordFilter(words: Iterable<string>): WordFilter {
-  const bits = new Uint32Array(BITS / 32);
-  for (const word of words) mark(bits, word);
+  const bits = bitTable(BITS);
+  for (const word of words) setBit(bits, beginningOf(word));
   return (text, end) => {
     let beginning = 0;
     let letters = 0;
@@ -22,7 +24,7 @@ export function createWordFilter(words: Iterable<string>): WordFilter {
       const letter = letterOf(code);
       if (letter === 0) continue;
       beginning = withLetter(beginning, letter);
-      if (isMarked(bits, beginning)) return true;
+      if (isBitSet(bits, beginning)) return true;
       letters++;
       if (letters === LETTERS_MAX) return false;
     }
@@ -30,7 +32,7 @@ export function createWordFilter(words: Iterable<string>): WordFilter {
   };
 }
 
-function mark(bits: Uint32Array, word: string): void {
+function beginningOf(word: string): number {
   let beginning = 0;
   let letters = 0;
   for (let at = 0; at < word.length && letters < LETTERS_MAX; at++) {
@@ -39,17 +41,12 @@ function mark(bits: Uint32Array, word: string): void {
     beginning = withLetter(beginning, letter);
     letters++;
   }
-  const at = beginning >>> 5;
-  bits[at] = (bits[at] ?? 0) | (1 << (beginning & 31));
+  return beginning;
 }
 
 /** Letters in a row as one number below `BITS`, which four or more share with others. */
 function withLetter(beginning: number, letter: number): number {
   return (beginning * 27 + letter) & (BITS - 1);
-}
-
-function isMarked(bits: Uint32Array, beginning: number): boolean {
-  return (((bits[beginning >>> 5] ?? 0) >>> (beginning & 31)) & 1) === 1;
 }
 
 /** 1 to 26, or 0 for what is no ASCII letter. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/open.ts";
 import { StorageError } from "../store/storage-error.ts";
@@ -37,7 +38,7 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
     let due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
     while (due.length > 0) {
       meter.enterMonths(due, now);
-      await turn();
+      await nextTurn();
       if (isStopped) return;
       due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
     }
@@ -79,7 +80,7 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
       store.transact(() => ready.forEach(issue));
       issued += ready.length;
       waiting += months.size - ready.length;
-      await turn();
+      await nextTurn();
     }
     return { issued, waiting };
   }
@@ -113,9 +114,4 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
       };
     },
   };
-}
-
-/** Lets everyone else take a turn of the event loop. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import type { Store } from "../store/open.ts";
@@ -117,7 +118,7 @@ export function createIdempotency(parts: {
 
     prune: async () => {
       while (store.replies.removeExpired(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
       }
       keptBytes = store.replies.bodyBytes();
       await files?.prune(() => new Set([...store.replies.bodyFiles(), ...filesInUse]));
