@@ -19,6 +19,6 @@ export function phoneWithoutCard(result: PhoneResult): PhoneResult {
   if (result.valid) return result;
   const phone = withoutCardNumber(result.phone);
   if (phone === result.phone) return result;
-  const unread = { e164: null, international: null, national: null, rfc3966: null, national_number: null };
-  return { ...result, ...unread, phone };
+  const forms = { e164: null, international: null, national: null, rfc3966: null };
+  return { ...result, ...forms, national_number: null, extension: null, phone };
 }

@@ -24,8 +24,9 @@ type Guess = { readonly type: DocumentType; readonly weight: number; readonly re
 
 /**
  * Finds the type a value is most likely of. A customary writing tells most, then how seldom a random text of
- * the same shape passes the type's check. Where nothing passes, a writing or a prefix may still tell the type,
- * and the answer says what is wrong. Any text is answered; a card number is masked, recognised or not.
+ * the same shape passes the type's check. Where nothing passes but a card that no brand issues, a writing or a
+ * prefix may still tell the type, and the answer says what is wrong. Any text is answered; a card number is
+ * masked, recognised or not.
  * @example
  * autodetect("978-3-16-148410-0").detected === "isbn"
  */
@@ -40,14 +41,19 @@ export function autodetect(value: string): AutodetectResult {
   const guesses = plausibleTypes(number, masked)
     .map(([type, weight]) => ({ type, weight, result: validateDocument(type, value) }))
     .filter(({ result }) => result.valid);
-  if (guesses.length > 0) {
+  const likely = guesses.every(isCardByChance) ? likelyType(number, masked) : null;
+  if (guesses.length > 0 && (likely === null || likely[0] === "card")) {
     const hasVat = guesses.some(({ type }) => type === "vat");
     return ranked(guesses, hasVat ? [] : bareVatCandidates(number));
   }
-  const likely = masked === null ? typeByPrefix(number) : ([masked, 0.6] as const);
   if (likely === null) return unrecognised(undetected(maskCardNumber(value)), bareVatCandidates(number));
   const [type, confidence] = likely;
   return { ...validateDocument(type, value), detected: type, confidence, candidates: [{ type, confidence }] };
+}
+
+/** True for a card that its Luhn digit alone speaks for, as for one number in ten. */
+function isCardByChance({ result }: Guess): boolean {
+  return result.type === "card" && result.details.brand === null;
 }
 
 function unrecognised(result: UndetectedResult, candidates: readonly Candidate[]): AutodetectResult {
@@ -112,7 +118,7 @@ function digitTypes(number: string): readonly Plausible[] {
   }
 }
 
-/** Without a brand only the Luhn digit speaks for a card, and one number in ten has that by chance. */
+/** A card without a brand has nothing but its Luhn digit, which one number in ten has by chance. */
 function cardWeight(number: string, weightWithBrand: number): number {
   return cardBrandOf(numberAt(number, 0, 8)) === null ? 0.3 : weightWithBrand;
 }
@@ -137,6 +143,11 @@ function bareVatCandidates(number: string): readonly Candidate[] {
 const VAT_DIGITS_MIN = 5;
 /** Anything longer is rather an IBAN of a wrong length than a VAT number of one. */
 const IBAN_LENGTH_LIKELY = 16;
+
+/** The type of a customary writing, or of a prefix. */
+function likelyType(number: string, masked: DocumentType | null): Plausible | null {
+  return masked === null ? typeByPrefix(number) : [masked, 0.6];
+}
 
 /** The type that letters or leading digits speak for though no check passes, or null. */
 function typeByPrefix(number: string): Plausible | null {

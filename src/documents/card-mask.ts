@@ -19,11 +19,10 @@ export function maskCardNumber(text: string): string {
   const number = compactBy(CARD_ALPHABET, text);
   if (number !== null) return number.length < CARD_DIGITS_MIN ? text : maskDigits(number);
   const digits = text.match(/\p{N}+/gu)?.reduce((count, run) => count + run.length, 0) ?? 0;
-  return digits < CARD_DIGITS_MIN ? text : text.replace(/\p{N}+/gu, (run) => "*".repeat(run.length));
+  return digits < CARD_DIGITS_MIN ? text : starDigits(text);
 }
 
-/** The stretches of digits in a text, without the marks, at most three together, that keep them apart. */
-export function digitRunsIn(text: string): readonly string[] {
-  const runs = text.match(/\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd})+/gu) ?? [];
-  return runs.map((run) => run.normalize("NFKC").replace(/\D/g, ""));
+/** The text with a star for every digit, for where first and last ones may be no card number's. */
+export function starDigits(text: string): string {
+  return text.replace(/\p{N}+/gu, (run) => "*".repeat(run.length));
 }

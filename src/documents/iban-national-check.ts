@@ -41,15 +41,21 @@ export const nationalRules: ReadonlyMap<string, (iban: string) => boolean> = new
   ["SK", holdsCzechoslovak],
   ["FI", (iban) => luhnRemainder(iban, START) === 0],
   ["PL", (iban) => weightedSum(iban, POLISH_BANK, START) % 10 === 0],
-  ["MR", (iban) => mod97(iban, START) === 0],
-  ["TN", (iban) => mod97(iban, START) === 0],
+  ["MR", holdsRibKey],
+  ["TN", holdsRibKey],
   ["HR", (iban) => holdsMod11And10(iban, START, START + 7) && holdsMod11And10(iban, START + 7)],
   ["HU", holdsHungarian],
 ]);
 
-/** ISO 7064 MOD 97-10 over the whole national number. */
+/** ISO 7064 MOD 97-10 over the whole national number, whose key is 98 less a remainder. */
 function holdsMod97(iban: string): boolean {
-  return mod97(iban, START) === 1;
+  return isKeyWithin(iban, 2, 98) && mod97(iban, START) === 1;
+}
+
+/** Of the keys that are congruent modulo 97 only one can be computed, so 00 to 99 hold some that are never issued. */
+function isKeyWithin(iban: string, min: number, max: number): boolean {
+  const key = numberAt(iban, iban.length - 2, iban.length);
+  return min <= key && key <= max;
 }
 
 /** The last two digits are the ten before them modulo 97, 0 written as 97. */
@@ -79,8 +85,9 @@ function holdsNorwegian(iban: string): boolean {
 /** By letter what it counts as in a French account: A to I are 1 to 9, J to R again, S to Z are 2 to 9. */
 const RIB_LETTERS = "12345678912345678923456789";
 
-/** Bank, branch, account and key as one number are a multiple of 97. */
+/** Bank, branch, account and key, which is 97 less a remainder, as one number are a multiple of 97. */
 function holdsRibKey(iban: string): boolean {
+  if (!isKeyWithin(iban, 1, 97)) return false;
   let remainder = 0;
   for (let i = START; i < iban.length; i++) {
     const code = iban.charCodeAt(i);

@@ -1,6 +1,6 @@
 import { card } from "./card.ts";
-import { digitRunsIn, maskCardNumber } from "./card-mask.ts";
-import { luhnRemainder } from "./checksums/luhn.ts";
+import { maskCardNumber, starDigits } from "./card-mask.ts";
+import { isWholeCardNumber, mayHoldCardNumber, searchCardNumber } from "./card-search.ts";
 import { cnpj } from "./cnpj.ts";
 import { cpf } from "./cpf.ts";
 import { ean13 } from "./ean13.ts";
@@ -43,34 +43,31 @@ export function isDocumentType(text: string): text is DocumentType {
  */
 export function validateDocument(type: DocumentType, value: string): IdentityResult {
   const result = documents[type].validate(value);
-  return result.valid || type === "card" || !hidesCardNumber(result) ? result : masked(result);
+  if (result.valid || type === "card") return result;
+  const shown = shownValue(result);
+  const { reason, message } = result;
+  return shown === value ? result : unread(type, shown, reason ?? "format", message ?? "");
 }
 
-/** Shorter runs of digits may well be what was asked for, mistyped. */
-const CARD_RUN_MIN = 14;
-const CARD_RUN_MAX = 19;
-
-/** What has its type's whole structure was formatted, and is not taken for a card number whatever its Luhn sum. */
-function hidesCardNumber({ value, formatted }: IdentityResult): boolean {
-  return formatted === null && holdsCardNumber(value);
+/**
+ * The value, without a card number that was given for the document by mistake. What has its type's whole structure
+ * was formatted, and is not taken for one whatever its Luhn sum.
+ */
+function shownValue({ type, value, formatted }: IdentityResult): string {
+  if (formatted !== null || !mayHoldCardNumber(value)) return value;
+  // Groups of four behind a country's letters are rather an account, mistyped.
+  if ((type !== "iban" && type !== "vat") || !/\p{L}/u.test(value)) return withoutCardNumber(value);
+  return isWholeCardNumber(value) ? maskCardNumber(value) : value;
 }
 
-/** The text, masked where a stretch of its digits is the number of a card of a known brand. */
+/**
+ * The text, masked where digits in it are the number of a card of a known brand. Beside other digits, such as its
+ * date and code, all become stars.
+ */
 export function withoutCardNumber(text: string): string {
-  return holdsCardNumber(text) ? maskCardNumber(text) : text;
-}
-
-function holdsCardNumber(text: string): boolean {
-  if (text.length < CARD_RUN_MIN) return false;
-  return digitRunsIn(text).some((run) => {
-    if (run.length < CARD_RUN_MIN || run.length > CARD_RUN_MAX) return false;
-    // Of a brand's other lengths some may have been issued, so the length is not asked for.
-    return luhnRemainder(run) === 0 && card.validate(run).details.brand !== null;
-  });
-}
-
-function masked({ type, value, reason, message }: IdentityResult): IdentityResult {
-  return unread(type, maskCardNumber(value), reason ?? "format", message ?? "");
+  const found = searchCardNumber(text);
+  if (found === null) return text;
+  return found === "whole" ? maskCardNumber(text) : starDigits(text);
 }
 
 /** The result where our own check broke: nothing is known, and a card number stays masked. */

@@ -15,6 +15,16 @@ const CARDS = [
   "378734493671000",
 ];
 const spaced = (card: string) => card.replace(/(\d{4})(?=\d)/g, "$1 ");
+/** Writings with more digits than the card's, and with digits that are not plain. */
+const companies: readonly ((card: string) => string)[] = [
+  (card) => `${card} 123`,
+  (card) => `${card}/12/2027`,
+  (card) => `1234 ${card}`,
+  (card) => `${card},4111111111111111`,
+  (card) => `${card};ext=4111111111111111`,
+  (card) => card.replace(/\d{4}(?=\d)/g, "$&     "),
+  (card) => [...card].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x630)).join(""),
+];
 
 describe("a card number", () => {
   test.each(["validate", "autodetect"])("is masked by /v1/identity/%s, however it is sent", async (check) => {
@@ -64,6 +74,23 @@ describe("a card number", () => {
     expectNowhere(server, await tracesOf(server, seen));
   });
 
+  test("given as a document, a phone or an email is masked beside other digits, too", async () => {
+    await using server = await startTestServer();
+    const key = await server.signUp();
+    const seen: string[] = [];
+    for (const value of CARDS.flatMap((card) => companies.map((write) => write(card)))) {
+      const bodies = [
+        ["/v1/identity/validate", { type: "ean13", value }],
+        ["/v1/phone/validate", { phone: value, country: "US" }],
+        ["/v1/phone/batch", { phones: [value], country: "US" }],
+        ["/v1/email/verify", { email: value }],
+      ] as const;
+      for (const [path, body] of bodies) seen.push(await textOf(await server.call(path, { key, body })));
+    }
+    expect(seen.some((text) => text.includes("4111111111111111"))).toBe(false);
+    expectNowhere(server, await tracesOf(server, seen));
+  });
+
   test("in any parameter of any route is in no reply, log line, metric or file", async () => {
     await using server = await startTestServer();
     const key = await server.signUp();
@@ -104,7 +131,9 @@ function filesOf(folder: string): string[] {
 function expectNowhere(server: TestServer, texts: readonly string[]): void {
   expect(server.logged().length).toBeGreaterThan(0);
   for (const text of texts) {
-    const joined = text.replace(/(?<=\d)[ -](?=\d)/g, "");
+    const joined = text
+      .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+      .replace(/(?<=\d)[ -]+(?=\d)/g, "");
     for (const card of CARDS) {
       expect(joined.includes(card)).toBe(false);
       expect(joined.includes(card.slice(4, -4))).toBe(false);

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { autodetect } from "../../src/documents/autodetect.ts";
-import { checkFailed, DOCUMENT_TYPES, validateDocument } from "../../src/documents/registry.ts";
+import {
+  checkFailed,
+  DOCUMENT_TYPES,
+  validateDocument,
+  withoutCardNumber,
+} from "../../src/documents/registry.ts";
 import { digits, withLuhnDigit } from "../support/documents-generators.ts";
 
 /** Numbers of the brands that are about, the length they have. */
@@ -36,7 +41,29 @@ const strays: readonly ((number: string) => string)[] = [
   ),
   (number) => `my card is ${number}, and it will be good until the end of the year after next`,
   (number) => `${"A".repeat(60)}${number}`,
-  (number) => [...number].map((c) => String.fromCodePoint(c.charCodeAt(0) + 0x1d79e)).join(""),
+  (number) => number.replace(/\d{4}(?=\d)/g, `$&${" ".repeat(40)}`),
+  ...[0x1d79e, 0x630].map(
+    (shift) => (number: string) =>
+      [...number].map((c) => String.fromCodePoint(c.charCodeAt(0) + shift)).join(""),
+  ),
+  (number) => [...number].map((c) => "⓪①②③④⑤⑥⑦⑧⑨".charAt(Number(c))).join(""),
+  (number) => [...number].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(c))).join(""),
+];
+
+/** The groups in which cards have their number printed. */
+const printed = (number: string) =>
+  number.length < 16 ? number.replace(/^(\d{4})(\d{6})/, "$1 $2 ") : number.replace(/\d{4}(?=\d)/g, "$& ");
+
+/** Cards as they are handed in whole, with what else is printed on them, or several at once. */
+const companies: readonly ((number: string) => string)[] = [
+  (number) => `${number} 123`,
+  (number) => `${number} 1227`,
+  (number) => `${printed(number)} 12/27`,
+  (number) => `${printed(number)}     12     27 . 123`,
+  (number) => `${number}/12/2027`,
+  (number) => `1234 ${number}`,
+  (number) => `12/27 ${printed(number)}`,
+  (number) => `${number},4111111111111111`,
 ];
 
 /** Writings that no card has, with the number in them all the same. */
@@ -107,6 +134,22 @@ describe("a card number", () => {
     );
   });
 
+  test("stays hidden beside other digits, and so do they", () => {
+    fc.assert(
+      fc.property(
+        numbers,
+        fc.constantFrom(...companies),
+        fc.constantFrom(...DOCUMENT_TYPES.filter((type) => type !== "card")),
+        (number, write, type) => {
+          const { value, normalized, formatted, details } = validateDocument(type, write(number));
+          expect([value, normalized, formatted]).toEqual([write(number).replace(/\d/g, "*"), null, null]);
+          expect(JSON.stringify(Object.values(details))).not.toMatch(/\d/);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
   test("stays hidden in autodetection, recognised, mistyped or disguised", () => {
     fc.assert(
       fc.property(
@@ -131,6 +174,19 @@ describe("a card number", () => {
     }
   });
 });
+
+test("an account or a VAT number with letters is searched for no card number in some of its groups", () => {
+  for (const value of ["DE12 4242 4242 4242 4242 00", "DE12 4242424242424242 123"]) {
+    expect(validateDocument("iban", value).value).toBe(value);
+    expect(validateDocument("vat", value).value).toBe(value);
+  }
+});
+
+test("a text of any length is searched in a time that grows with its length only", () => {
+  for (const text of ["4242 ".repeat(100_000), `1${" ".repeat(500_000)}`, "1 ".repeat(250_000)]) {
+    expect(withoutCardNumber(text).length).toBe(text.length);
+  }
+}, 5_000);
 
 test("what is no card number is shown as it was given", () => {
   expect(validateDocument("card", "4242").value).toBe("4242");

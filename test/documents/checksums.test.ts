@@ -104,6 +104,29 @@ describe("iban", () => {
     );
   });
 
+  describe("a national key that is only congruent to the right one is refused", () => {
+    const mod97Keys = ["PT", "SI", "ME", "RS", "BA", "MK", "TL"].map((code) => [code, 98, 1] as const);
+    const ribKeys = ["FR", "MC", "MR", "TN"].map((code) => [code, 97, 0] as const);
+
+    test.each([...mod97Keys, ...ribKeys])("%s", (code, keyMax, remainder) => {
+      const structure = ibanCountries.find((country) => country.code === code)?.structure.slice(5) ?? "";
+      const keys = Array.from({ length: 100 }, (_, key) => String(key).padStart(2, "0"));
+      fc.assert(
+        fc.property(bbanOf(structure), (text) => {
+          // Digits alone, because French letters count otherwise than in the whole number's check digits.
+          const account = text.slice(0, -2).replace(/[A-Z]/g, "7");
+          const congruent = keys.filter((key) => Number(BigInt(account + key) % 97n) === remainder);
+          const [right] = congruent.filter((key) => Number(key) > keyMax - 97 && Number(key) <= keyMax);
+          for (const key of congruent) {
+            const { reason } = validateDocument("iban", ibanOf(code, account + key));
+            expect([account + key, reason]).toEqual([account + key, key === right ? null : "component"]);
+          }
+        }),
+        { numRuns: 300 },
+      );
+    });
+  });
+
   test("the check digits expected are the ones that pass", () => {
     const anyIban = fc
       .constantFrom(...ibanCountries)

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { autodetect } from "../../src/documents/autodetect.ts";
 import { DOCUMENT_TYPES, documents, validateDocument } from "../../src/documents/registry.ts";
+import { changedDigit, digits, withGs1Digit } from "../support/documents-generators.ts";
 import { readDocumentVectors } from "../support/documents-vectors.ts";
 
 for (const type of DOCUMENT_TYPES) {
@@ -43,6 +45,20 @@ describe("autodetect", () => {
     const told = result.reason ?? (result.valid ? "valid" : "-");
     expect([result.detected ?? "-", told]).toEqual([type ?? "", verdict ?? ""] as never);
     expect(result.type).toBe(result.detected);
+  });
+
+  test("takes an ISBN with one wrong digit for a wrong ISBN, whatever its Luhn sum", () => {
+    const hyphenated = (isbn: string) => `978-3-${isbn.slice(4, 6)}-${isbn.slice(6, 12)}-${isbn.slice(12)}`;
+    const wrong = digits(8)
+      .map((rest) => withGs1Digit(`9783${rest}`))
+      .chain((isbn) => changedDigit(isbn).filter((text) => text.startsWith("9783")));
+    fc.assert(
+      fc.property(wrong, fc.boolean(), (isbn, isBare) => {
+        const { detected, reason } = autodetect(isBare ? isbn : hyphenated(isbn));
+        expect([isbn, detected, reason]).toEqual([isbn, "isbn", "checksum"]);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test("leaves all null where nothing fits", () => {
