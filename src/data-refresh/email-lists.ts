@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import disposableEmailDomainsPackage from "disposable-email-domains-js/package.json" with { type: "json" };
 import emailProvidersPackage from "email-providers/package.json" with { type: "json" };
 import fakefilterPackage from "fakefilter/package.json" with { type: "json" };
+import { blacklist } from "mailchecker";
+import mailcheckerPackage from "mailchecker/package.json" with { type: "json" };
 import roleAccountsPackage from "role-based-email-addresses/package.json" with { type: "json" };
 import { parse as parseHost } from "tldts";
 import servicesText from "../domains/data/throwaway-services.txt" with { type: "text" };
@@ -54,7 +56,7 @@ async function disposableDomains(): Promise<string> {
 
 /** Throwaway services by their own name; a provider list has some of them among its free providers. */
 function saysSo(domain: string): boolean {
-  return /(?:\d-?minu?ten?s?n?-?e?mail|minute\.|temp-?e?mail|e?mail-?temp|throw-?away|trash-?e?mail|mailinator|disposable-?e?mail|yopmail|wegwerf|fake-?e?mail|e?mail-?fake|spam(?:box|cannon|gourmet|trap|server)|(?:thetrash|junk)\.|jetable)/.test(
+  return /(?:^trash|\d-?minu?ten?s?n?-?e?mail|minute\.|temp(?:orary)?-?e?mail|e?mail-?temp|throw-?away|trash-?e?mail|mailinator|disposable-?e?mail|yopmail|wegwerf|fake-?e?mail|fakemyinbox|e?mail-?fake|spam(?:box|cannon|gourmet|trap|server)|(?:thetrash|junk)\.|jetable)/.test(
     domain,
   );
 }
@@ -89,16 +91,18 @@ const NO_PROVIDERS = new Set(
 );
 
 async function freeDomains(): Promise<string> {
-  const disposable = new Set(await disposableEntries());
+  // A list this wide calls some relays and providers throwaway: too wide for a verdict, wide enough for a doubt.
+  const doubtful = new Set([...(await disposableEntries()), ...blacklist()]);
   const listed = JSON.parse(await packageText("email-providers/all.json")) as readonly string[];
   const kept = listed
     .map((domain) => domain.trim().toLowerCase())
     .filter((domain) => isListable(domain) && !allProviders().has(domain) && !NO_PROVIDERS.has(domain))
     .filter((domain) => !/\.(?:edu|ac|gov|mil)(?:\.[a-z]{2})?$/.test(domain))
     .filter((domain) => suggestDomain(domain, "unknown") === null)
-    .filter((domain) => !parentsOf(domain).some((parent) => disposable.has(parent)));
+    .filter((domain) => !parentsOf(domain).some((parent) => doubtful.has(parent)));
   return [
-    `# email-providers ${emailProvidersPackage.version}, ISC. Without disposables, slips and the hand-kept providers.`,
+    `# email-providers ${emailProvidersPackage.version}, ISC. Without disposables, slips and the hand-kept providers,`,
+    `# and without what mailchecker ${mailcheckerPackage.version}, MIT, calls throwaway.`,
     ...sorted(kept),
     "",
   ].join("\n");

@@ -105,7 +105,7 @@ function readTag(text: string): { name: string; value: string } | null {
 
 /**
  * A record without `p` counts as `none` (4.7); one whose policies cannot be read does so if it asks for reports,
- * and else counts for nothing (4.10.1).
+ * and else counts for nothing (4.10.1). While a record is being tested (`t=y`) its policies are not to be applied.
  */
 function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "publicSuffix"> {
   const policy = readPolicy(tags.get("p") ?? "none");
@@ -115,9 +115,20 @@ function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "pub
     policy === null ||
     (tags.has("sp") && subdomainPolicy === null) ||
     (tags.has("np") && missingPolicy === null);
-  if (!faulty) return { policy, subdomainPolicy, missingPolicy: missingPolicy ?? subdomainPolicy };
+  if (!faulty) {
+    const inForce = tags.get("t")?.toLowerCase() === "y" ? untilTested : (asked: Policy | null) => asked;
+    return {
+      policy: inForce(policy),
+      subdomainPolicy: inForce(subdomainPolicy),
+      missingPolicy: inForce(missingPolicy ?? subdomainPolicy),
+    };
+  }
   const asksForReports = (tags.get("rua") ?? "").split(",").some(isReportAddress);
   return { policy: asksForReports ? "none" : null, subdomainPolicy: null, missingPolicy: null };
+}
+
+function untilTested(policy: Policy | null): Policy | null {
+  return policy === null ? null : "none";
 }
 
 function readPolicy(value: string | undefined): Policy | null {

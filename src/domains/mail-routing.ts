@@ -20,8 +20,8 @@ export type MailRoutes = {
 
 /** More exchangers than any sender tries: those after them are not reported. */
 const HOSTS_MAX = 64;
-/** Exchangers that are resolved, the preferred first. */
-const HOSTS_RESOLVED_MAX = 16;
+/** Exchangers that are resolved together, the preferred first; the next only where none of them can be used. */
+const HOSTS_TOGETHER = 16;
 
 /** Only a firm answer is read as one: a failed look-up never makes a domain missing nor its MX implicit. */
 export function createMailRouting(parts: {
@@ -63,11 +63,20 @@ export function createMailRouting(parts: {
     if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
     const nullMixed = mx.records.some(({ exchange }) => exchange === ".");
     onHosts?.({ state: "mx", hosts, targets: "unknown", cname: false, partlyDead: false, nullMixed });
-    const resolved = await Promise.all(hosts.slice(0, HOSTS_RESOLVED_MAX).map(mailHosts.reachOf));
+    const resolved = await resolveHosts(hosts);
     return {
       mail: { state: "mx", hosts, ...summarize(resolved), nullMixed },
       expiresAt: Math.min(mx.expiresAt, ...resolved.map(({ expiresAt }) => expiresAt)),
     };
+  }
+
+  async function resolveHosts(hosts: readonly string[]): Promise<readonly MailHost[]> {
+    const resolved: MailHost[] = [];
+    while (resolved.length < hosts.length && resolved.every(isUseless)) {
+      const next = hosts.slice(resolved.length, resolved.length + HOSTS_TOGETHER);
+      resolved.push(...(await Promise.all(next.map(mailHosts.reachOf))));
+    }
+    return resolved;
   }
 
   return { routeOf };
@@ -101,13 +110,16 @@ function hostsByPreference(records: readonly MailExchange[]): string[] {
   return [...hosts].slice(0, HOSTS_MAX);
 }
 
+function isUseless({ reach }: MailHost): boolean {
+  return reach === "dead" || reach === "private" || reach === "literal";
+}
+
 function summarize(hosts: readonly MailHost[]): Pick<MailExchangers, "targets" | "cname" | "partlyDead"> {
   const reaches = new Set(hosts.map(({ reach }) => reach));
-  const useless = reaches.has("dead") || reaches.has("private") || reaches.has("literal");
   return {
     targets: bestTarget(reaches),
     cname: hosts.some(({ alias }) => alias),
-    partlyDead: reaches.has("public") && useless,
+    partlyDead: reaches.has("public") && hosts.some(isUseless),
   };
 }
 

@@ -23,7 +23,7 @@ export function isSpf(text: string): boolean {
 /** Whether a record says that no host sends mail for the domain, and nothing else. */
 export function isEmptyHanded(text: string): boolean {
   const terms = text.split(" ").filter((term) => term !== "");
-  return terms.length === 2 && terms[1] === "-all";
+  return terms.length === 2 && terms[1]?.toLowerCase() === "-all";
 }
 
 /** Reads an SPF record; null for a syntax error anywhere in it, which is a permanent error. */

@@ -65,8 +65,13 @@ export function normalisationRuleOf(
 function lowerCased(local: string): string {
   const lower = local.toLowerCase();
   if (isAscii(lower)) return lower;
-  const composed = lower.normalize("NFC");
-  return Buffer.byteLength(composed) > 64 ? local : composed;
+  const key = composed(lower);
+  return Buffer.byteLength(key) > 64 ? local : key;
+}
+
+/** What is put together anew may begin with a mark that joins what stands before it. */
+function composed(text: string): string {
+  return isAscii(text) ? text : text.normalize("NFC");
 }
 
 function isAscii(text: string): boolean {
@@ -140,5 +145,8 @@ function without(local: string, marks: number): string {
     rest += local.slice(from, at);
     from = at + 1;
   }
-  return from === 0 ? local : rest + local.slice(from) || local;
+  if (from === 0) return local;
+  const key = composed(rest + local.slice(from));
+  // A mark that lost the character it stood on would make a local part that is none.
+  return key === "" || /^\p{M}/u.test(key) ? local : key;
 }

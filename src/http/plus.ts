@@ -1,3 +1,6 @@
+/** What no local part without quotes has: a display name, an address in brackets, several lines. */
+const NO_LOCAL = /["(),:;<>@[\\\]\p{Cc}]/u;
+
 /**
  * In a query a `+` arrives as a space. A lone space in a local part, or at its end, can only have been one:
  * `john news@example.com` was `john+news@example.com`.
@@ -7,8 +10,9 @@ export function restorePlus(email: string): string {
   const at = email.lastIndexOf("@");
   if (at === -1) return email;
   const start = email.length - email.trimStart().length;
-  const local = email.slice(start, at).replace(/(?<=\S) (?=\S|$)/g, "+");
-  return email.slice(0, start) + local + email.slice(at);
+  const local = email.slice(start, at);
+  if (NO_LOCAL.test(local)) return email;
+  return email.slice(0, start) + local.replace(/(?<=\S) (?=\S|$)/g, "+") + email.slice(at);
 }
 
 /**

@@ -168,6 +168,8 @@ describe("402", () => {
     const counts = Object.groupBy(statuses, (status) => status);
     expect(counts["200"]).toHaveLength(10);
     expect(counts["402 quota_exceeded"]).toHaveLength(990);
+    const head = await poorServer.call("/v1/email/verify?email=a@good.com", { key: poor, method: "HEAD" });
+    expect(head.status).toBe(402);
     const account = await accountOf(await poorServer.call("/v1/account", { key: poor }));
     expect(account.usage).toMatchObject({ units: 10, remaining_units: 0 });
     rmSync(folder, { recursive: true });

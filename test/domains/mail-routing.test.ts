@@ -11,8 +11,22 @@ const rows = mailRoutingRows();
 let dns: ResolverUnderTest;
 let facts: DomainFactsSource;
 
+/** Exchangers that are no use, preferred to one that is: more than are resolved together. */
+const DEAD_HOSTS = 40;
+const deadHosts = Array.from(
+  { length: DEAD_HOSTS },
+  (_, at) => `many-hosts.com MX ${at} gone${at}.hosts.com`,
+);
+const spareHosts = Array.from({ length: 20 }, (_, at) => `spare-hosts.com MX ${at} mx${at}.spare.com`);
+const manyHostsZone = [
+  ...deadHosts,
+  "many-hosts.com MX 99 mx1.hosts.com",
+  ...spareHosts,
+  "*.spare.com A 8.8.8.8",
+].join("\n");
+
 beforeAll(async () => {
-  dns = await startDns(mailRoutingZone, { attemptTimeoutsMs: [150, 150, 150] });
+  dns = await startDns(`${mailRoutingZone}\n${manyHostsZone}`, { attemptTimeoutsMs: [150, 150, 150] });
   facts = createDomainFacts({
     cache: createDnsCache({ resolver: dns.resolver, clock: systemClock }),
     lists: { listsOf: () => ({ disposable: null, freeProvider: false }) },
@@ -38,6 +52,18 @@ describe("mail routing", () => {
 
   test("a host that many domains share is asked for once", () => {
     expect(dns.server.queryCount("mx1.hosts.com", "A")).toBe(1);
+  });
+
+  test("a host that takes mail is found however many that do not are preferred to it", async () => {
+    const { mail } = factsIn(await facts.findDomain("many-hosts.com", PLAIN));
+    expect(mail).toMatchObject({ state: "mx", targets: "public", partlyDead: true });
+    expect(dns.server.queryCount("gone0.hosts.com", "A")).toBe(1);
+  });
+
+  test("hosts behind those that take mail are not asked for", async () => {
+    await facts.findDomain("spare-hosts.com", PLAIN);
+    expect(dns.server.queryCount("mx19.spare.com", "A")).toBe(0);
+    expect(dns.server.queryCount("mx0.spare.com", "A")).toBe(1);
   });
 
   test("a sub-domain does not inherit the exchangers of its parent", async () => {

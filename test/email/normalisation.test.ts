@@ -30,13 +30,18 @@ describe("the key of a mailbox", () => {
     expect(keyOf("Ann@example.test", "-")).toBe("ann@example.test");
   });
 
+  test("joins a mark to what stands before it, and keeps what the mark would else stand without", () => {
+    expect(keyOf("a.\u0301b@gmail.com", "-")).toBe("\u00e1b@gmail.com");
+    expect(keyOf("-\u0301b@proton.me", "-")).toBe("-\u0301b@proton.me");
+  });
+
   test("changes nothing when applied to itself", () => {
     const domains = fc.oneof(
       fc.constantFrom(...allProviders().keys(), "acme-tools.com", "müller.de", "jane-roe.fastmail.com"),
       fc.domain(),
     );
     const local = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
-    const marked = fc.array(fc.constantFrom("a", "B", "+", ".", "-", "_", "İ", "ß", "Σ", "1"), {
+    const marked = fc.array(fc.constantFrom("a", "B", "+", ".", "-", "_", "İ", "ß", "Σ", "1", "\u0301"), {
       minLength: 1,
     });
     const locals = fc.oneof(
@@ -49,6 +54,7 @@ describe("the key of a mailbox", () => {
         if (!parseAddress(address).ok) return;
         const key = keyOf(address, host);
         expect(keyOf(key, host)).toBe(key);
+        expect(key.normalize("NFC")).toBe(key);
       }),
       { numRuns: 5_000 },
     );

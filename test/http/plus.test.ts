@@ -10,12 +10,17 @@ test.each([
   expect(restorePlus(sent)).toBe(meant);
 });
 
-test.each(["a  b@example.com", " john@example.com", "john@ example.com", "john news", "a b"])(
-  "other spaces stay: %p",
-  (email) => {
-    expect(restorePlus(email)).toBe(email);
-  },
-);
+test.each([
+  ...["a  b@example.com", " john@example.com", "john@ example.com", "john news", "a b"],
+  ...[
+    "Ann <ann@example.com>",
+    '"john doe"@example.com',
+    "a@example.com\r\nBcc: x@y.com",
+    "a (b c)@example.com",
+  ],
+])("other spaces stay: %p", (email) => {
+  expect(restorePlus(email)).toBe(email);
+});
 
 test.each([
   [" 1 213 373 4253", "+1 213 373 4253"],
