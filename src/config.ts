@@ -191,9 +191,13 @@ function createReader(environment: Environment) {
     url(name: string): string | null {
       const value = raw(name);
       if (value === null) return null;
-      const protocol = URL.canParse(value) ? new URL(value).protocol : "";
-      if (protocol === "https:" || protocol === "http:") return value.replace(/\/+$/, "");
-      return fallBack(null, `${name} must be an http or https address, not "${value}".`);
+      const protocol = URL.parse(value)?.protocol;
+      if (protocol !== "https:" && protocol !== "http:") {
+        return fallBack(null, `${name} must be an http or https address, not "${value}".`);
+      }
+      // Paths are put behind it.
+      if (!/[?#]/.test(value)) return value.replace(/\/+$/, "");
+      return fallBack(null, `${name} must be an address without a query or a fragment, not "${value}".`);
     },
     problem(text: string): void {
       problems.push(text);

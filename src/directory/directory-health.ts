@@ -29,7 +29,7 @@ export type DirectoryStats = {
   readonly lastSyncMs: number | null;
 };
 
-/** Remembers how the syncs went and says what the operator should know. */
+/** Remembers how the syncs went and says what the operator should know, in words that everybody may read. */
 export function createHealth() {
   const syncs: Record<SyncOutcome["kind"], number> = { changed: 0, unchanged: 0, refused: 0, failed: 0 };
   let lastSyncMs: number | null = null;
@@ -38,12 +38,13 @@ export function createHealth() {
   let failure: string | null = null;
   return {
     open({ problems }: Opened): void {
-      problem = problems.length === 0 ? null : `The stored state was damaged: ${problems.join("; ")}.`;
+      const shown = problems.map((damage) => damage.shown).join("; ");
+      problem = shown === "" ? null : `The stored state was damaged: ${shown}.`;
     },
     note(outcome: SyncOutcome, tookMs: number): void {
       syncs[outcome.kind] += 1;
       lastSyncMs = Math.round(tookMs);
-      failure = outcome.kind === "failed" ? outcome.reason : null;
+      failure = outcome.kind === "failed" ? outcome.shown : null;
       if (outcome.kind === "refused") refusal = outcome.reason;
       if (outcome.kind === "changed" || outcome.kind === "unchanged") {
         refusal = null;

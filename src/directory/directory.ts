@@ -135,7 +135,8 @@ export function createDirectory(parts: DirectoryParts): Directory {
     async start() {
       const opened = await syncer.open();
       health.open(opened);
-      for (const problem of opened.problems) report({ level: "error", message: "stored state", problem });
+      for (const { reason: problem } of opened.problems)
+        report({ level: "error", message: "stored state", problem });
       if (opened.published !== null && opened.freshness !== null) publish(opened.published, opened.freshness);
       const isLocal = settings.upstream === null;
       if (isLocal) await sync();
@@ -161,7 +162,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
 
 function failed(error: unknown): SyncOutcome {
   const reason = error instanceof Error ? error.message : String(error);
-  return { kind: "failed", reason, retryAfterMs: null };
+  return { kind: "failed", reason, shown: "the sync thread broke down", retryAfterMs: null };
 }
 
 /** Callers that come while the work is under way share its result. */

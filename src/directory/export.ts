@@ -45,6 +45,14 @@ export function* exportParts(
   if (used > 0) yield part.subarray(0, used);
 }
 
+/** What all parts hold together: the texts and what stands between and around them. */
+export function exportBytes(snapshot: SnapshotRows, form: ExportForm): number {
+  const { count, rowLength } = snapshot;
+  let bytes = form === "json" ? Math.max(count, 1) + 1 : count;
+  for (let row = 0; row < count; row++) bytes += rowLength[row] ?? 0;
+  return bytes;
+}
+
 /** Copies texts one by one, each from where it lies by then: in memory without a view made for it. */
 function createRowCopier(snapshot: SnapshotRows) {
   const { segments, rowSegment, rowOffset, rowLength } = snapshot;

@@ -36,7 +36,8 @@ const SERVICE_NAME_LENGTH_MAX = 200;
 const DESCRIPTION_LENGTH_MAX = 8000;
 const RESOURCES_MAX = 1000;
 const URL_LENGTH_MAX = 2048;
-const FUTURE_TOLERANCE_MS = 5 * 60_000;
+/** What an upstream dates no later than this is still the clocks' fault; later is not believed. */
+export const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
 /** Control characters but tab and line ends, bidirectional overrides and isolates. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -150,9 +151,7 @@ function readResources(value: unknown, host: string): Resource[] {
 
 function readResourceUrl(value: unknown, host: string): string {
   const url = readUrl(value, "bad_resource_url");
-  if (url.protocol !== "https:" || url.username !== "" || url.password !== "") {
-    throw new Fault("bad_resource_url");
-  }
+  if (url.protocol !== "https:") throw new Fault("bad_resource_url");
   if (url.hostname !== host && !url.hostname.endsWith(`.${host}`)) throw new Fault("resource_on_other_host");
   return String(value);
 }
@@ -167,13 +166,14 @@ function readJudgedBy(value: unknown, resources: readonly Resource[]): string {
   return String(value);
 }
 
+/** User info is refused: it makes an address look like another's, or gives away a password. */
 function readUrl(value: unknown, reason: string): URL {
   // URL drops tabs and line ends without a word, so the characters are checked before it sees them.
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(value)) {
     throw new Fault(reason);
   }
   const url = URL.parse(value);
-  if (url === null) throw new Fault(reason);
+  if (url === null || url.username !== "" || url.password !== "") throw new Fault(reason);
   return url;
 }
 

@@ -1,7 +1,7 @@
 import { writeFeedCursor } from "../directory/cursor.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { View } from "../directory/directory-health.ts";
-import { exportParts } from "../directory/export.ts";
+import { exportBytes, exportParts } from "../directory/export.ts";
 import type { ExportForm } from "../directory/sync/syncer.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
@@ -36,9 +36,12 @@ export async function answerExport(call: Call, view: View, directory: Directory)
   const compressed = takesGzip ? await directory.compressed(snapshot, form) : null;
   if (compressed !== null) {
     Object.assign(headers, { "Content-Encoding": "gzip", ETag: `"${tag}-gzip"` });
-    return { status: 200, body: request.method === "HEAD" ? null : compressed, headers };
+    return { status: 200, body: compressed, headers };
   }
-  if (request.method === "HEAD") return { status: 200, body: null, headers };
+  if (request.method === "HEAD") {
+    headers["Content-Length"] = `${exportBytes(snapshot, form)}`;
+    return { status: 200, body: null, headers };
+  }
   call.streaming = true;
   const onEnd = (complete: boolean) => call.finish(200, complete ? "complete" : "cut");
   const parts = (async function* () {

@@ -209,7 +209,7 @@ async function answerChanges(
 function gone(cause?: unknown): ApiError {
   return new ApiError(
     "not_found",
-    "The changes behind this cursor are not kept any more. Take /v1/directory/export and go on from its X-Directory-Cursor.",
+    "Not all changes from there on are kept any more. Take /v1/directory/export and go on from its X-Directory-Cursor.",
     { cause },
   );
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Value } from "@sinclair/typebox/value";
 import { ChangesView, DirectoryView, ListingView } from "../../src/http/directory-wire.ts";
-import { lines, listing, listings, payee, type TestListing } from "../support/directory.ts";
+import { lines, listing, listings, openSyncer, payee, type TestListing } from "../support/directory.ts";
 import { jsonOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
@@ -259,6 +259,27 @@ describe("GET /v1/directory/export", () => {
   });
 });
 
+describe("HEAD /v1/directory/export", () => {
+  test.each(["ndjson", "json"])(
+    "announces the length that GET has as %s, plain and compressed",
+    async (form) => {
+      for (const coding of ["identity", "gzip"]) {
+        const headers = {
+          Accept: `application/${form === "json" ? form : "x-ndjson"}`,
+          "Accept-Encoding": coding,
+        };
+        const ask = (method: string) =>
+          fetch(`${server.url}/v1/directory/export`, { method, headers, decompress: false } as RequestInit);
+        const [head, get] = [await ask("HEAD"), await ask("GET")];
+        expect(await head.text()).toBe("");
+        expect(head.headers.get("content-length")).toBe(`${(await get.bytes()).length}`);
+        expect(head.headers.get("etag")).toBe(get.headers.get("etag"));
+        expect(head.headers.get("content-encoding")).toBe(get.headers.get("content-encoding"));
+      }
+    },
+  );
+});
+
 describe("GET /v1/changes", () => {
   const changes = async (query: string) => jsonOf<Changes>(await server.call(`/v1/changes${query}`));
 
@@ -303,6 +324,28 @@ describe("GET /v1/changes", () => {
         "/v1/directory/export",
       );
     }
+  });
+
+  test("404 that says so without a cursor too, where the first change of the epoch is not kept", async () => {
+    using state = temporaryFolder("directory-feed");
+    const source = join(state.path, "listings.ndjson");
+    const path = join(state.path, "directory");
+    const syncer = openSyncer({ folder: path, file: source });
+    for (const count of [10, 11]) {
+      writeFileSync(source, lines(listings(count)));
+      await syncer.sync({ acceptTripped: false });
+    }
+    // What is loaded then is the state before, in an epoch that begins with it.
+    writeFileSync(join(path, "current.json"), "damaged");
+    await using healed = await startTestServer({
+      dataDir: state.path,
+      environment: { DIRECTORY_FILE: source },
+    });
+    const reply = await healed.call("/v1/changes");
+    expect(reply.status).toBe(404);
+    expect((await jsonOf<{ error: { message: string } }>(reply)).error.message).toBe(
+      "Not all changes from there on are kept any more. Take /v1/directory/export and go on from its X-Directory-Cursor.",
+    );
   });
 });
 

@@ -56,6 +56,21 @@ describe("settings", () => {
     expect(problemsOf({ BODIES_BYTES_MAX: "1000000", BODY_BYTES_MAX: "1000000" })).toEqual([]);
   });
 
+  test.each(["?", "/?x=1", "#", "/feed?x=1#y"])(
+    "a query or a fragment has no place in the upstream's address: %s",
+    (tail) => {
+      const upstream = `http://directory.example${tail}`;
+      expect(problemsOf({ DIRECTORY_UPSTREAM: upstream })).toEqual([
+        `DIRECTORY_UPSTREAM must be an address without a query or a fragment, not "${upstream}".`,
+      ]);
+    },
+  );
+
+  test("the upstream's address may have a path and user info", () => {
+    const upstream = "https://reader:secret@directory.example/feeds";
+    expect(readConfig({ DIRECTORY_UPSTREAM: `${upstream}/` }, 1).directory.upstream).toBe(upstream);
+  });
+
   test("flags are true, false, 1 or 0 in any case", () => {
     for (const [text, flag] of [
       ["TRUE", true],

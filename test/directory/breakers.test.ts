@@ -59,6 +59,11 @@ describe("trippedBreakers", () => {
     expect(trips({ versionBefore: null, version: 4 })).toEqual([]);
     expect(trips({ generatedAt: START - 2000 })).toEqual(["rollback"]);
   });
+  test("an export is not held to be older than one that was dated in the future", () => {
+    const ahead = (ms: number) => trips({ generatedAtBefore: START + ms });
+    expect(ahead(5 * 60_000)).toEqual(["rollback"]);
+    expect(ahead(5 * 60_000 + 1)).toEqual([]);
+  });
   test("trips on an export older than 48 hours, not on one of 48", () => {
     expect(trips({ exportedAt: START - 48 * 3_600_000 })).toEqual([]);
     expect(trips({ exportedAt: START - 48 * 3_600_000 - 1 })).toEqual(["freeze"]);

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../src/clock.ts";
 import { createDirectory, type DirectoryEvent } from "../../src/directory/directory.ts";
 import { findMatches } from "../../src/directory/snapshot/matches.ts";
 import { queryOf } from "../../src/directory/snapshot/query.ts";
 import { findHost, rowBytes } from "../../src/directory/snapshot/snapshot.ts";
 import { createSyncThread } from "../../src/directory/sync/sync-thread.ts";
-import type { Syncer } from "../../src/directory/sync/syncer.ts";
+import type { Syncer, SyncSettings } from "../../src/directory/sync/syncer.ts";
 import { listing, listings, openSyncer, startUpstream, testClock } from "../support/directory.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -52,6 +54,58 @@ describe("health", () => {
     upstream.intercept = () => undefined;
     await directory.sync();
     expect(directory.status()).toEqual({ status: "pass", ageSeconds: 0, output: null });
+  });
+
+  test("never names a path, a host or an address, the log does", async () => {
+    using folder = temporaryFolder("private");
+    const path = `${folder.path}/listings.ndjson`;
+    const secrets: readonly [Partial<SyncSettings>, string, string][] = [
+      [{ file: path }, `${path} cannot be read (ENOENT)`, "the file cannot be read (ENOENT)"],
+      [{ file: folder.path }, `${folder.path} cannot be read (EISDIR)`, "the file cannot be read (EISDIR)"],
+      [
+        { upstream: "http://127.0.0.1:1" },
+        "no connection to 127.0.0.1:1 (ECONNREFUSED)",
+        "no connection (ECONNREFUSED)",
+      ],
+      [
+        { upstream: "http://inner.example", allowPrivateUpstream: false },
+        "inner.example has the private address 127.0.0.1; DIRECTORY_ALLOW_PRIVATE permits that",
+        "the upstream has a private address; DIRECTORY_ALLOW_PRIVATE permits that",
+      ],
+    ];
+    for (const [settings, logged, shown] of secrets) {
+      const events: DirectoryEvent[] = [];
+      await using directory = createDirectory({
+        settings: { upstream: null, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
+        syncer: openSyncer({ folder: `${folder.path}/state`, ...settings }),
+        clock: testClock(),
+        random: () => 0.5,
+        wait: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+        report: (event) => events.push(event),
+      });
+      await directory.sync();
+      expect(directory.status().output).toBe(`No snapshot yet. Last sync: ${shown}.`);
+      expect(events).toContainEqual({ level: "warn", message: "sync failed", reason: logged });
+    }
+  });
+
+  test("names the stored file that is damaged without its path", async () => {
+    await using first = await openDirectory();
+    await first.directory.sync();
+    for (const name of readdirSync(first.folder.path).filter((file) => file.startsWith("base-")))
+      rmSync(join(first.folder.path, name));
+    await using directory = createDirectory({
+      settings: { upstream: first.upstream.url, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
+      syncer: openSyncer({ folder: first.folder.path, upstream: first.upstream.url }),
+      clock: first.clock,
+      random: () => 0.5,
+      wait: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    });
+    first.upstream.intercept = () => new Response("", { status: 500 });
+    await directory.start();
+    expect(directory.status().output).toStartWith(
+      "The stored state was damaged: current.json: it cannot be read (ENOENT).",
+    );
   });
 
   test("stays good for three intervals without the upstream, is degraded and the view stale after them", async () => {

@@ -244,7 +244,7 @@ test("a restart takes a large directory from base and log byte for byte, into me
     },
   });
   const { published, problems } = await again.open();
-  if (published === null) throw new Error(problems.join());
+  if (published === null) throw new Error(problems.map(({ reason }) => reason).join());
   const { snapshot } = published;
   expect(problems).toEqual([]);
   expect(snapshot).toMatchObject({ version: before.version, digest: before.digest, count: LISTINGS });

@@ -73,7 +73,19 @@ describe("createRowSplitter", () => {
   test("finds its way back after a broken first line", () => {
     const good = Array.from({ length: 20 }, (_, n) => `{"host":"service-${n}.example"}`);
     expect(split(['{"host":"a', ...good].join("\n")).rows.slice(1)).toEqual(good);
-    expect(split('{"host":').rows).toEqual(['{"host":']);
+  });
+
+  test("takes a last line without its end where it is whole, and none that is blank", () => {
+    expect(split(`${ROWS[0]}\n${ROWS[1]} \t`).rows).toEqual([ROWS[0] ?? "", ROWS[1] ?? ""]);
+    expect(split(`${ROWS[0]}\n \t\r`).rows).toEqual([ROWS[0] ?? ""]);
+    expect(split(`${ROWS[0]}\n\n  `, [1]).rows).toEqual([ROWS[0] ?? ""]);
+  });
+
+  test("refuses JSON lines wherever they are cut inside a row", () => {
+    const last = ROWS[1] ?? "";
+    for (let length = 1; length < last.length; length++) {
+      expect(() => split(`${ROWS[0]}\n${last.slice(0, length)}`)).toThrow(FormatError);
+    }
   });
 
   test("takes a listing with a list of its own for a line", () => {
@@ -97,6 +109,9 @@ describe("createRowSplitter", () => {
     ["a string", '"listings"'],
     ["an array that is cut off", '[{"host":"a"},'],
     ["an array that is cut inside a row", '[{"host":"a'],
+    ["a first row that is cut off", '{"host":'],
+    ["an object that is cut before the array", '{"version":3,"list'],
+    ["a last row that is too long to tell whether it is whole", `{}\n{"host":"${"x".repeat(500)}"}`],
     ["an object that is cut inside the array", '{"listings":[{"host":"a"}'],
     ["an object that is cut behind the array", '{"listings":[{"host":"a"}]'],
     ["an array with something behind it", "[{}] x"],

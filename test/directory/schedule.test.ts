@@ -5,6 +5,7 @@ import type { SyncOutcome } from "../../src/directory/sync/syncer.ts";
 const failed = (retryAfterMs: number | null = null): SyncOutcome => ({
   kind: "failed",
   reason: "",
+  shown: "",
   retryAfterMs,
 });
 const refused: SyncOutcome = { kind: "refused", reason: "" };

@@ -49,7 +49,8 @@ function textOf(snapshot: Snapshot): string {
 }
 
 function publishedBy(opened: Opened): Published {
-  if (opened.published === null) throw new Error(`Nothing was loaded: ${opened.problems.join()}`);
+  if (opened.published === null)
+    throw new Error(`Nothing was loaded: ${opened.problems.map(({ reason }) => reason).join()}`);
   return opened.published;
 }
 

@@ -342,6 +342,7 @@ describe("an export", () => {
       () => new Response(`[${lines(records.slice(0, 3)).replaceAll("\n", ",")}`),
       /inside/,
     ],
+    ["JSON lines that are cut inside a row", () => new Response(lines(records).slice(0, -9)), /inside a row/],
     [
       "fewer rows than it announces",
       () => new Response(lines(records), { headers: { "X-Directory-Count": "21" } }),
@@ -387,6 +388,7 @@ describe("an export", () => {
     expect(await pair.sync()).toEqual({
       kind: "failed",
       reason: "the change feed answers 503",
+      shown: "the change feed answers 503",
       retryAfterMs: 77_000,
     });
   });
@@ -573,6 +575,24 @@ describe("the breakers", () => {
     expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "refused" });
     hour = 11;
     expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "unchanged" });
+  });
+
+  test.each<[string, (at: string, body: object) => Response]>([
+    ["generated_at", (at, body) => Response.json({ generated_at: at, ...body })],
+    ["Last-Modified", (at, body) => Response.json(body, { headers: { "Last-Modified": at } })],
+  ])("take the exports after one whose %s lies in the future", async (_, answer) => {
+    using upstream = startUpstream();
+    let at = "Sat, 01 Jan 2050 00:00:00 GMT";
+    let count = 5;
+    upstream.intercept = () => answer(at, { listings: listings(count) });
+    using folder = temporaryFolder("directory");
+    const syncer = openSyncer({ folder: folder.path, upstream: upstream.url });
+    expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "changed" });
+    at = new Date(START - HOUR_MS).toUTCString();
+    count = 6;
+    expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "changed" });
+    at = new Date(START - 2 * HOUR_MS).toUTCString();
+    expect(await syncer.sync({ acceptTripped: false })).toMatchObject({ kind: "refused" });
   });
 });
 

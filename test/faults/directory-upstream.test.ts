@@ -193,6 +193,39 @@ describe("the address", () => {
     expect(await take(`http://feed.example:${server.port}`, { resolve })).toBe("200 x");
   });
 
+  test("is the next one too where the first is silent, which may still answer", async () => {
+    const asked: string[] = [];
+    const gaveUp: string[] = [];
+    const first = Promise.withResolvers<Response>();
+    let answerSecond = (): Promise<Response> => Promise.resolve(new Response("second"));
+    const upstream = createUpstream(
+      { baseUrl: "http://feed.example", allowPrivate: true, allowRedirects: false, limits: TEST_LIMITS },
+      {
+        fetch: (url, { signal }) => {
+          const { hostname } = new URL(url);
+          asked.push(hostname);
+          signal?.addEventListener("abort", () => gaveUp.push(hostname));
+          return hostname === "10.0.0.1" ? first.promise : answerSecond();
+        },
+        resolve: async () => ["10.0.0.1", "10.0.0.2"],
+        clock: systemClock,
+      },
+    );
+    const bodyOf = async (): Promise<string> => {
+      let text = "";
+      for await (const part of (await upstream.get("/x", {})).body) text += Buffer.from(part);
+      return text;
+    };
+    expect(await bodyOf()).toBe("second");
+    expect(asked).toEqual(["10.0.0.1", "10.0.0.2"]);
+    expect(gaveUp[0]).toBe("10.0.0.1");
+    answerSecond = () => {
+      first.resolve(new Response("first"));
+      return Promise.reject(new Error("refused"));
+    };
+    expect(await bodyOf()).toBe("first");
+  });
+
   test("counts as private in every reserved block and spelling", () => {
     const isPrivate = (address: string) => !isPublicAddress(address);
     const inside =

@@ -27,7 +27,8 @@ export type QueryParameters = {
   readonly order?: SortOrder;
 };
 
-const WORDS_MAX = 8;
+/** Words of a search that count; those behind them are passed over. */
+export const QUERY_WORDS_MAX = 8;
 /** What most callers want to see first. */
 const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
   score: "desc",
@@ -42,7 +43,7 @@ const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
 export function queryOf(parameters: QueryParameters): DirectoryQuery {
   const { q = "", payee = "", max_price_usd: maxPrice, sort = "score" } = parameters;
   return {
-    words: q.trim() === "" ? null : wordsOf(q).slice(0, WORDS_MAX),
+    words: q.trim() === "" ? null : wordsOf(q).slice(0, QUERY_WORDS_MAX),
     minScore: parameters.min_score ?? null,
     maxPriceMicroUsd: maxPrice === undefined ? null : microUsd(maxPrice),
     minUptime: parameters.min_uptime ?? null,

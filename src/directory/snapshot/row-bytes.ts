@@ -36,6 +36,5 @@ export function createRowBuffer(rowBytesMax: number) {
       dropped = false;
       return row;
     },
-    isEmpty: (): boolean => length === 0 && !dropped,
   };
 }

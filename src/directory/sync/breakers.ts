@@ -1,3 +1,5 @@
+import { FUTURE_TOLERANCE_MS } from "../listing.ts";
+
 /** What a sync would change, as far as it can show that something is wrong with the upstream. */
 export type SyncFacts = {
   readonly now: number;
@@ -51,11 +53,13 @@ function countDrop({ count, countBefore }: SyncFacts): Trip | null {
 }
 
 function rollback(facts: SyncFacts): Trip | null {
-  const { version, versionBefore, generatedAt, generatedAtBefore } = facts;
+  const { now, version, versionBefore, generatedAt, generatedAtBefore } = facts;
   if (version !== null && versionBefore !== null && version < versionBefore) {
     return { breaker: "rollback", message: `version ${version} is older than ${versionBefore}` };
   }
-  if (generatedAt !== null && generatedAtBefore !== null && generatedAt < generatedAtBefore) {
+  // A remembered time that still lies ahead says nothing: it would refuse every true one until it has come.
+  const isKnown = generatedAtBefore !== null && generatedAtBefore <= now + FUTURE_TOLERANCE_MS;
+  if (generatedAt !== null && isKnown && generatedAt < generatedAtBefore) {
     const [offered, ours] = [new Date(generatedAt).toISOString(), new Date(generatedAtBefore).toISOString()];
     return { breaker: "rollback", message: `the export of ${offered} is older than that of ${ours}` };
   }

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { basename } from "node:path";
 
 const CHUNK_BYTES = 512 * 1024;
 const LINE_END = 0x0a;
@@ -10,7 +11,7 @@ export function* chunksOfFile(path: string, from: number, end: number): Generato
     const chunk = Buffer.alloc(CHUNK_BYTES);
     for (let at = from; at < end; ) {
       const read = readSync(descriptor, chunk, 0, Math.min(chunk.length, end - at), at);
-      if (read === 0) throw new Error(`${path} ends before byte ${end}`);
+      if (read === 0) throw new Error(`${basename(path)} ends before byte ${end}`);
       at += read;
       yield chunk.subarray(0, read);
     }

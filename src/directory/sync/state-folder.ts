@@ -10,6 +10,7 @@ import type { UpstreamMemory } from "../upstream/source.ts";
 import { appendChanges, type LogFile, linesAfter, removeFile, retainedFiles } from "./change-log.ts";
 import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
+import { damageOf, type Failure } from "./failure.ts";
 import { chunksOfFile, linesOfFile } from "./line-file.ts";
 
 /** What `current.json` says: the one place that decides which bytes of the other files count. */
@@ -43,7 +44,7 @@ export type Loaded = {
   readonly contents: Contents;
   /** The newest state could not be read: this is the one before it. */
   readonly isPrevious: boolean;
-  readonly problems: readonly string[];
+  readonly problems: readonly Failure[];
 };
 
 type RowParts = {
@@ -66,7 +67,7 @@ const SMALL_BASE_BYTES = 1024 * 1024;
 export function openStateFolder(folder: string) {
   mkdirSync(folder, { recursive: true });
   return {
-    load: (parts: RowParts): Loaded | { readonly problems: readonly string[] } => load(folder, parts),
+    load: (parts: RowParts): Loaded | { readonly problems: readonly Failure[] } => load(folder, parts),
     commit: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
       commit(folder, state, contents, changes, bytesMax),
     /** Writes the state alone, where no listing has changed. */
@@ -79,8 +80,8 @@ export function openStateFolder(folder: string) {
 
 export type StateFolder = ReturnType<typeof openStateFolder>;
 
-function load(folder: string, parts: RowParts): Loaded | { readonly problems: readonly string[] } {
-  const problems: string[] = [];
+function load(folder: string, parts: RowParts): Loaded | { readonly problems: readonly Failure[] } {
+  const problems: Failure[] = [];
   for (const file of ["current.json", "previous.json"]) {
     try {
       const state = readState(join(folder, file));
@@ -88,7 +89,7 @@ function load(folder: string, parts: RowParts): Loaded | { readonly problems: re
       const contents = loadContents(folder, state, parts);
       return { state, contents, isPrevious: problems.length > 0, problems };
     } catch (error) {
-      problems.push(`${file}: ${(error as Error).message}`);
+      problems.push(damageOf(file, error));
     }
   }
   return { problems };

@@ -10,6 +10,7 @@ import { createSpool } from "../snapshot/spool.ts";
 import type { Intake, Source } from "../upstream/source.ts";
 import { UpstreamError } from "../upstream/upstream-limits.ts";
 import type { Contents } from "./draft.ts";
+import { type Failure, failureOf } from "./failure.ts";
 import { openStateFolder, type StateFolder, type StoredState } from "./state-folder.ts";
 import {
   contentsOf,
@@ -74,7 +75,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     );
   };
   let folder: StateFolder | null = null;
-  let problems: readonly string[] = [];
+  let problems: readonly Failure[] = [];
   let held: Held = {
     state: firstState(source.name, newId),
     contents: NO_CONTENTS,
@@ -186,7 +187,8 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
         if (outcome.kind === "changed") cleanUp.move();
         return outcome;
       } catch (error) {
-        return failureOf(error);
+        const retryAfterMs = error instanceof UpstreamError ? error.retryAfterMs : null;
+        return { kind: "failed", ...failureOf(error), retryAfterMs };
       }
     },
     async gzip(version, form) {
@@ -201,11 +203,4 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     },
     [Symbol.asyncDispose]: async () => {},
   };
-}
-
-function failureOf(error: unknown): SyncOutcome {
-  const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
-  const detail = cause instanceof Error ? ` (${(cause as NodeJS.ErrnoException).code ?? cause.message})` : "";
-  const retryAfterMs = error instanceof UpstreamError ? error.retryAfterMs : null;
-  return { kind: "failed", reason: `${message}${detail}`, retryAfterMs };
 }

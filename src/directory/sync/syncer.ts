@@ -1,5 +1,6 @@
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { LogFile } from "./change-log.ts";
+import type { Failure } from "./failure.ts";
 
 /** What the main thread asks of the sync side. One call at a time for `open` and `sync`. */
 export type Syncer = AsyncDisposable & {
@@ -41,7 +42,7 @@ export type Opened = {
   readonly published: Published | null;
   readonly freshness: Freshness | null;
   /** What is wrong with the stored state, for the operator. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Failure[];
 };
 
 export type SyncOutcome =
@@ -55,7 +56,7 @@ export type SyncOutcome =
   | { readonly kind: "unchanged"; readonly freshness: Freshness; readonly accepted: readonly string[] }
   /** A breaker has tripped: the last good state stays. */
   | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "failed"; readonly reason: string; readonly retryAfterMs: number | null };
+  | ({ readonly kind: "failed"; readonly retryAfterMs: number | null } & Failure);
 
 /** What the sync side needs to know, as plain data. */
 export type SyncSettings = {

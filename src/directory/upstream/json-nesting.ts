@@ -43,3 +43,13 @@ export function createKeyReader() {
     },
   };
 }
+
+/** Whether the bytes are one whole JSON value. */
+export function isJson(row: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder().decode(row));
+    return true;
+  } catch {
+    return false;
+  }
+}

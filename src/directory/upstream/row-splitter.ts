@@ -1,5 +1,5 @@
 import { createRowBuffer, withoutLeadingSpace } from "../snapshot/row-bytes.ts";
-import { createKeyReader, createNesting } from "./json-nesting.ts";
+import { createKeyReader, createNesting, isJson } from "./json-nesting.ts";
 
 /** A body that holds no directory: another format, cut off, or past a limit. */
 export class FormatError extends Error {
@@ -67,24 +67,25 @@ const TAKEN: Turn = { mode: null, rest: null };
 
 function createLineMode(limits: RowLimits, take: RowTaker): Mode {
   const line = createRowBuffer(limits.rowBytesMax);
-  const endLine = (): void => {
-    if (line.isEmpty()) return;
-    const row = line.take();
-    if (row === null || withoutLeadingSpace(row).length > 0) take(row);
-  };
+  const isBlank = (row: Uint8Array | null): boolean => row !== null && withoutLeadingSpace(row).length === 0;
   return {
     push(chunk) {
       let from = 0;
       for (let to = chunk.indexOf(LINE_END); to >= 0; to = chunk.indexOf(LINE_END, from)) {
         line.add(chunk.subarray(from, to));
-        endLine();
+        const row = line.take();
+        if (!isBlank(row)) take(row);
         from = to + 1;
       }
       line.add(chunk.subarray(from));
       return TAKEN;
     },
     end() {
-      endLine();
+      const last = line.take();
+      if (isBlank(last)) return {};
+      // Only whole JSON shows that the line end is missing by intent and nothing else with it.
+      if (last === null || !isJson(last)) throw new FormatError("the body ends inside a row");
+      take(last);
       return {};
     },
   };

@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import type { Contents, Draft, DraftParts } from "../sync/draft.ts";
 import { createFullDraft } from "../sync/draft.ts";
 import { createRowSplitter, type Envelope, type RowLimits } from "./row-splitter.ts";
+import { UpstreamError } from "./upstream-limits.ts";
 
 /** Where the listings come from, and how that place was left the last time. */
 export type Source = {
@@ -127,19 +127,29 @@ export function createFileSource(path: string): Source {
   return {
     name: `file:${path}`,
     async read(memory, base, parts) {
-      const { mtimeMs, size, ino } = statSync(path);
+      const { mtimeMs, size, ino } = await stat(path).catch((cause) => {
+        throw unreadable(path, cause);
+      });
       const etag = `${mtimeMs}-${size}-${ino}`;
       const intake = { ...UNNUMBERED, memory: { ...NO_MEMORY, exportEtag: etag } };
       if (memory?.exportEtag === etag) return { ...intake, draft: null };
-      const file = await open(path);
-      try {
-        const { draft } = await readBody(file.createReadStream(), base, parts, ROW_LIMITS);
-        return { ...intake, draft };
-      } finally {
-        await file.close();
-      }
+      const { draft } = await readBody(partsOf(path), base, parts, ROW_LIMITS);
+      return { ...intake, draft };
     },
   };
+}
+
+async function* partsOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    await using file = await open(path);
+    yield* file.createReadStream();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): UpstreamError {
+  return new UpstreamError(`${path} cannot be read`, { shown: "the file cannot be read", cause });
 }
 
 const UNNUMBERED = { version: null, generatedAt: null, isSameEpoch: true, ageMs: 0 } as const;

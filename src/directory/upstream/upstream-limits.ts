@@ -4,9 +4,12 @@ import type { Clock } from "../../clock.ts";
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly retryAfterMs: number | null;
+  /** The message without paths, hosts and addresses, for everybody. */
+  readonly shown: string;
 
-  constructor(message: string, options?: { retryAfterMs?: number | null; cause?: unknown }) {
+  constructor(message: string, options?: { retryAfterMs?: number | null; shown?: string; cause?: unknown }) {
     super(message, { cause: options?.cause });
+    this.shown = options?.shown ?? message;
     this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 }

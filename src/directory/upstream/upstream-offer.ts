@@ -1,7 +1,9 @@
+import { FUTURE_TOLERANCE_MS } from "../listing.ts";
+
 /** What the head of a reply, or the object around the listings, says of the state that is offered. */
 export function offerOf(headers: Headers, envelope: Readonly<Record<string, unknown>>, now: number) {
   const ageMs = Math.max(0, numberOf(headers.get("age")) ?? 0) * 1000;
-  const said = timeOf(envelope.generated_at) ?? timeOf(headers.get("last-modified"));
+  const said = timeOf(envelope.generated_at, now) ?? timeOf(headers.get("last-modified"), now);
   const isAge = said === null && headers.has("age");
   return {
     epoch: headers.get("x-directory-epoch") ?? textOf(envelope.epoch),
@@ -24,7 +26,8 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-function timeOf(value: unknown): number | null {
+/** A time in the future is none: every true one after it would look older. */
+function timeOf(value: unknown, now: number): number | null {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? null : time;
+  return time <= now + FUTURE_TOLERANCE_MS ? time : null;
 }

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Clock } from "../../clock.ts";
 import { isPublicAddress } from "../../dns/public-address.ts";
+import { firstAnswer } from "./first-answer.ts";
 import { createDeadline, type Deadline, UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
 import { replyOf, type UpstreamReply } from "./upstream-reply.ts";
 
@@ -41,7 +42,25 @@ export function createUpstream(settings: UpstreamSettings, parts: UpstreamParts)
     if (refused === undefined) return addresses.slice(0, ADDRESSES_MAX);
     throw new UpstreamError(
       `${host} has the private address ${refused}; DIRECTORY_ALLOW_PRIVATE permits that`,
+      { shown: "the upstream has a private address; DIRECTORY_ALLOW_PRIVATE permits that" },
     );
+  };
+  const answerOf = async (
+    url: URL,
+    addresses: readonly string[],
+    headers: Readonly<Record<string, string>>,
+    deadline: Deadline,
+  ): Promise<Response> => {
+    const shareMs = settings.limits.connectTimeoutMs / addresses.length;
+    const answer = firstAnswer(addresses, shareMs, (address, given) => {
+      return request(url, address, headers, parts.fetch, AbortSignal.any([deadline.signal, given]));
+    });
+    try {
+      return await deadline.connected(answer);
+    } catch (error) {
+      if (error instanceof UpstreamError) throw error;
+      throw new UpstreamError(`no connection to ${url.host}`, { shown: "no connection", cause: error });
+    }
   };
   return {
     async get(path, headers) {
@@ -49,16 +68,20 @@ export function createUpstream(settings: UpstreamSettings, parts: UpstreamParts)
       let url = new URL(`${settings.baseUrl}${path}`);
       for (let redirects = 0; ; redirects++) {
         const addresses = await deadline.connected(addressesOf(url));
-        const response = await requestAny(url, addresses, headers, parts.fetch, deadline);
+        const response = await answerOf(url, addresses, headers, deadline);
         const target = redirectTarget(url, response);
         if (target === null) return replyOf(response, settings.limits, deadline);
         response.body?.cancel().catch(() => {});
         if (!settings.allowRedirects) {
-          throw new UpstreamError(`redirected to ${target.origin}; DIRECTORY_ALLOW_REDIRECTS permits that`);
+          throw new UpstreamError(`redirected to ${target.origin}; DIRECTORY_ALLOW_REDIRECTS permits that`, {
+            shown: "redirected; DIRECTORY_ALLOW_REDIRECTS permits that",
+          });
         }
         if (redirects === REDIRECTS_MAX) throw new UpstreamError(`more than ${REDIRECTS_MAX} redirects`);
         if (url.protocol === "https:" && target.protocol !== "https:") {
-          throw new UpstreamError(`redirected from https to ${target.origin}`);
+          throw new UpstreamError(`redirected from https to ${target.origin}`, {
+            shown: "redirected from https to http",
+          });
         }
         url = target;
       }
@@ -68,39 +91,36 @@ export function createUpstream(settings: UpstreamSettings, parts: UpstreamParts)
 
 async function resolveHost(host: string, resolve: UpstreamParts["resolve"]): Promise<readonly string[]> {
   const addresses = await resolve(host).catch((cause: unknown) => {
-    throw new UpstreamError(`${host} cannot be resolved`, { cause });
+    throw new UpstreamError(`${host} cannot be resolved`, {
+      shown: "the upstream's host cannot be resolved",
+      cause,
+    });
   });
-  if (addresses.length === 0) throw new UpstreamError(`${host} has no address`);
+  if (addresses.length === 0) {
+    throw new UpstreamError(`${host} has no address`, { shown: "the upstream's host has no address" });
+  }
   return addresses;
 }
 
-async function requestAny(
+/** One request at one address, under the host's own name. */
+function request(
   url: URL,
-  addresses: readonly string[],
+  address: string,
   headers: Readonly<Record<string, string>>,
   fetch: UpstreamParts["fetch"],
-  deadline: Deadline,
+  signal: AbortSignal,
 ): Promise<Response> {
-  let failure: unknown = null;
-  for (const address of addresses) {
-    const pinned = new URL(url);
-    pinned.hostname = isIP(address) === 6 ? `[${address}]` : address;
-    const name = url.hostname.replace(/^\[|\]$/g, "");
-    const init: BunFetchRequestInit = {
-      headers: { ...headers, Host: url.host, "Accept-Encoding": "gzip" },
-      redirect: "manual",
-      decompress: false,
-      signal: deadline.signal,
-      ...(url.protocol === "https:" && isIP(name) === 0 ? { tls: { serverName: name } } : {}),
-    };
-    try {
-      return await deadline.connected(fetch(pinned.href, init));
-    } catch (error) {
-      if (error instanceof UpstreamError) throw error;
-      failure = error;
-    }
-  }
-  throw new UpstreamError(`no connection to ${url.host}`, { cause: failure });
+  const pinned = new URL(url);
+  pinned.hostname = isIP(address) === 6 ? `[${address}]` : address;
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const init: BunFetchRequestInit = {
+    headers: { ...headers, Host: url.host, "Accept-Encoding": "gzip" },
+    redirect: "manual",
+    decompress: false,
+    signal,
+    ...(url.protocol === "https:" && isIP(name) === 0 ? { tls: { serverName: name } } : {}),
+  };
+  return fetch(pinned.href, init);
 }
 
 function redirectTarget(url: URL, response: Response): URL | null {

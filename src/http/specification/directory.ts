@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { QUERY_WORDS_MAX } from "../../directory/snapshot/query.ts";
 import { ChangesQuery, ChangesView, DirectoryQuery, DirectoryView, ListingView } from "../directory-wire.ts";
 import type { HeaderName } from "./headers.ts";
 import { described, operation } from "./operation.ts";
@@ -30,12 +31,12 @@ export const listListings = operation({
   summary: "Find paid services",
   access: "public",
   query: described(DirectoryQuery, {
-    q: "Words that the host, name or description must have.",
+    q: `Words that the host, name, description or paths of the resources must have, the last one as a beginning. The first ${QUERY_WORDS_MAX} count.`,
     min_score: "The least score, 0 to 100.",
     max_price_usd: "The highest price of one call.",
     min_uptime: "The least uptime over 30 days, 0 to 1.",
     payee: "The address that is paid.",
-    sort: "What to sort by.",
+    sort: "What to sort by; without it by `score`.",
     order: "Best first unless it says otherwise.",
     limit: "Listings on a page.",
     cursor: "The `next_cursor` of the page before. It carries the query and stays on its snapshot.",
@@ -90,7 +91,7 @@ export const listChanges = operation({
   tag: "Directory",
   summary: "What has changed since a cursor",
   description:
-    "Without a cursor: from the beginning of what is kept. A cursor whose changes are not kept any more is answered 404: take the export and go on from its `X-Directory-Cursor`.",
+    "Without a cursor: from the first change of the epoch. Where changes from there on are not kept any more, with a cursor or without, the answer is 404: take the export and go on from its `X-Directory-Cursor`.",
   access: "public",
   query: described(ChangesQuery, {
     cursor: "The `next_cursor` of the page before, or the `X-Directory-Cursor` of an export.",
