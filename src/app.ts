@@ -108,7 +108,7 @@ function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, e
   };
   const { signupsPerMinute } = config.limits;
   const { clock } = surroundings;
-  return new Elysia({ name: "assay", normalize: false })
+  return new Elysia({ name: "assay", normalize: false, handler: { standardHostname: false } })
     .use(healthRoutes({ boundary, clock, version, draining, checks }))
     .use(planRoutes({ boundary, admit: admitPublic, plans }))
     .use(signupRoutes({ boundary, guard, accounts, checkEmail, bodyBytesMax, signupsPerMinute }))

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
+import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
 
 /** Seconds of silence after which a connection is closed. */
 export const IDLE_TIMEOUT_SECONDS = 10;
@@ -21,9 +22,10 @@ export type Call = {
   readonly clientAddress: () => string;
   /**
    * Lifts the limit on silence until the call is finished, for a reply that takes its time. From then on it is
-   * `afterwardsMs`, at most 255 s, for the reader of what is left and for the idle connection.
+   * `afterwardsMs`, at most 255 s, for the reader of what is left and for the idle connection; the usual one unless
+   * said.
    */
-  readonly allowSilence: (afterwardsMs: number) => void;
+  readonly allowSilence: (afterwardsMs?: number) => void;
   /** Set by the guard. */
   account: Account | null;
   /** Units on disk for this call; for a streamed reply those reserved for it. */
@@ -84,6 +86,7 @@ export type Boundary = {
 
 /** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
 export function createBoundary(parts: BoundaryParts): Boundary {
+  const replyHeaders = createReplyHeaders();
   return {
     route:
       <Body>(route: string, handler: Handler, options: { readonly open?: boolean } = {}) =>
@@ -94,8 +97,8 @@ export function createBoundary(parts: BoundaryParts): Boundary {
         try {
           if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
           const reply = await handler(call);
-          parts.stamp(call);
-          response = respond(reply, call.headers);
+          stamp(parts, call);
+          response = respond(reply, call.headers, replyHeaders);
         } catch (error) {
           call.streaming = false;
           response = refuse(parts, call, error);
@@ -121,7 +124,7 @@ function beginCall(
     route,
     params,
     clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
-    allowSilence(afterwardsMs) {
+    allowSilence(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000) {
       silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));
       parts.server()?.timeout(request, 0);
     },
@@ -139,18 +142,27 @@ function beginCall(
   return call;
 }
 
-function respond(reply: Reply, headers: { [name: string]: string }): Response {
+function respond(reply: Reply, headers: { [name: string]: string }, replyHeaders: ReplyHeaders): Response {
   if (reply.headers !== undefined) Object.assign(headers, reply.headers);
   headers["Content-Type"] ??= JSON_TYPE;
-  return new Response(reply.body, { status: reply.status, headers });
+  return new Response(reply.body, { status: reply.status, headers: replyHeaders(headers) });
 }
 
 function refuse(parts: BoundaryParts, call: Call, error: unknown): Response {
   const known = error instanceof ApiError ? error : parts.refusalOf(error);
   if (known === undefined) parts.reportBug(call, error);
   call.units = 0;
-  parts.stamp(call);
+  stamp(parts, call);
   return errorReply(known ?? new ApiError("internal_error"), call.headers);
+}
+
+/** What the headers tell may be out of reach with the database; the reply goes out with those that are not. */
+function stamp(parts: BoundaryParts, call: Call): void {
+  try {
+    parts.stamp(call);
+  } catch (error) {
+    if (parts.refusalOf(error) === undefined) parts.reportBug(call, error);
+  }
 }
 
 /** Behind a trusted proxy the last address it added; else the peer's. */

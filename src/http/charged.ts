@@ -47,6 +47,8 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       const reservation = meter.reserve(account, units);
       try {
         const found = attempt(call, check, asked);
+        // A look-up may take longer than connections may be silent.
+        if (found instanceof Promise) call.allowSilence();
         const result = found instanceof Promise ? await found : found;
         const text = check.write(result);
         const charge = { endpoint: check.route, units: check.isCharged(result) ? units : 0 };
@@ -63,7 +65,8 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
         const account = guard.admit(call);
         const asked = check.fromQuery(call.request.url);
         if (call.request.method !== "HEAD") return answer(call, account, asked, null);
-        // Whoever is shown no verdict pays for none, so none is made.
+        // Whoever is shown no verdict pays for none, so none is made; what would be refused is refused.
+        meter.reserve(account, check.units(asked)).release();
         meter.countCall(account, check.route);
         return { status: 200, body: null };
       },

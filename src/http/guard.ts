@@ -84,10 +84,10 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     },
     stamp({ account, headers, units }) {
       if (account === null) return;
+      headers["X-Units-Charged"] ??= `${units}`;
       const month = meter.month(account);
       headers["RateLimit-Policy"] = policyOf(account.plan, month.limitUnits);
       headers.RateLimit += `, "month";r=${month.remainingUnits};t=${month.resetSeconds}`;
-      headers["X-Units-Charged"] ??= `${units}`;
       if (month.isHardStop) headers["X-Units-Remaining"] ??= `${month.remainingUnits}`;
     },
   };

@@ -11,6 +11,7 @@ import {
 import type { Call } from "./boundary.ts";
 import { bearerKey } from "./guard.ts";
 import type { Reply } from "./reply.ts";
+import { requestPath } from "./request-path.ts";
 
 export type Idempotent = {
   /**
@@ -35,7 +36,7 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
     if (key === null) {
       throw new ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.");
     }
-    const fingerprint = idempotencyFingerprint(request.method, new URL(request.url), body);
+    const fingerprint = idempotencyFingerprint(request.method, requestPath(request.url), body);
     return idempotency.begin(account.accountId, key, fingerprint, isSecret ? bearerKey(request) : undefined);
   }
 

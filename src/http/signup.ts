@@ -32,6 +32,8 @@ export function signupRoutes(parts: SignupRouteParts) {
       parts.guard.admitPublic(call, "signup", rate);
       requireJson(call.request);
       const fields = signupBody.body(parseJson(await readBytes(call.request, parts.bodyBytesMax)));
+      // The look-up may take longer than connections may be silent.
+      call.allowSilence();
       const { email, normalized } = await usableEmail(parts.checkEmail, fields.email);
       const { accountId, apiKey } = parts.accounts.signup({
         email,

@@ -1,12 +1,13 @@
 import type { AnyElysia } from "elysia";
 import { ApiError } from "../errors.ts";
 import type { Handler } from "./boundary.ts";
+import { requestPath } from "./request-path.ts";
 
 /** Answers what no route took: 405 with the Allow header where the path has other methods, else 404. */
 export function unroutedHandler(app: AnyElysia): Handler {
   const allowOf = methodsByPath(app);
   return (call) => {
-    const allow = allowOf(new URL(call.request.url).pathname);
+    const allow = allowOf(requestPath(call.request.url).pathname);
     if (allow === undefined) throw new ApiError("not_found");
     call.headers.Allow = allow;
     throw new ApiError("method_not_allowed", `This path takes ${allow}.`);

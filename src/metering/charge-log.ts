@@ -140,12 +140,11 @@ export function createChargeLog(parts: {
   }
 
   return {
-    append: (entry, settled, alongside) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      queue.push({ entry, alongside, settled, resolve, reject });
-      schedule();
-      return promise;
-    },
+    append: (entry, settled, alongside) =>
+      new Promise((resolve, reject) => {
+        queue.push({ entry, alongside, settled, resolve, reject });
+        schedule();
+      }),
     appendLater: keepLater,
     flush: () => {
       // Inside a transaction the entries would be reported as written before they are.

@@ -25,6 +25,7 @@ describe("404", () => {
     "/v1/constructor",
     `/${"x".repeat(4000)}`,
     "/%E0%A4%A",
+    "//other.example/v1/plans",
   ])("%s", async (path) => {
     const reply = await server.call(path);
     expect(await refusalOf(reply)).toBe("404 not_found");

@@ -111,6 +111,15 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
   "an upgrade": [lines("GET /healthz HTTP/1.1", HOST, "Connection: Upgrade", "Upgrade: websocket"), "200"],
   "an unknown expectation": [post("Expect: coffee", `Content-Length: ${CHECK.length}`) + CHECK, "200"],
   "HTTP 1.0": [lines("GET /healthz HTTP/1.0", HOST), "200"],
+  "HTTP 1.0 without a host": [lines("GET /nowhere HTTP/1.0"), "404 not_found"],
+  "an empty host": [lines("PUT /v1/plans HTTP/1.1", "Host:"), "405 method_not_allowed"],
+  "a host that is none": [
+    post("Host: a b%%[", "Idempotency-Key: odd", `Content-Length: ${CHECK.length}`).replace(
+      `${HOST}\r\n`,
+      "",
+    ) + CHECK,
+    "200",
+  ],
 });
 
 for (const name of Object.keys(ODD())) {
@@ -135,7 +144,7 @@ test("calls sent ahead of their answers are answered in order", async () => {
   expect(statuses).toEqual(["200", "404", "200"]);
 });
 
-test("after all of that two checks were charged, and nothing was a bug", async () => {
-  expect(await caller.unitsOf(key)).toBe(2);
+test("after all of that three checks were charged, and nothing was a bug", async () => {
+  expect(await caller.unitsOf(key)).toBe(3);
   expect(server.logged()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
-import { startProcess } from "../support/process.ts";
+import { startProcess, startShiftedProcess } from "../support/process.ts";
 import { openStalled, requestText } from "../support/raw-http.ts";
 import { refusalOf } from "../support/server.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
@@ -10,6 +10,7 @@ import { mountSmallDisk } from "../support/small-disk.ts";
 setDefaultTimeout(120_000);
 
 const CHARGES_UNTIL_FULL_MAX = 20_000;
+const DAY_MS = 86_400_000;
 
 /** Charges until the disk takes no more; returns the units that were announced. */
 async function chargeUntilRefused({ call }: Caller, key: string): Promise<number> {
@@ -132,4 +133,28 @@ test("a disk that fills up in the middle of a batch breaks its reply off; what w
   expect(units).toBeGreaterThanOrEqual(lastRead);
   expect(units).toBeLessThan(items);
   expect(units % 1000).toBe(0);
+});
+
+test("a month that turns on a full disk is refused with 503 like any other write, and begins once there is room", async () => {
+  using disk = mountSmallDisk(24);
+  if (disk === null) return;
+  await using dns = await startDns(FAULT_ZONE);
+  await using server = await startShiftedProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
+  const caller = callerOf(server.url);
+  const { call, signUp, unitsOf } = caller;
+  const key = await signUp();
+  disk.fill();
+  await chargeUntilRefused(caller, key);
+  await server.shiftClock(40 * DAY_MS);
+  for (const path of ["/v1/phone/validate?phone=%2B442079460000", "/v1/phone/validate", "/v1/account"]) {
+    const reply = await call(path, { key });
+    expect(reply.headers.get("X-Request-Id")).toStartWith("req_");
+    expect(reply.headers.get("X-Units-Charged")).toBe("0");
+    expect(await refusalOf(reply)).toBe(
+      path === "/v1/phone/validate" ? "400 invalid_request" : "503 storage_unavailable",
+    );
+  }
+  disk.free();
+  await until("healthy answer", async () => (await call("/health")).status === 200);
+  expect(await unitsOf(key)).toBe(0);
 });

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
+import type { Server } from "bun";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
 import { systemClock } from "../../src/clock.ts";
-import { createBoundary } from "../../src/http/boundary.ts";
+import { createBoundary, IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { createCharged } from "../../src/http/charged.ts";
 import { createGuard } from "../../src/http/guard.ts";
 import { createIdempotent } from "../../src/http/idempotent.ts";
@@ -16,8 +17,10 @@ import { openStore } from "../../src/store/open.ts";
 const clock = systemClock;
 const plans = DEFAULT_PLANS;
 
+type Result = { reason: string | null };
+
 /** A paid route over real parts whose check does as it is told. */
-function openRoute(work: () => { reason: string | null }) {
+function openRoute(work: () => Result | Promise<Result>) {
   const store = openStore({ path: ":memory:", clock });
   const keyRing = createKeyRing({ store, plans, clock });
   const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
@@ -26,11 +29,13 @@ function openRoute(work: () => { reason: string | null }) {
   const guard = createGuard({ keyRing, meter, accountLimiter: limiter, addressLimiter: limiter });
   const idempotent = createIdempotent(createIdempotency({ store, directory: null, clock }));
   const bugs: unknown[] = [];
+  const silences: number[] = [];
+  const server = { timeout: (_: Request, seconds: number) => silences.push(seconds) };
   const boundary = createBoundary({
     clock,
     newRequestId: () => "req_1",
     trustProxy: false,
-    server: () => null,
+    server: () => server as unknown as Server<unknown>,
     draining: () => false,
     stamp: guard.stamp,
     report: () => undefined,
@@ -53,6 +58,7 @@ function openRoute(work: () => { reason: string | null }) {
   const request = new Request("http://localhost/check", { headers: { Authorization: `Bearer ${apiKey}` } });
   return {
     bugs,
+    silences,
     call: () => boundary.route<Response>("/check", check.get)({ request }),
     units: () => accounts.view(accountId).usage.units,
   };
@@ -76,4 +82,10 @@ test("a check that breaks is answered as failed, logged as a bug, and costs noth
   expect(reply.headers.get("x-units-charged")).toBe("0");
   expect(route.units()).toBe(0);
   expect(route.bugs).toHaveLength(1);
+});
+
+test("while a check looks something up, its connection may be silent for as long as that takes", async () => {
+  const route = openRoute(async () => ({ reason: null }));
+  expect((await route.call()).status).toBe(200);
+  expect(route.silences).toEqual([0, IDLE_TIMEOUT_SECONDS]);
 });

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/clock.ts";
+import { ApiError } from "../../src/errors.ts";
+import { createBoundary, type Handler } from "../../src/http/boundary.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
+
+/** A boundary whose rate and unit headers cannot be had. */
+function routeWithout(stampError: Error, handler: Handler) {
+  const bugs: unknown[] = [];
+  const boundary = createBoundary({
+    clock: systemClock,
+    newRequestId: () => "req_1",
+    trustProxy: false,
+    server: () => null,
+    draining: () => false,
+    stamp: () => {
+      throw stampError;
+    },
+    report: () => undefined,
+    reportBug: (_, error) => bugs.push(error),
+    refusalOf: (error) => (error instanceof StorageError ? new ApiError("storage_unavailable") : undefined),
+  });
+  const request = new Request("http://localhost/check");
+  return { bugs, call: () => boundary.route<Response>("/check", handler)({ request }) };
+}
+
+test.each([
+  ["a refusal", () => Promise.reject(new ApiError("invalid_request", "No.")), 400, "invalid_request"],
+  ["a failed disk", () => Promise.reject(new StorageError("full")), 503, "storage_unavailable"],
+  ["a bug", () => Promise.reject(new TypeError("no such thing")), 500, "internal_error"],
+] as const)("%s keeps its envelope where the database gives no headers", async (_, handler, status, code) => {
+  const route = routeWithout(new StorageError("SQLITE_FULL: database or disk is full"), handler);
+  const reply = await route.call();
+  expect(reply.status).toBe(status);
+  expect(reply.headers.get("x-request-id")).toBe("req_1");
+  expect(await reply.json()).toEqual({ error: { code, message: expect.any(String) } });
+  expect(route.bugs).toHaveLength(status === 500 ? 1 : 0);
+});
+
+test("what was done is answered where the database gives no headers", async () => {
+  const route = routeWithout(new StorageError("full"), () => ({ status: 200, body: "{}" }));
+  const reply = await route.call();
+  expect([reply.status, await reply.text()]).toEqual([200, "{}"]);
+});
+
+test("a bug in the headers is logged, and the reply goes out", async () => {
+  const bug = new TypeError("no such thing");
+  const route = routeWithout(bug, () => ({ status: 200, body: "{}" }));
+  expect((await route.call()).status).toBe(200);
+  expect(route.bugs).toEqual([bug]);
+});
