@@ -41,6 +41,7 @@ Exit codes:
   ${EXIT.someUnchecked}    done, but some items could not be checked (dns_timeout, dns_error, check_failed)
   ${EXIT.stopped}    stopped half-way: the disk or the server failed
   ${EXIT.interrupted}  interrupted (${EXIT.terminated}: terminated)
+  ${EXIT.brokenPipe}  the reader of standard output has left
 
 Examples:
   bun run verify people.csv --output checked.csv
