@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
 import type { Clock } from "../clock.ts";
+import { createInbox } from "./inbox.ts";
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 import { uint16 } from "./wire.ts";
@@ -66,6 +67,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   const ports: Port<Sent>[] = [];
   /** What waits for the sockets to open: no more than the resolver lets be in flight. */
   const backlog: Sent[] = [];
+  const inbox = createInbox(receive);
   let opening = 0;
   let turn = 0;
   let flushing = false;
@@ -141,7 +143,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   async function openPort(): Promise<Port<Sent> | null> {
     let port: Port<Sent> | null = null;
     const onData = (message: Buffer) => {
-      if (port !== null) receive(port, message);
+      if (port !== null && !inbox.put({ port, message })) parts.onIgnored();
     };
     const onError = () => {
       if (port !== null) unreachable(port);
@@ -171,7 +173,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     if (opening === 0) sendBacklog();
   }
 
-  function receive(port: Port<Sent>, message: Buffer): void {
+  function receive({ port, message }: { readonly port: Port<Sent>; readonly message: Buffer }): void {
     const transaction = port.pending.get(uint16(message, 0));
     if (transaction === undefined || !isReplyTo(message, transaction.query)) {
       parts.onIgnored();
@@ -219,6 +221,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   function close(): void {
     closed = true;
     backlog.length = 0;
+    inbox.clear();
     for (const port of ports.splice(0)) port.socket.close();
   }
 

@@ -296,6 +296,40 @@ describe("many look-ups", () => {
     expect(dns.resolver.stats().late).toBeGreaterThan(15);
   });
 
+  test("that are answered all at once let other work in between", async () => {
+    const asked: (() => void)[] = [];
+    const server = await Bun.udpSocket({
+      hostname: "127.0.0.1",
+      socket: {
+        data(socket, question, port, address) {
+          const denial = Buffer.from(question);
+          denial.writeUInt16BE(0x8183, 2);
+          asked.push(() => socket.send(denial, port, address));
+          if (asked.length === 200) for (const answer of asked) answer();
+        },
+      },
+    });
+    const servers = [serverAddress(`127.0.0.1:${server.port}`)];
+    const resolver = createStubResolver({ servers, clock: systemClock });
+    let answeredNow = 0;
+    const answeredByTurn: number[] = [];
+    let turn = setImmediate(function next() {
+      if (answeredNow > 0) answeredByTurn.push(answeredNow);
+      answeredNow = 0;
+      turn = setImmediate(next);
+    });
+    const lookups = Array.from({ length: 200 }, async (_, at) => {
+      const { outcome } = await resolver.lookUp(`d${at}.com`, "A");
+      answeredNow += 1;
+      return outcome;
+    });
+    expect(new Set(await Promise.all(lookups))).toEqual(new Set(["nxdomain"]));
+    clearImmediate(turn);
+    expect(Math.max(answeredNow, ...answeredByTurn)).toBeLessThanOrEqual(64);
+    resolver.close();
+    server.close();
+  });
+
   test("beyond the queue are refused as errors that say so", async () => {
     await using dns = await startDns("*.com !silent", {
       inFlightMax: 2,
