@@ -21,7 +21,7 @@ _dmarc.one.com TXT "v=DMARC1; p=quarantine; sp=none; np=reject"
 mx.one.com A 8.8.8.8
 short.com 90 MX 10 mx.one.com
 late.com MX 10 mx.one.com
-late.com !delay 120
+late.com !delay 300
 slow-policy.com MX 10 mx.one.com
 slow-policy.com TXT !delay 400
 slow-host.com MX 10 slow.slow-host.com
@@ -162,7 +162,7 @@ describe("a caller who stops waiting", () => {
     const patient = setting.facts.factsOf("late.com", PLAIN);
     const started = performance.now();
     const hasty = await setting.facts.factsOf("late.com", { ...PLAIN, deadlineMs: setting.nowMs() + 30 });
-    expect(performance.now() - started).toBeLessThan(110);
+    expect(performance.now() - started).toBeLessThan(250);
     expect(hasty).toMatchObject({ domain: "late.com", mail: { state: "timeout" } });
     expect(setting.facts.cachedFacts("late.com", PLAIN)).toBeUndefined();
     expect((await patient).mail.state).toBe("mx");
