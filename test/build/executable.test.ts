@@ -100,7 +100,7 @@ test("answers the public routes as the sources do", async () => {
   for (const path of PUBLIC_PATHS) {
     expect(await facts(server.url, path)).toEqual(await facts(sources.url, path));
   }
-}, 30_000);
+}, 120_000);
 
 test("checks a file, backs a database up and shows the demonstration, as the scripts of those names do", async () => {
   const list = join(folder.path, "list.txt");
@@ -123,7 +123,7 @@ test("checks a file, backs a database up and shows the demonstration, as the scr
   const demo = await run(["demo"]);
   expect(demo).toMatchObject({ exitCode: 0, complained: "" });
   expect(demo.said).toContain("sending 1000 addresses");
-}, 30_000);
+}, 120_000);
 
 test("a command that it does not have is refused with those that it has", async () => {
   const { exitCode, complained } = await run(["sevre"]);

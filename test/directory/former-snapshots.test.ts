@@ -115,7 +115,7 @@ describe("former snapshots", () => {
     }
     const held = snapshots.map(({ segments }) => segments.reduce((sum, { length }) => sum + length, 0));
     expect(held.slice(0, -1)).toEqual([0, 0, 0]);
-  }, 20_000);
+  }, 120_000);
 
   test("walked page by page through all changing swaps miss nothing, repeat nothing and mix nothing", async () => {
     await using opened = await openThreaded();
@@ -143,7 +143,7 @@ describe("former snapshots", () => {
       expect(walk.hosts).toHaveLength(expected.length);
       expect(new Set(walk.hosts).size).toBe(expected.length);
     }
-  }, 20_000);
+  }, 120_000);
 
   test("go on where an export or a page was begun before the swap", async () => {
     await using opened = await openThreaded();
@@ -162,7 +162,7 @@ describe("former snapshots", () => {
     const body = await compressed;
     expect(body).not.toBeNull();
     expect(digestOfParts([gunzipSync(body ?? new Uint8Array())])).toBe(before.digest);
-  }, 20_000);
+  }, 120_000);
 
   test("share what did not change, in memory, and lose their index when they are dropped", async () => {
     await using opened = await openThreaded();
@@ -183,7 +183,7 @@ describe("former snapshots", () => {
     if (newest === undefined) throw new Error("no snapshot");
     const row = findHost(newest, "service-00002.example");
     expect(new TextDecoder().decode(rowBytes(newest, row))).toContain('"edition 2"');
-  }, 20_000);
+  }, 120_000);
 
   test("that are compacted away time and again stay whole", async () => {
     await using opened = await openThreaded();
@@ -196,7 +196,7 @@ describe("former snapshots", () => {
         expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(snapshot.digest);
       }
     }
-  }, 30_000);
+  }, 120_000);
 });
 
 test("the file of a thread that ended is closed when no snapshot of it is held any more", async () => {
@@ -221,7 +221,7 @@ test("the file of a thread that ended is closed when no snapshot of it is held a
     Bun.gc(true);
   }
   expect(isOpen(inode)).toBe(false);
-}, 20_000);
+}, 120_000);
 
 test("a restart takes a large directory from base and log byte for byte, into memory", async () => {
   await using opened = await openThreaded();
@@ -250,7 +250,7 @@ test("a restart takes a large directory from base and log byte for byte, into me
   expect(snapshot).toMatchObject({ version: before.version, digest: before.digest, count: LISTINGS });
   expect(areInMemory(snapshot, allRows(snapshot))).toBe(true);
   expect(digestOfParts(exportParts(snapshot, "ndjson"))).toBe(before.digest);
-}, 20_000);
+}, 120_000);
 
 /** The sync side in this thread, with what is given up and the spools that are open. */
 function openUnthreaded(folder: string) {
@@ -335,7 +335,7 @@ test("no file stays open that no snapshot speaks of, however often texts are mov
   }
   note((await restart().open()).published?.snapshot);
   expect(new Set(spools())).toEqual(spokenOf);
-}, 20_000);
+}, 120_000);
 
 test("an export that is compressed through several swaps is of one snapshot", async () => {
   using folder = temporaryFolder("spool");
@@ -365,7 +365,7 @@ test("an export that is compressed through several swaps is of one snapshot", as
   records = edition(1);
   await take();
   expect(digestOfParts([gunzipSync((await compressed) ?? new Uint8Array())])).toBe(first.digest);
-}, 20_000);
+}, 120_000);
 
 test("where no file can be made, texts stay in memory", async () => {
   using folder = temporaryFolder("spool");
@@ -376,7 +376,7 @@ test("where no file can be made, texts stay in memory", async () => {
   const again = (await restart().open()).published?.snapshot ?? "nothing";
   expect([first, second, again].map(isWhole)).toEqual([true, true, true]);
   expect(spools()).toEqual([]);
-}, 20_000);
+}, 120_000);
 
 /** What is written has the size of the texts three times: without a name, as changes, and as a whole. */
 test.each([0, 0.5, 1.5, 2.5])(

@@ -23,7 +23,7 @@ beforeAll(async () => {
     body: { emails: rows.map(({ email }) => email) },
   });
   batch = byEmail((await emailBatchOf(reply)).results);
-}, 30_000);
+}, 120_000);
 
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -136,7 +136,7 @@ describe("bun run backup", () => {
     const again = callerOf(restored.url);
     expect(await repeat(again, key)).toEqual({ replayed: ["true", null], count: 2 });
     expect(await again.unitsOf(key)).toBe(5);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("bun run backup refuses with one sentence and exit code 1", () => {
@@ -168,7 +168,7 @@ describe("bun run backup refuses with one sentence and exit code 1", () => {
       `no database ${elsewhere}/assay.db`,
     );
     expect(readdirSync(folder.path).sort()).toEqual(["data", "taken.db"]);
-  }, 30_000);
+  }, 120_000);
 
   test("where the database is damaged", async () => {
     using folder = temporaryFolder("backup");
@@ -177,7 +177,7 @@ describe("bun run backup refuses with one sentence and exit code 1", () => {
     writeFileSync(join(dataDir, "assay.db"), "this is no database at all".repeat(1000));
     expect(await refusal(dataDir, join(folder.path, "b.db"))).toContain("the database is damaged");
     expect(readdirSync(folder.path)).toEqual(["data"]);
-  }, 30_000);
+  }, 120_000);
 
   test("where the disk is full, and leaves nothing there", async () => {
     using folder = temporaryFolder("backup");
@@ -193,5 +193,5 @@ describe("bun run backup refuses with one sentence and exit code 1", () => {
     }
     disk.free();
     expect((await backup(dataDir, join(disk.path, "b.db"))).exitCode).toBe(0);
-  }, 30_000);
+  }, 120_000);
 });
