@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { Boundary, CallReport } from "./boundary.ts";
-import { createCallTally } from "./call-tally.ts";
+import { type CallTally, createCallTally } from "./call-tally.ts";
 import { getMetrics } from "./specification/service.ts";
 
 export type Metrics = {
@@ -25,18 +25,39 @@ export type Labelled = { readonly labels: { readonly [label: string]: string }; 
 /** Bun counts every object for these, and calls wait meanwhile: 200 ms with a heap of 400 MB. */
 const WALKS_OVER_HEAP = ["total", "used", "available"].map((word) => `nodejs_heap_space_size_${word}_bytes`);
 
-/** Counts calls by route template, status and time; everything else is read from the parts on demand. */
+/**
+ * Counts calls by route template, status and time; everything else is read from the parts on demand. What the process
+ * tells of itself, such as the lag of its loop, counts from the first reading on.
+ */
 export function createMetrics(readings: Readings): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const name of WALKS_OVER_HEAP) registry.removeSingleMetric(name);
   const tally = createCallTally();
-  for (const metric of tally.metrics) registry.registerMetric(metric);
-  for (const [name, reading] of Object.entries(readings)) addReading(registry, name, reading);
-  return { observe: tally.observe, text: () => registry.metrics() };
+  let registry: Promise<Registry> | undefined;
+  return {
+    observe: tally.observe,
+    async text() {
+      registry ??= createRegistry(tally, readings);
+      return (await registry).metrics();
+    },
+  };
 }
 
-function addReading(registry: Registry, name: string, { help, type, read }: Reading): void {
+/** Loads the library, a tenth of all the code there is, when the metrics are first read: the start does not wait for it. */
+async function createRegistry(tally: CallTally, readings: Readings): Promise<Registry> {
+  const library = await import("prom-client");
+  const registry = new library.Registry();
+  library.collectDefaultMetrics({ register: registry });
+  for (const name of WALKS_OVER_HEAP) registry.removeSingleMetric(name);
+  for (const metric of tally.metrics) registry.registerMetric(metric);
+  for (const [name, reading] of Object.entries(readings)) addReading(library, registry, name, reading);
+  return registry;
+}
+
+function addReading(
+  { Counter, Gauge }: typeof import("prom-client"),
+  registry: Registry,
+  name: string,
+  { help, type, read }: Reading,
+): void {
   const samples = (): Labelled[] => {
     const now = read();
     return typeof now === "number" ? [{ labels: {}, value: now }] : now;
