@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { version } from "../package.json" with { type: "json" };
-import { PoolFullError } from "./batch/pool.ts";
+import { PoolFullError } from "./batch/slots.ts";
 import type { Config } from "./config.ts";
 import { ApiError } from "./errors.ts";
 import { accountRoutes } from "./http/account.ts";

@@ -3,6 +3,7 @@ import { Piscina } from "piscina";
 import type { Clock } from "../clock.ts";
 import { handOver } from "./hand-over.ts";
 import type { JudgeOutcome, JudgeTask, SplitEvent, SplitOutcome, SplitTask } from "./messages.ts";
+import { createSlots } from "./slots.ts";
 
 /** What the worker threads can do: the named exports of the worker file. */
 export type PoolTasks = {
@@ -65,25 +66,27 @@ export type PoolSettings = {
   readonly clock: Clock;
 };
 
-export class PoolFullError extends Error {
-  override readonly name = "PoolFullError";
-}
-
 /** A task failed twice. */
 export class PoolTaskError extends Error {
   override readonly name = "PoolTaskError";
 }
 
-/** A pool of worker threads with a bounded queue, a deadline for each task and one retry. */
+/** Threads that read their code keep a small machine busy: so long those are answered first who call at the start. */
+const THREADS_START_MS = 250;
+
+/**
+ * A pool of worker threads with a bounded queue, a deadline for each task and one retry. The threads start with the
+ * first task, or a moment after the pool was made.
+ */
 export function createPool(settings: PoolSettings): Pool {
-  const piscina = new Piscina({
-    filename: settings.workerFile,
-    minThreads: settings.threads,
-    maxThreads: settings.threads,
-    concurrentTasksPerWorker: 1,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    atomics: "async",
-  });
+  let started: Piscina | undefined;
+  let isClosed = false;
+  const threads = (): Piscina => {
+    if (isClosed) throw new Error("the pool is closed");
+    started ??= startThreads(settings);
+    return started;
+  };
+  const starting = setTimeout(threads, THREADS_START_MS).unref();
   const slots = createSlots(settings.threads, settings.waitingMax);
   const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
 
@@ -92,10 +95,10 @@ export function createPool(settings: PoolSettings): Pool {
     const timer = setTimeout(() => deadline.abort(), settings.taskTimeoutMs);
     const { signal } = deadline;
     try {
-      if (tell === undefined) return await piscina.run(task, { name, signal });
+      if (tell === undefined) return await threads().run(task, { name, signal });
       using heard = hear(tell, signal);
       const { port } = heard;
-      const outcome = await piscina.run(handOver({ ...task, port }, port), { name, signal });
+      const outcome = await threads().run(handOver({ ...task, port }, port), { name, signal });
       await heard.all;
       return outcome;
     } finally {
@@ -138,8 +141,23 @@ export function createPool(settings: PoolSettings): Pool {
       waiting: slots.waiting(),
       ...totals,
     }),
-    [Symbol.asyncDispose]: () => piscina.destroy(),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      clearTimeout(starting);
+      await started?.destroy();
+    },
   };
+}
+
+function startThreads({ workerFile, threads }: PoolSettings): Piscina {
+  return new Piscina({
+    filename: workerFile,
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    atomics: "async",
+  });
 }
 
 /** A port for a task to tell by, and all that it told, which ends with a null. */
@@ -154,43 +172,4 @@ function hear<Event>(tell: (event: Event) => void, signal: AbortSignal) {
     else tell(event);
   });
   return { port: port2, all: promise, [Symbol.dispose]: () => port1.close() };
-}
-
-/** As many places as threads, and a first-come queue before them, so that a task's deadline starts when it runs. */
-function createSlots(places: number, waitingMax: number) {
-  let free = places;
-  const queue = new Set<() => void>();
-  return {
-    free: () => free,
-    waiting: () => queue.size,
-    async take(signal: AbortSignal | undefined): Promise<void> {
-      signal?.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
-        return;
-      }
-      if (queue.size >= waitingMax) throw new PoolFullError("The pool's queue is at its limit");
-      await new Promise<void>((resolve, reject) => {
-        const enter = () => {
-          signal?.removeEventListener("abort", leave);
-          resolve();
-        };
-        const leave = () => {
-          queue.delete(enter);
-          reject(signal?.reason);
-        };
-        queue.add(enter);
-        signal?.addEventListener("abort", leave, { once: true });
-      });
-    },
-    give(): void {
-      const [next] = queue;
-      if (next === undefined) {
-        free += 1;
-        return;
-      }
-      queue.delete(next);
-      next();
-    },
-  };
 }

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { createPool, PoolFullError, PoolTaskError } from "../../src/batch/pool.ts";
+import { createPool, PoolTaskError } from "../../src/batch/pool.ts";
+import { PoolFullError } from "../../src/batch/slots.ts";
 import { systemClock } from "../../src/clock.ts";
 import { FAULT_ZONE, until } from "../support/caller.ts";
 import { startFaultServer } from "../support/fault-server.ts";
@@ -63,6 +64,18 @@ test("a pool whose queue is full refuses at once, and those who wait get their t
   await expect(looping).rejects.toBeInstanceOf(PoolTaskError);
   expect(await Promise.all(waiting)).toEqual(["pong", "pong", "pong"]);
   expect(await pool.run("ping", {})).toBe("pong");
+});
+
+test("a pool that was closed before its threads had started runs nothing", async () => {
+  const pool = createPool({
+    workerFile: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
+    threads: 1,
+    waitingMax: 1,
+    taskTimeoutMs: 5000,
+    clock: systemClock,
+  });
+  await pool[Symbol.asyncDispose]();
+  await expect(pool.run("ping", {})).rejects.toBeInstanceOf(PoolTaskError);
 });
 
 test("a wait for a thread that is given up leaves the queue", async () => {
