@@ -27,16 +27,30 @@ async function chargeUntilRefused({ call }: Caller, key: string): Promise<number
   throw new Error("The disk is never full");
 }
 
+/** A server on a small disk, and a caller with a key; null where no disk can be had here. */
+async function openOnSmallDisk<Server extends AsyncDisposable & { readonly url: string }>(
+  start: (environment: { readonly [name: string]: string }) => Promise<Server>,
+) {
+  await using stack = new AsyncDisposableStack();
+  const disk = mountSmallDisk(24);
+  if (disk === null) return null;
+  stack.use(disk);
+  const dns = stack.use(await startDns(FAULT_ZONE));
+  const environment = { DATA_DIR: disk.path, DNS_SERVERS: dns.server.address };
+  const server = stack.use(await start(environment));
+  const caller = callerOf(server.url);
+  const key = await caller.signUp();
+  const opened = stack.move();
+  return { disk, environment, server, caller, key, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
 const addresses = (count: number) => Array.from({ length: count }, (_, at) => `b${at}@d${at % 50}.many.com`);
 
 test("on a full disk writes are refused with 503, reads go on, and once there is room everything heals by itself", async () => {
-  using disk = mountSmallDisk(24);
-  if (disk === null) return;
-  await using dns = await startDns(FAULT_ZONE);
-  await using server = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
-  const caller = callerOf(server.url);
+  await using opened = await openOnSmallDisk(startProcess);
+  if (opened === null) return;
+  const { disk, server, caller, key } = opened;
   const { call, signUp, unitsOf } = caller;
-  const key = await signUp();
   disk.fill();
   let announced = await chargeUntilRefused(caller, key);
 
@@ -97,17 +111,15 @@ test("on a full disk writes are refused with 503, reads go on, and once there is
   expect(server.logged()).toEqual([]);
 
   expect(await server.end("SIGTERM")).toBe(0);
-  await using next = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
+  await using next = await startProcess(opened.environment);
   expect(await callerOf(next.url).unitsOf(key)).toBe(announced);
 });
 
 test("a disk that fills up in the middle of a batch breaks its reply off; what was read of it is charged, the rest is not", async () => {
-  using disk = mountSmallDisk(24);
-  if (disk === null) return;
-  await using dns = await startDns(FAULT_ZONE);
-  await using server = await startProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
-  const caller = callerOf(server.url);
-  const [key, otherKey] = await Promise.all([caller.signUp(), caller.signUp()]);
+  await using opened = await openOnSmallDisk(startProcess);
+  if (opened === null) return;
+  const { disk, server, caller, key } = opened;
+  const otherKey = await caller.signUp();
   const items = 100_000;
   using reader = openStalled(
     server.url,
@@ -136,13 +148,10 @@ test("a disk that fills up in the middle of a batch breaks its reply off; what w
 });
 
 test("a month that turns on a full disk is refused with 503 like any other write, and begins once there is room", async () => {
-  using disk = mountSmallDisk(24);
-  if (disk === null) return;
-  await using dns = await startDns(FAULT_ZONE);
-  await using server = await startShiftedProcess({ DATA_DIR: disk.path, DNS_SERVERS: dns.server.address });
-  const caller = callerOf(server.url);
-  const { call, signUp, unitsOf } = caller;
-  const key = await signUp();
+  await using opened = await openOnSmallDisk(startShiftedProcess);
+  if (opened === null) return;
+  const { disk, server, caller, key } = opened;
+  const { call, unitsOf } = caller;
   disk.fill();
   await chargeUntilRefused(caller, key);
   await server.shiftClock(40 * DAY_MS);
