@@ -36,7 +36,11 @@ export function createMetrics(readings: Readings): Metrics {
     observe: tally.observe,
     async text() {
       registry ??= createRegistry(tally, readings);
-      return (await registry).metrics();
+      const loaded = await registry.catch((error: unknown) => {
+        registry = undefined;
+        throw error;
+      });
+      return loaded.metrics();
     },
   };
 }
