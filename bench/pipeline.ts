@@ -112,10 +112,11 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
   const endMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
   const { signal } = new AbortController();
   const factsOf = gather({ deep: false, dns: true, deadlineMs: () => endMs, signal });
-  const judge = async ({ items, repeats, newDomains, domainNumbers, position }: Chunk) =>
+  const judge = async ({ items, count, repeats, newDomains, domainNumbers, position }: Chunk) =>
     await pool.run("judge", {
       kind: "email",
       items,
+      count,
       repeats,
       domainNumbers,
       facts: domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers }),

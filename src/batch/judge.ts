@@ -1,10 +1,11 @@
 import type { Counts, JudgeOutcome, JudgeTask } from "./messages.ts";
 
 /** Judges one kind of item: everything a chunk needs besides its items is bound beforehand. */
-export type ItemJudge<Item, Result> = {
-  readonly judge: (item: Item, position: number) => Verdict<Result>;
+export type ItemJudge<Result> = {
+  readonly count: number;
+  readonly judge: (position: number) => Verdict<Result>;
   /** The answer where `judge` broke or its thread died. */
-  readonly checkFailed: (item: Item) => Verdict<Result>;
+  readonly checkFailed: (position: number) => Verdict<Result>;
   /** Some results as JSON, one after the other with the separator between them. */
   readonly write: (results: readonly Result[], separator: "," | "\n") => string;
 };
@@ -20,23 +21,20 @@ export type Verdict<Result> = {
  * Judges the items of a chunk in order and writes the results down as bytes. An item whose check throws is
  * answered `check_failed` and not charged; the others go on.
  */
-export function judgeItems<Item, Result>(
+export function judgeItems<Result>(
   { repeats, separator, continues }: JudgeTask,
-  items: readonly Item[],
-  { judge, checkFailed, write }: ItemJudge<Item, Result>,
+  { count, judge, checkFailed, write }: ItemJudge<Result>,
 ): JudgeOutcome {
   const results: Result[] = [];
   const counts: { [status: string]: number } = {};
   let chargeable = 0;
   let nextRepeat = 0;
-  let position = 0;
-  for (const item of items) {
-    const verdict = attempt(item, position, judge, checkFailed);
+  for (let position = 0; position < count; position++) {
+    const verdict = attempt(position, judge, checkFailed);
     results.push(verdict.result);
     counts[verdict.status] = (counts[verdict.status] ?? 0) + 1;
     if (repeats[nextRepeat] === position) nextRepeat += 1;
     else if (verdict.chargeable) chargeable += 1;
-    position += 1;
   }
   const text = write(results, separator);
   return { bytes: new TextEncoder().encode(continues ? separator + text : text), counts, chargeable };
@@ -48,16 +46,15 @@ export function writeObjects(results: readonly object[], separator: "," | "\n"):
   return results.map((result) => JSON.stringify(result)).join(separator);
 }
 
-function attempt<Item, Result>(
-  item: Item,
+function attempt<Result>(
   position: number,
-  judge: ItemJudge<Item, Result>["judge"],
-  checkFailed: (item: Item) => Verdict<Result>,
+  judge: ItemJudge<Result>["judge"],
+  checkFailed: ItemJudge<Result>["checkFailed"],
 ): Verdict<Result> {
   try {
-    return judge(item, position);
+    return judge(position);
   } catch {
-    return checkFailed(item);
+    return checkFailed(position);
   }
 }
 

@@ -68,6 +68,7 @@ export const NO_DOMAIN = 0xffff_ffff;
 export type JudgeTask = {
   readonly kind: BatchKind;
   readonly items: string;
+  readonly count: number;
   readonly repeats: readonly number[];
   readonly domainNumbers: Uint32Array | null;
   /** What is known of the batch's domains, as far as this chunk needs it; null for items that have none. */

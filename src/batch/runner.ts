@@ -90,6 +90,7 @@ export function createBatchRunner({
     const task: JudgeTask = {
       kind,
       items: chunk.items,
+      count: chunk.count,
       repeats: chunk.repeats,
       domainNumbers,
       facts: domainNumbers === null ? null : await factsOf({ newDomains: chunk.newDomains, domainNumbers }),

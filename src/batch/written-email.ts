@@ -1,6 +1,11 @@
 import type { DomainJudgement } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import { type EmailJudge, type WrittenVerification, writeVerification } from "../email/verification.ts";
+import {
+  type EmailJudge,
+  type WrittenVerification,
+  writeVerification,
+  writeVerificationIn,
+} from "../email/verification.ts";
 import { emailWithoutCard } from "./card-secrecy.ts";
 
 /**
@@ -14,6 +19,16 @@ export function createEmailWriter(
     judgement === undefined
       ? writtenEmail(emailWithoutCard(judge(text, undefined)))
       : writeVerification(text, judgement);
+}
+
+/** The same for an address that stands in a text from a place to another. */
+export function createEmailWriterIn(
+  judge: EmailJudge,
+): (whole: string, from: number, end: number, judgement: DomainJudgement | undefined) => WrittenVerification {
+  return (whole, from, end, judgement) =>
+    judgement === undefined
+      ? writtenEmail(emailWithoutCard(judge(whole.slice(from, end), undefined)))
+      : writeVerificationIn(whole, from, end, judgement);
 }
 
 export function writtenEmail(result: EmailVerification): WrittenVerification {

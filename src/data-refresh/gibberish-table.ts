@@ -167,7 +167,7 @@ function examplesOf(
   const examples: Example[] = [];
   const measured = (local: string, model: GibberishModel, isGibberish: boolean) => {
     const reading = createLocalReading();
-    readLocal(local, local.length, model, reading);
+    readLocal(local, 0, local.length, model, reading);
     const { measures, letters, digits } = reading;
     examples.push({ measures: [...measures], length: letters + digits, isGibberish });
   };

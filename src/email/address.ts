@@ -124,6 +124,15 @@ export function trimmed(text: string): string {
   return text.length > TEXT_UNITS_MAX ? text : text.trim();
 }
 
+/** A quick look at what stands in a text from a place to another: white space stands around nothing that is denied. */
+export function mayBePadded(text: string, from: number, end: number): boolean {
+  return !isVisibleAscii(text.charCodeAt(from)) || !isVisibleAscii(text.charCodeAt(end - 1));
+}
+
+function isVisibleAscii(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
+
 /** The domain of an address without white space around it, accepted or refused, or the fault of what stands before. */
 function readDomain(address: string, domainIn: DomainIn): MailDomain | SyntaxFault {
   const end = address.length;

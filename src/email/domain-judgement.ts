@@ -1,5 +1,5 @@
 import type { DomainFacts, MailEvidence, MailPolicy, MailRouting } from "./domain-facts.ts";
-import { createLocalVerdicts, type LocalVerdicts } from "./local-verdict.ts";
+import { type LocalVerdicts, verdictsOf } from "./local-verdict.ts";
 import { normalisationRuleOf } from "./normalisation.ts";
 import { type NormalisationRule, type Provider, providerOf } from "./providers.ts";
 import type { Finding } from "./reasons.ts";
@@ -28,17 +28,18 @@ export function judgeDomain(facts: DomainFacts): DomainJudgement {
   if (suggestion !== null) findings.push("possible_typo");
   if (provider?.kind === "relay") findings.push("privacy_relay");
   if (lists.freeProvider) findings.push("free_provider");
-  const mxHosts = mail.state === "mx" ? mail.hosts : [];
+  const hosts = mail.state === "mx" ? mail.hosts : null;
+  const mxHosts = hosts ?? [];
   return {
     domain: facts.domain,
     provider,
     normalisation: normalisationRuleOf(provider, mxHosts),
     suggestion,
-    hasMx: mail.state === "mx",
+    hasMx: hosts !== null,
     mxHosts,
     isDisposable: lists.disposable !== null,
     isFreeProvider: lists.freeProvider,
-    verdicts: createLocalVerdicts(findings),
+    verdicts: verdictsOf(findings, hosts),
   };
 }
 

@@ -2,13 +2,13 @@ import type { Finding } from "./reasons.ts";
 import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
 import type { VerificationFrame } from "./verification-frame.ts";
 
-/** A verdict on some local parts of one domain. */
+/** A verdict on some local parts of domains that have their verdicts in common. */
 export type LocalVerdict = Verdict & {
   /** What the JSON of their verifications has in common; null where none is to be kept. */
   frame: VerificationFrame | "not_made_yet" | null;
 };
 
-/** Verdicts on gibberish that a domain keeps; past this it forgets them. One with all that there are would be large. */
+/** Verdicts on gibberish that are kept at a time; past this they are forgotten. All that there are would be many. */
 const ON_GIBBERISH_MAX = 16;
 
 /** The verdicts on the local parts of a domain, which are worked out when they are needed. */
@@ -21,8 +21,24 @@ export type LocalVerdicts = {
   onGibberish: Map<number, LocalVerdict> | null;
 };
 
-export function createLocalVerdicts(findings: readonly Finding[]): LocalVerdicts {
-  return { findings, onPerson: null, onRole: null, onGibberish: null };
+const SHARED_MAX = 1_024;
+/** Longer lists of findings and hosts are not shared, as few domains have them in common. */
+const SHARED_KEY_CHARACTERS_MAX = 1_024;
+const shared = new Map<string, LocalVerdicts>();
+
+/**
+ * The same for all domains of which the same is found and whose mail goes to the same hosts (null: they have no MX), as
+ * that of many goes to a few large ones: what their addresses have in common is then at hand in the cache of a core.
+ */
+export function verdictsOf(findings: readonly Finding[], mxHosts: readonly string[] | null): LocalVerdicts {
+  const key = JSON.stringify([findings, mxHosts]);
+  const known = shared.get(key);
+  if (known !== undefined) return known;
+  const verdicts = { findings, onPerson: null, onRole: null, onGibberish: null };
+  if (key.length > SHARED_KEY_CHARACTERS_MAX) return verdicts;
+  if (shared.size >= SHARED_MAX) shared.clear();
+  shared.set(key, verdicts);
+  return verdicts;
 }
 
 export function verdictOn(verdicts: LocalVerdicts, isRole: boolean, gibberishScore: number): LocalVerdict {

@@ -27,12 +27,12 @@ function words(text: string): string[] {
  * and separators are looked through; a separator between single letters is not, as `h.r` are a person's initials.
  */
 export function isRole(local: string): boolean {
-  return isRoleUpTo(local, local.length);
+  return isRoleIn(local, 0, local.length);
 }
 
-/** The same of the local part that a text begins with, up to `end`. */
-export function isRoleUpTo(text: string, end: number): boolean {
-  return mayBeRole(text, end) && isRoleName(text.slice(0, end));
+/** The same of the local part that stands in a text from a place to another. */
+export function isRoleIn(text: string, from: number, end: number): boolean {
+  return mayBeRole(text, from, end) && isRoleName(text.slice(from, end));
 }
 
 function isRoleName(local: string): boolean {
@@ -67,11 +67,13 @@ const GROUPS: ReadonlySet<string> = new Set([
 ]);
 
 /** A quick look at both ends: no name that it denies is a role, and it denies most names of people. */
-function mayBeRole(text: string, localEnd: number): boolean {
-  const plus = text.indexOf("+");
-  const end = plus > 0 && plus < localEnd ? plus : localEnd;
-  return beginsLikeAccount(text, end) || endsLikeGroup(text, end);
+function mayBeRole(text: string, from: number, localEnd: number): boolean {
+  let end = Math.min(from + 1, localEnd);
+  while (end < localEnd && text.charCodeAt(end) !== PLUS) end++;
+  return beginsLikeAccount(text, from, end) || endsLikeGroup(text, from, end);
 }
+
+const PLUS = 0x2b;
 
 /** The last two letters of what makes a role of whatever stands before it. */
 const GROUP_ENDS: ReadonlySet<number> = new Set(
@@ -85,11 +87,11 @@ function pairOf(first: number, second: number): number {
   return (first | 0x20) * 256 + (second | 0x20);
 }
 
-function endsLikeGroup(local: string, end: number): boolean {
+function endsLikeGroup(text: string, from: number, end: number): boolean {
   let last = end - 1;
-  while (last > 0 && (isSeparator(local.charCodeAt(last)) || isDigit(local.charCodeAt(last)))) last--;
-  if (last < 1) return false;
-  const [first, second] = [local.charCodeAt(last - 1), local.charCodeAt(last)];
+  while (last > from && (isSeparator(text.charCodeAt(last)) || isDigit(text.charCodeAt(last)))) last--;
+  if (last < from + 1) return false;
+  const [first, second] = [text.charCodeAt(last - 1), text.charCodeAt(last)];
   return first > 127 || second > 127 || GROUP_ENDS.has(pairOf(first, second));
 }
 

@@ -1,8 +1,8 @@
 import type { EmailVerification } from "./email-verification.ts";
 
 /**
- * The JSON of a verification with gaps for what differs among the addresses of one domain and one verdict: to fill
- * them takes less than half of the time of writing the whole. All but `beforeScore` recurs with other domains.
+ * The JSON of a verification with gaps for what differs among the addresses of one verdict: to fill them takes less
+ * than half of the time of writing the whole. All but `beforeScore` recurs with other mail hosts.
  */
 export type VerificationFrame = {
   readonly beforeEmail: string;

@@ -1,12 +1,12 @@
-import { createAddressParser, localPartIn, type ParsedAddress, trimmed } from "./address.ts";
+import { createAddressParser, localPartIn, mayBePadded, type ParsedAddress, trimmed } from "./address.ts";
 import { ESCAPED, marksIn, NOT_ASCII } from "./address-marks.ts";
 import type { DomainJudgement } from "./domain-judgement.ts";
 import type { EmailVerification } from "./email-verification.ts";
-import { gibberishScore, gibberishScoreUpTo } from "./gibberish.ts";
+import { gibberishScore, gibberishScoreIn } from "./gibberish.ts";
 import { type LocalVerdict, verdictOn } from "./local-verdict.ts";
 import { keyOfAddress, normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
 import { type Provider, providerOf } from "./providers.ts";
-import { isRole, isRoleUpTo } from "./role.ts";
+import { isRole, isRoleIn } from "./role.ts";
 import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
 import { fillFrame, frameOf, type VerificationFrame } from "./verification-frame.ts";
 
@@ -25,7 +25,7 @@ export function createEmailJudge(parser = createAddressParser(REFUSED_DOMAINS_MA
   return (text, judgement) =>
     judgement === undefined
       ? refusal(text, parser.parse(text), meantBy)
-      : resultOf(text, assess(text, judgement), judgement);
+      : resultOf(text, assess(text, 0, text, judgement), judgement);
 }
 
 /** Finds the domain that was meant by one that was refused. */
@@ -62,23 +62,30 @@ type Assessment = {
   readonly isPlain: boolean;
 };
 
-/** Of an ASCII address nothing is cut out: its local part is looked at where it stands. */
-function assess(text: string, judgement: DomainJudgement): Assessment {
+/** Judges the text that stands in another from a place on. */
+function assess(whole: string, from: number, text: string, judgement: DomainJudgement): Assessment {
+  if (!mayBePadded(whole, from, from + text.length)) return assessAddress(whole, from, text, judgement);
   const address = trimmed(text);
-  const at = address.indexOf("@");
-  const localMarks = marksIn(address, 0, at);
-  const domainMarks = marksIn(address, at + 1, address.length);
+  return { ...assessAddress(address, 0, address, judgement), isPlain: false };
+}
+
+/** Of an ASCII address nothing is cut out: it is looked at where it stands. */
+function assessAddress(whole: string, from: number, address: string, judgement: DomainJudgement): Assessment {
+  const at = whole.indexOf("@", from);
+  const localMarks = marksIn(whole, from, at);
+  const domainMarks = marksIn(whole, at + 1, from + address.length);
   const isWide = (localMarks & NOT_ASCII) !== 0;
-  const local = isWide ? localPartIn(address) : address;
+  const local = isWide ? localPartIn(address) : whole;
+  const start = isWide ? 0 : from;
   const end = isWide ? local.length : at;
-  const role = isRoleUpTo(local, end);
-  const gibberish = gibberishOf(local, end, judgement.provider);
+  const role = isRoleIn(local, start, end);
+  const gibberish = gibberishOf(local, start, end, judgement.provider);
   return {
     role,
     gibberish,
     verdict: verdictOn(judgement.verdicts, role, gibberish),
-    normalized: keyOfAddress(address, at, localMarks, domainMarks, judgement),
-    isPlain: text.length === address.length && ((localMarks | domainMarks) & (NOT_ASCII | ESCAPED)) === 0,
+    normalized: keyOfAddress(address, at - from, localMarks, domainMarks, judgement),
+    isPlain: ((localMarks | domainMarks) & (NOT_ASCII | ESCAPED)) === 0,
   };
 }
 
@@ -112,7 +119,18 @@ export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status
 
 /** What `JSON.stringify` writes of the judge's result, in less time: by the frame of the verdict where there can be one. */
 export function writeVerification(text: string, judgement: DomainJudgement): WrittenVerification {
-  const assessment = assess(text, judgement);
+  return writeVerificationIn(text, 0, text.length, judgement);
+}
+
+/** The same for an address that stands in a text from a place to another. */
+export function writeVerificationIn(
+  whole: string,
+  from: number,
+  end: number,
+  judgement: DomainJudgement,
+): WrittenVerification {
+  const text = whole.slice(from, end);
+  const assessment = assess(whole, from, text, judgement);
   const { verdict, normalized, gibberish, isPlain } = assessment;
   const { status, sub_status } = verdict;
   const frame = isPlain && judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;
@@ -134,9 +152,9 @@ function frameFor(
 }
 
 /** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */
-function gibberishOf(text: string, end: number, provider: Provider | undefined): number {
-  const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(0, end));
-  return isNumber ? 0 : gibberishScoreUpTo(text, end);
+function gibberishOf(text: string, from: number, end: number, provider: Provider | undefined): number {
+  const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(from, end));
+  return isNumber ? 0 : gibberishScoreIn(text, from, end);
 }
 
 /** The result for an address that no look-up could save. */

@@ -1,12 +1,12 @@
 import { bitTable, isBitSet, setBit } from "./bit-table.ts";
 
 /**
- * A quick no to most texts: whether the ASCII letters of the text up to `end`, whatever stands between them passed
- * over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read
+ * A quick no to most texts: whether the ASCII letters of a text from a place to another, whatever stands between them
+ * passed over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read
  * as lower, and a character that is not ASCII makes a maybe of all that could still be a word. Of the texts that
  * begin with no word about one in twenty is not denied either.
  */
-export type WordFilter = (text: string, end: number) => boolean;
+export type WordFilter = (text: string, from: number, end: number) => boolean;
 
 const LETTERS_MAX = 5;
 /** One for each beginning: 8 KB, which stay in the cache of a core that does much else. */
@@ -15,10 +15,10 @@ const BITS = 65_536;
 export function createWordFilter(words: Iterable<string>): WordFilter {
   const bits = bitTable(BITS);
   for (const word of words) setBit(bits, beginningOf(word));
-  return (text, end) => {
+  return (text, from, end) => {
     let beginning = 0;
     let letters = 0;
-    for (let at = 0; at < end; at++) {
+    for (let at = from; at < end; at++) {
       const code = text.charCodeAt(at);
       if (code > 127) return true;
       const letter = letterOf(code);

@@ -38,8 +38,9 @@ const EXCHANGE: DomainFacts["mail"] = {
   nullMixed: false,
 };
 
-function task(kind: BatchKind, items: unknown, more: Partial<JudgeTask> = {}): JudgeTask {
-  const base = { kind, items: JSON.stringify(items), repeats: [], domainNumbers: null, facts: null };
+function task(kind: BatchKind, items: readonly unknown[], more: Partial<JudgeTask> = {}): JudgeTask {
+  const written = { items: JSON.stringify(items), count: items.length };
+  const base = { kind, ...written, repeats: [], domainNumbers: null, facts: null };
   return { ...base, country: null, separator: ",", continues: false, ...more };
 }
 

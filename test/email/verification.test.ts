@@ -6,7 +6,12 @@ import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { EMAIL_SUB_STATUSES, type EmailVerification } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { SCORE_BANDS } from "../../src/email/verdict.ts";
-import { checkFailed, createEmailJudge, writeVerification } from "../../src/email/verification.ts";
+import {
+  checkFailed,
+  createEmailJudge,
+  writeVerification,
+  writeVerificationIn,
+} from "../../src/email/verification.ts";
 import { fillFrame, frameOf } from "../../src/email/verification-frame.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import invalidText from "../vectors/email/address.invalid.txt" with { type: "text" };
@@ -174,6 +179,11 @@ describe("a written verification", () => {
       const { json, status, sub_status } = writeVerification(text, judgement);
       expect(json).toBe(JSON.stringify(result));
       expect([status, sub_status]).toEqual([result.status, result.sub_status]);
+      // In the midst of others, of which nothing may be read.
+      const [before, after] = ['+Team9@x.y","', '","+noreply@qq.com"]'];
+      const end = before.length + text.length;
+      const inTheMidst = writeVerificationIn(`${before}${text}${after}`, before.length, end, judgement);
+      expect(inTheMidst).toEqual({ json, status, sub_status });
     }
   }
 
@@ -200,6 +210,17 @@ describe("a written verification", () => {
       ),
       { numRuns: 2_000 },
     );
+  });
+
+  test("is that of its own domain where others have the same mail hosts", () => {
+    const states = [...KNOWN, "mx disposable=listed", "mx free", "mx targets=unknown", "mx targets=private"];
+    for (const hosts of [[], ["mx.host.net"], ["a", "b"], ['a","b']]) {
+      for (const [n, known] of states.entries()) {
+        const facts = factsFrom(`company-${n}.com`, known);
+        const mail = facts.mail.state === "mx" ? { ...facts.mail, hosts } : facts.mail;
+        expectWritten([`jane@company-${n}.com`, `info@company-${n}.com`], { ...facts, mail });
+      }
+    }
   });
 
   test("has every gibberish score as JSON has it", () => {

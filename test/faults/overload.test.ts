@@ -51,6 +51,7 @@ test("a pool whose queue is full refuses at once, and those who wait get their t
   const looping = pool.run("judge", {
     kind: "phone",
     items: '["worker-loops"]',
+    count: 1,
     repeats: [],
     domainNumbers: null,
     facts: null,
