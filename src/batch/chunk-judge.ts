@@ -11,7 +11,7 @@ import { checkFailed as phoneCheckFailed } from "../phone/phone-number.ts";
 import { readCountry } from "../phone/region.ts";
 import { validatePhone } from "../phone/validation.ts";
 import { phoneWithoutCard } from "./card-secrecy.ts";
-import { itemTexts } from "./item-texts.ts";
+import { readTexts } from "./items.ts";
 import { type ItemJudge, judgeItems, type Verdict, writeObjects } from "./judge.ts";
 import { createJudgements } from "./judgements.ts";
 import type { JudgeOutcome, JudgeTask } from "./messages.ts";
@@ -55,12 +55,11 @@ function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
   const judgementsOf = createJudgements();
   return (task) => {
     const judgementAt = judgementsOf(task);
-    const { whole, count, from, end } = itemTexts(task.items, task.count);
+    const { count, holder, from, end, identity } = readTexts(task.items, task.count);
     return {
       count,
-      judge: (position) => emailVerdict(write(whole, from(position), end(position), judgementAt(position))),
-      checkFailed: (position) =>
-        emailVerdict(writtenEmail(emailCheckFailed(whole.slice(from(position), end(position))))),
+      judge: (at) => emailVerdict(write(holder(at), from(at), end(at), judgementAt(at))),
+      checkFailed: (at) => emailVerdict(writtenEmail(emailCheckFailed(identity(at)))),
       write: concatenated,
     };
   };

@@ -1,155 +1,76 @@
-import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
-
 /** One item of a batch: a text, or a document as its type (null: find it out) and its value. */
 export type Item = string | readonly [type: string | null, value: string];
 
-export type ItemsOutcome =
-  | { readonly ok: true; readonly items: readonly Item[]; readonly options: BatchOptions }
-  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
-
-type JsonObject = { readonly [name: string]: unknown };
-
-/** How one kind of batch names its items, and what else its JSON body may say. */
-type Shape = {
-  readonly list: string;
-  /** The item, or what is wrong with it: words to follow its place in the body. */
-  readonly item: (value: unknown, form: BodyForm) => Item | Problem;
-  readonly flags: readonly ("deep" | "dns")[];
-  readonly texts: readonly "country"[];
-};
-
-class Problem {
-  readonly message: string;
-  constructor(message: string) {
-    this.message = message;
-  }
-}
-
-const SHAPES: { readonly [kind in BatchKind]: Shape } = {
-  email: { list: "emails", item: textItem("email"), flags: ["deep", "dns"], texts: [] },
-  phone: { list: "phones", item: textItem("phone"), flags: [], texts: ["country"] },
-  identity: { list: "items", item: documentItem, flags: [], texts: [] },
-};
-
 /**
- * Reads the items of a batch body. JSON: the object of the contract. NDJSON: on each line what the JSON list
- * would hold, or an object with the item's own field. Text: one item per line. Blank lines are passed over.
+ * Items in the order of the request, each where it stands: to cut a text out of another takes memory for each, and a
+ * third of the time that it takes to judge an address.
  */
-export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, itemsMax: number): ItemsOutcome {
-  const shape = SHAPES[kind];
-  const text = decodeUtf8(body);
-  if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
-  if (form === "json") return readJson(shape, text, itemsMax);
-  return readLines(shape, form, text, itemsMax);
-}
+export type Items = {
+  readonly count: number;
+  /** The text in which an item stands, or a document's value, and from where to where. */
+  readonly holder: (position: number) => string;
+  readonly from: (position: number) => number;
+  readonly end: (position: number) => number;
+  /** What an item has in common with its repeats alone. */
+  readonly identity: (position: number) => string;
+  /** A run of items as a JSON array: strings, or for documents `[type or null, value]`. */
+  readonly json: (start: number, end: number) => string;
+};
 
-function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
-  const body = parseJson(text);
-  if (body === undefined) return refuse("invalid_json", "The body is not valid JSON.");
-  if (!isObject(body)) return refuse("invalid_request", `The body must be an object with ${shape.list}.`);
-  const options = readOptions(shape, body);
-  if (options instanceof Problem) return refuse("invalid_request", options.message);
-  const list = body[shape.list];
-  if (!Array.isArray(list)) return refuse("invalid_request", `${shape.list} must be an array.`);
-  if (list.length > itemsMax) return tooLarge(shape, list.length, itemsMax);
-  const items: Item[] = [];
-  for (const value of list) {
-    const item = shape.item(value, "json");
-    if (item instanceof Problem) {
-      return refuse("invalid_request", `${shape.list}[${items.length}]${item.message}`);
-    }
-    items.push(item);
-  }
-  return { ok: true, items, options };
-}
-
-function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax: number): ItemsOutcome {
-  const items: Item[] = [];
-  let lineNumber = 0;
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf("\n", start);
-    const end = newline === -1 ? text.length : newline;
-    const line = text.slice(start, text[end - 1] === "\r" ? end - 1 : end);
-    start = end + 1;
-    lineNumber += 1;
-    if (line.trim() === "") continue;
-    const value = form === "text" ? line : parseJson(line);
-    if (value === undefined) return refuse("invalid_json", `Line ${lineNumber} is not valid JSON.`);
-    const item = shape.item(value, form);
-    if (item instanceof Problem) return refuse("invalid_request", `line ${lineNumber}${item.message}`);
-    if (items.length === itemsMax) return tooLarge(shape, "more", itemsMax);
-    items.push(item);
-  }
-  return { ok: true, items, options: {} };
-}
-
-function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {
-  const options: { deep?: boolean; dns?: boolean; country?: string } = {};
-  for (const flag of shape.flags) {
-    const value = body[flag];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== "boolean") return new Problem(`${flag} must be true or false.`);
-    options[flag] = value;
-  }
-  for (const name of shape.texts) {
-    const value = body[name];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== "string") return new Problem(`${name} must be a string.`);
-    options[name] = value;
-  }
-  return options;
-}
-
-function textItem(field: string): Shape["item"] {
-  return (value, form) => {
-    if (typeof value === "string") return value;
-    if (form === "ndjson" && isObject(value) && typeof value[field] === "string") return value[field];
-    return new Problem(" must be a string.");
+/** Items that are cut out already. */
+export function listedItems(items: readonly Item[]): Items {
+  const textAt = (position: number): string => {
+    const item = items[position] ?? "";
+    return typeof item === "string" ? item : item[1];
+  };
+  return {
+    count: items.length,
+    holder: textAt,
+    from: () => 0,
+    end: (position) => textAt(position).length,
+    identity(position) {
+      const item = items[position] ?? "";
+      return typeof item === "string" ? item : `${item[0] ?? ""}\n${item[1]}`;
+    },
+    json: (start, end) => JSON.stringify(items.slice(start, end)),
   };
 }
 
-function documentItem(value: unknown, form: BodyForm): Item | Problem {
-  if (form !== "json" && typeof value === "string") return [null, value];
-  if (!isObject(value)) return new Problem(" must be an object with value.");
-  const { type, value: number } = value;
-  if (typeof number !== "string") return new Problem(".value must be a string.");
-  if (type === undefined || type === null) return [null, number];
-  if (typeof type !== "string" || !isDocumentType(type)) {
-    return new Problem(`.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
+/**
+ * Texts that stand in JSON without an escape, with the same between each two of them. `starts` are their places, and
+ * the place where one more would stand.
+ */
+export function standingItems(json: string, starts: Uint32Array, between: string): Items {
+  const from = (position: number) => starts[position] ?? 0;
+  const end = (position: number) => (starts[position + 1] ?? 0) - between.length;
+  return {
+    count: starts.length - 1,
+    holder: () => json,
+    from,
+    end,
+    identity: (position) => json.slice(from(position), end(position)),
+    json: (first, past) => `[${json.slice(from(first) - 1, end(past - 1) + 1)}]`,
+  };
+}
+
+/** Reads what `json` has written of `count` texts. */
+export function readTexts(json: string, count: number): Items {
+  if (json.includes("\\") || !json.startsWith('["')) return listedItems(JSON.parse(json));
+  const between = betweenIn(json);
+  const starts = new Uint32Array(count + 1);
+  let start = '["'.length;
+  for (let position = 0; position < count; position++) {
+    starts[position] = start;
+    const end = json.indexOf(between, start);
+    start = (end === -1 ? json.length - '"]'.length : end) + between.length;
   }
-  return [type, number];
+  starts[count] = start;
+  return standingItems(json, starts, between);
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function decodeUtf8(body: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(body);
-  } catch {
-    return null;
-  }
-}
-
-function refuse(code: ErrorCode, message: string): ItemsOutcome {
-  return { ok: false, code, message };
-}
-
-function tooLarge(shape: Shape, count: number | "more", itemsMax: number): ItemsOutcome {
-  const found = count === "more" ? "more" : `${count}`;
-  return refuse(
-    "batch_too_large",
-    `${shape.list} has ${found} items; a batch of your plan takes ${itemsMax} at most.`,
-  );
+/** From the end of the first text to the start of the second: a comma between quotes, and white space around it. */
+function betweenIn(json: string): string {
+  const end = json.indexOf('"', '["'.length);
+  const start = json.indexOf('"', end + 1);
+  return start === -1 ? '","' : json.slice(end, start + 1);
 }

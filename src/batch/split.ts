@@ -1,5 +1,6 @@
-import { createAddressParser } from "../email/address.ts";
-import { type Item, readItems } from "./items.ts";
+import { type AddressParser, createAddressParser } from "../email/address.ts";
+import { readItems } from "./body-items.ts";
+import type { Items } from "./items.ts";
 import { type Chunk, NO_DOMAIN, type SplitEvent, type SplitOutcome, type SplitTask } from "./messages.ts";
 import { findRepeats } from "./repeats.ts";
 
@@ -15,24 +16,24 @@ const CHUNKS_TOLD_FIRST = 2;
 
 /** What is remembered from batch to batch only saves time. */
 export function createSplitBatch(): SplitBatch {
-  const { mailDomainOf } = createAddressParser();
+  const parser = createAddressParser();
   return (task, tell) => {
     const read = readItems(task.kind, task.form, task.body, task.itemsMax);
     if (!read.ok) return read;
     const { items, options } = read;
-    tell({ head: { count: items.length, chunkCount: Math.ceil(items.length / task.chunkItems), options } });
+    const { count } = items;
+    tell({ head: { count, chunkCount: Math.ceil(count / task.chunkItems), options } });
     const repeats = findRepeats(items);
     const domains = new Map<string, number>();
     let chunks: Chunk[] = [];
     let toldTogether = CHUNKS_TOLD_FIRST;
-    for (let start = 0; start < items.length; start += task.chunkItems) {
-      const slice = items.slice(start, start + task.chunkItems);
+    for (let start = 0; start < count; start += task.chunkItems) {
+      const end = Math.min(start + task.chunkItems, count);
       const mail =
         task.kind === "email"
-          ? numberDomains(slice, domains, mailDomainOf)
+          ? numberDomains(items, start, end, domains, parser)
           : { newDomains: "", domainNumbers: null };
-      const { length: count } = slice;
-      const chunk = { items: JSON.stringify(slice), count, repeats: repeats.inRun(start, start + count) };
+      const chunk = { items: items.json(start, end), count: end - start, repeats: repeats.inRun(start, end) };
       chunks.push({ position: start, ...chunk, ...mail });
       if (chunks.length < toldTogether) continue;
       tell({ chunks });
@@ -44,25 +45,25 @@ export function createSplitBatch(): SplitBatch {
   };
 }
 
-/** Numbers the domains of the items on from those of earlier chunks. */
+/** Numbers the domains of a run of items on from those of earlier ones. */
 function numberDomains(
-  items: readonly Item[],
+  items: Items,
+  start: number,
+  end: number,
   numbers: Map<string, number>,
-  mailDomainOf: (text: string) => string | null,
+  parser: AddressParser,
 ): Pick<Chunk, "newDomains" | "domainNumbers"> {
   const added: string[] = [];
-  const domainNumbers = new Uint32Array(items.length);
-  let position = 0;
-  for (const item of items) {
-    const domain = typeof item === "string" ? mailDomainOf(item) : null;
+  const domainNumbers = new Uint32Array(end - start);
+  for (let at = start; at < end; at++) {
+    const domain = parser.mailDomainIn(items.holder(at), items.from(at), items.end(at));
     let number = domain === null ? NO_DOMAIN : numbers.get(domain);
     if (domain !== null && number === undefined) {
       number = numbers.size;
       numbers.set(domain, number);
       added.push(domain);
     }
-    domainNumbers[position] = number ?? NO_DOMAIN;
-    position += 1;
+    domainNumbers[at - start] = number ?? NO_DOMAIN;
   }
   return { newDomains: added.join("\n"), domainNumbers };
 }

@@ -24,11 +24,16 @@ export function createEmailWriter(
 /** The same for an address that stands in a text from a place to another. */
 export function createEmailWriterIn(
   judge: EmailJudge,
-): (whole: string, from: number, end: number, judgement: DomainJudgement | undefined) => WrittenVerification {
-  return (whole, from, end, judgement) =>
+): (
+  holder: string,
+  from: number,
+  end: number,
+  judgement: DomainJudgement | undefined,
+) => WrittenVerification {
+  return (holder, from, end, judgement) =>
     judgement === undefined
-      ? writtenEmail(emailWithoutCard(judge(whole.slice(from, end), undefined)))
-      : writeVerificationIn(whole, from, end, judgement);
+      ? writtenEmail(emailWithoutCard(judge(holder.slice(from, end), undefined)))
+      : writeVerificationIn(holder, from, end, judgement);
 }
 
 export function writtenEmail(result: EmailVerification): WrittenVerification {

@@ -50,7 +50,7 @@ export function parseAddress(text: string): ParsedAddress {
  * refused whatever the DNS says. The same decision as `parseAddress`.
  */
 export function mailDomainOf(text: string): string | null {
-  return domainOf(text, parseRest);
+  return domainOf(text, 0, text.length, parseRest);
 }
 
 /** The local part, in NFC, of an address without white space around it. */
@@ -61,6 +61,8 @@ export function localPartIn(address: string): string {
 export type AddressParser = {
   readonly parse: (text: string) => ParsedAddress;
   readonly mailDomainOf: (text: string) => string | null;
+  /** The same for an address that stands in a text from a place to another. */
+  readonly mailDomainIn: (holder: string, from: number, end: number) => string | null;
 };
 
 /** A parser that remembers domains by their raw text, about `domainsMax` of them. */
@@ -68,14 +70,15 @@ export function createAddressParser(domainsMax = 65_536): AddressParser {
   const domainIn = rememberedDomains(domainsMax);
   return {
     parse: (text) => parseWith(text, domainIn),
-    mailDomainOf: (text) => domainOf(text, domainIn),
+    mailDomainOf: (text) => domainOf(text, 0, text.length, domainIn),
+    mailDomainIn: (holder, from, end) => domainOf(holder, from, end, domainIn),
   };
 }
 
-/** Reads the domain that stands in an address from a place to its end. */
-type DomainIn = (address: string, from: number) => MailDomain;
+/** Reads the domain that stands in a text from a place to another. */
+type DomainIn = (holder: string, from: number, end: number) => MailDomain;
 
-const parseRest: DomainIn = (address, from) => parseDomain(address.slice(from));
+const parseRest: DomainIn = (holder, from, end) => parseDomain(holder.slice(from, end));
 
 /**
  * Each domain has one slot, by a sum over its characters, and gives it up to the next that falls there: nothing
@@ -85,14 +88,14 @@ function rememberedDomains(slotsMin: number): DomainIn {
   const mask = 2 ** Math.ceil(Math.log2(slotsMin)) - 1;
   const raws: (string | undefined)[] = new Array(mask + 1);
   const domains: MailDomain[] = new Array(mask + 1);
-  return (address, from) => {
+  return (holder, from, end) => {
     let sum = 0;
-    for (let at = from; at < address.length; at++) sum = (Math.imul(sum, 31) + address.charCodeAt(at)) | 0;
+    for (let at = from; at < end; at++) sum = (Math.imul(sum, 31) + holder.charCodeAt(at)) | 0;
     const slot = (sum ^ (sum >>> 15)) & mask;
     const raw = raws[slot];
     const found = domains[slot];
-    if (found && raw?.length === address.length - from && address.endsWith(raw)) return found;
-    const cut = address.slice(from);
+    if (found && raw?.length === end - from && holder.startsWith(raw, from)) return found;
+    const cut = holder.slice(from, end);
     if (cut.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(cut);
     // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
     const copy: string = JSON.parse(JSON.stringify(cut));
@@ -106,7 +109,7 @@ function rememberedDomains(slotsMin: number): DomainIn {
 /** `parseAddress` with the reading of the domain handed in, for a caller that remembers domains. */
 function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
   const address = trimmed(text);
-  const domain = readDomain(address, domainIn);
+  const domain = readDomain(address, 0, address.length, domainIn);
   if (typeof domain === "string") return refused(domain);
   const local = localPartIn(address);
   return domain.ok
@@ -114,8 +117,12 @@ function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
     : { ok: false, subStatus: domain.subStatus, reason: domain.reason, local, domain: domain.name };
 }
 
-function domainOf(text: string, domainIn: DomainIn): string | null {
-  const domain = readDomain(trimmed(text), domainIn);
+function domainOf(holder: string, from: number, end: number, domainIn: DomainIn): string | null {
+  const isPadded = mayBePadded(holder, from, end);
+  const address = isPadded ? trimmed(holder.slice(from, end)) : "";
+  const domain = isPadded
+    ? readDomain(address, 0, address.length, domainIn)
+    : readDomain(holder, from, end, domainIn);
   return typeof domain !== "string" && domain.ok ? domain.name : null;
 }
 
@@ -133,33 +140,37 @@ function isVisibleAscii(code: number): boolean {
   return code > 0x20 && code < 0x7f;
 }
 
-/** The domain of an address without white space around it, accepted or refused, or the fault of what stands before. */
-function readDomain(address: string, domainIn: DomainIn): MailDomain | SyntaxFault {
-  const end = address.length;
-  if (end === 0) return "empty";
-  if (end > ADDRESS_UNITS_MAX) return "address_too_long";
+/**
+ * The domain of an address that stands in a text from a place to another, without white space around it: accepted or
+ * refused, or the fault of what stands before.
+ */
+function readDomain(holder: string, from: number, end: number, domainIn: DomainIn): MailDomain | SyntaxFault {
+  if (end === from) return "empty";
+  if (end - from > ADDRESS_UNITS_MAX) return "address_too_long";
   let afterDot = true;
   let wide = false;
-  let at = 0;
+  let at = from;
   for (; at < end; at++) {
-    const code = address.charCodeAt(at);
+    const code = holder.charCodeAt(at);
     if (code === AT) break;
     if (code > 127) wide = true;
-    else if (code === DOT ? afterDot : ATEXT[code] === 0) return localFault(address, at);
+    else if (code === DOT ? afterDot : ATEXT[code] === 0) {
+      return localFault(holder.slice(from, end), at - from);
+    }
     afterDot = code === DOT;
   }
   if (at === end) return "at_sign_missing";
-  if (at === 0) return "local_empty";
+  if (at === from) return "local_empty";
   if (afterDot) return "local_dot_trailing";
-  let localOctets = at;
+  let localOctets = at - from;
   if (wide) {
-    const local = localPartIn(address);
+    const local = localPartIn(holder.slice(from, end));
     const fault = wideLocalFault(local);
     if (fault !== null) return fault;
     localOctets = Buffer.byteLength(local);
   }
   if (localOctets > LOCAL_OCTETS_MAX) return "local_too_long";
-  const domain = domainIn(address, at + 1);
+  const domain = domainIn(holder, at + 1, end);
   return domain.ok && localOctets + 1 + domain.name.length > ADDRESS_OCTETS_MAX ? "address_too_long" : domain;
 }
 

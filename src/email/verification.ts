@@ -63,19 +63,24 @@ type Assessment = {
 };
 
 /** Judges the text that stands in another from a place on. */
-function assess(whole: string, from: number, text: string, judgement: DomainJudgement): Assessment {
-  if (!mayBePadded(whole, from, from + text.length)) return assessAddress(whole, from, text, judgement);
+function assess(holder: string, from: number, text: string, judgement: DomainJudgement): Assessment {
+  if (!mayBePadded(holder, from, from + text.length)) return assessAddress(holder, from, text, judgement);
   const address = trimmed(text);
   return { ...assessAddress(address, 0, address, judgement), isPlain: false };
 }
 
 /** Of an ASCII address nothing is cut out: it is looked at where it stands. */
-function assessAddress(whole: string, from: number, address: string, judgement: DomainJudgement): Assessment {
-  const at = whole.indexOf("@", from);
-  const localMarks = marksIn(whole, from, at);
-  const domainMarks = marksIn(whole, at + 1, from + address.length);
+function assessAddress(
+  holder: string,
+  from: number,
+  address: string,
+  judgement: DomainJudgement,
+): Assessment {
+  const at = holder.indexOf("@", from);
+  const localMarks = marksIn(holder, from, at);
+  const domainMarks = marksIn(holder, at + 1, from + address.length);
   const isWide = (localMarks & NOT_ASCII) !== 0;
-  const local = isWide ? localPartIn(address) : whole;
+  const local = isWide ? localPartIn(address) : holder;
   const start = isWide ? 0 : from;
   const end = isWide ? local.length : at;
   const role = isRoleIn(local, start, end);
@@ -124,13 +129,13 @@ export function writeVerification(text: string, judgement: DomainJudgement): Wri
 
 /** The same for an address that stands in a text from a place to another. */
 export function writeVerificationIn(
-  whole: string,
+  holder: string,
   from: number,
   end: number,
   judgement: DomainJudgement,
 ): WrittenVerification {
-  const text = whole.slice(from, end);
-  const assessment = assess(whole, from, text, judgement);
+  const text = holder.slice(from, end);
+  const assessment = assess(holder, from, text, judgement);
   const { verdict, normalized, gibberish, isPlain } = assessment;
   const { status, sub_status } = verdict;
   const frame = isPlain && judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Item } from "../../src/batch/items.ts";
+import { type Item, listedItems } from "../../src/batch/items.ts";
 import { findRepeats } from "../../src/batch/repeats.ts";
 
 /** By what an item is known: a document by its type, too. */
@@ -18,7 +18,7 @@ function expected(items: readonly Item[], runItems: number) {
 }
 
 function found(items: readonly Item[], runItems: number) {
-  const repeats = findRepeats(items);
+  const repeats = findRepeats(listedItems(items));
   const runs: number[][] = [];
   for (let start = 0; start < items.length; start += runItems) {
     runs.push(repeats.inRun(start, Math.min(items.length, start + runItems)));

@@ -1,0 +1,164 @@
+import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
+import type { ErrorCode } from "../errors.ts";
+import { type Item, type Items, listedItems } from "./items.ts";
+import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
+import { readPlainList } from "./plain-list.ts";
+
+export type ItemsOutcome =
+  | { readonly ok: true; readonly items: Items; readonly options: BatchOptions }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+
+type JsonObject = { readonly [name: string]: unknown };
+
+/** How one kind of batch names its items, and what else its JSON body may say. */
+type Shape = {
+  readonly list: string;
+  /** The item, or what is wrong with it: words to follow its place in the body. */
+  readonly item: (value: unknown, form: BodyForm) => Item | Problem;
+  readonly flags: readonly ("deep" | "dns")[];
+  readonly texts: readonly "country"[];
+};
+
+class Problem {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+const SHAPES: { readonly [kind in BatchKind]: Shape } = {
+  email: { list: "emails", item: textItem("email"), flags: ["deep", "dns"], texts: [] },
+  phone: { list: "phones", item: textItem("phone"), flags: [], texts: ["country"] },
+  identity: { list: "items", item: documentItem, flags: [], texts: [] },
+};
+
+/**
+ * Reads the items of a batch body. JSON: the object of the contract. NDJSON: on each line what the JSON list
+ * would hold, or an object with the item's own field. Text: one item per line. Blank lines are passed over.
+ */
+export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, itemsMax: number): ItemsOutcome {
+  const shape = SHAPES[kind];
+  const text = decodeUtf8(body);
+  if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
+  if (form !== "json") return readLines(shape, form, text, itemsMax);
+  // Where anything is not ASCII, all that stands in one text would take twice the room.
+  const mayBePlain = kind !== "identity" && text.length === body.byteLength;
+  return (mayBePlain ? readPlainJson(shape, text, itemsMax) : null) ?? readJson(shape, text, itemsMax);
+}
+
+function readPlainJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome | null {
+  const plain = readPlainList(text, shape.list, itemsMax);
+  if (plain === null || !isObject(plain.object)) return null;
+  const options = readOptions(shape, plain.object);
+  if (options instanceof Problem) return refuse("invalid_request", options.message);
+  return { ok: true, items: plain.items, options };
+}
+
+function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
+  const body = parseJson(text);
+  if (body === undefined) return refuse("invalid_json", "The body is not valid JSON.");
+  if (!isObject(body)) return refuse("invalid_request", `The body must be an object with ${shape.list}.`);
+  const options = readOptions(shape, body);
+  if (options instanceof Problem) return refuse("invalid_request", options.message);
+  const list = body[shape.list];
+  if (!Array.isArray(list)) return refuse("invalid_request", `${shape.list} must be an array.`);
+  if (list.length > itemsMax) return tooLarge(shape, list.length, itemsMax);
+  const items: Item[] = [];
+  for (const value of list) {
+    const item = shape.item(value, "json");
+    if (item instanceof Problem) {
+      return refuse("invalid_request", `${shape.list}[${items.length}]${item.message}`);
+    }
+    items.push(item);
+  }
+  return { ok: true, items: listedItems(items), options };
+}
+
+function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax: number): ItemsOutcome {
+  const items: Item[] = [];
+  let lineNumber = 0;
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    const line = text.slice(start, text[end - 1] === "\r" ? end - 1 : end);
+    start = end + 1;
+    lineNumber += 1;
+    if (line.trim() === "") continue;
+    const value = form === "text" ? line : parseJson(line);
+    if (value === undefined) return refuse("invalid_json", `Line ${lineNumber} is not valid JSON.`);
+    const item = shape.item(value, form);
+    if (item instanceof Problem) return refuse("invalid_request", `line ${lineNumber}${item.message}`);
+    if (items.length === itemsMax) return tooLarge(shape, "more", itemsMax);
+    items.push(item);
+  }
+  return { ok: true, items: listedItems(items), options: {} };
+}
+
+function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {
+  const options: { deep?: boolean; dns?: boolean; country?: string } = {};
+  for (const flag of shape.flags) {
+    const value = body[flag];
+    if (value === undefined || value === null) continue;
+    if (typeof value !== "boolean") return new Problem(`${flag} must be true or false.`);
+    options[flag] = value;
+  }
+  for (const name of shape.texts) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    if (typeof value !== "string") return new Problem(`${name} must be a string.`);
+    options[name] = value;
+  }
+  return options;
+}
+
+function textItem(field: string): Shape["item"] {
+  return (value, form) => {
+    if (typeof value === "string") return value;
+    if (form === "ndjson" && isObject(value) && typeof value[field] === "string") return value[field];
+    return new Problem(" must be a string.");
+  };
+}
+
+function documentItem(value: unknown, form: BodyForm): Item | Problem {
+  if (form !== "json" && typeof value === "string") return [null, value];
+  if (!isObject(value)) return new Problem(" must be an object with value.");
+  const { type, value: number } = value;
+  if (typeof number !== "string") return new Problem(".value must be a string.");
+  if (type === undefined || type === null) return [null, number];
+  if (typeof type !== "string" || !isDocumentType(type)) {
+    return new Problem(`.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
+  }
+  return [type, number];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeUtf8(body: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function refuse(code: ErrorCode, message: string): ItemsOutcome {
+  return { ok: false, code, message };
+}
+
+function tooLarge(shape: Shape, count: number | "more", itemsMax: number): ItemsOutcome {
+  const found = count === "more" ? "more" : `${count}`;
+  return refuse(
+    "batch_too_large",
+    `${shape.list} has ${found} items; a batch of your plan takes ${itemsMax} at most.`,
+  );
+}

@@ -1,0 +1,88 @@
+import { type Items, standingItems } from "./items.ts";
+
+/** A JSON object without its list of texts, and the list. */
+export type PlainList = { readonly items: Items; readonly object: unknown };
+
+/** What may stand around the list: more is left to the parser. */
+const AROUND_CHARACTERS_MAX = 1_024;
+
+const QUOTE = 0x22;
+const SPACE = 0x20;
+
+/**
+ * Reads a JSON object with one long list of texts as machines write it: without an escape, and with the same between
+ * each two texts. Nothing is cut out, which takes a third of the time of `JSON.parse`. Null where it is not so, where
+ * there are more texts than `itemsMax`, and where it is no JSON: whoever parses it finds out why.
+ */
+export function readPlainList(body: string, list: string, itemsMax: number): PlainList | null {
+  if (body.includes("\\")) return null;
+  const listStart = startOfList(body, list);
+  if (listStart === null) return null;
+  const found = readTextsFrom(body, listStart, itemsMax);
+  if (found === null) return null;
+  const around = body.slice(0, listStart - 1) + body.slice(found.listEnd);
+  if (around.length > AROUND_CHARACTERS_MAX || around.split(`"${list}"`).length !== 2) return null;
+  const object = objectWithEmpty(around, list);
+  return object === null ? null : { items: found.items, object };
+}
+
+/** The place behind the first quote in the list. */
+function startOfList(body: string, list: string): number | null {
+  const name = `"${list}"`;
+  const opening = /[ \t\n\r]*:[ \t\n\r]*\[[ \t\n\r]*"/y;
+  const at = body.indexOf(name);
+  if (at === -1 || at > AROUND_CHARACTERS_MAX) return null;
+  opening.lastIndex = at + name.length;
+  return opening.test(body) ? opening.lastIndex : null;
+}
+
+/** The texts from the first one on, and the place behind the last quote. */
+function readTextsFrom(
+  body: string,
+  first: number,
+  itemsMax: number,
+): { items: Items; listEnd: number } | null {
+  const starts: number[] = [];
+  let between = "";
+  for (let start = first; ; ) {
+    starts.push(start);
+    if (starts.length > itemsMax) return null;
+    const end = endOfText(body, start);
+    if (end === -1) return null;
+    if (starts.length === 1) between = betweenAt(body, end);
+    if (between === "" || !body.startsWith(between, end)) {
+      starts.push(end + between.length);
+      return { items: standingItems(body, Uint32Array.from(starts), between), listEnd: end + 1 };
+    }
+    start = end + between.length;
+  }
+}
+
+/** The place of the next quote, or -1 where there is none, or a character before it that cannot stand in JSON. */
+function endOfText(body: string, start: number): number {
+  for (let at = start; at < body.length; at++) {
+    const code = body.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code < SPACE) return -1;
+  }
+  return -1;
+}
+
+/** What stands between a text that ends at a place and the next one; empty where there is none. */
+function betweenAt(body: string, end: number): string {
+  const between = /"[ \t\n\r]*,[ \t\n\r]*"/y;
+  between.lastIndex = end;
+  return between.exec(body)?.[0] ?? "";
+}
+
+/** Parses what stands around a list, which is empty then. */
+function objectWithEmpty(around: string, list: string): unknown {
+  try {
+    const object: unknown = JSON.parse(around);
+    if (typeof object !== "object" || object === null) return null;
+    const texts: unknown = Reflect.get(object, list);
+    return Array.isArray(texts) && texts.length === 0 ? object : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readItems } from "../../src/batch/body-items.ts";
+import { type Items, readTexts } from "../../src/batch/items.ts";
+import { readPlainList } from "../../src/batch/plain-list.ts";
+
+const ITEMS_MAX = 1_000;
+
+const positionsOf = ({ count }: Items) => Array.from({ length: count }, (_, at) => at);
+const textsIn = (items: Items) =>
+  positionsOf(items).map((at) => items.holder(at).slice(items.from(at), items.end(at)));
+
+const awkward = fc.constantFrom(
+  "",
+  ",",
+  '","',
+  '"',
+  "\\",
+  "[",
+  "]",
+  "a@b.com",
+  "\u2028",
+  "é@b.com",
+  "emails",
+);
+const text = fc.oneof(awkward, fc.string({ unit: "binary", maxLength: 8 }), fc.emailAddress());
+const plain = fc.oneof(fc.constantFrom("", ",", " ", "]}", "emails", "a@b.com"), fc.emailAddress());
+
+describe("the texts of a chunk", () => {
+  test("are read as they were written, whatever stands in them", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(text, plain), { maxLength: 30 }), (texts) => {
+        const items = readTexts(JSON.stringify(texts), texts.length);
+        expect(textsIn(items)).toEqual(texts);
+        expect(positionsOf(items).map(items.identity)).toEqual(texts);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe("a list in a JSON body", () => {
+  const mostly = (usual: readonly string[], ...odd: readonly string[]) =>
+    fc.oneof({ weight: 15, arbitrary: fc.constantFrom(...usual) }, fc.constantFrom(...odd));
+  const spaces = mostly(["", " ", "\n", "\r\n\t"], "\u00a0", "\f");
+  const between = fc.tuple(spaces, spaces).map(([before, after]) => `${before},${after}`);
+  const tails = mostly(
+    ["}", ' , "dns": false}'],
+    ...[',"emails":[]}', ',"emails":["x"]}', ',"x":"emails"}', "", "}}", ",1]"],
+  );
+  const heads = mostly(["{", ' { "deep":true,'], '{"x":"emails",', '{"x":{"emails":["y"]},', "[{", "");
+  const values = fc.oneof(
+    { weight: 25, arbitrary: plain.map((value) => JSON.stringify(value)) },
+    text.map((value) => JSON.stringify(value)),
+    fc.constantFrom("1", "null", '"\t"', '"', '"a" "b"', ""),
+  );
+
+  function parsed(body: string): { texts: readonly unknown[]; object: object } | null {
+    try {
+      const object = JSON.parse(body);
+      return Array.isArray(object?.emails) ? { texts: object.emails, object } : null;
+    } catch {
+      return null;
+    }
+  }
+
+  test("is read without a parser only where a parser reads the same", () => {
+    let readPlain = 0;
+    const list = fc.tuple(fc.array(values, { maxLength: 5 }), between);
+    fc.assert(
+      fc.property(
+        heads,
+        list,
+        fc.tuple(spaces, spaces, spaces),
+        tails,
+        (head, [texts, comma], [first, second, last], tail) => {
+          const body = `${head}"emails"${first}:${second}[${first}${texts.join(comma)}${last}]${tail}`;
+          const found = readPlainList(body, "emails", ITEMS_MAX);
+          if (found === null) return;
+          readPlain += 1;
+          const expected = parsed(body);
+          expect(textsIn(found.items)).toEqual(expected?.texts as string[]);
+          expect(found.object).toEqual({ ...expected?.object, emails: [] });
+          for (const [start, end] of [
+            [0, 1],
+            [1, found.items.count],
+            [0, found.items.count],
+          ] as const) {
+            if (start >= end) continue;
+            expect(JSON.parse(found.items.json(start, end))).toEqual(
+              expected?.texts.slice(start, end) as string[],
+            );
+          }
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+    expect(readPlain).toBeGreaterThan(5_000);
+  });
+
+  test("is read alike whoever reads it, as machines write it and as they do not", () => {
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 12 }), fc.constantFrom(0, 1), (texts, indent) => {
+        const body = Buffer.from(JSON.stringify({ emails: texts, dns: false }, null, indent));
+        const outcome = readItems("email", "json", body, ITEMS_MAX);
+        if (!outcome.ok) throw new Error(outcome.message);
+        // What is no text in UTF-8 arrives as another.
+        expect(textsIn(outcome.items)).toEqual(JSON.parse(body.toString()).emails);
+        expect(outcome.options).toEqual({ dns: false });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("with spaces behind its commas, as Python writes it, needs no parser", () => {
+    const body = '{"emails": ["a@b.com", "c@d.com", ""], "deep": true}';
+    const found = readPlainList(body, "emails", ITEMS_MAX);
+    expect(found && textsIn(found.items)).toEqual(["a@b.com", "c@d.com", ""]);
+    expect(found && textsIn(readTexts(found.items.json(1, 3), 2))).toEqual(["c@d.com", ""]);
+  });
+
+  test("that is longer than allowed is refused, and so is one in a body that is no JSON", () => {
+    const body = (text: string) => readItems("email", "json", Buffer.from(text), 2);
+    expect(body('{"emails":["a","b"]}').ok).toBe(true);
+    expect(body('{"emails":["a","b","c"]}')).toMatchObject({ code: "batch_too_large" });
+    expect(body('{"emails":["a","b]}')).toMatchObject({ code: "invalid_json" });
+    expect(body('{"emails":["a\tb"]}')).toMatchObject({ code: "invalid_json" });
+    expect(body('{"emails":["a"],"dns":1}')).toMatchObject({ code: "invalid_request" });
+    expect(body('{"emails":["a",1]}')).toMatchObject({ message: "emails[1] must be a string." });
+  });
+});
