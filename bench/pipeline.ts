@@ -106,7 +106,14 @@ function bodiesOf({ cases }: AddressCorpus): { readonly [form in BodyForm]: Uint
 
 async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): Promise<number> {
   const itemsMax = ADDRESSES;
-  const split = { kind: "email", form: setup.form, body, itemsMax, chunkItems: setup.chunk } as const;
+  const split = {
+    kind: "email",
+    form: setup.form,
+    body,
+    itemsMax,
+    chunkItemsMin: setup.chunk,
+    chunkItemsMax: setup.chunk,
+  } as const;
   const cut = await beginCut((tell) => pool.run("split", split, { tell }));
   if (!cut.ok) throw new Error(cut.message);
   const endMs = systemClock.monotonic() + TASK_TIMEOUT_MS;

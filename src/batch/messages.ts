@@ -13,7 +13,9 @@ export type SplitTask = {
   readonly form: BodyForm;
   readonly body: Uint8Array;
   readonly itemsMax: number;
-  readonly chunkItems: number;
+  /** Items in a chunk; the larger the batch, the more. */
+  readonly chunkItemsMin: number;
+  readonly chunkItemsMax: number;
 };
 
 /** What is told while a body is cut, in this order: what it is, and its chunks, some at a time. */

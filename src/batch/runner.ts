@@ -19,11 +19,11 @@ export type BatchRunner = {
   /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
   readonly enter: () => Disposable;
   /** Reads a body and begins to cut it into chunks. */
-  readonly split: (task: Omit<SplitTask, "chunkItems">) => Promise<CutOutcome>;
+  readonly split: (task: Omit<SplitTask, "chunkItemsMin" | "chunkItemsMax">) => Promise<CutOutcome>;
   /** Judges chunks side by side and yields what they come to in order; reading slowly slows the work down. */
   readonly judge: (
     kind: BatchKind,
-    cut: Pick<Cut, "chunks" | "totals" | "hasEnded">,
+    cut: Pick<Cut, "count" | "chunkCount" | "chunks" | "totals" | "hasEnded">,
     options: JudgeOptions,
     signal: AbortSignal,
   ) => AsyncGenerator<JudgeOutcome, void, undefined>;
@@ -48,25 +48,34 @@ export type BatchRunnerParts = {
   };
 };
 
-/** Items in a chunk: fewer cost more messages, more delay the first bytes (measured best between 500 and 1000). */
-const CHUNK_ITEMS = 1000;
+/**
+ * Items in a chunk. Fewer cost more messages; more delay the first bytes and leave a thread idle at the end. A batch of
+ * 100,000 takes a seventh less time in chunks of 4,000 than in chunks of 1,000.
+ */
+const CHUNK_ITEMS_MIN = 1000;
+const CHUNK_ITEMS_MAX = 4000;
 /** Up to here a batch is cut and judged where it arrives. */
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
 
-/** Chunks of a batch that are judged before all of it is cut: a thread is free for them unless others want it. */
-const CHUNKS_AHEAD_OF_CUT = 32;
+/** Items of a batch that are judged before all of it is cut: a thread is free for them unless others want it. */
+const ITEMS_AHEAD_OF_CUT = 32_000;
 
-/** Chunks of a batch that may be ahead of its reader. */
-function chunksAhead(threads: number, isCut: boolean): number {
+/** Chunks of a batch that may be ahead of its reader once all of it is cut. */
+function chunksAhead(threads: number): number {
   // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
-  const usual = threads * 2 + 1;
-  return isCut ? usual : Math.max(usual, CHUNKS_AHEAD_OF_CUT);
+  return threads * 2 + 1;
+}
+
+/** The same before all of it is cut. */
+function chunksAheadOfCut(threads: number, chunkItems: number): number {
+  const ahead = Math.floor(ITEMS_AHEAD_OF_CUT / Math.max(chunkItems, CHUNK_ITEMS_MIN));
+  return Math.max(chunksAhead(threads), ahead);
 }
 
 /** Tasks of one batch that may wait for a thread at a time: its chunks, and the cutting. */
 export function waitingTasksMax(threads: number): number {
-  return chunksAhead(threads, false) + 1;
+  return chunksAheadOfCut(threads, CHUNK_ITEMS_MIN) + 1;
 }
 
 /** The way of every batch: cut, look up, judge in threads, in order. */
@@ -120,12 +129,12 @@ export function createBatchRunner({
       };
     },
     async split(task) {
-      const whole = { ...task, chunkItems: CHUNK_ITEMS };
+      const whole = { ...task, chunkItemsMin: CHUNK_ITEMS_MIN, chunkItemsMax: CHUNK_ITEMS_MAX };
       return task.body.byteLength <= INLINE_BYTES_MAX
         ? await beginCut((tell) => inline.split(whole, tell))
         : await beginCut((tell) => pool.run("split", whole, { tell }));
     },
-    judge(kind, { chunks, totals, hasEnded }, options, signal) {
+    judge(kind, { count, chunkCount, chunks, totals, hasEnded }, options, signal) {
       // A body that takes long to cut takes nothing from the time for its look-ups.
       let cutEndedMs: number | null = null;
       totals.then(
@@ -137,7 +146,9 @@ export function createBatchRunner({
       const deadlineMs = () => (cutEndedMs ?? clock.monotonic()) + settings.lookupTimeoutMs;
       const { deep, dns } = options;
       const factsOf = gatherFacts({ deep, dns, deadlineMs, signal });
-      const windowMax = () => chunksAhead(settings.threads, hasEnded());
+      const { threads } = settings;
+      const aheadOfCut = chunksAheadOfCut(threads, count / Math.max(chunkCount, 1));
+      const windowMax = () => (hasEnded() ? chunksAhead(threads) : aheadOfCut);
       return inOrder(chunks, windowMax, (chunk) => judgeChunk(kind, chunk, options, factsOf, signal));
     },
     underWay: () => underWay,

@@ -22,13 +22,14 @@ export function createSplitBatch(): SplitBatch {
     if (!read.ok) return read;
     const { items, options } = read;
     const { count } = items;
-    tell({ head: { count, chunkCount: Math.ceil(count / task.chunkItems), options } });
+    const chunkItems = chunkItemsFor(count, task);
+    tell({ head: { count, chunkCount: Math.ceil(count / chunkItems), options } });
     const repeats = findRepeats(items);
     const domains = new Map<string, number>();
     let chunks: Chunk[] = [];
     let toldTogether = CHUNKS_TOLD_FIRST;
-    for (let start = 0; start < count; start += task.chunkItems) {
-      const end = Math.min(start + task.chunkItems, count);
+    for (let start = 0; start < count; start += chunkItems) {
+      const end = Math.min(start + chunkItems, count);
       const mail =
         task.kind === "email"
           ? numberDomains(items, start, end, domains, parser)
@@ -43,6 +44,16 @@ export function createSplitBatch(): SplitBatch {
     if (chunks.length > 0) tell({ chunks });
     return { ok: true, distinct: repeats.distinct() };
   };
+}
+
+/** Enough chunks to keep all threads busy to the end: what a chunk costs beside its items grows with their number. */
+const CHUNKS_ENOUGH = 25;
+
+function chunkItemsFor(
+  count: number,
+  { chunkItemsMin, chunkItemsMax }: Pick<SplitTask, "chunkItemsMin" | "chunkItemsMax">,
+): number {
+  return Math.min(Math.max(Math.ceil(count / CHUNKS_ENOUGH), chunkItemsMin), chunkItemsMax);
 }
 
 /** Numbers the domains of a run of items on from those of earlier ones. */

@@ -15,6 +15,7 @@ export type BatchRun = {
   /** The words of the summary. */
   readonly statuses: readonly string[];
   readonly count: number;
+  readonly chunkCount: number;
   /** Items that are not repeats of an earlier one. */
   readonly distinct: number;
   readonly reservation: Reservation;
@@ -24,8 +25,12 @@ export type BatchRun = {
   readonly lines: boolean;
 };
 
-/** Chunks that are charged together: a commit takes longer than a chunk's way to the reader. */
-const CHUNKS_PER_CHARGE = 4;
+/** Small chunks are charged together: a commit takes longer than their way to the reader. */
+const ITEMS_PER_CHARGE = 4000;
+
+function chunksPerCharge({ count, chunkCount }: BatchRun): number {
+  return Math.max(1, Math.round((ITEMS_PER_CHARGE * chunkCount) / Math.max(count, 1)));
+}
 
 /** Judges and charges everything, then answers. */
 export async function answerWhole(run: BatchRun): Promise<Reply> {
@@ -87,7 +92,7 @@ async function* chargedParts(run: BatchRun): AsyncGenerator<Uint8Array, void, un
   const endpoint = run.call.route;
   const totals = newTotals();
   let started = false;
-  for await (const outcomes of inGroups(run.results, CHUNKS_PER_CHARGE)) {
+  for await (const outcomes of inGroups(run.results, chunksPerCharge(run))) {
     if (run.signal.aborted) return;
     const chargeable = outcomes.reduce((sum, outcome) => sum + outcome.chargeable, 0);
     await reservation.record({ endpoint, units: chargeable * unitsPerItem });

@@ -97,6 +97,7 @@ async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Pr
     signal,
     statuses,
     count,
+    chunkCount: cut.chunkCount,
     distinct,
     reservation,
     unitsPerItem,

@@ -150,16 +150,34 @@ describe("judgements of domains", () => {
 });
 
 describe("a body cut into chunks", () => {
-  const cut = (emails: readonly string[], chunkItems: number) => {
+  const cut = (emails: readonly string[], chunkItems: number, chunkItemsMax = chunkItems) => {
     const body = new TextEncoder().encode(JSON.stringify({ emails }));
     const told: SplitEvent[] = [];
-    const task = { kind: "email", form: "json", body, itemsMax: 100, chunkItems } as const;
+    const task = {
+      kind: "email",
+      form: "json",
+      body,
+      itemsMax: 100,
+      chunkItemsMin: chunkItems,
+      chunkItemsMax,
+    } as const;
     const outcome = createSplitBatch()(task, (event) => told.push(event));
     if (!outcome.ok) throw new Error(outcome.message);
     const [first, ...rest] = told;
     const groups = rest.map((event) => ("chunks" in event ? event.chunks : []));
     return { first, distinct: outcome.distinct, groups, chunks: groups.flat() };
   };
+
+  test("has larger chunks the more it holds, between the least and the most", () => {
+    const sizes = [1, 40, 60, 75, 90, 100].map((count) => {
+      const emails = Array.from({ length: count }, (_, n) => `user${n}@x.com`);
+      const { first, chunks } = cut(emails, 2, 3);
+      expect(first).toMatchObject({ head: { count, chunkCount: chunks.length } });
+      expect(chunks.flatMap(({ items }) => JSON.parse(items))).toEqual(emails);
+      return Math.max(...chunks.map((chunk) => chunk.count));
+    });
+    expect(sizes).toEqual([1, 2, 3, 3, 3, 3]);
+  });
 
   test("keeps order, counts the distinct items, and marks repeats over the borders of chunks", () => {
     const { first, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
