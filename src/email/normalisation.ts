@@ -15,9 +15,13 @@ import type { NormalisationRule, Provider } from "./providers.ts";
  * @example normalizedAddress("J.Doe+news", "googlemail.com", "gmail") gives "jdoe@gmail.com"
  */
 export function normalizedAddress(local: string, domain: string, rule: NormalisationRule): string {
-  const lower = lowerCased(local);
-  if (rule === "fastmail") return fastmailKey(lower, domain);
-  return `${localKey(lower, rule)}@${domainKey(domain, rule)}`;
+  return keyOf(lowerCased(local), domain, rule);
+}
+
+/** The key of a local part in lower case and NFC. */
+function keyOf(local: string, domain: string, rule: NormalisationRule): string {
+  if (rule === "fastmail") return fastmailKey(local, domain);
+  return `${localKey(local, rule)}@${domainKey(domain, rule)}`;
 }
 
 /**
@@ -36,7 +40,10 @@ export function keyOfAddress(
     (domainMarks & NOT_LOWER) === 0 &&
     address.length - at - 1 === domain.length &&
     keepsDomain(domain, normalisation);
-  return isKey ? address : normalizedAddress(localPartIn(address), domain, normalisation);
+  if (isKey) return address;
+  const isLower = (localMarks & NOT_LOWER) === 0;
+  const local = isLower ? address.slice(0, at) : lowerCased(localPartIn(address));
+  return keyOf(local, domain, normalisation);
 }
 
 const NOT_LOWER = UPPER_CASE | NOT_ASCII;
@@ -146,7 +153,10 @@ function without(local: string, marks: number): string {
     from = at + 1;
   }
   if (from === 0) return local;
-  const key = composed(rest + local.slice(from));
+  const left = rest + local.slice(from);
+  if (left === "") return local;
+  if (isAscii(local)) return left;
+  const key = composed(left);
   // A mark that lost the character it stood on would make a local part that is none.
-  return key === "" || /^\p{M}/u.test(key) ? local : key;
+  return /^\p{M}/u.test(key) ? local : key;
 }

@@ -35,6 +35,18 @@ describe("the key of a mailbox", () => {
     expect(keyOf("-\u0301b@proton.me", "-")).toBe("-\u0301b@proton.me");
   });
 
+  test("is the same in capitals, for every provider", () => {
+    const locals = fc.stringMatching(/^[a-z0-9_-]{1,8}([.+_-]{1,2}[a-z0-9_-]{1,8}){0,4}$/);
+    const domains = fc.constantFrom(...allProviders().keys(), "acme-tools.com", "jane-roe.fastmail.com");
+    fc.assert(
+      fc.property(locals, domains, (local, domain) => {
+        const [lower, upper] = [`${local}@${domain}`, `${local.toUpperCase()}@${domain}`];
+        for (const host of ["-", "aspmx.l.google.com"]) expect(keyOf(upper, host)).toBe(keyOf(lower, host));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   test("changes nothing when applied to itself", () => {
     const domains = fc.oneof(
       fc.constantFrom(...allProviders().keys(), "acme-tools.com", "müller.de", "jane-roe.fastmail.com"),
