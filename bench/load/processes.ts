@@ -5,6 +5,9 @@ import type { BatchesJob, BatchesRound, Job, JobReport, SinglesJob, SinglesRound
 const ROOT = join(import.meta.dir, "../..");
 const START_DEADLINE_MS = 20_000;
 
+/** As `bun run start` sets it, and the same for whatever is compared with the server. */
+export const ALLOCATOR = { MIMALLOC_PURGE_DELAY: "1000" } as const;
+
 type Environment = { readonly [name: string]: string };
 
 /** A process that was started for the measurement and ends with it. */
@@ -25,7 +28,7 @@ async function startCommand(cmd: string[], environment: Environment): Promise<St
   const child = Bun.spawn({
     cmd,
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? "", ...environment },
+    env: { PATH: process.env.PATH ?? "", ...ALLOCATOR, ...environment },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
@@ -72,7 +75,7 @@ export async function runFile(file: string, argument: unknown): Promise<unknown>
   const child = Bun.spawn({
     cmd: [process.execPath, file, JSON.stringify(argument)],
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? "" },
+    env: { PATH: process.env.PATH ?? "", ...ALLOCATOR },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",

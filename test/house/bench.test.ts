@@ -5,9 +5,11 @@ import { reportHtml } from "../../bench/capacity/report.ts";
 import { createChargeSubjects } from "../../bench/charges.ts";
 import { addressCorpus } from "../../bench/input.ts";
 import { createHistogram } from "../../bench/load/histogram.ts";
+import { ALLOCATOR } from "../../bench/load/processes.ts";
 import { singlesRound } from "../../bench/load/singles.ts";
 import { type Figure, judgeTarget, type SuiteResult, slowdowns } from "../../bench/result.ts";
 import { createSubjects } from "../../bench/subjects.ts";
+import packageFile from "../../package.json" with { type: "json" };
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -39,6 +41,12 @@ describe("what is timed", () => {
 });
 
 describe("how it is timed", () => {
+  test("a server is measured with the allocator's settings of bun run start, and so are the peers", () => {
+    const delay = ALLOCATOR.MIMALLOC_PURGE_DELAY;
+    expect(packageFile.scripts.start).toContain(`MIMALLOC_PURGE_DELAY:-${delay}}`);
+    expect(packageFile.scripts["bench:peers"]).toContain(`MIMALLOC_PURGE_DELAY=${delay} exec bun`);
+  });
+
   test("percentiles are within 2 % of the exact ones", () => {
     const histogram = createHistogram();
     for (let ms = 1; ms <= 10_000; ms += 1) histogram.add(ms);
