@@ -11,8 +11,9 @@ const SPACE = 0x20;
 
 /**
  * Reads a JSON object with one long list of texts as machines write it: without an escape, and with the same between
- * each two texts. Nothing is cut out, which takes a third of the time of `JSON.parse`. Null where it is not so, where
- * there are more texts than `itemsMax`, and where it is no JSON: whoever parses it finds out why.
+ * each two texts. Nothing is cut out: with the texts of `JSON.parse` it takes a quarter longer to cut a batch into
+ * chunks. Null where it is not so, where there are more texts than `itemsMax`, and where it is no JSON: whoever parses
+ * it finds out why.
  */
 export function readPlainList(body: string, list: string, itemsMax: number): PlainList | null {
   if (body.includes("\\")) return null;
