@@ -1,14 +1,13 @@
 import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
 import type { ErrorCode } from "../errors.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
+import { isObject, type JsonObject, parseJson } from "./json-value.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
 import { readPlainList } from "./plain-list.ts";
 
 export type ItemsOutcome =
   | { readonly ok: true; readonly items: Items; readonly options: BatchOptions }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
-
-type JsonObject = { readonly [name: string]: unknown };
 
 /** How one kind of batch names its items, and what else its JSON body may say. */
 type Shape = {
@@ -48,7 +47,7 @@ export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, ite
 
 function readPlainJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome | null {
   const plain = readPlainList(text, shape.list, itemsMax);
-  if (plain === null || !isObject(plain.object)) return null;
+  if (plain === null) return null;
   const options = readOptions(shape, plain.object);
   if (options instanceof Problem) return refuse("invalid_request", options.message);
   return { ok: true, items: plain.items, options };
@@ -129,18 +128,6 @@ function documentItem(value: unknown, form: BodyForm): Item | Problem {
     return new Problem(`.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
   }
   return [type, number];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function decodeUtf8(body: Uint8Array): string | null {

@@ -55,9 +55,8 @@ function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
   const judgementsOf = createJudgements();
   return (task) => {
     const judgementAt = judgementsOf(task);
-    const { count, holder, from, end, identity } = readTexts(task.items, task.count);
+    const { holder, from, end, identity } = readTexts(task.items, task.count);
     return {
-      count,
       judge: (at) => emailVerdict(write(holder(at), from(at), end(at), judgementAt(at))),
       checkFailed: (at) => emailVerdict(writtenEmail(emailCheckFailed(identity(at)))),
       write: concatenated,
@@ -81,7 +80,6 @@ function phoneJudge({ items, country }: JudgeTask): ItemJudge<object> {
   const texts: readonly string[] = JSON.parse(items);
   const textAt = (position: number) => texts[position] ?? "";
   return {
-    count: texts.length,
     judge: (position) => outcomeVerdict(phoneWithoutCard(validatePhone(textAt(position), region))),
     checkFailed: (position) => outcomeVerdict(phoneCheckFailed(textAt(position))),
     write: writeObjects,
@@ -92,7 +90,6 @@ function documentJudge({ items }: JudgeTask): ItemJudge<object> {
   const documents: readonly DocumentItem[] = JSON.parse(items);
   const documentAt = (position: number) => documents[position] ?? NO_DOCUMENT;
   return {
-    count: documents.length,
     judge(position) {
       const [type, value] = documentAt(position);
       return outcomeVerdict(type === null ? autodetect(value) : validateDocument(type, value));

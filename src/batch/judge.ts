@@ -2,7 +2,6 @@ import type { Counts, JudgeOutcome, JudgeTask } from "./messages.ts";
 
 /** Judges one kind of item: everything a chunk needs besides its items is bound beforehand. */
 export type ItemJudge<Result> = {
-  readonly count: number;
   readonly judge: (position: number) => Verdict<Result>;
   /** The answer where `judge` broke or its thread died. */
   readonly checkFailed: (position: number) => Verdict<Result>;
@@ -22,8 +21,8 @@ export type Verdict<Result> = {
  * answered `check_failed` and not charged; the others go on.
  */
 export function judgeItems<Result>(
-  { repeats, separator, continues }: JudgeTask,
-  { count, judge, checkFailed, write }: ItemJudge<Result>,
+  { count, repeats, separator, continues }: JudgeTask,
+  { judge, checkFailed, write }: ItemJudge<Result>,
 ): JudgeOutcome {
   const results: Result[] = [];
   const counts: { [status: string]: number } = {};

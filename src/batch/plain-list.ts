@@ -1,7 +1,8 @@
 import { type Items, standingItems } from "./items.ts";
+import { isObject, type JsonObject, parseJson } from "./json-value.ts";
 
 /** A JSON object without its list of texts, and the list. */
-export type PlainList = { readonly items: Items; readonly object: unknown };
+export type PlainList = { readonly items: Items; readonly object: JsonObject };
 
 /** What may stand around the list: more is left to the parser. */
 const AROUND_CHARACTERS_MAX = 1_024;
@@ -76,14 +77,10 @@ function betweenAt(body: string, end: number): string {
   return between.exec(body)?.[0] ?? "";
 }
 
-/** Parses what stands around a list, which is empty then. */
-function objectWithEmpty(around: string, list: string): unknown {
-  try {
-    const object: unknown = JSON.parse(around);
-    if (typeof object !== "object" || object === null) return null;
-    const texts: unknown = Reflect.get(object, list);
-    return Array.isArray(texts) && texts.length === 0 ? object : null;
-  } catch {
-    return null;
-  }
+/** What stands around a list, which is empty then. */
+function objectWithEmpty(around: string, list: string): JsonObject | null {
+  const object = parseJson(around);
+  if (!isObject(object)) return null;
+  const texts = object[list];
+  return Array.isArray(texts) && texts.length === 0 ? object : null;
 }

@@ -1,11 +1,6 @@
 import type { DomainJudgement } from "../email/domain-judgement.ts";
 import type { EmailVerification } from "../email/email-verification.ts";
-import {
-  type EmailJudge,
-  type WrittenVerification,
-  writeVerification,
-  writeVerificationIn,
-} from "../email/verification.ts";
+import { type EmailJudge, type WrittenVerification, writeVerificationIn } from "../email/verification.ts";
 import { emailWithoutCard } from "./card-secrecy.ts";
 
 /**
@@ -15,13 +10,11 @@ import { emailWithoutCard } from "./card-secrecy.ts";
 export function createEmailWriter(
   judge: EmailJudge,
 ): (text: string, judgement: DomainJudgement | undefined) => WrittenVerification {
-  return (text, judgement) =>
-    judgement === undefined
-      ? writtenEmail(emailWithoutCard(judge(text, undefined)))
-      : writeVerification(text, judgement);
+  const writeIn = createEmailWriterIn(judge);
+  return (text, judgement) => writeIn(text, 0, text.length, judgement);
 }
 
-/** The same for an address that stands in a text from a place to another. */
+/** The same for addresses that stand in a text from a place to another. */
 export function createEmailWriterIn(
   judge: EmailJudge,
 ): (

@@ -1,11 +1,10 @@
+import { isObject, type JsonObject, parseJson } from "../batch/json-value.ts";
 import { CliError } from "./failure.ts";
 
 /** One item to check, with the cells or the object that it stood in. */
 export type Row = { readonly item: string; readonly original: Original };
 
 export type Original = readonly string[] | JsonObject | null;
-
-export type JsonObject = { readonly [name: string]: unknown };
 
 /** The rows of an input as they are read, in runs of no certain length. */
 export type Rows = {
@@ -80,18 +79,6 @@ async function* parsedLines(name: string, text: AsyncIterable<string>, field: st
       throw new CliError(`${name}: line ${number} ${fault}.`);
     });
   }
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The first run that holds anything; undefined at the end of an empty input. */

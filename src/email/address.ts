@@ -118,11 +118,14 @@ function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
 }
 
 function domainOf(holder: string, from: number, end: number, domainIn: DomainIn): string | null {
-  const isPadded = mayBePadded(holder, from, end);
-  const address = isPadded ? trimmed(holder.slice(from, end)) : "";
-  const domain = isPadded
-    ? readDomain(address, 0, address.length, domainIn)
-    : readDomain(holder, from, end, domainIn);
+  if (mayBePadded(holder, from, end)) {
+    const address = trimmed(holder.slice(from, end));
+    return acceptedName(readDomain(address, 0, address.length, domainIn));
+  }
+  return acceptedName(readDomain(holder, from, end, domainIn));
+}
+
+function acceptedName(domain: MailDomain | SyntaxFault): string | null {
   return typeof domain !== "string" && domain.ok ? domain.name : null;
 }
 

@@ -122,12 +122,10 @@ export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status
   readonly json: string;
 };
 
-/** What `JSON.stringify` writes of the judge's result, in less time: by the frame of the verdict where there can be one. */
-export function writeVerification(text: string, judgement: DomainJudgement): WrittenVerification {
-  return writeVerificationIn(text, 0, text.length, judgement);
-}
-
-/** The same for an address that stands in a text from a place to another. */
+/**
+ * What `JSON.stringify` writes of the judge's result for the address that stands in a text from a place to another, in
+ * less time: by the frame of the verdict where there can be one.
+ */
 export function writeVerificationIn(
   holder: string,
   from: number,

@@ -6,12 +6,7 @@ import { judgeDomain } from "../../src/email/domain-judgement.ts";
 import { EMAIL_SUB_STATUSES, type EmailVerification } from "../../src/email/email-verification.ts";
 import { REASONS } from "../../src/email/reasons.ts";
 import { SCORE_BANDS } from "../../src/email/verdict.ts";
-import {
-  checkFailed,
-  createEmailJudge,
-  writeVerification,
-  writeVerificationIn,
-} from "../../src/email/verification.ts";
+import { checkFailed, createEmailJudge, writeVerificationIn } from "../../src/email/verification.ts";
 import { fillFrame, frameOf } from "../../src/email/verification-frame.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import invalidText from "../vectors/email/address.invalid.txt" with { type: "text" };
@@ -176,7 +171,7 @@ describe("a written verification", () => {
     for (const text of texts) {
       // By a judgement of its own, so that nothing can be right only in agreement with itself.
       const result = keptJudge(text, judgeDomain(facts));
-      const { json, status, sub_status } = writeVerification(text, judgement);
+      const { json, status, sub_status } = writeVerificationIn(text, 0, text.length, judgement);
       expect(json).toBe(JSON.stringify(result));
       expect([status, sub_status]).toEqual([result.status, result.sub_status]);
       // In the midst of others, of which nothing may be read.
@@ -246,7 +241,7 @@ describe("a written verification", () => {
     const facts = { ...factsFrom("acme-tools.com", "mx"), mail: { ...mail, hosts } };
     const judgement = judgeDomain(facts);
     expectWritten(["jane@acme-tools.com", "info@acme-tools.com"], facts);
-    writeVerification("jane@acme-tools.com", judgement);
+    writeVerificationIn("jane@acme-tools.com", 0, "jane@acme-tools.com".length, judgement);
     expect(judgement.verdicts.onPerson?.frame).toBeNull();
   });
 
