@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createAccounts } from "../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../src/accounts/api-key.ts";
 import { createKeyRing } from "../src/accounts/key-ring.ts";
-import { systemClock } from "../src/clock.ts";
-import { createMeter } from "../src/metering/meter.ts";
-import { DEFAULT_PLANS } from "../src/metering/plans.ts";
+import { createMeter } from "../src/billing/meter.ts";
+import { DEFAULT_PLANS } from "../src/billing/plans.ts";
+import { systemClock } from "../src/platform/clock.ts";
 import { openStore } from "../src/store/open.ts";
 import type { Subject } from "./subjects.ts";
 

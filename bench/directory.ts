@@ -6,12 +6,12 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../src/clock.ts";
 import { createDirectory, type Directory } from "../src/directory/directory.ts";
 import { joinListings } from "../src/directory/snapshot/listing-texts.ts";
 import { findMatches } from "../src/directory/snapshot/matches.ts";
 import { type QueryParameters, queryOf } from "../src/directory/snapshot/query.ts";
 import { createSyncThread } from "../src/directory/sync/sync-thread.ts";
+import { systemClock } from "../src/platform/clock.ts";
 
 const QUICK = process.argv.includes("--quick");
 const LISTINGS = QUICK ? 8_000 : 80_000;

@@ -1,5 +1,5 @@
-import type { DocumentType } from "../src/documents/outcome.ts";
-import { DOCUMENT_TYPES } from "../src/documents/registry.ts";
+import type { DocumentType } from "../src/verification/documents/outcome.ts";
+import { DOCUMENT_TYPES } from "../src/verification/documents/registry.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** What is measured with: corpora made from a seed, each item with the answer that is right for it. */

@@ -1,13 +1,13 @@
 import { availableParallelism } from "node:os";
-import { beginCut } from "../src/batch/cut.ts";
-import { createFactsBoard } from "../src/batch/facts-board.ts";
+import { openLookups } from "../src/app/components.ts";
+import { beginCut } from "../src/batch/chunking.ts";
+import { inOrder } from "../src/batch/concurrent-map.ts";
 import { createGatherFacts } from "../src/batch/gather-facts.ts";
-import { inOrder } from "../src/batch/in-order.ts";
 import type { BodyForm, Chunk } from "../src/batch/messages.ts";
 import { createPool, type Pool } from "../src/batch/pool.ts";
-import { systemClock } from "../src/clock.ts";
-import { startFixtureServer } from "../src/dns/fixture-server.ts";
-import { openLookups } from "../src/parts.ts";
+import { createFactsBoard } from "../src/batch/shared-facts.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import { startFixtureServer } from "../src/tools/made-up-dns/server.ts";
 import { type AddressCorpus, addressCorpus, warmingAddresses } from "./input.ts";
 import { type Figure, median } from "./result.ts";
 

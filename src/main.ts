@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
-import { ConfigError, readConfig } from "./config.ts";
-import { createLog, errorFacts, type Log } from "./log.ts";
-import { type RunningServer, startServer } from "./server.ts";
+import { createLog, errorFacts, type Log } from "./app/log.ts";
+import { systemSurroundings } from "./app/platform.ts";
+import { type RunningServer, startServer } from "./app/server.ts";
+import { ConfigError, readConfig } from "./app/settings.ts";
 import { StoreOpenError } from "./store/storage-error.ts";
-import { systemSurroundings } from "./surroundings.ts";
 
 /** Starts the server and ends it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
 import { setPriority } from "node:os";
-import { createChunkJudge } from "../src/batch/chunk-judge.ts";
+import { createChunkJudge } from "../src/batch/chunk-verifier.ts";
 import { createSplitBatch } from "../src/batch/split.ts";
 import { createJudgeTask, createSplitTask } from "../src/batch/thread-tasks.ts";
 

@@ -2,11 +2,11 @@ import { edenGC } from "bun:jsc";
 import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { setPriority } from "node:os";
-import { systemClock } from "../src/clock.ts";
 import { indexBuffers } from "../src/directory/snapshot/snapshot.ts";
+import { createSyncer } from "../src/directory/sync/sync-dependencies.ts";
 import type { SyncReply, SyncRequest } from "../src/directory/sync/sync-messages.ts";
-import { createSyncer } from "../src/directory/sync/sync-parts.ts";
 import type { Syncer } from "../src/directory/sync/syncer.ts";
+import { systemClock } from "../src/platform/clock.ts";
 
 declare const self: Worker;
 

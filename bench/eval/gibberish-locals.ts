@@ -1,6 +1,6 @@
 /** Local parts to evaluate the gibberish score with: people's, of lists no table was fitted on, and makers of random text. */
 import { allLocales, type LocaleDefinition } from "@faker-js/faker";
-import { seededRandom, tokenGroups, tokensIn } from "../../src/data-refresh/gibberish-corpus.ts";
+import { seededRandom, tokenGroups, tokensIn } from "../../src/tools/data-refresh/gibberish-corpus.ts";
 import namesText from "../../test/vectors/gibberish/names.txt" with { type: "text" };
 import wordsText from "../../test/vectors/gibberish/words.txt" with { type: "text" };
 import { transliterated } from "./gibberish-transliteration.ts";

@@ -1,5 +1,5 @@
-import { seededRandom } from "../../src/data-refresh/gibberish-corpus.ts";
-import { GIBBERISH_THRESHOLD, gibberishScore } from "../../src/email/gibberish.ts";
+import { seededRandom } from "../../src/tools/data-refresh/gibberish-corpus.ts";
+import { GIBBERISH_THRESHOLD, gibberishScore } from "../../src/verification/email/gibberish.ts";
 import {
   generators,
   habitualLocal,

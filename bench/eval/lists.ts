@@ -1,7 +1,7 @@
 import { allLocales } from "@faker-js/faker";
 import { createDomainLists } from "../../src/domains/lists.ts";
-import { allProviders } from "../../src/email/providers.ts";
-import { isRole } from "../../src/email/role.ts";
+import { allProviders } from "../../src/verification/email/providers.ts";
+import { isRole } from "../../src/verification/email/role.ts";
 import realText from "./data/real-domains.txt" with { type: "text" };
 import rolesText from "./data/roles.txt" with { type: "text" };
 import { type Evaluation, percent, rowsOf } from "./evaluation.ts";

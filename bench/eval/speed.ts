@@ -1,8 +1,8 @@
 import { createEmailWriter } from "../../src/batch/written-email.ts";
-import { createAddressParser, parseAddress } from "../../src/email/address.ts";
-import type { DomainFacts } from "../../src/email/domain-facts.ts";
-import { type DomainJudgement, judgeDomain } from "../../src/email/domain-judgement.ts";
-import { createEmailJudge } from "../../src/email/verification.ts";
+import { createAddressParser, parseAddress } from "../../src/verification/email/address.ts";
+import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
+import { type DomainJudgement, judgeDomain } from "../../src/verification/email/domain-verdict.ts";
+import { createEmailJudge } from "../../src/verification/email/verification.ts";
 import type { Evaluation } from "./evaluation.ts";
 
 const ADDRESSES = 100_000;

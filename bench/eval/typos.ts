@@ -1,9 +1,9 @@
 import allListed from "email-providers/all.json" with { type: "json" };
 import { createDomainLists } from "../../src/domains/lists.ts";
-import type { MailEvidence } from "../../src/email/domain-facts.ts";
-import { isIcannTld } from "../../src/email/mail-domain.ts";
-import { allProviders, providerOf } from "../../src/email/providers.ts";
-import { suggestDomain } from "../../src/email/suggestion.ts";
+import type { MailEvidence } from "../../src/verification/email/domain-facts.ts";
+import { isIcannTld } from "../../src/verification/email/mail-domain.ts";
+import { allProviders, providerOf } from "../../src/verification/email/providers.ts";
+import { suggestDomain } from "../../src/verification/email/suggestion.ts";
 import realText from "./data/real-domains.txt" with { type: "text" };
 import typosText from "./data/typos.txt" with { type: "text" };
 import { type Evaluation, percent, rowsOf } from "./evaluation.ts";

@@ -1,8 +1,8 @@
 import { Resolver } from "node:dns/promises";
-import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import { createStubResolver } from "../../src/dns/resolver.ts";
 import { parseServerAddress } from "../../src/dns/server-address.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { coldDomain } from "../input.ts";
 import type { ColdLookups, ColdLookupsJob } from "./cold-lookups-job.ts";
 

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
-import { systemClock } from "../../src/clock.ts";
-import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/app/log.ts";
+import { startServer } from "../../src/app/server.ts";
+import { readConfig } from "../../src/app/settings.ts";
 import { createRequestIds } from "../../src/http/request-ids.ts";
-import { createLog } from "../../src/log.ts";
-import { startServer } from "../../src/server.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 
 // The server of src/main.ts with workers that verify nothing: the ceiling that transport and metering set.
 

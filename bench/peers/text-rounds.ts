@@ -1,6 +1,6 @@
-import { validateDocument } from "../../src/documents/registry.ts";
-import { readCountry } from "../../src/phone/region.ts";
-import { validatePhone } from "../../src/phone/validation.ts";
+import { validateDocument } from "../../src/verification/documents/registry.ts";
+import { readCountry } from "../../src/verification/phone/region.ts";
+import { validatePhone } from "../../src/verification/phone/validation.ts";
 import { documentCorpus, phoneCorpus } from "../input.ts";
 import { type Figure, median } from "../result.ts";
 import { documentPeers, phonePeers } from "./text-peers.ts";

@@ -1,8 +1,8 @@
-import { createJudgements } from "../../src/batch/judgements.ts";
 import type { JudgeTask } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
 import { createSplitTask } from "../../src/batch/thread-tasks.ts";
-import { createEmailJudge } from "../../src/email/verification.ts";
+import { createJudgements } from "../../src/batch/verdict-cache.ts";
+import { createEmailJudge } from "../../src/verification/email/verification.ts";
 
 /** Results go back as objects, which the main thread then has to write down: for comparison with bytes. */
 

@@ -1,4 +1,4 @@
-import { createChunkJudge } from "../../src/batch/chunk-judge.ts";
+import { createChunkJudge } from "../../src/batch/chunk-verifier.ts";
 import type { JudgeTask } from "../../src/batch/messages.ts";
 import { createSplitBatch } from "../../src/batch/split.ts";
 import { createSplitTask } from "../../src/batch/thread-tasks.ts";

@@ -1,9 +1,9 @@
-import { type InvoiceView, invoiceView, projectedTotal } from "../metering/invoice.ts";
-import { includedUnitsUnused, type Ledger } from "../metering/ledger.ts";
-import { formatUsd } from "../metering/money.ts";
-import { dayOf, lastDayOf, secondOf } from "../metering/period.ts";
-import { storedPlanName } from "../metering/plan-periods.ts";
-import { type PlanCatalogue, type PlanName, planOf } from "../metering/plans.ts";
+import { type InvoiceView, invoiceView, projectedTotal } from "../billing/invoice.ts";
+import { formatUsd } from "../billing/money.ts";
+import { dayOf, lastDayOf, secondOf } from "../billing/period.ts";
+import { storedPlanName } from "../billing/plan-periods.ts";
+import { type PlanCatalogue, type PlanName, planOf } from "../billing/plans.ts";
+import { includedUnitsUnused, type Ledger } from "../billing/usage-ledger.ts";
 import type { Store } from "../store/open.ts";
 
 /** The body of `GET /v1/account`. */

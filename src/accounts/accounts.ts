@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
-import type { Meter } from "../metering/meter.ts";
-import type { PlanCatalogue } from "../metering/plans.ts";
+import type { Meter } from "../billing/meter.ts";
+import type { PlanCatalogue } from "../billing/plans.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";

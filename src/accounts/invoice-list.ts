@@ -1,5 +1,5 @@
-import { ApiError } from "../errors.ts";
-import type { InvoiceView } from "../metering/invoice.ts";
+import type { InvoiceView } from "../billing/invoice.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { Store } from "../store/open.ts";
 
 /** The body of `GET /v1/account/invoices`. */

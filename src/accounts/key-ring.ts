@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
-import { storedPlanName } from "../metering/plan-periods.ts";
-import { type Plan, type PlanCatalogue, planOf } from "../metering/plans.ts";
+import { storedPlanName } from "../billing/plan-periods.ts";
+import { type Plan, type PlanCatalogue, planOf } from "../billing/plans.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { API_KEY_CHARS, hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import { secondOf } from "../metering/period.ts";
+import { secondOf } from "../billing/period.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { hashApiKey, makeApiKey, type RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";

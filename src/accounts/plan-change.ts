@@ -1,7 +1,7 @@
-import type { Clock } from "../clock.ts";
-import type { Ledger } from "../metering/ledger.ts";
-import { newPlanPeriod } from "../metering/plan-periods.ts";
-import type { PlanCatalogue, PlanName } from "../metering/plans.ts";
+import { newPlanPeriod } from "../billing/plan-periods.ts";
+import type { PlanCatalogue, PlanName } from "../billing/plans.ts";
+import type { Ledger } from "../billing/usage-ledger.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 
 export type PlanChange = {

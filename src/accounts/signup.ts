@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
-import { ApiError } from "../errors.ts";
-import { periodOf } from "../metering/period.ts";
-import { newPlanPeriod } from "../metering/plan-periods.ts";
-import type { PlanCatalogue, PlanName } from "../metering/plans.ts";
+import { periodOf } from "../billing/period.ts";
+import { newPlanPeriod } from "../billing/plan-periods.ts";
+import type { PlanCatalogue, PlanName } from "../billing/plans.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";
 

@@ -1,5 +1,5 @@
-import { ApiError } from "../errors.ts";
-import { dayOf, type Period } from "../metering/period.ts";
+import { dayOf, type Period } from "../billing/period.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { Store } from "../store/open.ts";
 import type { EndpointUsage } from "./account-view.ts";
 

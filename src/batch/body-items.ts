@@ -1,5 +1,5 @@
-import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import { DOCUMENT_TYPES, isDocumentType } from "../verification/documents/registry.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
 import { isObject, type JsonObject, parseJson } from "./json-value.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
-import type { FactsBoard } from "./facts-board.ts";
 import {
   type Board,
   type Chunk,
@@ -9,6 +8,7 @@ import {
   NUMBERS_PER_PLACE,
   PLACE_BYTES,
 } from "./messages.ts";
+import type { FactsBoard } from "./shared-facts.ts";
 
 /**
  * Begins to find the facts of a batch's mail domains. What it returns takes the chunks in turn, and answers when the

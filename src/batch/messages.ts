@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../contract/errors.ts";
 
 /** What crosses the thread border: plain data, text and bytes, because those pass quickest and survive whole. */
 

@@ -1,9 +1,9 @@
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
-import type { Clock } from "../clock.ts";
-import { handOver } from "./hand-over.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { JudgeOutcome, JudgeTask, SplitEvent, SplitOutcome, SplitTask } from "./messages.ts";
-import { createSlots } from "./slots.ts";
+import { createSlots } from "./semaphore.ts";
+import { handOver } from "./transfer.ts";
 
 /** What the worker threads can do: the named exports of the worker file. */
 export type PoolTasks = {

@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
-import { ApiError } from "../errors.ts";
-import { beginCut, type Cut, type CutOutcome } from "./cut.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
+import { beginCut, type Cut, type CutOutcome } from "./chunking.ts";
+import { inOrder } from "./concurrent-map.ts";
 import type { GatherFacts } from "./gather-facts.ts";
-import { inOrder } from "./in-order.ts";
 import type { BatchKind, Chunk, JudgeOutcome, JudgeTask, SplitTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
 import type { SplitBatch } from "./split.ts";

@@ -1,8 +1,8 @@
-import { type AddressParser, createAddressParser } from "../email/address.ts";
+import { type AddressParser, createAddressParser } from "../verification/email/address.ts";
 import { readItems } from "./body-items.ts";
+import { findRepeats } from "./duplicates.ts";
 import type { Items } from "./items.ts";
 import { type Chunk, NO_DOMAIN, type SplitEvent, type SplitOutcome, type SplitTask } from "./messages.ts";
-import { findRepeats } from "./repeats.ts";
 
 /**
  * Reads a batch body and cuts it into chunks: checks each item's type, marks repeats and lists the mail domains

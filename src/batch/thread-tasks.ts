@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
-import { handOver } from "./hand-over.ts";
 import type { JudgeOutcome, JudgeTask, SplitOutcome, SplitTask } from "./messages.ts";
 import type { SplitBatch } from "./split.ts";
+import { handOver } from "./transfer.ts";
 
 /** The tasks of a worker file, as the pool calls them. */
 

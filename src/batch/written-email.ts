@@ -1,7 +1,11 @@
-import type { DomainJudgement } from "../email/domain-judgement.ts";
-import type { EmailVerification } from "../email/email-verification.ts";
-import { type EmailJudge, type WrittenVerification, writeVerificationIn } from "../email/verification.ts";
-import { emailWithoutCard } from "./card-secrecy.ts";
+import type { DomainJudgement } from "../verification/email/domain-verdict.ts";
+import type { EmailVerification } from "../verification/email/email-verification.ts";
+import {
+  type EmailJudge,
+  type WrittenVerification,
+  writeVerificationIn,
+} from "../verification/email/verification.ts";
+import { emailWithoutCard } from "./card-redaction.ts";
 
 /**
  * Judges addresses as an `EmailJudge` does and writes down what goes on the wire; those that are refused are left to

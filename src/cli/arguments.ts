@@ -1,11 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { BatchKind } from "../batch/messages.ts";
-import { DOCUMENT_TYPES, isDocumentType } from "../documents/registry.ts";
-import { readCountry } from "../phone/region.ts";
+import { DOCUMENT_TYPES, isDocumentType } from "../verification/documents/registry.ts";
+import { readCountry } from "../verification/phone/region.ts";
+import type { ServerWish } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
-import type { FileRun } from "./file-run-parts.ts";
+import type { FileRun } from "./file-run-options.ts";
 import { INPUT_FORMATS, type InputFormat } from "./input.ts";
-import type { ServerWish } from "./judge.ts";
 import type { OutputFormat } from "./table.ts";
 import { KINDS, type Task } from "./task.ts";
 

@@ -1,13 +1,13 @@
-import { inOrder } from "../batch/in-order.ts";
+import { inOrder } from "../batch/concurrent-map.ts";
+import type { Judge, Judged } from "./block-verifier.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
-import type { FileRun, FileRunParts } from "./file-run-parts.ts";
+import type { FileRun, FileRunParts } from "./file-run-options.ts";
 import type { Input } from "./input.ts";
-import type { Judge, Judged } from "./judge.ts";
-import type { Ledger } from "./ledger.ts";
 import type { Output } from "./output.ts";
 import { createProgress, grouped, type Progress } from "./progress.ts";
+import type { Ledger } from "./run-ledger.ts";
 import type { Source } from "./source.ts";
 import { summaryText } from "./summary.ts";
 import type { Table } from "./table.ts";

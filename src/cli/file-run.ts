@@ -1,10 +1,10 @@
 import { runBlocks } from "./block-run.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { CliError } from "./failure.ts";
-import type { FileRun, FileRunParts } from "./file-run-parts.ts";
+import type { FileRun, FileRunParts } from "./file-run-options.ts";
 import { type Input, openRows } from "./input.ts";
-import { createLedger } from "./ledger.ts";
 import { openOutput, statOf } from "./output.ts";
+import { createLedger } from "./run-ledger.ts";
 import { openSource } from "./source.ts";
 import { createTable, type OutputFormat } from "./table.ts";
 

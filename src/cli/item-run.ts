@@ -1,6 +1,6 @@
 import type { ItemRun } from "./arguments.ts";
+import type { Judge } from "./block-verifier.ts";
 import { EXIT } from "./failure.ts";
-import type { Judge } from "./judge.ts";
 import { type Result, uncheckedReason } from "./task.ts";
 
 /** Checks one item and writes the result; returns the exit code. */

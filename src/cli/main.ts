@@ -1,14 +1,14 @@
 import { availableParallelism } from "node:os";
-import { systemClock } from "../clock.ts";
-import { ConfigError, readConfig } from "../config.ts";
-import { workerFiles } from "../surroundings.ts";
+import { workerFiles } from "../app/platform.ts";
+import { ConfigError, readConfig } from "../app/settings.ts";
+import { systemClock } from "../platform/clock.ts";
 import { readArguments } from "./arguments.ts";
+import type { Judge, ServerWish } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
 import { verifyItem } from "./item-run.ts";
-import type { Judge, ServerWish } from "./judge.ts";
-import { createJudgeHere } from "./judge-here.ts";
-import { createJudgeThere } from "./judge-there.ts";
+import { createJudgeHere } from "./local-verifier.ts";
+import { createJudgeThere } from "./server-verifier.ts";
 import type { Task } from "./task.ts";
 
 /** Runs the command line and returns the exit code. */

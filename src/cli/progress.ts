@@ -1,5 +1,5 @@
 import { SingleBar } from "cli-progress";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../platform/clock.ts";
 
 /** Tells the user how far a run has come. */
 export type Progress = {

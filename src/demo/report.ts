@@ -1,4 +1,4 @@
-import type { Account, Batch, EmailResult, EmailSummary, Plan } from "../client/wire.ts";
+import type { Account, Batch, EmailResult, EmailSummary, Plan } from "../client/types.ts";
 
 export type DemoFacts = {
   readonly batch: Batch<EmailResult, EmailSummary>;

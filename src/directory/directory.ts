@@ -1,7 +1,7 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
-import { rehearse } from "./snapshot/rehearsal.ts";
 import { freeIndex, type Snapshot } from "./snapshot/snapshot.ts";
+import { rehearse } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
 

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Lookup, RecordType, Resolver } from "./lookup.ts";
 
 /** A look-up, with the instant on `Clock.monotonic` up to which it holds. */

@@ -1,6 +1,6 @@
 import type { RecordType } from "./lookup.ts";
+import { CLASS_IN, HEADER_OCTETS, isFailure, TYPE_CODES, uint16 } from "./message-bytes.ts";
 import { isEncodable, nameOctets, writeName } from "./name.ts";
-import { CLASS_IN, HEADER_OCTETS, isFailure, TYPE_CODES, uint16 } from "./wire.ts";
 
 /** A question in wire form. The first two octets are for the id: see `writeId`. */
 export type Query = { readonly packet: Uint8Array; readonly questionEnd: number };

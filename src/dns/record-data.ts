@@ -1,6 +1,6 @@
 import type { MailExchange, RecordData, RecordType } from "./lookup.ts";
+import { uint16, uint32, type WireRecord } from "./message-bytes.ts";
 import { readName, skipName } from "./name.ts";
-import { uint16, uint32, type WireRecord } from "./wire.ts";
 
 type RecordReader<Data> = (message: Uint8Array, at: number, end: number) => Data | null;
 

@@ -1,6 +1,4 @@
 import { emptyLookup, type Lookup, type RecordData, type RecordType } from "./lookup.ts";
-import { normalName } from "./name.ts";
-import { RECORD_READERS, readSoaMinimum, readTarget } from "./record-data.ts";
 import {
   isFailure,
   RCODE_NXDOMAIN,
@@ -12,7 +10,9 @@ import {
   TYPE_SOA,
   uint16,
   type WireRecord,
-} from "./wire.ts";
+} from "./message-bytes.ts";
+import { normalName } from "./name.ts";
+import { RECORD_READERS, readSoaMinimum, readTarget } from "./record-data.ts";
 
 /** What a reply amounts to. */
 export type Reading<T extends RecordType> =

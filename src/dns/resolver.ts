@@ -1,6 +1,8 @@
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { isEncodable } from "./name.ts";
 import { encodeQuery, type Query } from "./query.ts";
+import { createTurns } from "./query-queue.ts";
+import { createSweeper } from "./query-reaper.ts";
 import {
   type Exchange,
   endExchanges,
@@ -14,12 +16,10 @@ import {
 } from "./question.ts";
 import { createRandom16 } from "./random16.ts";
 import { ALIASES_MAX, type Reading, readReply } from "./reply.ts";
-import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverParts } from "./resolver-parts.ts";
+import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverParts } from "./resolver-options.ts";
 import { formatServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";
-import { createSweeper } from "./sweeper.ts";
 import { askByTcp } from "./tcp-question.ts";
-import { createTurns } from "./turns.ts";
 import { createUdpChannel } from "./udp-channel.ts";
 
 export type StubResolver = Resolver & {

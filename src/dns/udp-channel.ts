@@ -1,9 +1,9 @@
 import { isIPv6 } from "node:net";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { createInbox } from "./inbox.ts";
+import { uint16 } from "./message-bytes.ts";
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
-import { uint16 } from "./wire.ts";
 
 /** One question on its way to one server by UDP. The channel alone changes `port` and `id`. */
 export type Transaction<Sent> = {

@@ -3,7 +3,7 @@
  * organizational domain, else that of its public suffix, found by walking up the DNS tree.
  */
 import type { DnsCache } from "../dns/cache.ts";
-import type { MailPolicy } from "../email/domain-facts.ts";
+import type { MailPolicy } from "../verification/email/domain-facts.ts";
 
 type Policy = NonNullable<MailPolicy["dmarc"]["policy"]>;
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
-import type { AddressParser } from "../email/address.ts";
-import { type DomainJudgement, judgeDomain } from "../email/domain-judgement.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { AddressParser } from "../verification/email/address.ts";
+import { type DomainJudgement, judgeDomain } from "../verification/email/domain-verdict.ts";
 import { type DomainFactsSource, factsIn, type KnownDomain } from "./facts.ts";
 
 /** Looks up the domain of one address and judges it: at once where the domain is known. */

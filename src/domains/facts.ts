@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
 import type { DnsCache } from "../dns/cache.ts";
-import type { DomainFacts, MailPolicy, MailRouting } from "../email/domain-facts.ts";
-import type { DomainJudgement } from "../email/domain-judgement.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
+import type { DomainJudgement } from "../verification/email/domain-verdict.ts";
 import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";

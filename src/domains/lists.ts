@@ -1,6 +1,6 @@
 import { getDomain } from "tldts";
-import type { DomainLists } from "../email/domain-facts.ts";
-import { providerOf } from "../email/providers.ts";
+import type { DomainLists } from "../verification/email/domain-facts.ts";
+import { providerOf } from "../verification/email/providers.ts";
 import disposableText from "./data/disposable-domains.txt" with { type: "text" };
 import freeText from "./data/free-domains.txt" with { type: "text" };
 import throwawayHostsText from "./data/throwaway-mail-hosts.txt" with { type: "text" };

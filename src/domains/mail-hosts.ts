@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import { isAddress, isPublicAddress } from "../dns/public-address.ts";
+import type { Clock } from "../platform/clock.ts";
 
 /** What a host name that mail is sent to resolves to. */
 export type MailHost = {

@@ -1,5 +1,5 @@
 import type { DnsCache } from "../dns/cache.ts";
-import type { MailPolicy } from "../email/domain-facts.ts";
+import type { MailPolicy } from "../verification/email/domain-facts.ts";
 import { findDmarc } from "./dmarc.ts";
 import { evaluateSpf } from "./spf.ts";
 

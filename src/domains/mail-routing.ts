@@ -1,7 +1,7 @@
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { MailExchange } from "../dns/lookup.ts";
-import type { MailExchangers, MailRouting } from "../email/domain-facts.ts";
-import { isMajorProvider } from "../email/providers.ts";
+import type { MailExchangers, MailRouting } from "../verification/email/domain-facts.ts";
+import { isMajorProvider } from "../verification/email/providers.ts";
 import type { MailHost, MailHosts } from "./mail-hosts.ts";
 
 export type RoutingFinding = {

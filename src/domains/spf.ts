@@ -4,7 +4,7 @@
  */
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { RecordType } from "../dns/lookup.ts";
-import type { MailPolicy } from "../email/domain-facts.ts";
+import type { MailPolicy } from "../verification/email/domain-facts.ts";
 import {
   expandMacros,
   isEmptyHanded,

@@ -1,4 +1,4 @@
-import { createClient } from "../client.ts";
+import { createClient } from "../client/client.ts";
 
 /** The hosts of all services of some score, page by page; the pages are of one snapshot. */
 export async function hostsWithScore(minScore: number, baseUrl: string): Promise<readonly string[]> {

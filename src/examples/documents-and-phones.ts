@@ -1,4 +1,4 @@
-import { createClient } from "../client.ts";
+import { createClient } from "../client/client.ts";
 
 /** Checks what a customer filled into a form; the value in its customary form, or what is wrong with it. */
 export async function checkedForm(

@@ -1,5 +1,5 @@
+import { createClient } from "../client/client.ts";
 import { IncompleteReplyError } from "../client/failure.ts";
-import { createClient } from "../client.ts";
 
 /** Walks a long list as its results arrive and keeps the addresses worth writing to. */
 export async function deliverableOf(

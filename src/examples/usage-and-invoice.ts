@@ -1,4 +1,4 @@
-import { createClient } from "../client.ts";
+import { createClient } from "../client/client.ts";
 
 /** Opens an account, uses it, and reads what it will cost. */
 export async function firstInvoice(baseUrl: string, email: string): Promise<string> {

@@ -1,5 +1,5 @@
+import { createClient } from "../client/client.ts";
 import { RefusedError } from "../client/failure.ts";
-import { createClient } from "../client.ts";
 
 /** Checks one address and says what to tell the person who typed it. */
 export async function adviceOn(email: string, server: { baseUrl: string; apiKey: string }): Promise<string> {

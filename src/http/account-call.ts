@@ -1,8 +1,8 @@
 import type { Account } from "../accounts/key-ring.ts";
-import { ApiError } from "../errors.ts";
-import type { Meter } from "../metering/meter.ts";
+import type { Meter } from "../billing/meter.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Guard } from "./auth.ts";
 import type { Boundary, Call } from "./boundary.ts";
-import type { Guard } from "./guard.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json, type Reply } from "./reply.ts";
 import { parseJson, readBytes, requireJson } from "./request-body.ts";

@@ -1,8 +1,8 @@
-import { continued, inGroups } from "../batch/in-order.ts";
-import { addCounts } from "../batch/judge.ts";
+import { continued, inGroups } from "../batch/concurrent-map.ts";
 import type { JudgeOutcome } from "../batch/messages.ts";
-import type { IdempotentCall } from "../metering/idempotency.ts";
-import type { Reservation } from "../metering/reservation.ts";
+import { addCounts } from "../batch/verifier.ts";
+import type { IdempotentCall } from "../billing/idempotency.ts";
+import type { Reservation } from "../billing/reservation.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
 import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";

@@ -1,7 +1,7 @@
 import type { Server } from "bun";
 import type { Account } from "../accounts/key-ring.ts";
-import type { Clock } from "../clock.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";

@@ -1,4 +1,4 @@
-import type { ApiError, ErrorCode } from "../errors.ts";
+import type { ApiError, ErrorCode } from "../contract/errors.ts";
 
 /** Refusals that pass by themselves: how long to wait where the place of refusal does not say. */
 const RETRY_AFTER_SECONDS: { readonly [code in ErrorCode]?: number } = {

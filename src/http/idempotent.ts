@@ -1,5 +1,4 @@
 import type { Account } from "../accounts/key-ring.ts";
-import { ApiError } from "../errors.ts";
 import {
   type Difference,
   type Idempotency,
@@ -7,9 +6,10 @@ import {
   idempotencyFingerprint,
   type KeptReply,
   parseIdempotencyKey,
-} from "../metering/idempotency.ts";
+} from "../billing/idempotency.ts";
+import { ApiError } from "../contract/errors.ts";
+import { bearerKey } from "./auth.ts";
 import type { Call } from "./boundary.ts";
-import { bearerKey } from "./guard.ts";
 import type { Reply } from "./reply.ts";
 import { requestPath } from "./request-path.ts";
 

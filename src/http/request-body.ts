@@ -1,4 +1,4 @@
-import { ApiError } from "../errors.ts";
+import { ApiError } from "../contract/errors.ts";
 
 /** What every route with a body says to the router: leave it, so that a stranger's is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;

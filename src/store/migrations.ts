@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
 import { StoreOpenError } from "./storage-error.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../platform/clock.ts";
 import { createAccountStore } from "./account-store.ts";
 import { createCommitSync } from "./commit-sync.ts";
 import { lockDataDir } from "./data-dir-lock.ts";

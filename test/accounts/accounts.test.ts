@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ApiError } from "../../src/errors.ts";
+import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, signUp } from "../metering/parts.ts";
+import { charge, handClock, openParts, signUp } from "../billing/parts.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
-import { handClock, openParts, signUp } from "../metering/parts.ts";
+import { handClock, openParts, signUp } from "../billing/parts.ts";
 
 /** Counts how often the database is asked for a key. */
 function countingParts() {

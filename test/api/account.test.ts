@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
 import type { UsageView } from "../../src/accounts/usage-report.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { accountOf, jsonOf, keyOf, refusalBodyOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Value } from "@sinclair/typebox/value";
-import { ChangesView, DirectoryView, ListingView } from "../../src/http/directory-wire.ts";
+import { ChangesView, DirectoryView, ListingView } from "../../src/contract/directory-schemas.ts";
 import { lines, listing, listings, openSyncer, payee, type TestListing } from "../support/directory.ts";
 import { jsonOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { EmailVerification } from "../../src/email/email-verification.ts";
+import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 import { accountOf, emailBatchOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
-import { DEFAULT_PLANS, plansView } from "../../src/metering/plans.ts";
+import { DEFAULT_PLANS, plansView } from "../../src/billing/plans.ts";
 import { accountOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";

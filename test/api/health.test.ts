@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
-import type { HealthView } from "../../src/http/health-view.ts";
+import type { HealthView } from "../../src/contract/health.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 

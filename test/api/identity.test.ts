@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { AutodetectResult, IdentityResult } from "../../src/documents/outcome.ts";
+import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { IDENTITY_FIELDS } from "../support/result-fields.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";

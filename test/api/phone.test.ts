@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { PhoneResult } from "../../src/phone/phone-number.ts";
+import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 

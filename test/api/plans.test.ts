@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_PLANS, type PlansView, plansView } from "../../src/metering/plans.ts";
+import { DEFAULT_PLANS, type PlansView, plansView } from "../../src/billing/plans.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createFactsBoard, type Place } from "../../src/batch/facts-board.ts";
 import { createGatherFacts } from "../../src/batch/gather-facts.ts";
 import { type FactsOnBoards, NO_DOMAIN, NUMBERS_PER_PLACE } from "../../src/batch/messages.ts";
+import { createFactsBoard, type Place } from "../../src/batch/shared-facts.ts";
 import type { DomainFactsSource, FactsOptions, KnownDomain } from "../../src/domains/facts.ts";
 
 const known = (domain: string): KnownDomain => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createFactsBoard } from "../../src/batch/facts-board.ts";
 import { createGatherFacts } from "../../src/batch/gather-facts.ts";
 import type { Chunk, SplitEvent, SplitOutcome } from "../../src/batch/messages.ts";
 import type { Pool } from "../../src/batch/pool.ts";
 import { createBatchRunner, type JudgeOptions, waitingTasksMax } from "../../src/batch/runner.ts";
+import { createFactsBoard } from "../../src/batch/shared-facts.ts";
 import type { DomainFactsSource, FactsOptions, KnownDomain } from "../../src/domains/facts.ts";
 
 const CHUNKS = 40;

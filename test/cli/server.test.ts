@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createClient } from "../../src/client.ts";
+import { createClient } from "../../src/client/client.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { type CommandRoom, openCommandRoom, parsedLines } from "./command.ts";
 

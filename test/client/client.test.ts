@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { type Client, createClient } from "../../src/client/client.ts";
 import { IncompleteReplyError, RefusedError, UnreachableError } from "../../src/client/failure.ts";
-import { type Client, createClient } from "../../src/client.ts";
 
 /** A server that answers as it is told, call by call; after the last answer it repeats it. */
 type Call = {

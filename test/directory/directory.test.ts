@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/clock.ts";
 import { createDirectory, type DirectoryEvent } from "../../src/directory/directory.ts";
 import { findMatches } from "../../src/directory/snapshot/matches.ts";
 import { queryOf } from "../../src/directory/snapshot/query.ts";
 import { findHost, rowBytes } from "../../src/directory/snapshot/snapshot.ts";
 import { createSyncThread } from "../../src/directory/sync/sync-thread.ts";
 import type { Syncer, SyncSettings } from "../../src/directory/sync/syncer.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { listing, listings, openSyncer, startUpstream, testClock } from "../support/directory.ts";
 import { temporaryFolder } from "../support/process.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import { createStubResolver, type StubResolver } from "../../src/dns/resolver.ts";
 import type { ServerAddress } from "../../src/dns/server-address.ts";
 import { createDomainFacts, factsIn } from "../../src/domains/facts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { mailRoutingRows, masterFile, written } from "../support/mail-routing-rows.ts";
 import { findServer, type RealServer, startNsd, startUnbound } from "../support/real-dns.ts";
 

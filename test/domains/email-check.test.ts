@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
 import { createEmailChecks } from "../../src/domains/email-check.ts";
 import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
-import { createAddressParser } from "../../src/email/address.ts";
-import { createEmailJudge } from "../../src/email/verification.ts";
-import { factsFrom } from "../email/facts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createAddressParser } from "../../src/verification/email/address.ts";
+import { createEmailJudge } from "../../src/verification/email/verification.ts";
+import { factsFrom } from "../verification/email/facts.ts";
 
 const OPTIONS = { deep: false, dns: true };
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import {
   createDomainFacts,
@@ -7,7 +6,8 @@ import {
   type FactsOptions,
   factsIn,
 } from "../../src/domains/facts.ts";
-import type { DomainFacts } from "../../src/email/domain-facts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 
 const PLAIN = { dns: true, deep: false };

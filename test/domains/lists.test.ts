@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import disposableText from "../../src/domains/data/disposable-domains.txt" with { type: "text" };
 import freeText from "../../src/domains/data/free-domains.txt" with { type: "text" };
 import { createDomainLists } from "../../src/domains/lists.ts";
-import { allProviders } from "../../src/email/providers.ts";
-import { rowsOf } from "../email/vectors.ts";
+import { allProviders } from "../../src/verification/email/providers.ts";
 import disposablesText from "../vectors/email/disposables.txt" with { type: "text" };
 import realText from "../vectors/email/real-domains.txt" with { type: "text" };
 import relaysText from "../vectors/email/relays.txt" with { type: "text" };
 import hostsText from "../vectors/email/throwaway-hosts.txt" with { type: "text" };
+import { rowsOf } from "../verification/email/vectors.ts";
 
 const { listsOf } = createDomainLists();
 const noHosts: readonly string[] = [];

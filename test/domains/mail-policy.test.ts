@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
 import { createDnsCache, type DnsCache } from "../../src/dns/cache.ts";
 import { findDmarc, namesToAsk } from "../../src/domains/dmarc.ts";
 import { evaluateSpf } from "../../src/domains/spf.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 import dmarcText from "../vectors/dns/dmarc.txt" with { type: "text" };
 import spfText from "../vectors/dns/spf.txt" with { type: "text" };

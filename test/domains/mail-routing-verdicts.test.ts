@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { EmailVerification } from "../../src/email/email-verification.ts";
+import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 import { emailBatchOf, emailOf } from "../support/json.ts";
 import { mailRoutingRows, mailRoutingZone } from "../support/mail-routing-rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import { createDomainFacts, type DomainFactsSource, factsIn } from "../../src/domains/facts.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 import { mailRoutingRows, mailRoutingZone, written } from "../support/mail-routing-rows.ts";
 

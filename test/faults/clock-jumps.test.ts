@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { checkBooks } from "../metering/books.ts";
+import { checkBooks } from "../billing/books.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { systemClock } from "../../src/clock.ts";
 import {
   createUpstream,
   retryAfterMs,
@@ -9,6 +8,7 @@ import {
 } from "../../src/directory/upstream/upstream.ts";
 import { UpstreamError } from "../../src/directory/upstream/upstream-limits.ts";
 import { isPublicAddress } from "../../src/dns/public-address.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { START, TEST_LIMITS, testClock } from "../support/directory.ts";
 
 type Options = Partial<UpstreamSettings> & {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { EmailVerification } from "../../src/email/email-verification.ts";
+import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 import { type Caller, callerOf, FAULT_ZONE, quantile } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf, emailOf, jsonOf } from "../support/json.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { ERRORS } from "../../src/errors.ts";
-import { DEFAULT_PLANS, plansView } from "../../src/metering/plans.ts";
+import { DEFAULT_PLANS, plansView } from "../../src/billing/plans.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { type CallOptions, startTestServer, type TestServer } from "../support/server.ts";
 import {

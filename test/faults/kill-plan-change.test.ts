@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/dns/fixture-server.ts";
-import { checkBooks } from "../metering/books.ts";
+import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { checkBooks } from "../billing/books.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";
 

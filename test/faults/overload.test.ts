@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createPool, PoolTaskError } from "../../src/batch/pool.ts";
-import { PoolFullError } from "../../src/batch/slots.ts";
-import { systemClock } from "../../src/clock.ts";
+import { PoolFullError } from "../../src/batch/semaphore.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { FAULT_ZONE, until } from "../support/caller.ts";
 import { startFaultServer } from "../support/fault-server.ts";
 import { emailBatchOf } from "../support/json.ts";

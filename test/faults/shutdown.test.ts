@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { checkBooks } from "../metering/books.ts";
+import { checkBooks } from "../billing/books.ts";
 import { callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startFaultServer } from "../support/fault-server.ts";
 import { type ServerProcess, startProcess } from "../support/process.ts";

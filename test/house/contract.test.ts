@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { version } from "../../package.json" with { type: "json" };
-import { systemClock } from "../../src/clock.ts";
-import { ERRORS } from "../../src/errors.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { startTestServer, TEST_ZONE, type TestServer } from "../support/server.ts";
 import { exampleCall, readSpecification, type Specification } from "../support/specification.ts";
 
 /** The specification is true: valid, whole, and each of its examples is what a real server answers. */
 
-const RECORD = join(import.meta.dir, "../../src/http/specification/data/reply-examples.json");
+const RECORD = join(import.meta.dir, "../../src/contract/specification/data/reply-examples.json");
 /** `RECORD_EXAMPLES=1 bun test test/house/contract.test.ts` writes the replies down anew. */
 const RECORDING = process.env.RECORD_EXAMPLES === "1";
 const NOW = Date.parse("2026-11-20T10:00:00Z");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { allTables } from "../../src/data-refresh/all-tables.ts";
+import { allTables } from "../../src/tools/data-refresh/all-tables.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 

@@ -7,63 +7,53 @@ const ROOT = join(import.meta.dir, "../..");
 
 /** A folder's files may import from its own folder and from these; `*` is everything. */
 const ARROWS: { readonly [room: string]: readonly string[] } = {
-  email: [],
-  documents: [],
-  phone: [],
-  dns: ["clock"],
-  domains: ["clock", "dns", "email"],
-  batch: ["clock", "errors", "email", "documents", "phone", "domains", "metering"],
-  store: ["clock"],
-  metering: ["clock", "errors", "store"],
-  accounts: ["clock", "errors", "store", "metering"],
-  directory: ["clock", "errors", "dns"],
+  platform: [],
+  contract: ["platform", "verification", "dns", "domains", "batch", "billing", "accounts", "directory"],
+  verification: [],
+  dns: ["platform"],
+  domains: ["platform", "dns", "verification"],
+  batch: ["platform", "contract", "verification", "domains", "billing"],
+  store: ["platform"],
+  billing: ["platform", "contract", "store"],
+  accounts: ["platform", "contract", "store", "billing"],
+  directory: ["platform", "contract", "dns"],
   http: [
-    "clock",
-    "errors",
-    "email",
-    "documents",
-    "phone",
+    "platform",
+    "contract",
+    "verification",
     "dns",
     "domains",
     "batch",
-    "metering",
+    "billing",
     "accounts",
     "directory",
   ],
-  config: ["dns", "metering"],
-  log: ["clock", "config"],
   client: [],
   examples: ["client"],
-  workers: ["clock", "email", "documents", "phone", "batch", "directory"],
-  "data-refresh": ["email", "documents", "phone", "domains"],
+  workers: ["platform", "verification", "batch", "directory"],
   // The compositions: they know every room, and nothing but each other knows them.
-  surroundings: ["*"],
-  probes: ["*"],
-  parts: ["*"],
   app: ["*"],
-  server: ["*"],
   main: ["*"],
   cli: ["*"],
   demo: ["*"],
-  backup: ["*"],
-  build: ["*"],
+  tools: ["*"],
 };
 
 /** Where each library may be imported; a place is a folder or a file. */
 const IMPORTERS: { readonly [library: string]: readonly string[] } = {
-  elysia: ["src/http", "src/app.ts"],
-  "@elysiajs/openapi": ["src/http"],
-  "@sinclair/typebox": ["src/http"],
-  "prom-client": ["src/http/metrics.ts", "src/http/call-tally.ts"],
-  "swagger-ui-dist": ["src/http/docs.ts"],
+  elysia: ["src/http", "src/contract", "src/app/routes.ts"],
+  "@elysiajs/openapi": ["src/http", "src/contract"],
+  "@sinclair/typebox": ["src/http", "src/contract"],
+  "prom-client": ["src/http/routes/metrics.ts", "src/http/call-tally.ts"],
+  "swagger-ui-dist": ["src/http/routes/docs.ts"],
   "drizzle-orm": ["src/store"],
   "bun:sqlite": ["src/store"],
-  piscina: ["src/batch/pool.ts", "src/batch/hand-over.ts"],
+  piscina: ["src/batch/pool.ts", "src/batch/transfer.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
-  "dns-packet": ["src/dns/zone.ts", "src/dns/fixture-responder.ts"],
-  tldts: ["src/email", "src/domains", "src/data-refresh"],
-  "libphonenumber-js": ["src/phone"],
-  pino: ["src/log.ts"],
+  "dns-packet": ["src/tools/made-up-dns"],
+  tldts: ["src/verification/email", "src/domains", "src/tools/data-refresh"],
+  "libphonenumber-js": ["src/verification/phone"],
+  pino: ["src/app/log.ts"],
   commander: ["src/cli/arguments.ts"],
   "csv-parse": ["src/cli/csv-rows.ts"],
   "cli-progress": ["src/cli/progress.ts"],
@@ -81,7 +71,7 @@ async function importsOf(file: string): Promise<Import[]> {
   return [...text.matchAll(pattern)].map((match) => ({ file, target: match[1] ?? match[2] ?? "" }));
 }
 
-/** `src/email/address.ts` → `email`; `src/clock.ts` → `clock`; `workers/batch.ts` → `workers`. */
+/** `src/verification/email/address.ts` → `verification`; `src/platform/clock.ts` → `platform`; `workers/batch.ts` → `workers`. */
 function roomOf(file: string): string {
   const [top, second] = file.split("/");
   return top === "workers" ? "workers" : (second ?? "").replace(/\.ts$/, "");
@@ -110,7 +100,7 @@ describe("the rooms of the house", () => {
       const library = Object.keys(devDependencies).find(
         (name) => target === name || target.startsWith(`${name}/`),
       );
-      return library !== undefined && !file.startsWith("src/data-refresh/");
+      return library !== undefined && !file.startsWith("src/tools/data-refresh/");
     });
     expect(broken).toEqual([]);
   });
@@ -130,9 +120,9 @@ describe("the rooms of the house", () => {
       "src/main.ts",
       "src/cli/main.ts",
       "src/demo/main.ts",
-      "src/backup.ts",
-      "src/clock.ts",
-      "src/config.ts",
+      "src/tools/backup.ts",
+      "src/platform/clock.ts",
+      "src/app/settings.ts",
     ]);
     const broken: string[] = [];
     for (const file of files) {

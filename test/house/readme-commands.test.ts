@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ALLOCATOR } from "../../bench/load/processes.ts";
 import packageFile from "../../package.json" with { type: "json" };
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/app/settings.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { type Block, blocksOf, inlineCodesOf } from "../support/readme.ts";
@@ -30,7 +30,7 @@ const SERVES = /(?:\bstart|\bassay)$/;
 const QUICK: readonly (readonly [RegExp, string])[] = [
   [/\bbun run bench[\w:]*/g, "$& --quick"],
   [/\bbun bench\/directory\.ts/g, "$& --quick"],
-  [/\brun test$/gm, "$& test/email/role.test.ts"],
+  [/\brun test$/gm, "$& test/verification/email/role.test.ts"],
   [/\bbun test test\/faults$/gm, '$& --test-name-pattern "of exactly the limit"'],
 ];
 

@@ -2,26 +2,30 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
+import { readConfig } from "../../src/app/settings.ts";
+import { formatUsdFixed } from "../../src/billing/money.ts";
+import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
 import { EXIT } from "../../src/cli/failure.ts";
-import { readConfig } from "../../src/config.ts";
-import { ibanCountries } from "../../src/documents/iban-country.ts";
-import { nationalRules } from "../../src/documents/iban-national-check.ts";
-import { IDENTITY_REASONS, IDENTITY_STRENGTHS, IDENTITY_WARNINGS } from "../../src/documents/outcome.ts";
-import { DOCUMENT_TYPES, documents } from "../../src/documents/registry.ts";
-import { vatRules } from "../../src/documents/vat.ts";
-import { EMAIL_SUB_STATUSES } from "../../src/email/email-verification.ts";
-import { REASONS } from "../../src/email/reasons.ts";
-import { SYNTAX_FAULTS } from "../../src/email/syntax-fault.ts";
-import { SCORE_BANDS, SCORING } from "../../src/email/verdict.ts";
-import { ERRORS } from "../../src/errors.ts";
+import { ChangesQuery, DirectoryQuery } from "../../src/contract/directory-schemas.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
+import { InvoicesQuery, RotateBody } from "../../src/contract/result-schemas.ts";
+import { ERROR_MEANINGS } from "../../src/contract/specification/refusals.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
-import { ChangesQuery, DirectoryQuery } from "../../src/http/directory-wire.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
-import { ERROR_MEANINGS } from "../../src/http/specification/refusals.ts";
-import { InvoicesQuery, RotateBody } from "../../src/http/wire.ts";
-import { formatUsdFixed } from "../../src/metering/money.ts";
-import { DEFAULT_PLANS } from "../../src/metering/plans.ts";
-import { PHONE_REASONS } from "../../src/phone/phone-number.ts";
+import { ibanCountries } from "../../src/verification/documents/iban-country.ts";
+import { nationalRules } from "../../src/verification/documents/iban-national-check.ts";
+import {
+  IDENTITY_REASONS,
+  IDENTITY_STRENGTHS,
+  IDENTITY_WARNINGS,
+} from "../../src/verification/documents/outcome.ts";
+import { DOCUMENT_TYPES, documents } from "../../src/verification/documents/registry.ts";
+import { vatRules } from "../../src/verification/documents/vat.ts";
+import { EMAIL_SUB_STATUSES } from "../../src/verification/email/email-verification.ts";
+import { REASONS } from "../../src/verification/email/reasons.ts";
+import { SYNTAX_FAULTS } from "../../src/verification/email/syntax-fault.ts";
+import { SCORE_BANDS, SCORING } from "../../src/verification/email/verdict.ts";
+import { PHONE_REASONS } from "../../src/verification/phone/phone-number.ts";
 import { codesIn, inlineCodesOf, type Table, tablesOf } from "../support/readme.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { readSpecification, type Specification } from "../support/specification.ts";
@@ -99,7 +103,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     const { limit: invoices } = InvoicesQuery.properties;
     const { limit: listings } = DirectoryQuery.properties;
     const { limit: changes } = ChangesQuery.properties;
-    const idempotency = "src/metering/idempotency.ts";
+    const idempotency = "src/billing/idempotency.ts";
     const keptHours = (await constant(idempotency, "KEPT_MS")) / 3_600_000;
     const keptGib = (await constant(idempotency, "KEPT_BYTES_MAX")) / 1024 ** 3;
     const expected = [
@@ -116,13 +120,16 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
         `${batch.heldBodyBytesMax} bytes (\`BODIES_BYTES_MAX\`)`,
       ],
       ["batches at a time", `${batch.inFlightMax} (\`BATCHES_IN_FLIGHT_MAX\`)`],
-      ["charges that wait for the disk", `${await constant("src/metering/meter.ts", "WAITING_MAX")}`],
-      ["an address", `${await constant("src/email/address.ts", "ADDRESS_OCTETS_MAX")} octets`],
+      ["charges that wait for the disk", `${await constant("src/billing/meter.ts", "WAITING_MAX")}`],
+      ["an address", `${await constant("src/verification/email/address.ts", "ADDRESS_OCTETS_MAX")} octets`],
       [
         "a document number",
-        `${await constant("src/documents/alphabet.ts", "VALUE_CHARACTERS_MAX")} characters`,
+        `${await constant("src/verification/documents/alphabet.ts", "VALUE_CHARACTERS_MAX")} characters`,
       ],
-      ["a phone number", `${await constant("src/phone/phone-text.ts", "LENGTH_MAX")} characters`],
+      [
+        "a phone number",
+        `${await constant("src/verification/phone/phone-text.ts", "LENGTH_MAX")} characters`,
+      ],
       ["look-ups of one check", `${dns.requestTimeoutMs} ms (\`DNS_REQUEST_TIMEOUT_MS\`)`],
       ["look-ups of one batch", `${batch.lookupTimeoutMs / 1000} s (\`BATCH_DNS_TIMEOUT_SECONDS\`)`],
       ["an `Idempotency-Key`", `${/\{1,(\d+)\}/.exec(await source(idempotency))?.[1]} characters`],
@@ -244,7 +251,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
   "name | default | meaning": async (rows) => {
     const asked = new Set<string>();
     readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }), 1);
-    const text = await source("src/config.ts");
+    const text = await source("src/app/settings.ts");
     const inCode = (name: string) => {
       const [, kind, literal] = new RegExp(`settings\\.(\\w+)\\("${name}"(?:, ([^,)]+))?`).exec(text) ?? [];
       if (kind === "servers") return "the system's";
@@ -259,7 +266,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
   },
 
   "command | does": async (rows) => {
-    const help = /const HELP = `([^`]+)`/.exec(await source("src/build/executable.ts"))?.[1] ?? "";
+    const help = /const HELP = `([^`]+)`/.exec(await source("src/tools/build/executable.ts"))?.[1] ?? "";
     expectNames(
       rows,
       help
@@ -369,7 +376,7 @@ describe("what the text of the README names", () => {
   });
 
   test("are settings that there are", async () => {
-    const text = await source("src/config.ts");
+    const text = await source("src/app/settings.ts");
     const settings = codes.filter((word) => /^[A-Z]+(?:_[A-Z]+)+(?:=.*)?$/.test(word));
     const outside = ["ASSAY_API_KEY", "BENCH_DIR", "MIMALLOC_PURGE_DELAY"];
     const unknown = settings.filter((word) => {

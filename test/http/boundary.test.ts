@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../src/clock.ts";
-import { ApiError } from "../../src/errors.ts";
+import { ApiError } from "../../src/contract/errors.ts";
 import { createBoundary, type Handler } from "../../src/http/boundary.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 
 /** A boundary whose rate and unit headers cannot be had. */

@@ -6,7 +6,7 @@ import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import { MIGRATIONS, migrate } from "../../src/store/migrations.ts";
 import * as schema from "../../src/store/schema.ts";
-import { handClock } from "../metering/parts.ts";
+import { handClock } from "../billing/parts.ts";
 
 const FOLDER = join(import.meta.dir, "../../src/store/migrations");
 const clock = handClock();

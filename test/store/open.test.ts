@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { backupDatabase } from "../../src/store/backup.ts";
 import { openStore } from "../../src/store/open.ts";
 import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, signUp, withDirectory } from "../metering/parts.ts";
+import { charge, handClock, openParts, signUp, withDirectory } from "../billing/parts.ts";
 
 const clock = handClock();
 
@@ -75,7 +75,7 @@ describe("data directory", () => {
     withDirectory(async (dataDir) => {
       const script = `
         import { openStore } from ${JSON.stringify(join(import.meta.dir, "../../src/store/open.ts"))};
-        import { systemClock } from ${JSON.stringify(join(import.meta.dir, "../../src/clock.ts"))};
+        import { systemClock } from ${JSON.stringify(join(import.meta.dir, "../../src/platform/clock.ts"))};
         const store = openStore({ dataDir: ${JSON.stringify(dataDir)}, clock: systemClock });
         store.probe();
         console.log("open");

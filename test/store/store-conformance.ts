@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Clock } from "../../src/clock.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import type { Store } from "../../src/store/open.ts";
 
 const MONTH = {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { systemClock } from "../../src/clock.ts";
-import { createSyncer } from "../../src/directory/sync/sync-parts.ts";
+import { createSyncer } from "../../src/directory/sync/sync-dependencies.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 
 /** Syncs without a pause until it is killed, and says the version after each sync. Arguments: upstream, folder. */
 const [, , upstream = "", folder = ""] = process.argv;

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../src/clock.ts";
-import { createSyncer } from "../../src/directory/sync/sync-parts.ts";
+import { createSyncer } from "../../src/directory/sync/sync-dependencies.ts";
 import type { Syncer, SyncSettings } from "../../src/directory/sync/syncer.ts";
 import type { UpstreamLimits } from "../../src/directory/upstream/upstream-limits.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 
 export const START = Date.parse("2026-03-01T12:00:00Z");
 

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { IdentityResult } from "../../src/documents/outcome.ts";
+import type { IdentityResult } from "../../src/verification/documents/outcome.ts";
 
 /** A difference from a library that is known, and why it is the library that errs or knows less. */
 export type KnownDisagreement = {

@@ -1,4 +1,4 @@
-import { type FixtureServer, startFixtureServer } from "../../src/dns/fixture-server.ts";
+import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "./process.ts";
 

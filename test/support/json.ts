@@ -1,5 +1,5 @@
 import type { AccountView } from "../../src/accounts/account-view.ts";
-import type { EmailVerification } from "../../src/email/email-verification.ts";
+import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 
 /** Reads a reply's body as what the test takes it for. */
 export async function jsonOf<Body>(reply: Response): Promise<Body> {

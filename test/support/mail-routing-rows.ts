@@ -1,4 +1,4 @@
-import type { MailRouting } from "../../src/email/domain-facts.ts";
+import type { MailRouting } from "../../src/verification/email/domain-facts.ts";
 import rowsText from "../vectors/dns/mail-routing.txt" with { type: "text" };
 import zoneText from "../vectors/dns/mail-routing-zone.txt" with { type: "text" };
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../src/clock.ts";
-import { startFixtureServer } from "../../src/dns/fixture-server.ts";
 import { createStubResolver } from "../../src/dns/resolver.ts";
 import type { ServerAddress } from "../../src/dns/server-address.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 
 export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
 

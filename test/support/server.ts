@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "../../src/clock.ts";
-import { readConfig } from "../../src/config.ts";
-import { startFixtureServer } from "../../src/dns/fixture-server.ts";
-import { createLog } from "../../src/log.ts";
-import { startServer } from "../../src/server.ts";
-import { systemSurroundings } from "../../src/surroundings.ts";
+import { createLog } from "../../src/app/log.ts";
+import { systemSurroundings } from "../../src/app/platform.ts";
+import { startServer } from "../../src/app/server.ts";
+import { readConfig } from "../../src/app/settings.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { jsonOf, keyOf } from "./json.ts";
 
 /** A real server in this process on a port of its own, with a data directory and a DNS of its own. */

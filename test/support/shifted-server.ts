@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
-import { systemClock } from "../../src/clock.ts";
-import { readConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
-import { startServer } from "../../src/server.ts";
-import { systemSurroundings } from "../../src/surroundings.ts";
+import { createLog } from "../../src/app/log.ts";
+import { systemSurroundings } from "../../src/app/platform.ts";
+import { startServer } from "../../src/app/server.ts";
+import { readConfig } from "../../src/app/settings.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 
 // The server as a process whose clock and batch worker are the test's. A number sent to it is the new distance of
 // its clock from the machine's in ms, and is sent back once it holds. The monotonic clock is never touched: no

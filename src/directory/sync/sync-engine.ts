@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { compressedExport } from "../export.ts";
 import { createDictionary } from "../snapshot/dictionary.ts";
 import { compactTexts, compactWords } from "../snapshot/row.ts";

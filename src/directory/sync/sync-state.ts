@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { SnapshotRows } from "../snapshot/snapshot.ts";
 import { digestOf, sortedByHost } from "../snapshot/snapshot-build.ts";
 import type { Intake, Source } from "../upstream/source.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 
 /** The upstream cannot be reached, refuses, or passes a limit. The message is for the operator. */
 export class UpstreamError extends Error {

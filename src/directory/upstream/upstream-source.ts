@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { type Contents, createDeltaDraft, type Draft, type DraftParts } from "../sync/draft.ts";
 import { FormatError, type RowLimits } from "./row-splitter.ts";
 import { type Intake, NO_MEMORY, readBody, type Source, type UpstreamMemory } from "./source.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import type { Clock } from "../../clock.ts";
 import { isPublicAddress } from "../../dns/public-address.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { firstAnswer } from "./first-answer.ts";
 import { createDeadline, type Deadline, UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
 import { replyOf, type UpstreamReply } from "./upstream-reply.ts";

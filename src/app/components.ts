@@ -1,0 +1,199 @@
+import { join } from "node:path";
+import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
+import { createChunkJudge } from "../batch/chunk-verifier.ts";
+import { createGatherFacts } from "../batch/gather-facts.ts";
+import { createPool, type Pool } from "../batch/pool.ts";
+import { type BatchRunner, createBatchRunner, waitingTasksMax } from "../batch/runner.ts";
+import { createFactsBoard } from "../batch/shared-facts.ts";
+import { createSplitBatch } from "../batch/split.ts";
+import { createEmailWriter } from "../batch/written-email.ts";
+import { createBilling } from "../billing/billing.ts";
+import { createIdempotency, type Idempotency } from "../billing/idempotency.ts";
+import { createMeter, type Meter } from "../billing/meter.ts";
+import type { PlanCatalogue } from "../billing/plans.ts";
+import { createRateLimiter, type RateLimiter } from "../billing/rate-limiter.ts";
+import { createDirectory, type Directory } from "../directory/directory.ts";
+import { createSyncThread } from "../directory/sync/sync-thread.ts";
+import { createDnsCache, type DnsCache } from "../dns/cache.ts";
+import { createStubResolver, type StubResolver } from "../dns/resolver.ts";
+import { parseServerAddress, type ServerAddress } from "../dns/server-address.ts";
+import { systemServers } from "../dns/system-servers.ts";
+import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
+import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
+import { createDomainLists } from "../domains/lists.ts";
+import { openStore, type Store } from "../store/open.ts";
+import { createAddressParser } from "../verification/email/address.ts";
+import type { EmailVerification } from "../verification/email/email-verification.ts";
+import { createEmailJudge, type WrittenVerification } from "../verification/email/verification.ts";
+import { errorFacts } from "./log.ts";
+import type { Surroundings } from "./platform.ts";
+import type { Config, DnsConfig } from "./settings.ts";
+
+/** Everything that the routes are made of. Disposing closes it from the top down. */
+export type Parts = AsyncDisposable & {
+  readonly plans: PlanCatalogue;
+  readonly store: Store;
+  readonly keyRing: KeyRing;
+  readonly meter: Meter;
+  readonly idempotency: Idempotency;
+  readonly accounts: Accounts;
+  readonly accountLimiter: RateLimiter;
+  readonly addressLimiter: RateLimiter;
+  readonly resolver: StubResolver;
+  readonly dnsCache: DnsCache;
+  readonly domainFacts: DomainFactsSource;
+  readonly checkEmail: EmailCheck<EmailVerification>;
+  /** The same check, with its result as it goes on the wire. */
+  readonly writeEmail: EmailCheck<WrittenVerification>;
+  readonly pool: Pool;
+  readonly runner: BatchRunner;
+  readonly directory: Directory;
+};
+
+const HOUR_MS = 3_600_000;
+/** Domains that one batch looks up at a time: as many as keep the resolver busy, so that other callers need not queue behind it. */
+const LOOKUPS_PER_BATCH_MAX = 256;
+const LIMITER_ENTRIES_MAX = 100_000;
+
+/** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
+export async function openParts(config: Config, surroundings: Surroundings): Promise<Parts> {
+  await using stack = new AsyncDisposableStack();
+  const { plans } = config;
+  const money = openMoney(config, surroundings, stack);
+  // Its thread reads the last snapshot while the rest is opened.
+  const directory = stack.use(createDirectoryOf(config, surroundings));
+  const directoryStarted = directory.start();
+  directoryStarted.catch(() => undefined);
+  const lookups = openLookups(config.dns, surroundings, stack);
+  // Beside the threads of the batches, which read far more code, its thread takes three times as long to begin.
+  await directoryStarted;
+  const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
+  const parts = { plans, ...money, ...lookups, ...batches, directory };
+  const opened = stack.move();
+  return { ...parts, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: Surroundings): Directory {
+  return createDirectory({
+    settings: config.directory,
+    syncer: createSyncThread({
+      workerFile: workerFiles.directorySync,
+      settings: { ...config.directory, folder: join(config.dataDir, "directory") },
+    }),
+    clock,
+    random,
+    report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
+  });
+}
+
+/** The database, and all that counts and bills. */
+function openMoney(
+  { dataDir, plans }: Config,
+  { clock, log, randomBytes }: Surroundings,
+  stack: AsyncDisposableStack,
+) {
+  const store = openStore({ dataDir, clock });
+  stack.defer(() => store.close());
+  const keyRing = createKeyRing({ store, plans, clock });
+  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
+  stack.defer(async () => {
+    await meter.close();
+    store.checkpoint();
+  });
+  const billing = createBilling({ store, meter, clock });
+  stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
+  const directory = join(dataDir, "idempotency");
+  const idempotency = createIdempotency({ store, directory, clock });
+  const prune = () =>
+    idempotency.prune().catch((error: unknown) => log.error("pruning failed", errorFacts(error)));
+  void prune();
+  const pruning = setInterval(prune, HOUR_MS);
+  stack.defer(() => clearInterval(pruning));
+  return {
+    store,
+    keyRing,
+    meter,
+    idempotency,
+    accounts: createAccounts({ store, meter, keyRing, plans, clock, randomBytes }),
+    accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+    addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+  };
+}
+
+/** The DNS and what is known of mail domains. */
+export function openLookups(
+  dns: DnsConfig,
+  { clock }: Pick<Surroundings, "clock">,
+  stack: AsyncDisposableStack,
+) {
+  const resolver = createStubResolver({
+    servers: serversOf(dns.servers),
+    clock,
+    lookupTimeoutMs: dns.lookupTimeoutMs,
+    inFlightMax: dns.inFlightMax,
+  });
+  stack.defer(() => resolver.close());
+  const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax });
+  const domainFacts = createDomainFacts({
+    cache: dnsCache,
+    lists: createDomainLists(),
+    clock,
+    entriesMax: dns.cacheEntriesMax,
+  });
+  const parser = createAddressParser();
+  const judge = createEmailJudge(parser);
+  const checkWith = createEmailChecks({
+    source: domainFacts,
+    clock,
+    parser,
+    timeoutMs: dns.requestTimeoutMs,
+  });
+  return {
+    resolver,
+    dnsCache,
+    domainFacts,
+    checkEmail: checkWith(judge),
+    writeEmail: checkWith(createEmailWriter(judge)),
+  };
+}
+
+/** The worker threads and the way of a batch through them. */
+export function openBatches(
+  { batch }: Pick<Config, "batch">,
+  { clock, workerFiles }: Pick<Surroundings, "clock" | "workerFiles">,
+  domainFacts: DomainFactsSource,
+  stack: AsyncDisposableStack,
+) {
+  const pool = stack.use(
+    createPool({
+      workerFile: workerFiles.batch,
+      threads: batch.workerThreads,
+      waitingMax: batch.inFlightMax * waitingTasksMax(batch.workerThreads),
+      taskTimeoutMs: batch.taskTimeoutMs,
+      clock,
+    }),
+  );
+  const judge = createChunkJudge();
+  const runner = createBatchRunner({
+    pool,
+    gatherFacts: createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_PER_BATCH_MAX),
+    clock,
+    inline: { split: createSplitBatch(), judge: judge.judge, failed: judge.failed },
+    settings: {
+      batchesMax: batch.inFlightMax,
+      threads: batch.workerThreads,
+      lookupTimeoutMs: batch.lookupTimeoutMs,
+    },
+  });
+  return { pool, runner };
+}
+
+function serversOf(texts: readonly string[]): readonly ServerAddress[] {
+  if (texts.length === 0) return systemServers();
+  return texts.map((text) => {
+    const server = parseServerAddress(text);
+    if (server === null) throw new Error("The settings let pass what is no server address");
+    return server;
+  });
+}

@@ -1,0 +1,124 @@
+import { statfs } from "node:fs/promises";
+import type { CheckResult } from "../contract/health.ts";
+import type { BodyReader } from "../http/request-body.ts";
+import type { Check } from "../http/routes/health.ts";
+import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Parts } from "./components.ts";
+import type { Config } from "./settings.ts";
+
+const MEGABYTE = 1_048_576;
+/** Below the first a full disk is near, below the second writing is about to fail. */
+const DISK_WARN_MB = 512;
+const DISK_FAIL_MB = 8;
+/** Any name does: what counts is that a server answers. */
+const PROBED_NAME = "example.com";
+
+/** What /health does to find out whether each part works. */
+export function checksOf(
+  { dataDir }: Config,
+  clock: Clock,
+  parts: Parts,
+): { readonly [part: string]: Check } {
+  const { store, resolver, pool, directory } = parts;
+  const timed = async (work: () => unknown): Promise<CheckResult> => {
+    const startedMs = clock.monotonic();
+    await work();
+    return { status: "pass", observed: rounded(clock.monotonic() - startedMs), unit: "ms" };
+  };
+  return {
+    database: { fallback: "fail", run: () => timed(() => store.probe()) },
+    dns: {
+      fallback: "warn",
+      run: () =>
+        timed(async () => {
+          const { outcome } = await resolver.lookUp(PROBED_NAME, "A");
+          if (outcome === "timeout" || outcome === "error")
+            throw new Error(`The look-up ended in ${outcome}`);
+        }),
+    },
+    worker_pool: { fallback: "fail", run: (signal) => timed(() => pool.run("ping", {}, { signal })) },
+    directory: {
+      fallback: "warn",
+      run: () => {
+        const { status, ageSeconds, output } = directory.status();
+        return { status, observed: ageSeconds, unit: "s", ...(output === null ? {} : { output }) };
+      },
+    },
+    disk: { fallback: "warn", run: () => checkDisk(dataDir) },
+  };
+}
+
+async function checkDisk(dataDir: string): Promise<CheckResult> {
+  const { bavail, bsize } = await statfs(dataDir);
+  const freeMb = Math.floor((bavail * bsize) / MEGABYTE);
+  if (freeMb >= DISK_WARN_MB) return { status: "pass", observed: freeMb, unit: "MB" };
+  const status = freeMb >= DISK_FAIL_MB ? "warn" : "fail";
+  return { status, observed: freeMb, unit: "MB", output: "The disk that holds DATA_DIR is nearly full." };
+}
+
+/** What the parts count themselves, for /metrics. */
+export function readingsOf(parts: Parts, bodies: BodyReader): Readings {
+  return { ...lookupReadings(parts), ...batchReadings(parts, bodies), ...storeReadings(parts) };
+}
+
+function lookupReadings({ resolver, dnsCache, domainFacts }: Parts): Readings {
+  return {
+    assay_dns_lookups_total: counter("Look-ups in the DNS, what they took, and how many failed.", () => {
+      const { lookups, queries, retries, tcpQueries, timeouts, errors } = resolver.stats();
+      return labelled("kind", { lookups, queries, retries, tcp: tcpQueries, timeouts, errors });
+    }),
+    assay_dns_in_flight: gauge("Look-ups under way.", () => resolver.stats().inFlight),
+    assay_dns_waiting: gauge("Look-ups that wait for their turn.", () => resolver.stats().waiting),
+    assay_dns_cache_total: counter("Look-ups by what the cache had of them.", () => {
+      const { hits, misses, joined } = dnsCache.stats();
+      return labelled("outcome", { hits, misses, joined });
+    }),
+    assay_domain_cache_total: counter("Mail domains by what the cache of facts had of them.", () => {
+      const { hits, misses } = domainFacts.stats();
+      return labelled("outcome", { hits, misses });
+    }),
+  };
+}
+
+function batchReadings({ pool, runner }: Parts, bodies: BodyReader): Readings {
+  return {
+    assay_pool_tasks: gauge("Tasks of the worker threads; the last three since the start.", () => {
+      const { running, waiting, finished, retried, failed } = pool.stats();
+      return labelled("state", { running, waiting, finished, retried, failed });
+    }),
+    assay_pool_wait_seconds_total: counter(
+      "Time that tasks waited for a thread.",
+      () => pool.stats().waitMs / 1000,
+    ),
+    assay_pool_run_seconds_total: counter("Time that tasks took.", () => pool.stats().runMs / 1000),
+    assay_batches_under_way: gauge("Batches being answered.", () => runner.underWay()),
+    assay_batch_body_bytes: gauge("Bytes of large bodies being received or cut.", () => bodies.heldBytes()),
+  };
+}
+
+function storeReadings({ store, meter, directory }: Parts): Readings {
+  return {
+    assay_database_errors_total: counter("Failures of the database.", () => store.stats().errors),
+    assay_charges_waiting: gauge("Charges that wait for the disk.", () => meter.waiting()),
+    assay_directory_age_seconds: gauge(
+      "Age of the directory's snapshot; -1 before the first.",
+      () => directory.stats().ageSeconds ?? -1,
+    ),
+    assay_directory_listings: gauge("Listings in the snapshot.", () => directory.stats().listings),
+    assay_directory_syncs_total: counter("Syncs of the directory by what became of them.", () =>
+      labelled("outcome", directory.stats().syncs),
+    ),
+  };
+}
+
+const counter = (help: string, read: Reading["read"]): Reading => ({ type: "counter", help, read });
+const gauge = (help: string, read: Reading["read"]): Reading => ({ type: "gauge", help, read });
+
+function labelled(label: string, values: { readonly [name: string]: number }): Labelled[] {
+  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,35 @@
+import { type RandomBytes, systemRandomBytes } from "../accounts/api-key.ts";
+import { createRequestIds } from "../http/request-ids.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import type { Log } from "./log.ts";
+
+/** What the process gets from outside besides its settings. */
+export type Surroundings = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 up to 1; for jitter, never for secrets. */
+  readonly random: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly newRequestId: () => string;
+  readonly workerFiles: WorkerFiles;
+};
+
+/** The worker files, as `new Worker` takes them. */
+export type WorkerFiles = { readonly batch: string; readonly directorySync: string };
+
+export const workerFiles: WorkerFiles = {
+  batch: new URL("../../workers/batch.ts", import.meta.url).href,
+  directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+};
+
+/** The machine's own clock, chance and files. */
+export function systemSurroundings(log: Log): Surroundings {
+  return {
+    clock: systemClock,
+    log,
+    random: Math.random,
+    randomBytes: systemRandomBytes,
+    newRequestId: createRequestIds(systemRandomBytes),
+    workerFiles,
+  };
+}

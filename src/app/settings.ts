@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs";
+import { DEFAULT_PLANS, type PlanCatalogue, readPlans } from "../billing/plans.ts";
+import { parseServerAddress } from "../dns/server-address.ts";
+
+/** Every setting, checked and typed. Values come from the environment; see the table of settings in README. */
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly logLevel: LogLevel;
+  /** Take the client's address from X-Forwarded-For: only behind a proxy that sets it. */
+  readonly trustProxy: boolean;
+  /** How long calls in flight may go on after SIGTERM. */
+  readonly shutdownGraceMs: number;
+  /** Those of PLANS_FILE where it is set. */
+  readonly plans: PlanCatalogue;
+  readonly metrics: boolean;
+  readonly dns: DnsConfig;
+  readonly batch: BatchConfig;
+  readonly limits: LimitsConfig;
+  readonly directory: DirectoryConfig;
+};
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type DnsConfig = {
+  /** `ip`, `ip:port` or `[ip6]:port`; empty: the system's. */
+  readonly servers: readonly string[];
+  /** For one look-up, retries included. */
+  readonly lookupTimeoutMs: number;
+  /** For all look-ups of a single check. */
+  readonly requestTimeoutMs: number;
+  readonly inFlightMax: number;
+  readonly cacheEntriesMax: number;
+};
+
+export type BatchConfig = {
+  readonly workerThreads: number;
+  readonly inFlightMax: number;
+  readonly bodyBytesMax: number;
+  /** For the bodies of all batches that are being read or cut; no less than for one. */
+  readonly heldBodyBytesMax: number;
+  /** For a thread to do one task, which is then tried once more in another; longer than any takes on a busy machine. */
+  readonly taskTimeoutMs: number;
+  /** After this time a batch stops looking up domains: the rest is answered `dns_timeout` and not charged. */
+  readonly lookupTimeoutMs: number;
+  /** A reader that takes nothing for this long is given up. */
+  readonly readerStallMs: number;
+};
+
+export type LimitsConfig = {
+  readonly signupsPerMinute: number;
+  readonly publicRequestsPerSecond: number;
+};
+
+export type DirectoryConfig = {
+  readonly upstream: string | null;
+  /** A file of listings to serve instead of an upstream; read again at every interval. */
+  readonly file: string | null;
+  readonly syncIntervalMs: number;
+  readonly allowPrivateUpstream: boolean;
+  /** Follow up to 3 redirects of the upstream, each checked like the first address. */
+  readonly allowRedirects: boolean;
+  /** Let the next sync pass although it removes or redirects more than the breakers allow. */
+  readonly acceptNextSnapshot: boolean;
+};
+
+const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
+type Environment = { readonly [name: string]: string | undefined };
+
+/** All that is wrong with the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/**
+ * Reads the settings, and the file that PLANS_FILE names. `cores` is the default for WORKER_THREADS.
+ * Throws one ConfigError that lists every problem.
+ */
+export function readConfig(
+  environment: Environment,
+  cores: number,
+  readText: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): Config {
+  const settings = createReader(environment);
+  const config: Config = {
+    host: settings.text("HOST", "127.0.0.1"),
+    port: settings.integer("PORT", 3000, 0, 65_535),
+    dataDir: settings.text("DATA_DIR", "./data"),
+    logLevel: settings.word("LOG_LEVEL", "info", LOG_LEVELS),
+    trustProxy: settings.flag("TRUST_PROXY", false),
+    shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
+    plans: settings.plans("PLANS_FILE", readText),
+    metrics: settings.flag("METRICS", true),
+    dns: {
+      servers: settings.servers("DNS_SERVERS"),
+      lookupTimeoutMs: settings.integer("DNS_TIMEOUT_MS", 4000, 100, 30_000),
+      requestTimeoutMs: settings.integer("DNS_REQUEST_TIMEOUT_MS", 5000, 100, 60_000),
+      inFlightMax: settings.integer("DNS_IN_FLIGHT_MAX", 200, 1, 2000),
+      cacheEntriesMax: settings.integer("DNS_CACHE_ENTRIES_MAX", 200_000, 1000, 5_000_000),
+    },
+    batch: {
+      workerThreads: settings.integer("WORKER_THREADS", cores, 1, 256),
+      inFlightMax: settings.integer("BATCHES_IN_FLIGHT_MAX", 64, 1, 1000),
+      bodyBytesMax: settings.integer("BODY_BYTES_MAX", 33_554_432, 65_536, 1_073_741_824),
+      heldBodyBytesMax: settings.integer("BODIES_BYTES_MAX", 268_435_456, 65_536, 17_179_869_184),
+      taskTimeoutMs: settings.integer("BATCH_TASK_TIMEOUT_MS", 10_000, 100, 600_000),
+      lookupTimeoutMs: settings.integer("BATCH_DNS_TIMEOUT_SECONDS", 120, 1, 3600) * 1000,
+      readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
+    },
+    limits: {
+      signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 60, 1, 100_000),
+      publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),
+    },
+    directory: {
+      upstream: settings.url("DIRECTORY_UPSTREAM"),
+      file: settings.optional("DIRECTORY_FILE"),
+      syncIntervalMs: settings.integer("DIRECTORY_SYNC_SECONDS", 60, 1, 86_400) * 1000,
+      allowPrivateUpstream: settings.flag("DIRECTORY_ALLOW_PRIVATE", false),
+      allowRedirects: settings.flag("DIRECTORY_ALLOW_REDIRECTS", false),
+      acceptNextSnapshot: settings.flag("DIRECTORY_ACCEPT_NEXT", false),
+    },
+  };
+  if (config.directory.upstream !== null && config.directory.file !== null) {
+    settings.problem("Set one of DIRECTORY_UPSTREAM and DIRECTORY_FILE, not both.");
+  }
+  if (config.batch.heldBodyBytesMax < config.batch.bodyBytesMax) {
+    settings.problem("BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.");
+  }
+  settings.finish();
+  return Object.freeze(config);
+}
+
+/** Reads one name at a time and gathers what is wrong; `finish` throws it all at once. */
+function createReader(environment: Environment) {
+  const problems: string[] = [];
+  const raw = (name: string): string | null => {
+    const value = environment[name]?.trim();
+    return value === undefined || value === "" ? null : value;
+  };
+  const fallBack = <T>(fallback: T, text: string): T => {
+    problems.push(text);
+    return fallback;
+  };
+  return {
+    text: (name: string, fallback: string): string => raw(name) ?? fallback,
+    optional: (name: string): string | null => raw(name),
+    servers(name: string): string[] {
+      const parts = (raw(name) ?? "").split(",").map((part) => part.trim());
+      const servers = parts.filter((part) => part !== "");
+      for (const server of servers) {
+        if (parseServerAddress(server) !== null) continue;
+        problems.push(`${name} must list IP addresses, each with or without a port, not "${server}".`);
+      }
+      return servers;
+    },
+    plans(name: string, readText: (path: string) => string): PlanCatalogue {
+      const path = raw(name);
+      if (path === null) return DEFAULT_PLANS;
+      let text: string;
+      try {
+        text = readText(path);
+      } catch {
+        return fallBack(DEFAULT_PLANS, `${name}: ${path} cannot be read.`);
+      }
+      const read = readPlans(text);
+      if (read.ok) return read.plans;
+      problems.push(...read.problems.map((problem) => `${name}: ${problem}.`));
+      return DEFAULT_PLANS;
+    },
+    integer(name: string, fallback: number, min: number, max: number): number {
+      const value = raw(name);
+      if (value === null) return fallback;
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+      if (number >= min && number <= max) return number;
+      return fallBack(fallback, `${name} must be a whole number from ${min} to ${max}, not "${value}".`);
+    },
+    flag(name: string, fallback: boolean): boolean {
+      const value = raw(name)?.toLowerCase();
+      if (value === undefined) return fallback;
+      if (value === "true" || value === "1") return true;
+      if (value === "false" || value === "0") return false;
+      return fallBack(fallback, `${name} must be true or false, not "${value}".`);
+    },
+    word<Word extends string>(name: string, fallback: Word, words: readonly Word[]): Word {
+      const value = raw(name);
+      if (value === null) return fallback;
+      const word = words.find((candidate) => candidate === value.toLowerCase());
+      return word ?? fallBack(fallback, `${name} must be one of ${words.join(", ")}, not "${value}".`);
+    },
+    url(name: string): string | null {
+      const value = raw(name);
+      if (value === null) return null;
+      const protocol = URL.parse(value)?.protocol;
+      if (protocol !== "https:" && protocol !== "http:") {
+        return fallBack(null, `${name} must be an http or https address, not "${value}".`);
+      }
+      // Paths are put behind it.
+      if (!/[?#]/.test(value)) return value.replace(/\/+$/, "");
+      return fallBack(null, `${name} must be an address without a query or a fragment, not "${value}".`);
+    },
+    problem(text: string): void {
+      problems.push(text);
+    },
+    finish(): void {
+      if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+    },
+  };
+}

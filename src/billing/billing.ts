@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../platform/clock.ts";
+import type { Store } from "../store/open.ts";
+import { StorageError } from "../store/storage-error.ts";
+import { invoiceId, invoiceLines, invoiceView, totalOf } from "./invoice.ts";
+import type { Meter } from "./meter.ts";
+import { planPeriodOf } from "./plan-periods.ts";
+
+export type Billing = {
+  /**
+   * Issues the invoices of all months that are over. A month in which a call still runs waits. Whatever
+   * happens in between, a month is invoiced once; to run it again does no harm.
+   */
+  readonly issueDue: () => Promise<{ readonly issued: number; readonly waiting: number }>;
+  /**
+   * Runs `issueDue` now and every half minute, until the function it returns is called: from then on the store
+   * is not touched any more. What is left over is done by the next start.
+   */
+  readonly start: (onProblem?: (error: unknown) => void) => () => void;
+};
+
+const INTERVAL_MS = 30_000;
+
+/** Accounts handled between two looks at the rest of the world. */
+const SLICE_ACCOUNTS_MAX = 100;
+
+type Month = { readonly accountId: string; readonly periodStart: number; readonly periodEnd: number };
+
+/** Turns months that are over into invoices. */
+export function createBilling(parts: { store: Store; meter: Meter; clock: Clock }): Billing {
+  const { store, meter, clock } = parts;
+
+  /** Set between two slices, after which the store may be closed. */
+  let isStopped = false;
+
+  /** Accounts that nobody used since the turn of the month enter it here. */
+  async function enterMonths(now: number): Promise<void> {
+    let due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
+    while (due.length > 0) {
+      meter.enterMonths(due, now);
+      await nextTurn();
+      if (isStopped) return;
+      due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
+    }
+  }
+
+  function issue({ accountId, periodStart, periodEnd }: Month): void {
+    const period = { start: periodStart, end: periodEnd };
+    const planPeriods = store.planPeriods.ofMonth(accountId, periodStart).map(planPeriodOf);
+    const id = invoiceId(accountId, period);
+    store.invoices.insert({
+      invoiceId: id,
+      accountId,
+      periodStart,
+      periodEnd,
+      units: planPeriods.reduce((total, { units }) => total + units, 0),
+      totalMicroUsd: totalOf(invoiceLines(period, planPeriods)),
+      body: JSON.stringify(invoiceView(accountId, period, planPeriods)),
+      issuedAt: clock.now(),
+    });
+    store.planPeriods.markInvoiced(accountId, periodStart, id);
+  }
+
+  async function issueMonths(now: number): Promise<{ issued: number; waiting: number }> {
+    let issued = 0;
+    let waiting = 0;
+    let afterId = 0;
+    while (!isStopped) {
+      // Calls that were counted but not written belong to the months that are closed here.
+      if (!meter.flush()) throw new StorageError("calls of the month could not be written");
+      const rows = store.planPeriods.uninvoicedDue(now, afterId, SLICE_ACCOUNTS_MAX);
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      afterId = last.planPeriodId;
+      const months = new Map(rows.map((row) => [`${row.accountId} ${row.periodStart}`, row]));
+      const ready = [...months.values()].filter(
+        ({ accountId, periodStart }) =>
+          !store.planPeriods.ofMonth(accountId, periodStart).some((row) => meter.isOpen(row.planPeriodId)),
+      );
+      store.transact(() => ready.forEach(issue));
+      issued += ready.length;
+      waiting += months.size - ready.length;
+      await nextTurn();
+    }
+    return { issued, waiting };
+  }
+
+  let running: Promise<{ issued: number; waiting: number }> | undefined;
+
+  async function issueDue(): Promise<{ issued: number; waiting: number }> {
+    running ??= (async () => {
+      const now = clock.now();
+      await enterMonths(now);
+      return issueMonths(now);
+    })().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  return {
+    issueDue,
+    start: (onProblem = () => {}) => {
+      const run = (): void => {
+        issueDue().catch(onProblem);
+      };
+      isStopped = false;
+      run();
+      const timer = setInterval(run, INTERVAL_MS);
+      timer.unref();
+      return () => {
+        isStopped = true;
+        clearInterval(timer);
+      };
+    },
+  };
+}

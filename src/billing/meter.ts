@@ -1,0 +1,155 @@
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Store } from "../store/open.ts";
+import { StorageError } from "../store/storage-error.ts";
+import { checkEndpoint } from "./charge-entries.ts";
+import { createChargeLog } from "./charge-log.ts";
+import { formatUsd } from "./money.ts";
+import { secondOf } from "./period.ts";
+import { enterMonth } from "./plan-periods.ts";
+import type { PlanCatalogue } from "./plans.ts";
+import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
+import { createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./usage-ledger.ts";
+
+export type MeteredAccount = { readonly accountId: string };
+
+export type MonthQuota = {
+  readonly limitUnits: number;
+  readonly remainingUnits: number;
+  /** Whether no more than these can be used: the plan sells none beyond them. */
+  readonly isHardStop: boolean;
+  readonly resetSeconds: number;
+};
+
+export type Meter = {
+  /**
+   * Holds units for one call. Throws an ApiError `quota_exceeded` where they would pass the plan's hard stop or
+   * the account's spend limit, `overloaded` where too many charges wait for the disk.
+   */
+  readonly reserve: (account: MeteredAccount, units: number) => Reservation;
+  /** Whether the account has so many units left now. Nothing is held: `reserve` may still refuse them. */
+  readonly covers: (account: MeteredAccount, units: number) => boolean;
+  /** Counts a call of no units; on disk within a second. */
+  readonly countCall: (account: MeteredAccount, endpoint: string) => void;
+  /** The included units of the running month. */
+  readonly month: (account: MeteredAccount) => MonthQuota;
+  /** The account's month as memory has it; what was charged in it is on disk. */
+  readonly ledger: (accountId: string) => Ledger;
+  /** To be called when plan, plan periods or spend limit of an account were changed in the database. */
+  readonly forget: (accountId: string) => void;
+  /** Takes accounts into the month of `now`, all or none: those that nobody used since it turned. */
+  readonly enterMonths: (accountIds: readonly string[], now: number) => void;
+  /** Whether a running call may still be charged to this plan period. */
+  readonly isOpen: (planPeriodId: number) => boolean;
+  /** Writes all that waits, at once. False where the disk did not take calls of no units; they wait on. */
+  readonly flush: () => boolean;
+  /** Charges that wait for the disk. */
+  readonly waiting: () => number;
+  readonly close: () => Promise<void>;
+};
+
+const ENTRIES_PER_COMMIT_MAX = 2_000;
+const WAITING_MAX = 50_000;
+const LEDGERS_MAX = 50_000;
+
+/**
+ * Meters calls: reserve, work, record. Reservations live in memory, where they guard hard stops and spend
+ * limits; a charge is on disk before its call is answered. A crash forgets the reservations and nothing else.
+ * A charge belongs to the plan period in which its call began, also when the month or the plan turns before it
+ * is written. The meter must be the only writer of its database.
+ */
+export function createMeter(parts: {
+  store: Store;
+  plans: PlanCatalogue;
+  clock: Clock;
+  /** Told when an account enters a month, in which its plan may be another one. */
+  planChanged: (accountId: string) => void;
+}): Meter {
+  const { store, plans, clock, planChanged } = parts;
+  const ledgers = createLedgers({ store, plans, ledgersMax: LEDGERS_MAX, planChanged });
+  let openCalls = 0;
+  const log = createChargeLog({
+    store,
+    openCalls: () => openCalls,
+    entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
+  });
+
+  /** A clock that was set back must not move a call out of the plan period that pays for it. */
+  const callTime = (ledger: Ledger, now: number): number =>
+    Math.min(Math.max(Math.floor(now), ledger.current.startsAt), ledger.period.end - 1);
+
+  const book: ReservationBook = {
+    opened: (tally) => {
+      openCalls += 1;
+      ledgers.opened(tally);
+    },
+    closed: (tally) => {
+      openCalls -= 1;
+      ledgers.closed(tally);
+    },
+    append: log.append,
+  };
+
+  return {
+    reserve: (account, units) => {
+      if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
+      if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
+      const now = clock.now();
+      const ledger = ledgers.of(account.accountId, now);
+      if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, now);
+      const { accountId, current } = ledger;
+      return openReservation(book, { accountId, units, tally: current, at: callTime(ledger, now) });
+    },
+    covers: ({ accountId }, units) => units <= unitsLeft(ledgers.of(accountId, clock.now())),
+    countCall: ({ accountId }, endpoint) => {
+      const now = clock.now();
+      const ledger = ledgers.of(accountId, now);
+      const { planPeriodId } = ledger.current;
+      const at = callTime(ledger, now);
+      log.appendLater({ accountId, planPeriodId, at, endpoint: checkEndpoint(endpoint), units: 0, calls: 1 });
+    },
+    month: ({ accountId }) => {
+      const now = clock.now();
+      const ledger = ledgers.of(accountId, now);
+      return {
+        limitUnits: ledger.current.includedUnits,
+        remainingUnits: includedUnitsLeft(ledger),
+        isHardStop: ledger.current.overagePriceMicroUsd === null,
+        resetSeconds: secondsUntil(ledger.period.end, now),
+      };
+    },
+    ledger: (accountId) => ledgers.of(accountId, clock.now()),
+    forget: ledgers.forget,
+    enterMonths: (accountIds, now) => {
+      store.transact(() => {
+        for (const accountId of accountIds) enterMonth(store, plans, accountId, now);
+      });
+      for (const accountId of accountIds) {
+        ledgers.forget(accountId);
+        planChanged(accountId);
+      }
+    },
+    isOpen: ledgers.isOpen,
+    flush: log.flush,
+    waiting: log.waiting,
+    close: async () => {
+      if (!log.flush()) throw new StorageError("some calls of no units could not be written");
+    },
+  };
+}
+
+function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
+  const { current, period, spendLimitMicroUsd } = ledger;
+  const until = secondOf(period.end);
+  const left = unitsLeft(ledger);
+  const used = ledger.tallies.reduce((total, tally) => total + tally.units + tally.heldUnits, 0);
+  const message =
+    current.overagePriceMicroUsd === null
+      ? `This call needs ${units} units; ${used} of the ${current.includedUnits} units of the ${current.plan} plan are used or held until ${until}. A larger plan is to be had by POST /v1/account/plan.`
+      : `This call needs ${units} units; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. It is changed by POST /v1/account/plan.`;
+  return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
+}
+
+function secondsUntil(at: number, now: number): number {
+  return Math.max(1, Math.ceil((at - now) / 1_000));
+}

@@ -1,0 +1,99 @@
+import { type ChargeEntry, checkEndpoint } from "./charge-entries.ts";
+import type { Tally } from "./usage-ledger.ts";
+
+export type Charge = {
+  /** The route's template, at most 64 characters: what usage is grouped by. */
+  readonly endpoint: string;
+  readonly units: number;
+};
+
+/** Units that are held for one call until they are recorded or released. */
+export type Reservation = {
+  readonly accountId: string;
+  readonly units: number;
+  /**
+   * Charges some of the held units, and resolves once they are on disk together with what `alongside` wrote.
+   * Where it rejects with a StorageError nothing was charged and the units are held as before. However often it
+   * is called, the reservation counts as one call. More than is held is a bug, and thrown.
+   */
+  readonly record: (charge: Charge, alongside?: () => void) => Promise<void>;
+  /** Frees what was not recorded. To be called when the call ends, however it ends; again does nothing. */
+  readonly release: () => void;
+  /** What is on disk. */
+  readonly chargedUnits: () => number;
+};
+
+/** What a reservation tells its surroundings. */
+export type ReservationBook = {
+  readonly opened: (tally: Tally) => void;
+  readonly closed: (tally: Tally) => void;
+  /** Calls `settled` once the entry is on disk, or cannot be. */
+  readonly append: (
+    entry: ChargeEntry,
+    settled: (isOnDisk: boolean) => void,
+    alongside: (() => void) | undefined,
+  ) => Promise<void>;
+};
+
+/** Holds the units on the tally, and keeps the two in step until the reservation is closed. `at` dates its charges. */
+export function openReservation(
+  book: ReservationBook,
+  { accountId, units, tally, at }: { accountId: string; units: number; tally: Tally; at: number },
+): Reservation {
+  let left = units;
+  let charged = 0;
+  let recordsRunning = 0;
+  let isCallCounted = false;
+  let isReleased = false;
+  tally.heldUnits += units;
+  book.opened(tally);
+
+  function closeWhenDone(): void {
+    if (isReleased && recordsRunning === 0) book.closed(tally);
+  }
+
+  function settle(recorded: number, calls: number, isOnDisk: boolean): void {
+    recordsRunning -= 1;
+    if (isOnDisk) {
+      tally.units += recorded;
+      tally.heldUnits -= recorded;
+      charged += recorded;
+    } else {
+      if (calls > 0) isCallCounted = false;
+      if (isReleased) tally.heldUnits -= recorded;
+      else left += recorded;
+    }
+    closeWhenDone();
+  }
+
+  return {
+    accountId,
+    units,
+    record: (charge, alongside) => {
+      if (isReleased) throw new Error("a released reservation cannot be recorded");
+      if (!Number.isSafeInteger(charge.units) || charge.units < 0 || charge.units > left) {
+        throw new Error(`${charge.units} units cannot be recorded, ${left} are held`);
+      }
+      const calls = isCallCounted ? 0 : 1;
+      const { planPeriodId } = tally;
+      const endpoint = checkEndpoint(charge.endpoint);
+      const promise = book.append(
+        { accountId, planPeriodId, at, endpoint, units: charge.units, calls },
+        (isOnDisk) => settle(charge.units, calls, isOnDisk),
+        alongside,
+      );
+      left -= charge.units;
+      recordsRunning += 1;
+      isCallCounted = true;
+      return promise;
+    },
+    release: () => {
+      if (isReleased) return;
+      isReleased = true;
+      tally.heldUnits -= left;
+      left = 0;
+      closeWhenDone();
+    },
+    chargedUnits: () => charged,
+  };
+}

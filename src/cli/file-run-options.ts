@@ -1,0 +1,33 @@
+import type { Clock } from "../platform/clock.ts";
+import type { Judge, ServerWish } from "./block-verifier.ts";
+import type { InputWish } from "./input.ts";
+import type { OutputFormat } from "./table.ts";
+import type { Task } from "./task.ts";
+
+/** A file to check, as the command line says it. */
+export type FileRun = {
+  readonly task: Task;
+  readonly input: InputWish;
+  /** Null: standard output. */
+  readonly output: string | null;
+  /** Undefined: by the output's name, or by the input's form. */
+  readonly format: OutputFormat | undefined;
+  /** Statuses to write; null: all. */
+  readonly only: readonly string[] | null;
+  readonly force: boolean;
+  readonly resume: boolean;
+  readonly quiet: boolean;
+  /** Null: check here. */
+  readonly server: ServerWish | null;
+};
+
+export type FileRunParts = {
+  readonly openJudge: (task: Task, server: ServerWish | null) => Promise<Judge>;
+  readonly clock: Clock;
+  readonly newRunId: () => string;
+  readonly stderr: NodeJS.WriteStream;
+  /** Results that scroll by on a terminal are progress enough. */
+  readonly isStdoutTerminal: boolean;
+  /** Told what to do when the user interrupts: keep the state, and return what to say. */
+  readonly onInterrupt: (stop: () => string) => void;
+};

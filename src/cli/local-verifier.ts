@@ -1,0 +1,66 @@
+import { openBatches, openLookups } from "../app/components.ts";
+import type { Surroundings } from "../app/platform.ts";
+import type { Config } from "../app/settings.ts";
+import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
+import type { Judge } from "./block-verifier.ts";
+import type { Result, Task } from "./task.ts";
+
+/** What a check needs of the process: neither a database nor a port. */
+export type JudgeSurroundings = Pick<Surroundings, "clock" | "workerFiles">;
+
+const BLOCK_ROWS = 500;
+
+/** Checks items in this process: own look-ups, own worker threads, nothing metered. */
+export function createJudgeHere(task: Task, config: Config, surroundings: JudgeSurroundings): Judge {
+  const stack = new AsyncDisposableStack();
+  const { domainFacts } = openLookups(config.dns, surroundings, stack);
+  const { runner } = openBatches(config, surroundings, domainFacts, stack);
+  const stop = new AbortController();
+  stack.defer(() => stop.abort());
+  return {
+    blockRowsMax: BLOCK_ROWS,
+    blocksInFlight: config.batch.workerThreads * 2 + 1,
+    judge: async (items) => ({
+      results: await judgeItems(runner, task, items, stop.signal),
+      unitsCharged: 0,
+    }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function judgeItems(
+  runner: BatchRunner,
+  task: Task,
+  items: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Result[]> {
+  const body = new TextEncoder().encode(JSON.stringify(batchBody(task, items)));
+  const batch = await runner.split({ kind: task.kind, form: "json", body, itemsMax: items.length });
+  if (!batch.ok) throw new Error(`a block of items was refused: ${batch.message}`);
+  const texts: string[] = [];
+  for await (const { bytes } of runner.judge(task.kind, batch, optionsOf(task), signal)) {
+    texts.push(new TextDecoder().decode(bytes));
+  }
+  return JSON.parse(`[${texts.join(",")}]`);
+}
+
+function optionsOf(task: Task): JudgeOptions {
+  return {
+    deep: task.kind === "email" && task.deep,
+    dns: task.kind === "email" && task.dns,
+    country: task.kind === "phone" ? task.country : null,
+    separator: ",",
+  };
+}
+
+/** The body of a batch of these items, as the API takes it. */
+function batchBody(task: Task, items: readonly string[]): object {
+  switch (task.kind) {
+    case "email":
+      return { emails: items };
+    case "phone":
+      return { phones: items };
+    case "identity":
+      return { items: items.map((value) => (task.type === null ? { value } : { type: task.type, value })) };
+  }
+}

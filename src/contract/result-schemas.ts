@@ -1,0 +1,85 @@
+import { Type } from "@sinclair/typebox";
+import { DOCUMENT_TYPES } from "../verification/documents/registry.ts";
+import { Word } from "./schema.ts";
+
+/** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
+
+const Plan = Word(["free", "starter", "growth", "scale"]);
+const Text = (maxLength: number) => Type.String({ maxLength });
+const Nullable = <Inner extends ReturnType<typeof Text>>(inner: Inner) =>
+  Type.Union([inner, Type.Null()], {
+    description: `must be null or a string of at most ${inner.maxLength} characters`,
+  });
+
+export const EmailQuery = Type.Object({
+  email: Type.String({ description: "must be a string" }),
+  deep: Type.Optional(Type.Boolean({ default: false })),
+  dns: Type.Optional(Type.Boolean({ default: true })),
+});
+
+export const EmailBatchQuery = Type.Object({
+  deep: Type.Optional(Type.Boolean({ default: false })),
+  dns: Type.Optional(Type.Boolean({ default: true })),
+});
+
+/** The JSON bodies of batches. They are described by these, and read by the batch itself in a worker thread. */
+export const EmailBatchBody = Type.Object({
+  emails: Type.Array(Type.String()),
+  deep: Type.Optional(Type.Boolean({ default: false })),
+  dns: Type.Optional(Type.Boolean({ default: true })),
+});
+
+export const PhoneBatchBody = Type.Object({
+  phones: Type.Array(Type.String()),
+  country: Type.Optional(Type.String()),
+});
+
+/** The eight types of documents, as callers name them. */
+const DocumentTypeWord = Word(DOCUMENT_TYPES);
+
+export const IdentityBatchBody = Type.Object({
+  items: Type.Array(
+    Type.Object({ type: Type.Optional(DocumentTypeWord), value: Type.String() }, { $id: "IdentityItem" }),
+  ),
+});
+
+export const IdentityQuery = Type.Object({ type: DocumentTypeWord, value: Type.String() });
+
+export const AutodetectQuery = Type.Object({ value: Type.String() });
+
+export const PhoneQuery = Type.Object({ phone: Type.String(), country: Type.Optional(Type.String()) });
+
+export const PhoneBatchQuery = Type.Object({ country: Type.Optional(Type.String()) });
+
+export const SignupBody = Type.Object({
+  email: Text(1000),
+  name: Type.Optional(Nullable(Text(200))),
+  company: Type.Optional(Nullable(Text(200))),
+  country: Type.Optional(Nullable(Text(100))),
+  plan: Type.Optional(Plan),
+  referral_code: Type.Optional(Nullable(Text(100))),
+});
+
+export const PlanBody = Type.Object({
+  plan: Plan,
+  spend_limit_usd: Type.Optional(
+    Type.Union([Type.String({ pattern: "^\\d{1,9}(?:\\.\\d{1,6})?$" }), Type.Null()], {
+      description: 'must be null or an amount such as "250.00"',
+    }),
+  ),
+});
+
+export const UsageQuery = Type.Object({
+  from: Type.Optional(Text(40)),
+  to: Type.Optional(Text(40)),
+  group_by: Type.Optional(Word(["day", "endpoint"])),
+});
+
+export const InvoicesQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
+  starting_after: Type.Optional(Text(100)),
+});
+
+export const RotateBody = Type.Object({
+  overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_592_000, default: 0 })),
+});

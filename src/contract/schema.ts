@@ -1,0 +1,119 @@
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
+import { ApiError } from "./errors.ts";
+import { readQuery } from "./query-string.ts";
+
+/** A schema of a query or a body, compiled once, that reads and checks what callers send. */
+export type Reader<Schema extends TObject> = {
+  readonly schema: Schema;
+  /** Reads the query of an address; throws `invalid_request` naming the parameter. */
+  readonly query: (url: string) => Static<Schema>;
+  /** Checks a parsed JSON body; throws `invalid_request` naming the field. */
+  readonly body: (value: unknown) => Static<Schema>;
+};
+
+/** One of some words. */
+export function Word<const Words extends readonly string[]>(words: Words, description?: string) {
+  return Type.Unsafe<Words[number]>(
+    Type.String({
+      enum: [...words],
+      pattern: `^(?:${words.join("|")})$`,
+      ...(description ? { description } : {}),
+    }),
+  );
+}
+
+/**
+ * Compiles a schema into a reader. Booleans of a query are true, false, 1 or 0 in any case; numbers are plain
+ * decimals. Parameters and fields that the schema does not name are passed over.
+ */
+export function createReader<Schema extends TObject>(schema: Schema): Reader<Schema> {
+  const check = TypeCompiler.Compile(schema);
+  const names = Object.keys(schema.properties);
+  const required = new Set(schema.required);
+  const nullsDropped = new Set(
+    Object.entries(schema.properties)
+      .filter(([name, property]) => !required.has(name) && property.anyOf === undefined)
+      .map(([name]) => name),
+  );
+  return {
+    schema,
+    query(url) {
+      const values: { [name: string]: unknown } = {};
+      readQuery(url, names, (name, text) => {
+        const property = schema.properties[name];
+        if (property !== undefined) values[name] ??= readText(name, text, property);
+      });
+      return checked(check, values);
+    },
+    body(value) {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+        throw new ApiError("invalid_request", "The body must be a JSON object.");
+      }
+      return checked(check, withoutNulls(value, nullsDropped));
+    },
+  };
+}
+
+/** A field that may be left out may as well be null, unless null says something of its own there. */
+function withoutNulls(value: object, names: ReadonlySet<string>): object {
+  const fields = Object.entries(value);
+  const isDropped = ([name, field]: [string, unknown]) => field === null && names.has(name);
+  return fields.some(isDropped) ? Object.fromEntries(fields.filter((entry) => !isDropped(entry))) : value;
+}
+
+function checked<Schema extends TObject>(check: TypeCheck<Schema>, value: unknown): Static<Schema> {
+  if (check.Check(value)) return value;
+  const error = check.Errors(value).First();
+  throw new ApiError("invalid_request", error === undefined ? undefined : describe(error));
+}
+
+const FLAGS: { readonly [text: string]: boolean } = { true: true, 1: true, false: false, 0: false };
+
+function readText(name: string, text: string, schema: TSchema): unknown {
+  if (schema.type === "boolean") {
+    const flag = FLAGS[text.toLowerCase()];
+    if (flag === undefined) throw new ApiError("invalid_request", `${name} must be true, false, 1 or 0.`);
+    return flag;
+  }
+  if (schema.type === "integer" || schema.type === "number") {
+    return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : text;
+  }
+  return text;
+}
+
+/** Says in one sentence which field is wrong and what it must be. */
+function describe({ path, type, schema }: ValueError): string {
+  const name = path
+    .slice(1)
+    .replace(/\/(\d+)/g, "[$1]")
+    .replaceAll("/", ".");
+  if (type === ValueErrorType.ObjectRequiredProperty) return `${name} is required.`;
+  return `${name} ${demand(schema)}.`;
+}
+
+function demand(schema: TSchema): string {
+  if (schema.description?.startsWith("must ")) return schema.description;
+  if (Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(", ")}`;
+  const { minimum, maximum, minLength, maxLength } = schema;
+  switch (schema.type) {
+    case "boolean":
+      return "must be true or false";
+    case "integer":
+    case "number": {
+      const kind = schema.type === "integer" ? "a whole number" : "a number";
+      if (minimum !== undefined && maximum !== undefined)
+        return `must be ${kind} from ${minimum} to ${maximum}`;
+      return minimum === undefined ? `must be ${kind}` : `must be ${kind} of at least ${minimum}`;
+    }
+    case "string":
+      if (maxLength !== undefined && minLength === undefined)
+        return `must be a string of at most ${maxLength} characters`;
+      if (maxLength !== undefined) return `must be a string of ${minLength} to ${maxLength} characters`;
+      return "must be a string";
+    case "array":
+      return "must be an array";
+    default:
+      return "is not of the form that this field takes";
+  }
+}

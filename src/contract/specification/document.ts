@@ -1,0 +1,112 @@
+import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
+import type { TSchema } from "@sinclair/typebox";
+import type { AnyElysia } from "elysia";
+import { ChangesView, DirectoryView } from "../directory-schemas.ts";
+import { Account, InvoicePage, Plans, RotatedKey, SignedUp, Usage } from "./account-replies.ts";
+import { EmailBatch } from "./email-replies.ts";
+import { HEADERS } from "./headers.ts";
+import { IdentityBatch } from "./identity-replies.ts";
+import { type JsonObject, namedSchemas } from "./openapi-schema.ts";
+import { PhoneBatch } from "./phone-replies.ts";
+import { refusalExamples } from "./refusals.ts";
+import { REQUESTS } from "./requests.ts";
+import { Alive, ErrorBody, Health } from "./service-replies.ts";
+
+const REPLIES: readonly TSchema[] = [
+  Account,
+  Alive,
+  ChangesView,
+  DirectoryView,
+  EmailBatch,
+  ErrorBody,
+  Health,
+  IdentityBatch,
+  InvoicePage,
+  PhoneBatch,
+  Plans,
+  RotatedKey,
+  SignedUp,
+  Usage,
+];
+
+const DESCRIPTION = `
+Says of an email address, an identity document or a phone number whether it is real, and why; and serves a directory of paid services.
+
+**Begin** with \`POST /v1/signup\`: it answers a key. Send it as \`Authorization: Bearer <key>\` (here: the button *Authorize*), never in a URL.
+
+**Units.** A plain check costs 1 unit, a deep email check 2; in a batch each distinct item costs what it costs alone. A refused call costs nothing, and neither does a check that failed on our side. A reply with status 200 means that its units are on disk.
+
+**Refusals** are \`{"error":{"code","message"}}\`, on every route. A call is refused in this order: 401, 429, 400 (or 413, 415), 402. An unknown path is answered 404 \`not_found\`, a method that the path does not take 405 \`method_not_allowed\` with \`Allow\`.
+
+**Repeating safely.** Send an \`Idempotency-Key\` with a POST: the same key and body within 24 hours get the same reply again, and nothing is charged twice.
+`.trim();
+
+const TAGS = [
+  { name: "Email", description: "Whether mail reaches an address." },
+  { name: "Identity", description: "Whether a document number can be real." },
+  { name: "Phone", description: "Whether a phone number can be real." },
+  { name: "Account", description: "The account of the key: these calls cost no units." },
+  { name: "Plans", description: "What it costs." },
+  { name: "Directory", description: "Paid services and what was measured of them. Public." },
+  { name: "Operation", description: "For whoever runs the server." },
+];
+
+/** The specification of the routes that are mounted on the app, from what each says of itself. */
+export function openApiDocument(app: AnyElysia, version: string): JsonObject {
+  const { paths } = toOpenAPISchema(app, { staticFile: false });
+  keepParameters(app, paths);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Assay",
+      version,
+      summary: "Verification of email addresses, identity documents and phone numbers.",
+      description: DESCRIPTION,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/", description: "This server." }],
+    tags: TAGS,
+    paths: paths as unknown as JsonObject,
+    components: {
+      securitySchemes: {
+        key: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "asy_…",
+          description: "The key that signup answered.",
+        },
+      },
+      headers: HEADERS,
+      parameters: PARAMETERS,
+      examples: refusalExamples(),
+      schemas: namedSchemas([...REQUESTS, ...REPLIES]),
+    },
+  };
+}
+
+const PARAMETERS: JsonObject = {
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "Any text of up to 255 printable characters that names this call: sent again with the same body within 24 hours, it is answered the same and charged nothing.",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "ETags of copies that the caller has: 304 where one of them still holds.",
+    schema: { type: "string" },
+  },
+};
+
+/** The generator replaces the parameters of paths with placeholders by the bare placeholders. */
+function keepParameters(app: AnyElysia, paths: ReturnType<typeof toOpenAPISchema>["paths"]): void {
+  for (const { path, method, hooks } of app.routes) {
+    const parameters = hooks.detail?.parameters;
+    const operations = paths[path.replace(/:([^/]+)/g, "{$1}")];
+    if (parameters === undefined || operations === undefined) continue;
+    const operation = operations[method.toLowerCase() as "get" | "post"];
+    if (operation !== undefined) operation.parameters = parameters;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "../../platform/clock.ts";
+import sample from "../data/sample.txt" with { type: "text" };
+import type { Retire } from "../snapshot/segment-memory.ts";
+import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "../upstream/source.ts";
+import { createUpstream, type UpstreamParts } from "../upstream/upstream.ts";
+import { UPSTREAM_LIMITS, type UpstreamLimits } from "../upstream/upstream-limits.ts";
+import { createUpstreamSource } from "../upstream/upstream-source.ts";
+import { createSyncEngine } from "./sync-engine.ts";
+import { SAMPLE_SOURCE } from "./sync-state.ts";
+import type { Syncer, SyncSettings } from "./syncer.ts";
+
+/** What the sync side needs of its surroundings. */
+export type SyncSurroundings = {
+  readonly fetch: UpstreamParts["fetch"];
+  readonly resolve: UpstreamParts["resolve"];
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly limits?: UpstreamLimits;
+  readonly relieve?: () => void;
+  readonly sweep?: () => void;
+  readonly retire?: Retire;
+};
+
+/** Puts the sync side together: an upstream, else a file, else the bundled sample. */
+export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
+  const { clock, newId } = surroundings;
+  const source = sourceOf(settings, surroundings);
+  const { relieve, sweep, retire } = surroundings;
+  return createSyncEngine({
+    folder: settings.folder,
+    source,
+    clock,
+    newId,
+    ...(relieve === undefined ? {} : { relieve }),
+    ...(sweep === undefined ? {} : { sweep }),
+    ...(retire === undefined ? {} : { retire }),
+  });
+}
+
+function sourceOf(settings: SyncSettings, surroundings: SyncSurroundings): Source {
+  const { upstream: baseUrl, file, allowPrivateUpstream: allowPrivate, allowRedirects } = settings;
+  if (baseUrl === null)
+    return file === null ? createTextSource(SAMPLE_SOURCE, sample) : createFileSource(file);
+  const limits = surroundings.limits ?? UPSTREAM_LIMITS;
+  const upstream = createUpstream({ baseUrl, allowPrivate, allowRedirects, limits }, surroundings);
+  return createUpstreamSource(`upstream:${baseUrl}`, {
+    upstream,
+    clock: surroundings.clock,
+    rowLimits: ROW_LIMITS,
+  });
+}

@@ -1,0 +1,114 @@
+import type { Account, KeyRing } from "../accounts/key-ring.ts";
+import type { Meter } from "../billing/meter.ts";
+import type { Plan } from "../billing/plans.ts";
+import { clientAddressKey, type Rate, type RateDecision, type RateLimiter } from "../billing/rate-limiter.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Call } from "./boundary.ts";
+
+export type Guard = {
+  /** Lets a call with a good key pass: 401 without one, 429 above the plan's rate. The body is still unread. */
+  readonly admit: (call: Call) => Account;
+  /**
+   * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
+   * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
+   * reply and nothing else; `welcome` it then.
+   */
+  readonly findRepeater: (call: Call) => Account | null;
+  /** What `admit` does once it knows the account: 429 above the plan's rate. */
+  readonly welcome: (call: Call, account: Account) => void;
+  /** Lets a public call pass: 429 above the rate of its client address, counted apart for each `purpose`. */
+  readonly admitPublic: (call: Call, purpose: string, rate: Rate) => void;
+  /** Writes the rate and unit headers of an authenticated reply. */
+  readonly stamp: (call: Call) => void;
+};
+
+/** Lets a public call pass, or throws `rate_limited`. */
+export type PublicGate = (call: Call) => void;
+
+export type GuardParts = {
+  readonly keyRing: KeyRing;
+  readonly accountLimiter: RateLimiter;
+  readonly addressLimiter: RateLimiter;
+  readonly meter: Meter;
+};
+
+/** So long a rotation whose reply was lost can be repeated with the key that it ended. */
+const REPEAT_MS = 15 * 60_000;
+/** For one client address: enough for who repeats a call, too little for who guesses its Idempotency-Key. */
+const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
+
+/** Decides who may call and how often, before anything else of a call is looked at. */
+export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardParts): Guard {
+  function welcome(call: Call, account: Account): void {
+    call.account = account;
+    const decision = accountLimiter.take(account.accountId, account.plan);
+    call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
+    if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
+  }
+
+  /** The limits of a plan, written once. The month's stand apart: they are those of the plan that it began with. */
+  const policies = new WeakMap<Plan, { readonly limitUnits: number; readonly text: string }>();
+
+  function policyOf(plan: Plan, limitUnits: number): string {
+    const known = policies.get(plan);
+    if (known?.limitUnits === limitUnits) return known.text;
+    const windowSeconds = Math.max(1, Math.ceil(plan.burst / plan.requestsPerSecond));
+    const text = `"burst";q=${plan.burst};w=${windowSeconds}, "month";q=${limitUnits};qu="units"`;
+    policies.set(plan, { limitUnits, text });
+    return text;
+  }
+
+  return {
+    admit(call) {
+      const account = keyRing.find(bearerKey(call.request));
+      if (account === null) throw new ApiError("bad_key");
+      welcome(call, account);
+      return account;
+    },
+    findRepeater(call) {
+      if (!call.request.headers.has("idempotency-key")) return null;
+      const account = keyRing.findExpired(bearerKey(call.request), REPEAT_MS);
+      if (account === null) return null;
+      const address = clientAddressKey(call.clientAddress());
+      return addressLimiter.take(`repeat ${address}`, REPEAT_RATE).allowed ? account : null;
+    },
+    welcome,
+    admitPublic(call, purpose, rate) {
+      const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
+      if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);
+    },
+    stamp({ account, headers, units }) {
+      if (account === null) return;
+      headers["X-Units-Charged"] ??= `${units}`;
+      const month = meter.month(account);
+      headers["RateLimit-Policy"] = policyOf(account.plan, month.limitUnits);
+      headers.RateLimit += `, "month";r=${month.remainingUnits};t=${month.resetSeconds}`;
+      if (month.isHardStop) headers["X-Units-Remaining"] ??= `${month.remainingUnits}`;
+    },
+  };
+}
+
+/** The key of `Authorization: Bearer <key>`, scheme in any case. A key in the query is not looked at. */
+export function bearerKey(request: Request): string {
+  const header = request.headers.get("authorization");
+  if (header === null || header === "") throw new ApiError("missing_key");
+  if (!/^bearer /i.test(header)) throw new ApiError("missing_key");
+  const key = header.slice(7).trim();
+  if (key === "") throw new ApiError("missing_key");
+  return key;
+}
+
+/** A rate below one call a second reads better by the minute. */
+function describeRate({ requestsPerSecond, burst }: Rate): string {
+  const perMinute = Math.round(requestsPerSecond * 60);
+  const rate = Number.isInteger(requestsPerSecond)
+    ? `${requestsPerSecond} calls a second`
+    : `${perMinute} calls a minute`;
+  return `${rate} and ${burst} at once`;
+}
+
+function rateLimited(decision: RateDecision, limit: string): ApiError {
+  return new ApiError("rate_limited", `Too many requests: the limit is ${limit}.`, {
+    retryAfterSeconds: decision.retryAfterSeconds,
+  });
+}

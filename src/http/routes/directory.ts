@@ -1,0 +1,220 @@
+import { createHash } from "node:crypto";
+import type { Static } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import {
+  CHANGES_PAGE_LIMIT,
+  ChangesQuery,
+  DIRECTORY_PAGE_LIMIT,
+  DirectoryFilters,
+  DirectoryQuery,
+} from "../../contract/directory-schemas.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { createReader } from "../../contract/schema.ts";
+import {
+  exportListings,
+  getListing,
+  listChanges,
+  listListings,
+} from "../../contract/specification/directory.ts";
+import { isRetained, readChangePage } from "../../directory/change-page.ts";
+import { readFeedCursor, readPageCursor, writeFeedCursor, writePageCursor } from "../../directory/cursor.ts";
+import type { Directory } from "../../directory/directory.ts";
+import type { View } from "../../directory/directory-health.ts";
+import { gatherListings } from "../../directory/snapshot/listing-texts.ts";
+import { findMatches } from "../../directory/snapshot/matches.ts";
+import { queryOf } from "../../directory/snapshot/query.ts";
+import { findHost, rowBytes } from "../../directory/snapshot/snapshot.ts";
+import type { PublicGate } from "../auth.ts";
+import type { Boundary, Call } from "../boundary.ts";
+import { answerExport } from "../directory-export.ts";
+import { digestStart, freshnessHeaders } from "../directory-freshness.ts";
+import { isCurrent } from "../negotiation.ts";
+import type { Reply } from "../reply.ts";
+
+export type DirectoryRouteParts = {
+  readonly boundary: Boundary;
+  readonly admit: PublicGate;
+  readonly directory: Directory;
+};
+
+/** The directory's four feeds: bytes that were made once by the sync side, cut and joined, never parsed. */
+export function directoryRoutes({ boundary, admit, directory }: DirectoryRouteParts) {
+  const readers = {
+    page: createReader(DirectoryQuery),
+    filters: createReader(DirectoryFilters),
+    changes: createReader(ChangesQuery),
+  };
+  const route = (path: string, answer: (call: Call, view: View) => Reply | Promise<Reply>) =>
+    boundary.route(path, (call) => {
+      admit(call);
+      return answer(call, viewOf(directory));
+    });
+  return new Elysia({ name: "directory" })
+    .get(
+      "/v1/directory",
+      route("/v1/directory", (call, view) => answerPage(call, view, directory, readers)),
+      { detail: listListings },
+    )
+    .get(
+      "/v1/directory/export",
+      route("/v1/directory/export", (call, view) => answerExport(call, view, directory)),
+      { detail: exportListings },
+    )
+    .get(
+      "/v1/directory/:host",
+      route("/v1/directory/:host", (call, view) => answerListing(call, view)),
+      { detail: getListing },
+    )
+    .get(
+      "/v1/changes",
+      route("/v1/changes", (call, view) =>
+        answerChanges(call, view, readers.changes.query(call.request.url)),
+      ),
+      { detail: listChanges },
+    );
+}
+
+type Readers = {
+  readonly page: ReturnType<typeof createReader<typeof DirectoryQuery>>;
+  readonly filters: ReturnType<typeof createReader<typeof DirectoryFilters>>;
+};
+
+function viewOf(directory: Directory): View {
+  const view = directory.view();
+  if (view === null) throw new ApiError("directory_unavailable", undefined, { retryAfterSeconds: 10 });
+  return view;
+}
+
+function answerPage(
+  call: Call,
+  newest: View,
+  directory: Directory,
+  readers: Readers,
+): Reply | Promise<Reply> {
+  const { limit = DIRECTORY_PAGE_LIMIT, cursor, ...sent } = readers.page.query(call.request.url);
+  const walk = cursor === undefined || cursor === "" ? null : resume(cursor, sent, directory, readers);
+  const view = walk?.view ?? newest;
+  const { snapshot } = view;
+  const headers = {
+    ...freshnessHeaders(view),
+    ETag: `W/"v${snapshot.version}-${digestStart(view)}-${view.quarantined}${view.stale ? "-stale" : ""}"`,
+  };
+  if (isCurrent(call.request, headers.ETag)) return { status: 304, body: null, headers };
+  const filters = walk?.filters ?? sent;
+  const { total, rows, nextPlace } = findMatches(snapshot, queryOf(filters), walk?.place ?? 0, limit);
+  const nextCursor =
+    nextPlace === null
+      ? null
+      : writePageCursor({
+          version: snapshot.version,
+          digest: digestStart(view),
+          place: nextPlace,
+          query: canonical(filters),
+        });
+  const tail = JSON.stringify({
+    total,
+    next_cursor: nextCursor,
+    snapshot: {
+      version: snapshot.version,
+      synced_at: new Date(view.syncedAt).toISOString(),
+      stale: view.stale,
+      count: snapshot.count,
+      quarantined: view.quarantined,
+    },
+  });
+  const body = gatherListings(snapshot, rows, '{"listings":[', `],${tail.slice(1)}`);
+  if (!(body instanceof Promise)) return { status: 200, body, headers };
+  return body.then((read) => ({ status: 200, body: read, headers }));
+}
+
+type SentFilters = Static<typeof DirectoryFilters>;
+
+/** A cursor carries its query: the parameters need not be sent again, but must not be others. */
+function resume(cursor: string, sent: SentFilters, directory: Directory, readers: Readers) {
+  const read = readPageCursor(cursor);
+  const filters = read === null ? null : filtersOf(read.query, readers);
+  if (read === null || filters === null) throw unknownCursor();
+  if (Object.keys(sent).length > 0 && canonical(sent) !== canonical(filters)) {
+    throw new ApiError("invalid_request", "cursor belongs to a query with other parameters.");
+  }
+  const view = directory.viewOf(read.version, read.digest);
+  if (view === null) {
+    throw new ApiError(
+      "invalid_request",
+      "cursor has expired: its snapshot is gone. Begin again without it.",
+    );
+  }
+  return { view, filters, place: read.place };
+}
+
+/** The same text for the same parameters in any order. */
+function canonical(filters: SentFilters): string {
+  const { q, min_score, max_price_usd, min_uptime, payee, sort, order } = filters;
+  return JSON.stringify({ q, min_score, max_price_usd, min_uptime, payee, sort, order });
+}
+
+/** The query that a cursor carries; null where somebody wrote it himself. */
+function filtersOf(text: string, readers: Readers): SentFilters | null {
+  try {
+    return readers.filters.body(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function unknownCursor(): ApiError {
+  return new ApiError("invalid_request", "cursor is none that was given out here.");
+}
+
+function answerListing(call: Call, view: View): Reply {
+  const host = (call.params.host ?? "").toLowerCase().replace(/\.$/, "");
+  const row = findHost(view.snapshot, host);
+  if (row < 0) throw new ApiError("not_found", "There is no listing of this host.");
+  const body = new Uint8Array(rowBytes(view.snapshot, row));
+  const etag = `"${createHash("sha256").update(body).digest("hex").slice(0, 16)}"`;
+  const headers = { ...freshnessHeaders(view), ETag: etag };
+  if (isCurrent(call.request, etag)) return { status: 304, body: null, headers };
+  return { status: 200, body, headers };
+}
+
+async function answerChanges(
+  call: Call,
+  view: View,
+  { cursor = "", limit = CHANGES_PAGE_LIMIT }: Static<typeof ChangesQuery>,
+): Promise<Reply> {
+  const { feed, snapshot } = view;
+  const position = cursor === "" ? { epoch: feed.epoch, seq: 0 } : readFeedCursor(cursor);
+  if (position === null) throw unknownCursor();
+  const { seq } = position;
+  if (position.epoch !== feed.epoch || !isRetained(feed, seq)) throw gone();
+  const page = await readChangePage(feed, seq, limit).catch((cause: unknown) => {
+    throw gone(cause);
+  });
+  const hasMore = page.lastSeq < feed.lastSeq;
+  const headers = {
+    ...freshnessHeaders(view),
+    ETag: `"${feed.epoch}-${seq}-${page.lastSeq}${hasMore ? "-more" : ""}"`,
+    "X-Directory-Epoch": feed.epoch,
+    "X-Directory-Version": `${snapshot.version}`,
+    "X-Directory-Count": `${snapshot.count}`,
+  };
+  if (isCurrent(call.request, headers.ETag)) return { status: 304, body: null, headers };
+  const tail = JSON.stringify({
+    next_cursor: writeFeedCursor({ epoch: feed.epoch, seq: page.lastSeq }),
+    has_more: hasMore,
+  });
+  const body = Buffer.concat([
+    Buffer.from(`{"epoch":${JSON.stringify(feed.epoch)},"changes":[`),
+    page.text,
+    Buffer.from(`],${tail.slice(1)}`),
+  ]);
+  return { status: 200, body, headers };
+}
+
+function gone(cause?: unknown): ApiError {
+  return new ApiError(
+    "not_found",
+    "Not all changes from there on are kept any more. Take /v1/directory/export and go on from its X-Directory-Cursor.",
+    { cause },
+  );
+}

@@ -1,0 +1,89 @@
+import { Elysia } from "elysia";
+import type { CheckResult, HealthView } from "../../contract/health.ts";
+import { getHealth, getLiveness } from "../../contract/specification/service.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Boundary } from "../boundary.ts";
+import { json } from "../reply.ts";
+
+/** Exercises one part. May throw or hang: the first reads as `fallback`, so does the second at its deadline. */
+export type Check = {
+  readonly run: (signal: AbortSignal) => CheckResult | Promise<CheckResult>;
+  readonly fallback: "warn" | "fail";
+};
+
+export type HealthParts = {
+  readonly boundary: Boundary;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly draining: () => boolean;
+  readonly checks: { readonly [part: string]: Check };
+};
+
+const ANSWER_VALID_MS = 1000;
+const CHECK_TIMEOUT_MS = 2000;
+
+/** /healthz says that the process lives; /health that each part does its work, anew at most once a second. */
+export function healthRoutes(parts: HealthParts) {
+  const view = oncePerSecond(parts.clock, () => examine(parts));
+  return new Elysia({ name: "health" })
+    .get(
+      "/healthz",
+      parts.boundary.route("/healthz", () => json({ status: "alive" }), { open: true }),
+      { detail: getLiveness },
+    )
+    .get(
+      "/health",
+      parts.boundary.route(
+        "/health",
+        async () => {
+          const health = await view();
+          if (health.status !== "failing") return json(health);
+          return { ...json(health, 503), headers: { "Retry-After": `${ANSWER_VALID_MS / 1000}` } };
+        },
+        { open: true },
+      ),
+      { detail: getHealth },
+    );
+}
+
+async function examine({ checks, clock, version, draining }: HealthParts): Promise<HealthView> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([part, check]) => {
+      const result = await attempt(check);
+      return [part, { ...result, time: new Date(clock.now()).toISOString() }] as const;
+    }),
+  );
+  const statuses = results.map(([, result]) => result.status);
+  const failing = draining() || statuses.includes("fail");
+  const degraded = statuses.includes("warn");
+  return {
+    status: failing ? "failing" : degraded ? "degraded" : "healthy",
+    version,
+    uptime_s: Math.floor(clock.monotonic() / 1000),
+    checks: Object.fromEntries(results),
+  };
+}
+
+async function attempt({ run, fallback }: Check): Promise<CheckResult> {
+  const late: CheckResult = { status: fallback, observed: null, unit: null, output: "No answer in time." };
+  const broken: CheckResult = { status: fallback, observed: null, unit: null, output: "The check failed." };
+  const deadline = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+  const timeout = new Promise<CheckResult>((resolve) => {
+    deadline.addEventListener("abort", () => resolve(late), { once: true });
+  });
+  const work = (async () => run(deadline))().catch(() => broken);
+  return Promise.race([work, timeout]);
+}
+
+/** Calls made while an answer is fresh, or being made, share it. */
+function oncePerSecond<T>(clock: Clock, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  let madeMs = 0;
+  return () => {
+    if (made === undefined || clock.monotonic() - madeMs >= ANSWER_VALID_MS) {
+      made = make();
+      madeMs = clock.monotonic();
+    }
+    return made;
+  };
+}

@@ -1,0 +1,104 @@
+import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
+import { getMetrics } from "../../contract/specification/service.ts";
+import type { Boundary, CallReport } from "../boundary.ts";
+import { type CallTally, createCallTally } from "../call-tally.ts";
+
+export type Metrics = {
+  readonly observe: (report: CallReport) => void;
+  /** The text form that Prometheus reads. */
+  readonly text: () => Promise<string>;
+};
+
+/** Values that parts count themselves, read when the metrics are, by name. */
+export type Readings = { readonly [name: string]: Reading };
+
+export type Reading = {
+  readonly help: string;
+  /** `counter` where the value only grows while the process lives; its name then ends in `_total`. */
+  readonly type: "counter" | "gauge";
+  readonly read: () => number | Labelled[];
+};
+
+export type Labelled = { readonly labels: { readonly [label: string]: string }; readonly value: number };
+
+/** Bun counts every object for these, and calls wait meanwhile: 200 ms with a heap of 400 MB. */
+const WALKS_OVER_HEAP = ["total", "used", "available"].map((word) => `nodejs_heap_space_size_${word}_bytes`);
+
+/**
+ * Counts calls by route template, status and time; everything else is read from the parts on demand. What the process
+ * tells of itself, such as the lag of its loop, counts from the first reading on.
+ */
+export function createMetrics(readings: Readings): Metrics {
+  const tally = createCallTally();
+  let registry: Promise<Registry> | undefined;
+  return {
+    observe: tally.observe,
+    async text() {
+      registry ??= createRegistry(tally, readings);
+      const loaded = await registry.catch((error: unknown) => {
+        registry = undefined;
+        throw error;
+      });
+      return loaded.metrics();
+    },
+  };
+}
+
+/** Loads the library, a tenth of all the code there is, when the metrics are first read: the start does not wait for it. */
+async function createRegistry(tally: CallTally, readings: Readings): Promise<Registry> {
+  const library = await import("prom-client");
+  const registry = new library.Registry();
+  library.collectDefaultMetrics({ register: registry });
+  for (const name of WALKS_OVER_HEAP) registry.removeSingleMetric(name);
+  for (const metric of tally.metrics) registry.registerMetric(metric);
+  for (const [name, reading] of Object.entries(readings)) addReading(library, registry, name, reading);
+  return registry;
+}
+
+function addReading(
+  { Counter, Gauge }: typeof import("prom-client"),
+  registry: Registry,
+  name: string,
+  { help, type, read }: Reading,
+): void {
+  const samples = (): Labelled[] => {
+    const now = read();
+    return typeof now === "number" ? [{ labels: {}, value: now }] : now;
+  };
+  const labelNames = Object.keys(samples()[0]?.labels ?? {});
+  const options = { name, help, labelNames, registers: [registry] };
+  if (type === "gauge") {
+    new Gauge({
+      ...options,
+      collect() {
+        for (const { labels, value } of samples()) this.set(labels, value);
+      },
+    });
+    return;
+  }
+  new Counter({
+    ...options,
+    collect() {
+      this.reset();
+      for (const { labels, value } of samples()) this.inc(labels, value);
+    },
+  });
+}
+
+/** /metrics for Prometheus; it costs nothing but is not meant for the public: see the setting METRICS. */
+export function metricsRoutes(parts: { boundary: Boundary; metrics: Metrics }) {
+  return new Elysia({ name: "metrics" }).get(
+    "/metrics",
+    parts.boundary.route(
+      "/metrics",
+      async () => ({
+        status: 200,
+        body: await parts.metrics.text(),
+        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
+      }),
+      { open: true },
+    ),
+    { detail: getMetrics },
+  );
+}

@@ -1,0 +1,241 @@
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet, type Question } from "dns-packet";
+import { HEADER_OCTETS } from "../../dns/message-bytes.ts";
+import type { Fault, FaultKind, Zone } from "./zone.ts";
+
+const UDP_PLAIN_OCTETS_MAX = 512;
+const COUNTED_NAMES_MAX = 200_000;
+const REPLIES_KEPT_MAX = 200_000;
+const RCODE_OF: Partial<Record<FaultKind, number>> = { formerr: 1, servfail: 2, notimp: 4, refused: 5 };
+const RESPONSE = 0x80;
+const TRUNCATED = 0x02;
+
+type Asked = {
+  readonly message: Buffer;
+  readonly question: Question;
+  readonly questionEnd: number;
+  readonly payloadMax: number;
+  readonly edns: boolean;
+  readonly tcp: boolean;
+};
+
+export type Send = (message: Uint8Array) => void;
+
+/** Takes one message; `hangUp` closes the connection it came by. */
+export type Take = (
+  message: Buffer,
+  tcp: boolean,
+  send: Send,
+  sendFromElsewhere: Send,
+  hangUp: () => void,
+) => void;
+
+/** Answers questions from a zone, and misbehaves where the zone says so. */
+export function createResponder(first: Zone) {
+  let zone = first;
+  let faultOfAll: Fault | null = null;
+  let closed = false;
+  let total = 0;
+  let byTcp = 0;
+  const counts = new Map<string, number>();
+  const replies = new Map<string, Buffer>();
+  const dropped = new Map<string, number>();
+
+  function take(
+    message: Buffer,
+    tcp: boolean,
+    send: Send,
+    sendFromElsewhere: Send,
+    hangUp: () => void,
+  ): void {
+    const asked = readQuestion(message, tcp);
+    if (asked === null || closed) return;
+    count(asked);
+    const { name, type } = asked.question;
+    const own = zone.faults(name, type);
+    const faults = faultOfAll === null ? own : [...own, faultOfAll];
+    if (faults.length === 0) send(replyTo(asked, false));
+    else misbehave(asked, faults, send, sendFromElsewhere, hangUp);
+  }
+
+  function misbehave(
+    asked: Asked,
+    faults: readonly Fault[],
+    send: Send,
+    sendFromElsewhere: Send,
+    hangUp: () => void,
+  ): void {
+    const find = (kind: FaultKind) => faults.find((fault) => fault.kind === kind);
+    if (find("tcp-close") && asked.tcp) {
+      hangUp();
+      return;
+    }
+    for (const { kind } of faults) tellLie(kind, asked, send, sendFromElsewhere);
+    if (find("silent")) return;
+    const drop = find("drop");
+    if (drop !== undefined && stillDropped(asked, drop.amount)) return;
+    const reply = Buffer.from(faultyReply(asked, faults));
+    const delay = find("delay");
+    if (delay === undefined) send(reply);
+    else setTimeout(() => closed || send(reply), delay.amount);
+  }
+
+  function stillDropped({ question }: Asked, amount: number): boolean {
+    const key = `${question.type} ${question.name}`;
+    const before = dropped.get(key) ?? 0;
+    dropped.set(key, before + 1);
+    return before < amount;
+  }
+
+  function faultyReply(asked: Asked, faults: readonly Fault[]): Uint8Array {
+    for (const { kind } of faults) {
+      const rcode = RCODE_OF[kind];
+      if (rcode !== undefined) return bareReply(asked, 0, rcode);
+      if (kind === "formerr-edns" && asked.edns) return bareReply(asked, 0, 1);
+      if (kind === "truncate" && !asked.tcp) return bareReply(asked, TRUNCATED, 0);
+      if (kind === "referral") return referral(asked);
+    }
+    return replyTo(
+      asked,
+      faults.some(({ kind }) => kind === "no-soa"),
+    );
+  }
+
+  /** A cached reply under the id and the spelling of the question asked. */
+  function replyTo(asked: Asked, withoutSoa: boolean): Buffer {
+    const { message, questionEnd, question } = asked;
+    const key = `${question.type} ${asked.edns} ${asked.tcp} ${withoutSoa} ${question.name.toLowerCase()}`;
+    let reply = replies.get(key);
+    if (reply === undefined) {
+      reply = encodeReply(zone, asked, withoutSoa);
+      if (replies.size < REPLIES_KEPT_MAX) replies.set(key, reply);
+    }
+    message.copy(reply, 0, 0, 2);
+    message.copy(reply, HEADER_OCTETS, HEADER_OCTETS, questionEnd);
+    return reply;
+  }
+
+  function count({ question, tcp }: Asked): void {
+    total++;
+    if (tcp) byTcp++;
+    const name = question.name.toLowerCase();
+    for (const key of [name, `${name} ${question.type}`]) {
+      const before = counts.get(key);
+      if (before !== undefined || counts.size < COUNTED_NAMES_MAX) counts.set(key, (before ?? 0) + 1);
+    }
+  }
+
+  function reset(): void {
+    replies.clear();
+    dropped.clear();
+  }
+
+  return {
+    take,
+    setZone: (next: Zone) => {
+      zone = next;
+      reset();
+    },
+    setFault: (fault: Fault | null) => {
+      faultOfAll = fault;
+      dropped.clear();
+    },
+    queryCount: (name?: string, type?: string) => {
+      if (name === undefined) return total;
+      return counts.get(type === undefined ? name.toLowerCase() : `${name.toLowerCase()} ${type}`) ?? 0;
+    },
+    tcpQueryCount: () => byTcp,
+    resetCounts: () => {
+      total = 0;
+      byTcp = 0;
+      counts.clear();
+    },
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+function readQuestion(message: Buffer, tcp: boolean): Asked | null {
+  try {
+    const packet = decode(message);
+    const question = packet.questions?.[0];
+    if (packet.type !== "query" || question === undefined) return null;
+    const opt = packet.additionals?.find((record) => record.type === "OPT");
+    const edns = opt?.type === "OPT";
+    const payloadMax = edns ? Math.max(UDP_PLAIN_OCTETS_MAX, opt.udpPayloadSize) : UDP_PLAIN_OCTETS_MAX;
+    return { message, question, questionEnd: questionEndOf(message), payloadMax, edns, tcp };
+  } catch {
+    return null;
+  }
+}
+
+function questionEndOf(message: Buffer): number {
+  let at = HEADER_OCTETS;
+  for (let length = message[at]; length !== undefined && length > 0; length = message[at]) at += length + 1;
+  return at + 5;
+}
+
+function encodeReply(zone: Zone, asked: Asked, withoutSoa: boolean): Buffer {
+  const { rcode, answers, authorities } = zone.resolve(asked.question.name, asked.question.type);
+  const reply: Packet = {
+    type: "response",
+    id: 0,
+    flags: AUTHORITATIVE_ANSWER | 0x0180 | (rcode === "NXDOMAIN" ? 3 : 0),
+    questions: [asked.question],
+    answers: [...answers],
+    authorities: withoutSoa ? [] : [...authorities],
+    additionals: asked.edns ? [OPT] : [],
+  };
+  const encoded = encode(reply);
+  const fits = asked.tcp || encoded.length <= asked.payloadMax;
+  return fits ? encoded : Buffer.from(bareReply(asked, TRUNCATED, 0));
+}
+
+const OPT: Answer = {
+  type: "OPT",
+  name: ".",
+  udpPayloadSize: 1232,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+};
+
+/** Header and question only. */
+function bareReply({ message, questionEnd }: Asked, flags: number, rcode: number): Buffer {
+  const reply = Buffer.from(message.subarray(0, questionEnd));
+  reply[2] = RESPONSE | flags | 1;
+  reply[3] = 0x80 | rcode;
+  reply.fill(0, 6, HEADER_OCTETS);
+  return reply;
+}
+
+function referral({ message, question }: Asked): Buffer {
+  const { id = 0 } = decode(message);
+  return encode({
+    type: "response",
+    id,
+    questions: [question],
+    authorities: [{ type: "NS", name: ".", ttl: 300, class: "IN", data: "ns.elsewhere" }],
+  });
+}
+
+/** Sends, ahead of the truth, a reply that a careful client ignores; it denies that the name exists. */
+function tellLie(kind: FaultKind, asked: Asked, send: Send, sendFromElsewhere: Send): void {
+  const lie = bareReply(asked, 0, 3);
+  if (kind === "wrong-source") sendFromElsewhere(lie);
+  if (kind === "wrong-id") {
+    lie[0] = (lie[0] ?? 0) ^ 0xff;
+    send(lie);
+  }
+  if (kind === "wrong-question") {
+    lie[HEADER_OCTETS + 1] = (lie[HEADER_OCTETS + 1] ?? 0) ^ 0x01;
+    send(lie);
+  }
+  if (kind === "garbage") {
+    send(Uint8Array.from({ length: 64 }, (_, at) => (at * 89 + 41) & 0xff));
+    send(lie.subarray(0, 7));
+    send(new Uint8Array(0));
+  }
+}

@@ -1,0 +1,205 @@
+import { createAddressParser, localPartIn, mayBePadded, type ParsedAddress, trimmed } from "./address.ts";
+import { ESCAPED, marksIn, NOT_ASCII } from "./address-marks.ts";
+import type { DomainJudgement } from "./domain-verdict.ts";
+import type { EmailVerification } from "./email-verification.ts";
+import { gibberishScore, gibberishScoreIn } from "./gibberish.ts";
+import { type LocalVerdict, verdictOn } from "./local-verdict.ts";
+import { keyOfAddress, normalisationRuleOf, normalizedAddress } from "./normalisation.ts";
+import { type Provider, providerOf } from "./providers.ts";
+import { isRole, isRoleIn } from "./role.ts";
+import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
+import { fillFrame, frameOf, type VerificationFrame } from "./verification-frame.ts";
+
+/**
+ * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
+ * names, and is left out only where that is null.
+ */
+export type EmailJudge = (text: string, judgement: DomainJudgement | undefined) => EmailVerification;
+
+/** Refused domains that a judge's own parser remembers: few addresses have one. */
+const REFUSED_DOMAINS_MAX = 4_096;
+
+/** Creates a judge. What it and its parser remember of refused domains only saves time. */
+export function createEmailJudge(parser = createAddressParser(REFUSED_DOMAINS_MAX)): EmailJudge {
+  const meantBy = rememberedSuggestions();
+  return (text, judgement) =>
+    judgement === undefined
+      ? refusal(text, parser.parse(text), meantBy)
+      : resultOf(text, assess(text, 0, text, judgement), judgement);
+}
+
+/** Finds the domain that was meant by one that was refused. */
+type Suggestions = (domain: string) => string | null;
+
+const SUGGESTIONS_MAX = 20_000;
+
+/** Remembers what each domain comes to, and forgets all of them when full. */
+function rememberedSuggestions(): Suggestions {
+  const known = new Map<string, string | null>();
+  return (domain) => {
+    if (domain.length > DOMAIN_LENGTH_MAX) return null;
+    let meant = known.get(domain);
+    if (meant === undefined) {
+      meant = meantByRefused(domain);
+      if (known.size >= SUGGESTIONS_MAX) known.clear();
+      known.set(domain, meant);
+    }
+    return meant;
+  };
+}
+
+function meantByRefused(domain: string): string | null {
+  return suggestDomain(domain.toLowerCase(), "none");
+}
+
+/** What an address of a known domain comes to, beside what holds for all of them. */
+type Assessment = {
+  readonly role: boolean;
+  readonly gibberish: number;
+  readonly verdict: LocalVerdict;
+  readonly normalized: string;
+  /** Whether the text and all that is made of it stand in JSON as they are. */
+  readonly isPlain: boolean;
+};
+
+/** Judges the text that stands in another from a place on. */
+function assess(holder: string, from: number, text: string, judgement: DomainJudgement): Assessment {
+  if (!mayBePadded(holder, from, from + text.length)) return assessAddress(holder, from, text, judgement);
+  const address = trimmed(text);
+  return { ...assessAddress(address, 0, address, judgement), isPlain: false };
+}
+
+/** Of an ASCII address nothing is cut out: it is looked at where it stands. */
+function assessAddress(
+  holder: string,
+  from: number,
+  address: string,
+  judgement: DomainJudgement,
+): Assessment {
+  const at = holder.indexOf("@", from);
+  const localMarks = marksIn(holder, from, at);
+  const domainMarks = marksIn(holder, at + 1, from + address.length);
+  const isWide = (localMarks & NOT_ASCII) !== 0;
+  const local = isWide ? localPartIn(address) : holder;
+  const start = isWide ? 0 : from;
+  const end = isWide ? local.length : at;
+  const role = isRoleIn(local, start, end);
+  const gibberish = gibberishOf(local, start, end, judgement.provider);
+  return {
+    role,
+    gibberish,
+    verdict: verdictOn(judgement.verdicts, role, gibberish),
+    normalized: keyOfAddress(address, at - from, localMarks, domainMarks, judgement),
+    isPlain: ((localMarks | domainMarks) & (NOT_ASCII | ESCAPED)) === 0,
+  };
+}
+
+function resultOf(
+  text: string,
+  { role, gibberish, verdict, normalized }: Assessment,
+  judgement: DomainJudgement,
+): EmailVerification {
+  const { suggestion } = judgement;
+  return {
+    email: text,
+    status: verdict.status,
+    sub_status: verdict.sub_status,
+    score: verdict.score,
+    normalized,
+    has_mx: judgement.hasMx,
+    mx_hosts: judgement.mxHosts,
+    is_disposable: judgement.isDisposable,
+    is_role: role,
+    is_free_provider: judgement.isFreeProvider,
+    gibberish_score: gibberish,
+    did_you_mean: suggestion === null ? null : `${localPartIn(trimmed(text))}@${suggestion}`,
+    reasons: verdict.reasons,
+  };
+}
+
+/** A verification as it goes on the wire, with what is counted of it. */
+export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status"> & {
+  readonly json: string;
+};
+
+/**
+ * What `JSON.stringify` writes of the judge's result for the address that stands in a text from a place to another, in
+ * less time: by the frame of the verdict where there can be one.
+ */
+export function writeVerificationIn(
+  holder: string,
+  from: number,
+  end: number,
+  judgement: DomainJudgement,
+): WrittenVerification {
+  const text = holder.slice(from, end);
+  const assessment = assess(holder, from, text, judgement);
+  const { verdict, normalized, gibberish, isPlain } = assessment;
+  const { status, sub_status } = verdict;
+  const frame = isPlain && judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;
+  const json =
+    frame !== null
+      ? fillFrame(frame, text, normalized, gibberish)
+      : JSON.stringify(resultOf(text, assessment, judgement));
+  return { json, status, sub_status };
+}
+
+function frameFor(
+  text: string,
+  assessment: Assessment,
+  judgement: DomainJudgement,
+): VerificationFrame | null {
+  const { verdict } = assessment;
+  if (verdict.frame === "not_made_yet") verdict.frame = frameOf(resultOf(text, assessment, judgement));
+  return verdict.frame;
+}
+
+/** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */
+function gibberishOf(text: string, from: number, end: number, provider: Provider | undefined): number {
+  const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(from, end));
+  return isNumber ? 0 : gibberishScoreIn(text, from, end);
+}
+
+/** The result for an address that no look-up could save. */
+function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): EmailVerification {
+  if (address.ok) throw new Error("no judgement of the domain of an address to judge");
+  const { subStatus, reason, local, domain } = address;
+  const isReadable = subStatus !== "invalid_syntax" && local !== null && domain !== null;
+  const meant = local === null || domain === null ? null : meantBy(domain);
+  return {
+    email: text,
+    status: "undeliverable",
+    sub_status: subStatus,
+    score: 0,
+    normalized: isReadable
+      ? normalizedAddress(local, domain, normalisationRuleOf(providerOf(domain), []))
+      : "",
+    has_mx: false,
+    mx_hosts: [],
+    is_disposable: false,
+    is_role: isReadable && isRole(local),
+    is_free_provider: false,
+    gibberish_score: isReadable ? gibberishScore(local) : 0,
+    did_you_mean: meant === null ? null : `${local}@${meant}`,
+    reasons: meant === null ? [reason] : [reason, "possible_typo"],
+  };
+}
+
+/** The result where our own check broke: nothing is said about the address, and nothing is charged. */
+export function checkFailed(text: string): EmailVerification {
+  return {
+    email: text,
+    status: "unknown",
+    sub_status: "check_failed",
+    score: 20,
+    normalized: "",
+    has_mx: false,
+    mx_hosts: [],
+    is_disposable: false,
+    is_role: false,
+    is_free_provider: false,
+    gibberish_score: 0,
+    did_you_mean: null,
+    reasons: ["check_failed"],
+  };
+}

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "bun:test";
+import { createChunkJudge } from "../../src/batch/chunk-verifier.ts";
+import {
+  type BatchKind,
+  type FactsOnBoards,
+  type JudgeTask,
+  NO_DOMAIN,
+  NUMBERS_PER_PLACE,
+  PLACE_BYTES,
+  type SplitEvent,
+} from "../../src/batch/messages.ts";
+import { createFactsBoard } from "../../src/batch/shared-facts.ts";
+import { createSplitBatch } from "../../src/batch/split.ts";
+import { createJudgements } from "../../src/batch/verdict-cache.ts";
+import type { DocumentType } from "../../src/verification/documents/outcome.ts";
+import { DOCUMENT_TYPES } from "../../src/verification/documents/registry.ts";
+import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
+
+/** What is known of the domains of a batch, numbered in this order. */
+function known(...domains: readonly (readonly [domain: string, mail: DomainFacts["mail"]])[]): FactsOnBoards {
+  const factsBoard = createFactsBoard();
+  const places = new SharedArrayBuffer((domains.length + 1) * PLACE_BYTES);
+  const boards = domains.map(([domain, mail], number) => {
+    const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
+    const { board, key, start, end } = factsBoard.place({ json: JSON.stringify(facts), judgement: null });
+    new Float64Array(places).set([key, start, end], number * NUMBERS_PER_PLACE);
+    return board;
+  });
+  return { boards, places };
+}
+
+const EXCHANGE: DomainFacts["mail"] = {
+  state: "mx",
+  hosts: ["mx.good.com"],
+  targets: "public",
+  cname: false,
+  partlyDead: false,
+  nullMixed: false,
+};
+
+function task(kind: BatchKind, items: readonly unknown[], more: Partial<JudgeTask> = {}): JudgeTask {
+  const written = { items: JSON.stringify(items), count: items.length };
+  const base = { kind, ...written, repeats: [], domainNumbers: null, facts: null };
+  return { ...base, country: null, separator: ",", continues: false, ...more };
+}
+
+async function vectorsOf(type: DocumentType): Promise<(readonly [DocumentType, string])[]> {
+  const files = ["valid", "invalid"].map((kind) =>
+    Bun.file(`${import.meta.dir}/../vectors/documents/${type}.${kind}.txt`).text(),
+  );
+  const lines = (await Promise.all(files)).flatMap((text) => text.split("\n").slice(0, 40));
+  return lines
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => [type, line.split("\t")[0] ?? ""]);
+}
+
+const results = (bytes: Uint8Array) => JSON.parse(`[${new TextDecoder().decode(bytes).replace(/^,/, "")}]`);
+
+describe("a chunk", () => {
+  test("is judged in order, counted, and charged but for repeats and our own failures", () => {
+    const { judge } = createChunkJudge();
+    const outcome = judge(
+      task("email", ["ann@good.com", "bob@late.com", "ann@good.com", "no address"], {
+        domainNumbers: Uint32Array.of(0, 1, 0, NO_DOMAIN),
+        facts: known(["good.com", EXCHANGE], ["late.com", { state: "timeout" }]),
+        repeats: [2],
+      }),
+    );
+    expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
+      "accepts_mail",
+      "dns_timeout",
+      "accepts_mail",
+      "invalid_syntax",
+    ]);
+    expect(outcome.counts).toEqual({ deliverable: 2, unknown: 1, undeliverable: 1 });
+    expect(outcome.chargeable).toBe(2);
+  });
+
+  test("that continues a reply begins with the separator", () => {
+    const { judge } = createChunkJudge();
+    const { bytes } = judge(task("phone", ["+5511987654321"], { separator: "\n", continues: true }));
+    expect(new TextDecoder().decode(bytes)).toStartWith('\n{"phone":"+5511987654321"');
+  });
+
+  test("has the same results by lines as in a list, whatever stands in them", async () => {
+    const { judge } = createChunkJudge();
+    const hostile = ['a},{"email":"b', '"},{"', "},{", '\\"},{\\"', "a\nb@c.com", "\u2028"];
+    const documents = await Promise.all(DOCUMENT_TYPES.map(vectorsOf));
+    const items = {
+      email: [...hostile, "ann@gmial.con", "x@y"],
+      phone: [...hostile, "+5511987654321", "+39 06 6982"],
+      identity: documents.flat().flatMap(([type, value]) => [[type, value] as const, [null, value] as const]),
+    };
+    for (const kind of ["email", "phone", "identity"] as const) {
+      const one = task(kind, items[kind], { domainNumbers: new Uint32Array(1000).fill(NO_DOMAIN) });
+      const list = new TextDecoder().decode(judge(one).bytes);
+      const lines = new TextDecoder().decode(judge({ ...one, separator: "\n" }).bytes).split("\n");
+      expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(`[${list}]`));
+      expect(lines.length).toBe(items[kind].length);
+    }
+  });
+
+  test("that broke its threads has every item answered check_failed, and none charged", () => {
+    const { failed } = createChunkJudge();
+    const chunks = [
+      task("email", ["ann@good.com"]),
+      task("phone", ["+5511987654321"]),
+      task("identity", [
+        ["iban", "DE89370400440532013000"],
+        [null, "4242424242424242"],
+      ]),
+    ];
+    for (const chunk of chunks) {
+      const outcome = failed(chunk);
+      const text = new TextDecoder().decode(outcome.bytes);
+      expect(outcome.chargeable).toBe(0);
+      expect(text).toContain("check_failed");
+      expect(text).not.toContain("4242424242424242");
+    }
+  });
+
+  test("an item whose facts are missing fails by itself, and its neighbours do not", () => {
+    const { judge } = createChunkJudge();
+    const outcome = judge(
+      task("email", ["ann@good.com", "bob@unknown.com"], {
+        domainNumbers: Uint32Array.of(0, 1),
+        facts: known(["good.com", EXCHANGE]),
+      }),
+    );
+    expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
+      "accepts_mail",
+      "check_failed",
+    ]);
+    expect(outcome.chargeable).toBe(1);
+  });
+});
+
+describe("judgements of domains", () => {
+  test("are those of the domain that is asked for, also where there are more than are remembered", () => {
+    const names = Array.from({ length: 50 }, (_, n) => `d${n}.com`);
+    const facts = known(...names.map((name) => [name, EXCHANGE] as const));
+    const domainNumbers = Uint32Array.from(names, (_, number) => number);
+    const judgementAt = createJudgements(8)({ facts, domainNumbers });
+    for (let round = 0; round < 3; round += 1) {
+      expect(names.map((_, position) => judgementAt(position)?.domain)).toEqual(names);
+    }
+    expect(judgementAt(49)).toBe(judgementAt(49));
+    expect(judgementAt(50)).toBeUndefined();
+  });
+});
+
+describe("a body cut into chunks", () => {
+  const cut = (emails: readonly string[], chunkItems: number, chunkItemsMax = chunkItems) => {
+    const body = new TextEncoder().encode(JSON.stringify({ emails }));
+    const told: SplitEvent[] = [];
+    const task = {
+      kind: "email",
+      form: "json",
+      body,
+      itemsMax: 100,
+      chunkItemsMin: chunkItems,
+      chunkItemsMax,
+    } as const;
+    const outcome = createSplitBatch()(task, (event) => told.push(event));
+    if (!outcome.ok) throw new Error(outcome.message);
+    const [first, ...rest] = told;
+    const groups = rest.map((event) => ("chunks" in event ? event.chunks : []));
+    return { first, distinct: outcome.distinct, groups, chunks: groups.flat() };
+  };
+
+  test("has larger chunks the more it holds, between the least and the most", () => {
+    const sizes = [1, 40, 60, 75, 90, 100].map((count) => {
+      const emails = Array.from({ length: count }, (_, n) => `user${n}@x.com`);
+      const { first, chunks } = cut(emails, 2, 3);
+      expect(first).toMatchObject({ head: { count, chunkCount: chunks.length } });
+      expect(chunks.flatMap(({ items }) => JSON.parse(items))).toEqual(emails);
+      return Math.max(...chunks.map((chunk) => chunk.count));
+    });
+    expect(sizes).toEqual([1, 2, 3, 3, 3, 3]);
+  });
+
+  test("keeps order, counts the distinct items, and marks repeats over the borders of chunks", () => {
+    const { first, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
+    expect(first).toEqual({ head: { count: 5, chunkCount: 3, options: {} } });
+    expect(distinct).toBe(3);
+    expect(chunks.map(({ items }) => JSON.parse(items))).toEqual([
+      ["a@x.com", "b@y.com"],
+      ["a@x.com", "c@x.com"],
+      ["b@y.com"],
+    ]);
+    expect(chunks.map(({ repeats }) => repeats)).toEqual([[], [0], [0]]);
+    expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
+  });
+
+  test("is told in groups that grow, so that the first are told soon and the last in few messages", () => {
+    const { groups } = cut(
+      Array.from({ length: 20 }, (_, n) => `a${n}@x.com`),
+      1,
+    );
+    expect(groups.map(({ length }) => length)).toEqual([2, 4, 8, 6]);
+  });
+
+  test("numbers the domains as the DNS is asked for them, each once, and none that needs no look-up", () => {
+    const emails = ["a@X.com", "b@x.COM", "c@bücher.de", "d@no..dots", "e@f.invalid", "f@x.com", "g@y.com"];
+    const { chunks } = cut(emails, 5);
+    expect(chunks.map(({ newDomains }) => newDomains)).toEqual(["x.com\nxn--bcher-kva.de", "y.com"]);
+    expect(chunks.map(({ domainNumbers }) => domainNumbers)).toEqual([
+      Uint32Array.of(0, 0, 1, NO_DOMAIN, NO_DOMAIN),
+      Uint32Array.of(0, 2),
+    ]);
+  });
+});

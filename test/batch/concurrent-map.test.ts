@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { begun, inGroups, inOrder } from "../../src/batch/concurrent-map.ts";
+
+const collect = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+/** Work that ends when the test says so. */
+function heldWork() {
+  const held = new Map<number, () => void>();
+  return {
+    started: () => held.size,
+    end: (item: number) => held.get(item)?.(),
+    work: (item: number) =>
+      new Promise<number>((resolve) => {
+        held.set(item, () => resolve(item * 10));
+      }),
+  };
+}
+
+describe("in order", () => {
+  test("results come in the order of the items, whatever ends first", async () => {
+    const { work, end } = heldWork();
+    const results = collect(inOrder([1, 2, 3], 3, work));
+    await new Promise(setImmediate);
+    for (const item of [3, 1, 2]) end(item);
+    expect(await results).toEqual([10, 20, 30]);
+  });
+
+  test("no more than the window is under way, and a reader that stops ends the work", async () => {
+    const { work, end, started } = heldWork();
+    const results = inOrder([1, 2, 3, 4, 5, 6], 2, work);
+    const first = results.next();
+    await new Promise(setImmediate);
+    expect(started()).toBe(2);
+    end(1);
+    expect((await first).value).toBe(10);
+    expect(started()).toBe(2);
+    await results.return();
+    expect(started()).toBe(2);
+  });
+
+  test("a window that narrows is kept to once what was begun before has been taken", async () => {
+    const { work, end, started } = heldWork();
+    let windowMax = 4;
+    const results = inOrder([1, 2, 3, 4, 5, 6], () => windowMax, work);
+    const first = results.next();
+    await new Promise(setImmediate);
+    expect(started()).toBe(4);
+    windowMax = 2;
+    for (const item of [1, 2, 3]) end(item);
+    expect((await first).value).toBe(10);
+    expect((await results.next()).value).toBe(20);
+    expect((await results.next()).value).toBe(30);
+    expect(started()).toBe(4);
+    const fourth = results.next();
+    await new Promise(setImmediate);
+    expect(started()).toBe(5);
+    end(4);
+    expect((await fourth).value).toBe(40);
+    await results.return();
+  });
+
+  test("what is begun is under way before anyone asks, and comes whole and in order", async () => {
+    const { work, end, started } = heldWork();
+    const results = begun(inOrder([1, 2, 3], 2, work));
+    await new Promise(setImmediate);
+    expect(started()).toBe(2);
+    const all = collect(results);
+    for (const item of [1, 2, 3]) {
+      end(item);
+      await new Promise(setImmediate);
+    }
+    expect(await all).toEqual([10, 20, 30]);
+  });
+
+  test("what is begun and fails is thrown to whoever asks, and to nobody else", async () => {
+    const results = begun(inOrder([1], 1, () => Promise.reject(new Error("one"))));
+    await new Promise(setImmediate);
+    await expect(results.next()).rejects.toThrow("one");
+  });
+
+  test("what fails is thrown at its place, after what came before it", async () => {
+    const results = inOrder([1, 2, 3], 3, async (item) => {
+      if (item === 2) throw new Error("two");
+      return item;
+    });
+    expect((await results.next()).value).toBe(1);
+    expect(results.next()).rejects.toThrow("two");
+  });
+});
+
+describe("in groups", () => {
+  const source = async function* (count: number) {
+    for (let n = 1; n <= count; n += 1) yield n;
+  };
+
+  test.each([
+    [0, []],
+    [1, [[1]]],
+    [3, [[1], [2, 3]]],
+    [6, [[1], [2, 3, 4], [5, 6]]],
+  ])("%i items: the first alone, the others by three", async (count, groups) => {
+    expect(await collect(inGroups(source(count), 3))).toEqual(groups);
+  });
+});

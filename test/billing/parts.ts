@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { type RandomBytes, systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { createKeyRing } from "../../src/accounts/key-ring.ts";
+import { createBilling } from "../../src/billing/billing.ts";
+import { createIdempotency } from "../../src/billing/idempotency.ts";
+import { createMeter } from "../../src/billing/meter.ts";
+import { DEFAULT_PLANS, type PlanCatalogue, type PlanName } from "../../src/billing/plans.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { openStore } from "../../src/store/open.ts";
+
+/** A clock that stands still until it is told to move. */
+export type HandClock = Clock & {
+  readonly advance: (ms: number) => void;
+  /** Sets the time of day, as an operator would; durations do not notice. */
+  readonly set: (at: number | string) => void;
+};
+
+export function handClock(at = "2026-11-20T12:00:00Z"): HandClock {
+  let now = Date.parse(at);
+  let monotonic = 1_000_000;
+  return {
+    now: () => now,
+    monotonic: () => monotonic,
+    advance: (ms) => {
+      now += ms;
+      monotonic += ms;
+    },
+    set: (to) => {
+      now = typeof to === "string" ? Date.parse(to) : to;
+    },
+  };
+}
+
+export type Parts = ReturnType<typeof openParts>;
+
+/** Store, meter and accounts over a directory, or over memory without one. */
+export function openParts(options: {
+  clock: HandClock;
+  dataDir?: string;
+  plans?: PlanCatalogue;
+  randomBytes?: RandomBytes;
+}) {
+  const { clock, dataDir, plans = DEFAULT_PLANS, randomBytes = systemRandomBytes } = options;
+  const store = openStore(dataDir === undefined ? { path: ":memory:", clock } : { dataDir, clock });
+  const keyRing = createKeyRing({ store, plans, clock });
+  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
+  const billing = createBilling({ store, meter, clock });
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock, randomBytes });
+  const directory = dataDir === undefined ? null : join(dataDir, "idempotency");
+  const idempotency = createIdempotency({ store, directory, clock });
+  return { clock, plans, store, keyRing, meter, billing, accounts, idempotency };
+}
+
+let signups = 0;
+
+/** A new account; its mailbox is one of its own unless given. */
+export function signUp(parts: Parts, plan: PlanName = "free", email?: string) {
+  signups += 1;
+  const address = email ?? `user${signups}@example.com`;
+  return parts.accounts.signup({
+    email: address,
+    normalized: address,
+    name: null,
+    company: null,
+    country: null,
+    plan,
+    referralCode: null,
+  });
+}
+
+/** One call, from the reservation to the disk. */
+export async function charge(parts: Parts, accountId: string, units: number, endpoint = "/v1/email/verify") {
+  const reservation = parts.meter.reserve({ accountId }, units);
+  try {
+    await reservation.record({ endpoint, units });
+  } finally {
+    reservation.release();
+  }
+}
+
+/** A directory that is gone after the callback. */
+export async function withDirectory<T>(use: (path: string) => T | Promise<T>): Promise<T> {
+  const path = mkdtempSync(join(tmpdir(), "assay-test-"));
+  try {
+    return await use(path);
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}

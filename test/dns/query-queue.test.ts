@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createTurns } from "../../src/dns/query-queue.ts";
+
+test("whatever comes and goes, all bounds hold and all start in the order they came", () => {
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.constant("enter" as const) },
+    { weight: 2, arbitrary: fc.record({ leave: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ fallBehind: fc.nat() }) },
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const started: number[] = [];
+      const accepted: number[] = [];
+      const turns = createTurns<number>({
+        inFlightMax: 3,
+        lateMax: 2,
+        waitingMax: 5,
+        start: (item) => started.push(item),
+      });
+      let next = 0;
+      for (const move of steps) {
+        const underWay = turns.underWay();
+        if (move === "enter") {
+          if (turns.enter(next)) accepted.push(next);
+          next++;
+        } else if ("leave" in move) {
+          const item = underWay[move.leave % Math.max(1, underWay.length)];
+          expect(turns.leave(item ?? -1)).toBe(item !== undefined);
+        } else turns.fallBehind(underWay[move.fallBehind % Math.max(1, underWay.length)] ?? -1);
+        const { inFlight, late, waiting } = turns.counts();
+        expect(inFlight <= 3 && late <= 2 && waiting <= 5).toBe(true);
+        expect(waiting === 0 || inFlight === 3).toBe(true);
+        expect(started).toEqual(accepted.slice(0, started.length));
+        expect(started.length + waiting).toBe(accepted.length);
+      }
+    }),
+  );
+});
+
+test("a hundred thousand that wait each get their turn", () => {
+  let started = 0;
+  const turns = createTurns<number>({
+    inFlightMax: 10,
+    lateMax: 0,
+    waitingMax: 100_000,
+    start: () => {
+      started++;
+    },
+  });
+  for (let item = 0; item < 100_000; item++) turns.enter(item);
+  for (let item = 0; item < 100_000; item++) turns.leave(item);
+  expect(started).toBe(100_000);
+  expect(turns.counts()).toEqual({ inFlight: 0, late: 0, waiting: 0 });
+});

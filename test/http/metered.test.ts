@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import type { Server } from "bun";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { createKeyRing } from "../../src/accounts/key-ring.ts";
+import { createIdempotency } from "../../src/billing/idempotency.ts";
+import { createMeter } from "../../src/billing/meter.ts";
+import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
+import { createRateLimiter } from "../../src/billing/rate-limiter.ts";
+import { createGuard } from "../../src/http/auth.ts";
+import { createBoundary, IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
+import { createIdempotent } from "../../src/http/idempotent.ts";
+import { createCharged } from "../../src/http/metered.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openStore } from "../../src/store/open.ts";
+
+const clock = systemClock;
+const plans = DEFAULT_PLANS;
+
+type Result = { reason: string | null };
+
+/** A paid route over real parts whose check does as it is told. */
+function openRoute(work: () => Result | Promise<Result>) {
+  const store = openStore({ path: ":memory:", clock });
+  const keyRing = createKeyRing({ store, plans, clock });
+  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock, randomBytes: systemRandomBytes });
+  const limiter = createRateLimiter({ clock, entriesMax: 10 });
+  const guard = createGuard({ keyRing, meter, accountLimiter: limiter, addressLimiter: limiter });
+  const idempotent = createIdempotent(createIdempotency({ store, directory: null, clock }));
+  const bugs: unknown[] = [];
+  const silences: number[] = [];
+  const server = { timeout: (_: Request, seconds: number) => silences.push(seconds) };
+  const boundary = createBoundary({
+    clock,
+    newRequestId: () => "req_1",
+    trustProxy: false,
+    server: () => server as unknown as Server<unknown>,
+    draining: () => false,
+    stamp: guard.stamp,
+    report: () => undefined,
+    reportBug: (_, error) => bugs.push(error),
+    refusalOf: () => undefined,
+  });
+  const charged = createCharged({ guard, meter, idempotent, bodyBytesMax: 1000 });
+  const check = charged({
+    route: "/check",
+    fromQuery: () => null,
+    fromBody: () => null,
+    units: () => 1,
+    work,
+    failed: () => ({ reason: "check_failed" }),
+    isCharged: ({ reason }) => reason !== "check_failed",
+    write: JSON.stringify,
+  });
+  const signup = { normalized: "a@b.co", name: null, company: null, country: null, referralCode: null };
+  const { apiKey, accountId } = accounts.signup({ ...signup, email: "a@b.co", plan: "free" });
+  const request = new Request("http://localhost/check", { headers: { Authorization: `Bearer ${apiKey}` } });
+  return {
+    bugs,
+    silences,
+    call: () => boundary.route<Response>("/check", check.get)({ request }),
+    units: () => accounts.view(accountId).usage.units,
+  };
+}
+
+test("a check is charged by the time it is answered", async () => {
+  const route = openRoute(() => ({ reason: null }));
+  const reply = await route.call();
+  expect(await reply.json()).toEqual({ reason: null });
+  expect(reply.headers.get("x-units-charged")).toBe("1");
+  expect(route.units()).toBe(1);
+});
+
+test("a check that breaks is answered as failed, logged as a bug, and costs nothing", async () => {
+  const route = openRoute(() => {
+    throw new TypeError("a bug");
+  });
+  const reply = await route.call();
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toEqual({ reason: "check_failed" });
+  expect(reply.headers.get("x-units-charged")).toBe("0");
+  expect(route.units()).toBe(0);
+  expect(route.bugs).toHaveLength(1);
+});
+
+test("while a check looks something up, its connection may be silent for as long as that takes", async () => {
+  const route = openRoute(async () => ({ reason: null }));
+  expect((await route.call()).status).toBe(200);
+  expect(route.silences).toEqual([0, IDLE_TIMEOUT_SECONDS]);
+});

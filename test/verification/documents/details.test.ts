@@ -1,0 +1,284 @@
+import { describe, expect, test } from "bun:test";
+import { ibanCountries } from "../../../src/verification/documents/iban-country.ts";
+import type { DocumentType, Outcome } from "../../../src/verification/documents/outcome.ts";
+import { documents } from "../../../src/verification/documents/registry.ts";
+import { vatRules } from "../../../src/verification/documents/vat.ts";
+import { readDocumentVectors } from "../../support/documents-vectors.ts";
+
+function judge<T extends DocumentType>(type: T, value: string): Outcome<T> {
+  return documents[type].validate(value);
+}
+
+describe("cpf", () => {
+  test("tells the fiscal region and the check digits it expects", () => {
+    expect(judge("cpf", "529.982.247-26")).toMatchObject({
+      reason: "checksum",
+      message: "The check digits are 26 and should be 25.",
+      formatted: "529.982.247-26",
+      country: "BR",
+      strength: "two_check_digits",
+      details: { region: "ES, RJ", expected_check_digits: "25" },
+    });
+    expect(judge("cpf", "111.444.777-35").details.region).toBe("ES, RJ");
+    expect(judge("cpf", "12345").details).toEqual({ region: null, expected_check_digits: null });
+  });
+
+  test("warns of everybody's example", () => {
+    expect(judge("cpf", "123.456.789-09").warnings).toEqual(["test_number"]);
+  });
+});
+
+describe("cnpj", () => {
+  test("tells root and branch, with letters in either case", () => {
+    expect(judge("cnpj", "12.abc.345/01de-35")).toMatchObject({
+      normalized: "12ABC34501DE35",
+      formatted: "12.ABC.345/01DE-35",
+      details: { root: "12ABC345", branch: "01DE", alphanumeric: true, expected_check_digits: "35" },
+    });
+    expect(judge("cnpj", "11222333000181").details).toEqual({
+      root: "11222333",
+      branch: "0001",
+      alphanumeric: false,
+      expected_check_digits: "81",
+    });
+  });
+});
+
+describe("iban", () => {
+  test("knows the 89 countries of the registry, each by its example, and 42 that take part in SEPA", async () => {
+    const countries = ibanCountries.map(({ code }) => code);
+    expect(countries).toHaveLength(89);
+    const examples = (await readDocumentVectors("iban.valid.txt")).slice(0, 89).map(([value = ""]) => value);
+    expect(examples.map((value) => value.slice(0, 2)).sort()).toEqual(countries.toSorted());
+    // The United Kingdom's place in SEPA is counted once, Gibraltar has a code of its own.
+    expect(ibanCountries.filter(({ sepa }) => sepa)).toHaveLength(42);
+  });
+
+  test("tells its parts", () => {
+    expect(judge("iban", "gb29 nwbk 6016 1331 9268 19")).toMatchObject({
+      normalized: "GB29NWBK60161331926819",
+      formatted: "GB29 NWBK 6016 1331 9268 19",
+      country: "GB",
+      strength: "mod97",
+      data_version: "SWIFT IBAN registry 101 (2026-01)",
+      details: {
+        check_digits: "29",
+        expected_check_digits: "29",
+        bban: "NWBK60161331926819",
+        bank_code: "NWBK",
+        branch_code: "601613",
+        account_number: "31926819",
+        national_check: "not_checked",
+        sepa: true,
+      },
+    });
+  });
+
+  test.each([
+    ["ES9121000418450200051332", "2100", "0418", "0200051332", "pass"],
+    ["FR1420041010050500013M02606", "20041", "01005", "0500013M026", "pass"],
+    ["IT60X0542811101000000123456", "05428", "11101", "000000123456", "pass"],
+    ["PL61109010140000071219812874", null, "10901014", "0000071219812874", "pass"],
+    ["BR1800360305000010009795493C1", "00360305", "00001", "0009795493", "not_checked"],
+    ["JO94CBJO0010000000000131000302", "CBJO", "0010", "000000000131000302", "not_checked"],
+    ["DE89370400440532013000", "37040044", null, "0532013000", "not_checked"],
+    ["BE68539007547034", "539", null, "0075470", "pass"],
+  ])("takes %s apart", (value, bank_code, branch_code, account_number, national_check) => {
+    expect(judge("iban", value).details).toMatchObject({
+      bank_code,
+      branch_code,
+      account_number,
+      national_check: national_check as "pass",
+    });
+  });
+
+  test("tells the check digits it expects, and a territory its country", () => {
+    expect(judge("iban", "DE88370400440532013000")).toMatchObject({
+      reason: "checksum",
+      message: "The check digits are 88 and should be 89.",
+      details: { check_digits: "88", expected_check_digits: "89" },
+    });
+    expect(judge("iban", "RE1420041010050500013M02606")).toMatchObject({
+      reason: "component",
+      country: null,
+    });
+    expect(judge("iban", "RE1420041010050500013M02606").message).toContain("under FR");
+  });
+
+  test("tells of national check digits that fail", () => {
+    expect(judge("iban", "NO6686011117948")).toMatchObject({
+      valid: false,
+      reason: "component",
+      details: { national_check: "fail", expected_check_digits: "66" },
+    });
+  });
+
+  test("tells no more of a number of wrong length than its check digits", () => {
+    const { details, country } = judge("iban", "DE8937040044053201300");
+    expect([country, details.check_digits, details.sepa]).toEqual(["DE", "89", true]);
+    expect([details.expected_check_digits, details.bban, details.bank_code]).toEqual([null, null, null]);
+    expect(judge("iban", "DZ580002100001113000000570").details.check_digits).toBe("58");
+    expect(judge("iban", "DE8X").details.check_digits).toBeNull();
+  });
+
+  test("points out QR-IBANs", () => {
+    expect(judge("iban", "CH4431999123000889012").warnings).toEqual(["qr_iban"]);
+    expect(judge("iban", "CH9300762011623852957").warnings).toEqual([]);
+  });
+});
+
+describe("vat", () => {
+  test("knows the 27 members, Northern Ireland, their neighbours and some beyond", () => {
+    const members = "AT BE BG CY CZ DE DK EE EL ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK";
+    const others = "AU BR CHE EU GB IM IN IS MX NO RS RU TR XI";
+    expect(vatRules.map(({ prefix }) => prefix).sort()).toEqual(`${members} ${others}`.split(" ").sort());
+  });
+
+  test("answers Greece as EL with its ISO country, however it was written", () => {
+    for (const value of ["EL094259216", "gr 094.259.216"]) {
+      expect(judge("vat", value)).toMatchObject({
+        valid: true,
+        normalized: "EL094259216",
+        country: "GR",
+        details: { prefix: "EL", number: "094259216" },
+      });
+    }
+  });
+
+  test("keeps suffixes out of the number", () => {
+    expect(judge("vat", "che107787577iva")).toMatchObject({
+      normalized: "CHE107787577IVA",
+      formatted: "CHE-107.787.577 IVA",
+      country: "CH",
+      details: { prefix: "CHE", number: "107787577" },
+    });
+    expect(judge("vat", "NO 974 760 673 MVA").details).toEqual({ prefix: "NO", number: "974760673" });
+  });
+
+  test("brings withdrawn lengths to the present one, with a warning", () => {
+    expect(judge("vat", "BE403019261")).toMatchObject({
+      valid: true,
+      normalized: "BE0403019261",
+      warnings: ["legacy_length"],
+    });
+  });
+
+  test("gives Northern Ireland its country and the One Stop Shop none", () => {
+    expect(judge("vat", "XI110305878").country).toBe("GB");
+    expect(judge("vat", "EU372022452")).toMatchObject({ valid: true, country: null, strength: "format" });
+  });
+
+  test("says format where a number has no check digit to look at", () => {
+    expect(judge("vat", "GB980780684").strength).toBe("two_check_digits");
+    for (const value of ["GBGD001", "XIHA500", "LV16117519997", "LV32000000000", "IS00621"]) {
+      expect(judge("vat", value)).toMatchObject({ valid: true, strength: "format" });
+    }
+    expect(judge("vat", "LV40003521600").strength).toBe("check_digit");
+    expect(judge("vat", "RU500100732259").strength).toBe("two_check_digits");
+  });
+
+  test("warns of an RFC that does not obey its check digit, for authorities have issued such", () => {
+    expect(judge("vat", "MXGODE561231GR8").warnings).toEqual([]);
+    expect(judge("vat", "MXGODE561231GR9")).toMatchObject({
+      valid: true,
+      warnings: ["check_digit_mismatch"],
+    });
+    expect(judge("vat", "MXÑAÑ561231GR8").normalized).toBe("MXÑAÑ561231GR8");
+  });
+});
+
+describe("card", () => {
+  test("tells brand, issuer number and length", () => {
+    expect(judge("card", "3782 822463 10005")).toMatchObject({
+      value: "378282*****0005",
+      normalized: "378282*****0005",
+      formatted: "378282*****0005",
+      warnings: ["test_number"],
+      details: { brand: "american-express", iin: "378282", last4: "0005", length: 15, cvv_length: 4 },
+    });
+  });
+
+  test("takes an unknown brand with a warning, and legacy lengths too", () => {
+    expect(judge("card", "9999999999999995")).toMatchObject({ valid: true, warnings: ["unknown_issuer"] });
+    expect(judge("card", "9999999999999995").details.brand).toBeNull();
+    expect(judge("card", "4222222222222").warnings).toEqual(["legacy_length", "test_number"]);
+    expect(judge("card", "180000000000002").warnings).toEqual(["legacy_length"]);
+  });
+
+  test("tells the digit it expects", () => {
+    expect(judge("card", "4242424242424241").message).toBe("The check digit is 1 and should be 2.");
+  });
+});
+
+describe("isbn", () => {
+  test("gives both lengths, hyphens and the group, from either", () => {
+    const details = {
+      isbn10: "316148410X",
+      isbn13: "9783161484100",
+      hyphenated10: "3-16-148410-X",
+      hyphenated13: "978-3-16-148410-0",
+      group: "978-3",
+      group_name: "German language",
+    };
+    expect(judge("isbn", "316148410x")).toMatchObject({
+      normalized: "316148410X",
+      formatted: "3-16-148410-X",
+      details,
+    });
+    expect(judge("isbn", "9783161484100")).toMatchObject({ formatted: "978-3-16-148410-0", details });
+    expect(judge("isbn", "9783161484100").data_version).toMatch(/^ISBN RangeMessage 20\d\d-\d\d-\d\d /);
+  });
+
+  test("has no ten digits for 979", () => {
+    expect(judge("isbn", "979-10-90636-07-1").details).toMatchObject({
+      isbn10: null,
+      hyphenated10: null,
+      group: "979-10",
+      group_name: "France",
+    });
+  });
+
+  test("warns where the registrant's range is not assigned, for ranges are opened every month", () => {
+    expect(judge("isbn", "9786500000009")).toMatchObject({ reason: null });
+    const unassigned = judge("isbn", "9789999999991");
+    expect([unassigned.valid, unassigned.details.group]).toEqual([false, null]);
+  });
+});
+
+describe("ean13", () => {
+  test.each([
+    ["5901234123457", "590", "PL", "product", []],
+    ["2012345678903", "201", null, "restricted", ["restricted_prefix"]],
+    ["0412345678903", "041", null, "restricted", ["restricted_prefix"]],
+    ["9771144875007", "977", "ISSN", "issn", []],
+    ["9780306406157", "978", "ISBN", "isbn", []],
+    ["9790260000438", "979", "ISMN", "ismn", []],
+    ["9812345678902", "981", null, "coupon", []],
+    ["9802345678903", "980", null, "refund", []],
+    ["1412345678902", "141", null, "product", ["unknown_issuer"]],
+    ["9521234543213", "952", "GS1", "product", ["test_number"]],
+    ["0012345678905", "001", "US", "product", []],
+  ] as const)("classes %s", (value, gs1_prefix, issuer, kind, warnings) => {
+    const result = judge("ean13", value);
+    expect(result.reason).toBeNull();
+    expect(result.details).toEqual({ gs1_prefix, issuer, class: kind });
+    expect([...result.warnings]).toEqual([...warnings]);
+  });
+});
+
+describe("ein", () => {
+  test("tells the campus, every one of them, and that nothing but the format was checked", () => {
+    expect(judge("ein", "46-1234567")).toMatchObject({
+      normalized: "461234567",
+      formatted: "46-1234567",
+      country: "US",
+      strength: "format",
+      details: { prefix: "46", campus: ["Internet", "Philadelphia"] },
+    });
+    expect(judge("ein", "07-1234567")).toMatchObject({
+      reason: "component",
+      details: { prefix: "07", campus: [] },
+    });
+    expect(judge("ein", "12-345678").details).toEqual({ prefix: null, campus: null });
+  });
+});

@@ -1,0 +1,343 @@
+import { describe, expect, test } from "bun:test";
+import cardValidator from "card-validator";
+import { cnpj, cpf } from "cpf-cnpj-validator";
+import fc from "fast-check";
+import { isValidIBAN } from "ibantools";
+import isbn3 from "isbn3";
+import { checkVAT, countries } from "jsvat-next";
+import validator from "validator";
+import { ibanCountries } from "../../../src/verification/documents/iban-country.ts";
+import type { DocumentType, IdentityResult } from "../../../src/verification/documents/outcome.ts";
+import { documents, validateDocument } from "../../../src/verification/documents/registry.ts";
+import { vatRules } from "../../../src/verification/documents/vat.ts";
+import {
+  alphanumerics,
+  bbanOf,
+  changedDigit,
+  digits,
+  ibanOf,
+  withBrazilianDigits,
+  withGs1Digit,
+  withIsbn10Digit,
+  withLuhnDigit,
+} from "../../support/documents-generators.ts";
+import { expectAgreement } from "../../support/documents-oracle.ts";
+
+/** The same values in every run, so that known disagreements are met again. */
+function sample(values: fc.Arbitrary<string>, count: number): string[] {
+  return fc.sample(values, { numRuns: count, seed: 7 });
+}
+
+function judged(type: DocumentType): (value: string) => IdentityResult {
+  return (value) => validateDocument(type, value);
+}
+
+const jsvatCountries = Object.values(countries);
+const country = (value: string) => value.slice(0, 2);
+const body = (value: string) => value.slice(2);
+const isValid = (_: string, ours: IdentityResult) => ours.valid;
+
+describe("cpf and cnpj", () => {
+  const cpfs = [
+    ...sample(
+      digits(9).map((payload) => withBrazilianDigits(payload, 12)),
+      2_000,
+    ),
+    ...sample(digits(11), 2_000),
+  ];
+  const numericCnpjs = sample(
+    digits(12).map((payload) => withBrazilianDigits(payload, 9)),
+    1_000,
+  );
+  const cnpjs = [
+    ...numericCnpjs,
+    ...sample(
+      alphanumerics(12).map((payload) => withBrazilianDigits(payload, 9)),
+      1_000,
+    ),
+    ...numericCnpjs.flatMap((number) => sample(changedDigit(number), 1)),
+    ...sample(alphanumerics(14), 500),
+  ];
+
+  test("agree with cpf-cnpj-validator", () => {
+    expectAgreement(cpfs, judged("cpf"), (value) => cpf.isValid(value), []);
+    expectAgreement(cnpjs, judged("cnpj"), (value) => cnpj.isValid(value), []);
+  });
+
+  test("agree with validator", () => {
+    expectAgreement(cpfs, judged("cpf"), (value) => validator.isTaxID(value, "pt-BR"), []);
+    expectAgreement(cnpjs, judged("cnpj"), (value) => validator.isTaxID(value, "pt-BR"), []);
+  });
+
+  test("differ from cpf-cnpj-validator on everybody's example, which is arithmetically right", () => {
+    expectAgreement(["12345678909"], judged("cpf"), (value) => cpf.isValid(value), [
+      { why: "the library keeps a list of numbers it refuses; we warn", covers: isValid },
+    ]);
+  });
+});
+
+describe("iban", () => {
+  const valid = ibanCountries.flatMap(({ code, structure }) =>
+    sample(
+      bbanOf(structure.slice(5)).map((bban) => ibanOf(code, bban)),
+      30,
+    ),
+  );
+  const values = [...valid, ...valid.flatMap((value) => sample(changedDigit(value), 1))];
+  const listed = (codes: string) => (value: string, ours: IdentityResult) =>
+    ours.valid && codes.split(" ").includes(country(value));
+
+  test("agrees with ibantools", () => {
+    expectAgreement(values, judged("iban"), (value) => isValidIBAN(value), [
+      {
+        why: "BY and DO: the registry has 4!c for the bank, the library asks for letters",
+        covers: listed("BY DO"),
+      },
+      {
+        why: "PK and PS: the registry has 16!c and 21!c for the account, the library asks for digits",
+        covers: listed("PK PS"),
+      },
+      {
+        why: "MK: the registry has 10!c for the account, the library reckons with digits",
+        covers: listed("MK"),
+      },
+      {
+        why: "IT, SM, FI, MR, TL, TN: national check digits that the library does not check",
+        covers: (value, ours) => ours.reason === "component" && "IT SM FI MR TL TN".includes(country(value)),
+      },
+    ]);
+  });
+
+  test("agrees with validator but for national check digits, which it does not look at", () => {
+    const internationally = (value: string) => {
+      const result = validateDocument("iban", value);
+      return result.reason === "component"
+        ? ({ ...result, valid: true } as unknown as IdentityResult)
+        : result;
+    };
+    expectAgreement(values, internationally, (value) => validator.isIBAN(value), [
+      {
+        why: "the library lacks countries that have joined the registry",
+        covers: listed("BI DJ FK HN LY MN NI OM RU SD SO ST YE"),
+      },
+      {
+        why: "the library asks for letters or digits where the registry has either",
+        covers: listed("AZ BY DO JO PK"),
+      },
+    ]);
+  });
+
+  test("refuses check digits that ibantools and validator take: 00, 01 and 99 are never computed", () => {
+    const base = "BR9700360305000010009795493P1";
+    const aliases = ["00", "01", "99"]
+      .flatMap((check) => sample(digits(10), 300).map((account) => `BR${check}0036030500001${account}P1`))
+      .filter(
+        (value) =>
+          ibanOf("BR", value.slice(4)).slice(2, 4) ===
+          { "00": "97", "01": "98", "99": "02" }[value.slice(2, 4)],
+      );
+    expect(validateDocument("iban", base).valid).toBe(true);
+    expect(aliases.length).toBeGreaterThan(3);
+    for (const value of aliases) {
+      expect(validateDocument("iban", value).reason).toBe("checksum");
+      expect(validator.isIBAN(value)).toBe(true);
+    }
+  });
+});
+
+describe("vat", () => {
+  /** Bodies of the right shape, so that a good part of them has right check digits. */
+  function bodiesOf(prefix: string, length: number): string[] {
+    return sample(digits(length), 1_500).map((text) => shaped(prefix, length, text));
+  }
+
+  function shaped(prefix: string, length: number, text: string): string {
+    const number = Number(text.slice(0, 8));
+    if (prefix === "AT") return `U${text.slice(1)}`;
+    if (prefix === "CY") return text.slice(0, 8) + String.fromCharCode(65 + (number % 26));
+    if (prefix === "NL") return `${text.slice(0, 9)}B${text.slice(10)}`;
+    if (prefix === "NO" && length === 12) return `${text.slice(0, 9)}MVA`;
+    if (prefix === "IE")
+      return (
+        text.slice(0, 7) +
+        String.fromCharCode(65 + (number % 23)) +
+        "AHW".charAt(number % 3).repeat(length - 8)
+      );
+    if (prefix !== "ES") return text;
+    const kinds = "ABCDEFGHJNPQRSUVWKLMXYZ";
+    const end = "TRWAGMYFPDXBNJZSQVHLCKE0123456789".charAt(number % 33);
+    return number % 3 === 0 ? text.slice(0, 8) + end : kinds.charAt(number % 23) + text.slice(1, 8) + end;
+  }
+
+  const unsupported = ["IS", "IN", "MX", "TR", "EU", "IM", "RS", "AU", "CHE"];
+  /** For differences that chance seldom meets. */
+  const rareValues = ["CZ0204288140", "MT01169425", "NL406732152B00"];
+  const values = vatRules
+    .filter(({ prefix }) => !unsupported.includes(prefix))
+    .flatMap(({ prefix, lengths }) =>
+      lengths.flatMap((length) => bodiesOf(prefix, length).map((text) => prefix + text)),
+    )
+    .concat(rareValues);
+  const refused =
+    (code: string, pattern: RegExp) =>
+    (value: string, ours: IdentityResult): boolean =>
+      !ours.valid && country(value) === code && pattern.test(body(value));
+  const taken =
+    (codes: string, pattern: RegExp) =>
+    (value: string, ours: IdentityResult): boolean =>
+      ours.valid && codes.includes(country(value)) && pattern.test(body(value));
+
+  test("agrees with jsvat-next", () => {
+    expectAgreement(values, judged("vat"), (value) => checkVAT(value, jsvatCountries).isValid, [
+      {
+        why: "BE, EL: a number one digit short is the old form without its leading 0",
+        covers: taken("BE EL", /^\d{8,9}$/),
+      },
+      { why: "BG: a citizen's number begins with a day there is", covers: refused("BG", /^\d{10}$/) },
+      {
+        why: "CZ: a birth number has a month there is, and nine digits only until 1953",
+        covers: refused("CZ", /^\d{9,10}$/),
+      },
+      { why: "CZ: no entity's number begins with 9", covers: refused("CZ", /^9\d{7}$/) },
+      { why: "CZ: before 1985 the check digit 10 was written 0", covers: taken("CZ", /^\d{9}0$/) },
+      {
+        why: "DK, PT: no number begins with 0",
+        covers: (value, ours) => refused("DK", /^0/)(value, ours) || refused("PT", /^0/)(value, ours),
+      },
+      {
+        why: "EE: that all numbers begin with 10 is no rule of the Commission's",
+        covers: taken("EE", /^(?!10)/),
+      },
+      {
+        why: "ES: A, B, E and H end in a digit, but for province 00, which is abroad",
+        covers: refused("ES", /^[ABEH](?!00).*[A-Z]$/),
+      },
+      { why: "ES: J, U and V may end in either", covers: taken("ES", /^[JUV].*[A-J]$/) },
+      {
+        why: "FI, LV, NL, PL: 10 is no check digit, and no 0 is written for it",
+        covers: (value, ours) =>
+          !ours.valid && "FI LV NL PL".includes(country(value)) && /^(?:\d*0|\d{8}0B\d\d)$/.test(body(value)),
+      },
+      { why: "FR: the SIREN has a Luhn digit of its own", covers: refused("FR", /^/) },
+      {
+        why: "GB, XI: sources disagree on ranges below 100 0000 and on 97 beside 00, and we let them pass",
+        covers: taken("GB XI", /^(?:0\d{8}|\d{7}97)/),
+      },
+      { why: "XI: branch traders have twelve digits there, too", covers: taken("XI", /^\d{12}$/) },
+      { why: "IE: a second letter W stands on the numbers of spouses", covers: taken("IE", /W$/) },
+      {
+        why: "IT: the province must exist",
+        covers: (value, ours) => ours.reason === "component" && country(value) === "IT",
+      },
+      { why: "LV: a person's number begins with a day there is", covers: refused("LV", /^[0-3]/) },
+      { why: "LV: since 2017 persons' numbers begin with 32", covers: taken("LV", /^32/) },
+      { why: "MT: that no number begins with 0 is no rule of the Commission's", covers: taken("MT", /^0/) },
+      { why: "NL: B00 is no establishment", covers: refused("NL", /B00$/) },
+      { why: "NO: the library wants MVA and no prefix", covers: taken("NO", /^\d{9}(?:MVA)?$/) },
+      {
+        why: "SE: the last two digits count establishments and are not always 01",
+        covers: taken("SE", /(?!01)\d\d$/),
+      },
+    ]);
+  });
+});
+
+describe("card", () => {
+  const lengths = [12, 13, 14, 15, 16, 17, 18, 19];
+  const known = [
+    {
+      why: "a number without a brand passes by Luhn, and we warn",
+      covers: (_: string, ours: IdentityResult) => ours.warnings.includes("unknown_issuer"),
+    },
+    {
+      why: "Visa had thirteen digits and JCB fifteen; we warn",
+      covers: (_: string, ours: IdentityResult) => ours.warnings.includes("legacy_length"),
+    },
+  ];
+  const isCard = (value: string) => cardValidator.number(value).isValid;
+
+  test("agrees with card-validator on right numbers", () => {
+    const numbers = lengths.flatMap((length) => sample(digits(length - 1).map(withLuhnDigit), 500));
+    const legacy = sample(digits(10), 20).map((rest) => withLuhnDigit(`1800${rest}`));
+    expectAgreement([...numbers, ...legacy], judged("card"), isCard, known);
+  });
+
+  test("agrees with card-validator on random digits", () => {
+    expectAgreement(sample(digits(16), 4_000), judged("card"), isCard, [
+      ...known.slice(0, 1),
+      {
+        why: "UnionPay's present numbers have the Luhn digit, which the library leaves unchecked",
+        covers: (value, ours) =>
+          ours.reason === "checksum" && cardValidator.number(value).card?.type === "unionpay",
+      },
+    ]);
+  });
+
+  test("names the brand that card-validator names", () => {
+    for (const value of sample(digits(15).map(withLuhnDigit), 4_000)) {
+      const theirs = cardValidator.number(value);
+      if (theirs.isValid)
+        expect(documents.card.validate(value).details.brand).toBe(theirs.card?.type ?? null);
+    }
+  });
+});
+
+describe("isbn and ean13", () => {
+  const isbns = [
+    ...sample(
+      digits(9).map((rest) => withGs1Digit(`978${rest}`)),
+      2_000,
+    ),
+    ...sample(
+      digits(9).map((rest) => withGs1Digit(`979${rest}`)),
+      1_000,
+    ),
+    ...sample(digits(9).map(withIsbn10Digit), 2_000),
+    ...sample(digits(13), 500),
+  ];
+
+  test("agrees with isbn3, hyphens and group included", () => {
+    expectAgreement(isbns, judged("isbn"), (value) => isbn3.parse(value) !== null, [
+      {
+        why: "a range not yet assigned may have been since; we warn",
+        covers: (_, ours) => ours.warnings.includes("unassigned_range"),
+      },
+    ]);
+    for (const value of isbns) {
+      const theirs = isbn3.parse(value);
+      if (theirs === null) continue;
+      expect(documents.isbn.validate(value).details).toEqual({
+        isbn10: theirs.isbn10 ?? null,
+        isbn13: theirs.isbn13,
+        hyphenated10: theirs.isbn10h ?? null,
+        hyphenated13: theirs.isbn13h,
+        group: `${theirs.prefix ?? "978"}-${theirs.group}`,
+        group_name: theirs.groupname,
+      });
+    }
+  });
+
+  test("agrees with validator", () => {
+    expectAgreement(isbns, judged("isbn"), (value) => validator.isISBN(value), [
+      {
+        why: "ISMN and unassigned groups have right check digits and are no books'",
+        covers: (_, ours) => ours.reason === "component",
+      },
+    ]);
+    const eans = sample(digits(12).map(withGs1Digit), 2_000);
+    const values = [
+      ...eans,
+      ...eans.flatMap((value) => sample(changedDigit(value), 1)),
+      "96385074",
+      "10614141000415",
+    ];
+    expectAgreement(values, judged("ean13"), (value) => validator.isEAN(value), [
+      { why: "EAN-8 and GTIN-14 are other numbers", covers: (_, ours) => ours.reason === "length" },
+    ]);
+  });
+});
+
+test("ein agrees with validator", () => {
+  const values = sample(digits(9), 3_000).map((number) => `${number.slice(0, 2)}-${number.slice(2)}`);
+  expectAgreement(values, judged("ein"), (value) => validator.isTaxID(value, "en-US"), []);
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { autodetect } from "../../../src/verification/documents/autodetect.ts";
+import { DOCUMENT_TYPES, documents, validateDocument } from "../../../src/verification/documents/registry.ts";
+import { changedDigit, digits, withGs1Digit } from "../../support/documents-generators.ts";
+import { readDocumentVectors } from "../../support/documents-vectors.ts";
+
+for (const type of DOCUMENT_TYPES) {
+  const valid = await readDocumentVectors(`${type}.valid.txt`);
+  const invalid = await readDocumentVectors(`${type}.invalid.txt`);
+
+  describe(type, () => {
+    test.each(valid)("takes %p", (value) => {
+      const result = validateDocument(type, value);
+      expect([result.valid, result.reason, result.message]).toEqual([true, null, null]);
+      expect(result.normalized).not.toBeNull();
+      expect(result.formatted).not.toBeNull();
+    });
+
+    test.each(invalid)("refuses %p for its %s", (value, reason) => {
+      const result = validateDocument(type, value);
+      expect([result.valid, result.reason as string | null]).toEqual([false, reason ?? ""]);
+      expect(result.message).toMatch(/^[A-Z0-9].*\.$/);
+    });
+
+    test("reads its own normalized and formatted writing as the same number", () => {
+      if (type === "card") return;
+      for (const [value = ""] of valid) {
+        const { normalized, formatted } = validateDocument(type, value);
+        for (const writing of [normalized, formatted]) {
+          const again = validateDocument(type, writing ?? "");
+          expect([again.valid, again.normalized, again.formatted]).toEqual([true, normalized, formatted]);
+        }
+        expect(documents[type].format(normalized ?? "")).toBe(formatted ?? "");
+      }
+    });
+  });
+}
+
+const detections = await readDocumentVectors("autodetect.txt");
+
+describe("autodetect", () => {
+  test.each(detections)("takes %p for %s: %s", (value, type, verdict) => {
+    const result = autodetect(value);
+    const told = result.reason ?? (result.valid ? "valid" : "-");
+    expect([result.detected ?? "-", told]).toEqual([type ?? "", verdict ?? ""] as never);
+    expect(result.type).toBe(result.detected);
+  });
+
+  test("takes an ISBN with one wrong digit for a wrong ISBN, whatever its Luhn sum", () => {
+    const hyphenated = (isbn: string) => `978-3-${isbn.slice(4, 6)}-${isbn.slice(6, 12)}-${isbn.slice(12)}`;
+    const wrong = digits(8)
+      .map((rest) => withGs1Digit(`9783${rest}`))
+      .chain((isbn) => changedDigit(isbn).filter((text) => text.startsWith("9783")));
+    fc.assert(
+      fc.property(wrong, fc.boolean(), (isbn, isBare) => {
+        const { detected, reason } = autodetect(isBare ? isbn : hyphenated(isbn));
+        expect([isbn, detected, reason]).toEqual([isbn, "isbn", "checksum"]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("leaves all null where nothing fits", () => {
+    expect(autodetect("not a document")).toEqual({
+      type: null,
+      value: "not a document",
+      valid: false,
+      reason: null,
+      message: null,
+      normalized: null,
+      formatted: null,
+      country: null,
+      strength: null,
+      warnings: [],
+      data_version: null,
+      details: null,
+      detected: null,
+      confidence: 0,
+      candidates: [],
+    });
+  });
+});

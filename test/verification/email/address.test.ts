@@ -1,0 +1,162 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  createAddressParser,
+  mailDomainOf,
+  type ParsedAddress,
+  parseAddress,
+} from "../../../src/verification/email/address.ts";
+import { SYNTAX_FAULTS } from "../../../src/verification/email/syntax-fault.ts";
+import invalidText from "../../vectors/email/address.invalid.txt" with { type: "text" };
+import validText from "../../vectors/email/address.valid.txt" with { type: "text" };
+import { quickestMs } from "./duration.ts";
+import { rowsOf } from "./vectors.ts";
+
+const valid = rowsOf(validText);
+const invalid = rowsOf(invalidText);
+
+describe("an address that can be delivered on the internet", () => {
+  for (const [address = "", domain = ""] of valid) {
+    test(`${JSON.stringify(address)} is taken and its mail domain is ${domain}`, () => {
+      const parsed = parseAddress(address);
+      expect(parsed).toMatchObject({ ok: true, domain });
+      expect(mailDomainOf(address)).toBe(domain);
+    });
+  }
+});
+
+describe("an address that cannot", () => {
+  for (const [address = "", reason = ""] of invalid) {
+    test(`${JSON.stringify(address).slice(0, 80)} is refused as ${reason}`, () => {
+      expect(parseAddress(address)).toMatchObject({ ok: false, reason });
+      expect(mailDomainOf(address)).toBeNull();
+    });
+  }
+
+  test("shows every fault that there is a word for", () => {
+    const shown = new Set(invalid.map(([, reason]) => reason));
+    expect(SYNTAX_FAULTS.filter((fault) => !shown.has(fault))).toEqual([]);
+  });
+});
+
+test("lengths are measured after conversion, in octets", () => {
+  expect(parseAddress(`${"ü".repeat(32)}@example.com`).ok).toBe(true);
+  expect(parseAddress(`${"ü".repeat(33)}@example.com`).ok).toBe(false);
+  const domain = `${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(58)}.com`;
+  expect(parseAddress(`${"x".repeat(254 - 1 - domain.length)}@${domain}`).ok).toBe(true);
+  expect(parseAddress(`${"x".repeat(255 - 1 - domain.length)}@${domain}`).ok).toBe(false);
+});
+
+test("the local part comes back in NFC and the domain in both forms", () => {
+  expect(parseAddress("Ame\u0301lie@MU\u0308LLER.de")).toEqual({
+    ok: true,
+    local: "Am\u00e9lie",
+    domain: "xn--mller-kva.de",
+  });
+});
+
+describe("a parser that remembers domains", () => {
+  test("decides as one that does not", () => {
+    const parser = createAddressParser(8);
+    for (const [address = ""] of [...valid, ...invalid, ...valid]) {
+      expect(parser.parse(address)).toEqual(parseAddress(address));
+      expect(parser.mailDomainOf(address)).toBe(mailDomainOf(address));
+    }
+  });
+
+  test("keeps nothing of a body whose line it has read", () => {
+    const parser = createAddressParser();
+    const residentMb = () => {
+      Bun.gc(true);
+      return process.memoryUsage.rss() / 1e6;
+    };
+    const beforeMb = residentMb();
+    for (let nth = 0; nth < 150; nth++) {
+      // Half of a surrogate pair in every other one, as no copy by way of UTF-8 would be the same.
+      const domain = `d${nth}${nth % 2 === 0 ? "" : "\ud800"}.example.com`;
+      const body: string = JSON.parse(JSON.stringify(`a@${domain}\n${"b".repeat(1_500_000)}`));
+      expect(parser.parse(body.slice(0, body.indexOf("\n"))).domain).toBe(domain);
+    }
+    expect(residentMb() - beforeMb).toBeLessThan(100);
+  });
+});
+
+/** Text near the borders of what an address may be. */
+const pieces = fc.constantFrom(
+  ...'a1.-_+@@.. \t"()<>[],;:\\\u0000\u007f',
+  "ü",
+  "\u0301",
+  "\u200b",
+  "\u200d",
+  "\u202e",
+  "\ud800",
+  "\udc00",
+  "。",
+  "．",
+  "xn--",
+  ".com",
+  "gmail.com",
+  "例え",
+  "א",
+  "%41",
+);
+const nearAddresses = fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(""));
+
+describe("any text at all", () => {
+  const anyText = fc.oneof(fc.string({ unit: "binary", maxLength: 300 }), nearAddresses);
+
+  test("is taken or refused with a known reason, never thrown at", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const parsed = parseAddress(text);
+        expect(mailDomainOf(text)).toBe(parsed.ok ? parsed.domain : null);
+        if (!parsed.ok) expect(isKnown(parsed)).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("is taken only within the limits of RFC 5321 and with well-formed labels", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const parsed = parseAddress(text);
+        if (!parsed.ok) return;
+        expect(Buffer.byteLength(parsed.local)).toBeLessThanOrEqual(64);
+        expect(Buffer.byteLength(`${parsed.local}@${parsed.domain}`)).toBeLessThanOrEqual(254);
+        expect(parsed.domain).toMatch(/^(?!-)[a-z0-9-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/);
+        expect(parsed.local.normalize("NFC")).toBe(parsed.local);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("of a megabyte is answered at once", () => {
+    for (const unit of [
+      "a",
+      ".",
+      "@",
+      "a.",
+      "a@",
+      " ",
+      "\u0301",
+      "ü",
+      "xn--",
+      "\ud800",
+      '"',
+      "(",
+      "。",
+      "<",
+    ]) {
+      const text = unit.repeat(1_000_000 / unit.length);
+      for (const long of [text, `a@${text}`, `${text}@example.com`, `a@${text}.com`]) {
+        expect(parseAddress(long).ok).toBe(false);
+        expect(quickestMs(() => parseAddress(long), 5)).toBeLessThan(5);
+      }
+    }
+  });
+});
+
+function isKnown(parsed: Extract<ParsedAddress, { ok: false }>): boolean {
+  if (parsed.subStatus !== "invalid_syntax") return parsed.reason === parsed.subStatus;
+  return SYNTAX_FAULTS.some((fault) => fault === parsed.reason);
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  generators,
+  habitualLocal,
+  heldOutNames,
+  writtenGroups,
+} from "../../../bench/eval/gibberish-locals.ts";
+import { seededRandom } from "../../../src/tools/data-refresh/gibberish-corpus.ts";
+import { GIBBERISH_THRESHOLD, gibberishScore } from "../../../src/verification/email/gibberish.ts";
+import { decodeGibberishModel } from "../../../src/verification/email/gibberish-table.ts";
+import ordinaryText from "../../vectors/gibberish/ordinary.txt" with { type: "text" };
+import randomText from "../../vectors/gibberish/random.txt" with { type: "text" };
+import { quickestMs } from "./duration.ts";
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+function shareAbove(scores: readonly number[], limit: number): number {
+  return scores.filter((score) => score > limit).length / scores.length;
+}
+
+const random = seededRandom(31);
+const people = heldOutNames().flatMap((group) =>
+  Array.from({ length: 100 }, () => gibberishScore(habitualLocal(group, random))),
+);
+
+describe("on names and random text that took no part in the fitting", () => {
+  test("raises a false alarm on fewer than one person in two hundred", () => {
+    expect(shareAbove(people, GIBBERISH_THRESHOLD)).toBeLessThan(0.005);
+  });
+
+  const limit = people.toSorted((a, b) => b - a)[Math.floor(people.length * 0.01)] ?? 0;
+
+  for (const [name, make] of generators) {
+    test(`finds nine in ten of ${name} of 8 to 16 characters at 1 % false alarms`, () => {
+      const scores = Array.from({ length: 500 }, () =>
+        gibberishScore(make(8 + Math.floor(random() * 9), random)),
+      );
+      expect(shareAbove(scores, limit)).toBeGreaterThanOrEqual(0.9);
+    });
+  }
+
+  test("raises one on fewer than one in two hundred roles, staff numbers, words, brands, places and nicknames", () => {
+    const scores = writtenGroups().flatMap((group) => group.locals.map(gibberishScore));
+    expect(shareAbove(scores, GIBBERISH_THRESHOLD)).toBeLessThan(0.005);
+  });
+
+  test("is low for most of them, not only under the threshold", () => {
+    expect(shareAbove(people, 0.25)).toBeLessThan(0.03);
+  });
+});
+
+describe("vectors", () => {
+  test.each(linesOf(randomText))("%s is gibberish", (local) => {
+    expect(gibberishScore(local)).toBeGreaterThan(GIBBERISH_THRESHOLD);
+  });
+
+  test.each(linesOf(ordinaryText))("%s is none", (local) => {
+    expect(gibberishScore(local)).toBeLessThanOrEqual(0.5);
+  });
+});
+
+describe("reading of a local part", () => {
+  test("leaves out the tag, case, separators in a row and accents", () => {
+    expect(gibberishScore("john.smith+xk7qz9vw2p")).toBe(gibberishScore("john.smith"));
+    expect(gibberishScore("JOHN.SMITH")).toBe(gibberishScore("john.smith"));
+    expect(gibberishScore(".john..smith.")).toBe(gibberishScore("john.smith"));
+    expect(gibberishScore("jöhn.smíth")).toBe(gibberishScore("john.smith"));
+  });
+
+  test("is 0 for what has no letters", () => {
+    for (const local of ["", "12345678901234", "1234-5678", "...", "+", "王小明", "иван"]) {
+      expect(gibberishScore(local)).toBe(0);
+    }
+  });
+
+  test("is never over a half for four characters or fewer", () => {
+    for (const local of ["xq", "xqz", "xqzv", "q7z4", "b2c3"]) {
+      expect(gibberishScore(local)).toBeLessThanOrEqual(0.5);
+    }
+  });
+
+  test("sees random text behind a name, and judges by the worst of the parts", () => {
+    expect(gibberishScore("john.xqzvtkrwpl")).toBeGreaterThan(GIBBERISH_THRESHOLD);
+    expect(gibberishScore("xqzvtkrwpl.john")).toBeGreaterThan(GIBBERISH_THRESHOLD);
+  });
+});
+
+describe("any input", () => {
+  test("gives a number from 0 to 1 with three decimals at most", () => {
+    const anyText = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 80 }),
+      fc.string({ unit: fc.constantFrom(..."abcxyz019.+-_éß王"), maxLength: 80 }),
+    );
+    fc.assert(
+      fc.property(anyText, (local) => {
+        const score = gibberishScore(local);
+        expect(score >= 0 && score <= 1 && Math.round(score * 1000) / 1000 === score).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("of 10,000 characters takes well under 5 ms", () => {
+    const inputs = ["a", "xq7", "á", "王", ".", "\ud800", "9"].map((piece) =>
+      piece.repeat(10_000 / piece.length),
+    );
+    for (const input of inputs) {
+      expect(quickestMs(() => gibberishScore(input), 5)).toBeLessThan(5);
+      expect(gibberishScore(input)).not.toBeNaN();
+    }
+  });
+});
+
+test("a damaged table is refused", () => {
+  expect(() => decodeGibberishModel('weights\t1\ncalibration\t1\ntables\n""')).toThrow();
+});

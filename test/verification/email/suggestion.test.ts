@@ -1,0 +1,171 @@
+import { describe, expect, test } from "bun:test";
+import { domainToASCII } from "node:url";
+import fc from "fast-check";
+import type { MailEvidence } from "../../../src/verification/email/domain-facts.ts";
+import { editCost } from "../../../src/verification/email/edit-cost.ts";
+import { allProviders, typoTargets } from "../../../src/verification/email/providers.ts";
+import { suggestDomain } from "../../../src/verification/email/suggestion.ts";
+import realText from "../../vectors/email/real-domains.txt" with { type: "text" };
+import typosText from "../../vectors/email/typos.txt" with { type: "text" };
+import { rowsOf } from "./vectors.ts";
+
+const EVIDENCE: readonly MailEvidence[] = ["none", "unknown", "works"];
+
+describe("a slip", () => {
+  for (const [typed = "", meant = ""] of rowsOf(typosText)) {
+    test(`${typed} was meant to be ${meant}`, () => {
+      expect(suggestDomain(typed, "unknown")).toBe(meant);
+      expect(suggestDomain(typed, "none")).toBe(meant);
+    });
+  }
+
+  test("of a name that takes mail is left alone, unless strangers are known to own it", () => {
+    expect(suggestDomain("outlok.fr", "works")).toBeNull();
+    expect(suggestDomain("gmial.com", "works")).toBe("gmail.com");
+    expect(suggestDomain("hotmial.com", "works")).toBe("hotmail.com");
+    expect(suggestDomain("gamil.com", "works")).toBe("gmail.com");
+  });
+
+  test("of a provider's one end is only certain where the DNS knows of no mail", () => {
+    expect(suggestDomain("hotmail.xyz", "unknown")).toBeNull();
+    expect(suggestDomain("hotmail.xyz", "none")).toBe("hotmail.com");
+    expect(suggestDomain("hotmail.ir", "none")).toBe("hotmail.it");
+    expect(suggestDomain("freenet.se", "none")).toBe("freenet.de");
+    expect(suggestDomain("freenet.se", "unknown")).toBeNull();
+    expect(suggestDomain("alice.se", "unknown")).toBeNull();
+  });
+
+  test("that leaves no dot is told for every provider, however small or short", () => {
+    for (const [domain, { kind }] of allProviders()) {
+      if (kind === "mailbox") expect(suggestDomain(domain.replaceAll(".", ""), "none")).not.toBeNull();
+    }
+    expect(suggestDomain("gmxch", "none")).toBe("gmx.ch");
+    expect(suggestDomain("webde", "none")).toBe("web.de");
+    expect(suggestDomain("inboxlv", "none")).toBe("inbox.lv");
+  });
+
+  test("that has another mark for the dot is told", () => {
+    expect(suggestDomain("gmail_com", "none")).toBe("gmail.com");
+    expect(suggestDomain("t-online-de", "none")).toBe("t-online.de");
+  });
+
+  test("into letters drawn like a provider's is told whoever takes the mail", () => {
+    for (const [typed, meant] of [
+      ["gmаil.com", "gmail.com"],
+      ["yаhоо.co.uk", "yahoo.co.uk"],
+      ["οutlook.com", "outlook.com"],
+      ["gmáil.com", "gmail.com"],
+      ["hotmaıl.com", "hotmail.com"],
+    ] as const) {
+      const name = domainToASCII(typed);
+      expect(name).toStartWith("xn--");
+      for (const mail of EVIDENCE) expect(suggestDomain(name, mail)).toBe(meant);
+    }
+    for (const own of ["ме.com", "мейл.com", "münchen.de", "почта.рф", "café.com"]) {
+      expect(suggestDomain(domainToASCII(own), "unknown")).toBeNull();
+    }
+  });
+
+  test("of a letter typed twice in a top-level domain is told for any name", () => {
+    for (const [typed, meant] of [
+      ["river-school.dee", "river-school.de"],
+      ["river-school.ffr", "river-school.fr"],
+      ["river-school.com.brr", "river-school.com.br"],
+      ["river-school.innfo", "river-school.info"],
+    ] as const) {
+      expect(suggestDomain(typed, "unknown")).toBe(meant);
+    }
+    expect(suggestDomain("river-school.dde.com", "unknown")).toBeNull();
+    expect(suggestDomain("river-school.fri", "unknown")).toBeNull();
+  });
+
+  test("that leaves out a vowel between consonants is told without the DNS", () => {
+    for (const [typed, meant] of [
+      ["nver.com", "naver.com"],
+      ["zggo.nl", "ziggo.nl"],
+      ["ntlwrld.com", "ntlworld.com"],
+      ["docmo.ne.jp", "docomo.ne.jp"],
+    ] as const) {
+      expect(suggestDomain(typed, "unknown")).toBe(meant);
+    }
+  });
+
+  test("in the name of a small provider is told where the domain takes no mail", () => {
+    for (const [typed, meant] of [
+      ["gazta.pl", "gazeta.pl"],
+      ["hetet.nl", "hetnet.nl"],
+      ["zohomil.com", "zohomail.com"],
+      ["qq.cm", "qq.com"],
+    ] as const) {
+      expect(suggestDomain(typed, "none")).toBe(meant);
+    }
+  });
+
+  test("in a short name is told where the domain takes no mail", () => {
+    for (const [typed, meant] of [
+      ["libe.com", "live.com"],
+      ["mzil.ru", "mail.ru"],
+      ["feree.fr", "free.fr"],
+      ["gnmx.de", "gmx.de"],
+      ["outluk.com", "outlook.com"],
+    ] as const) {
+      expect(suggestDomain(typed, "unknown")).toBeNull();
+      expect(suggestDomain(typed, "none")).toBe(meant);
+    }
+  });
+});
+
+describe("a domain in its own right", () => {
+  for (const mail of EVIDENCE) {
+    test(`gets no suggestion when the evidence of mail is "${mail}"`, () => {
+      const domains = [...allProviders().keys(), ...rowsOf(realText).map(([domain = ""]) => domain)];
+      expect(domains.filter((domain) => suggestDomain(domain, mail) !== null)).toEqual([]);
+    });
+  }
+
+  test("with a name of three letters or fewer gets none", () => {
+    const letters = "abcdefghijklmnopqrstuvwxyz";
+    for (const a of letters) {
+      for (const b of letters) {
+        expect(suggestDomain(`${a}${b}.com`, "none")).toBeNull();
+        expect(suggestDomain(`${a}o${b}.com`, "none")).toBeNull();
+      }
+    }
+  });
+});
+
+describe("whatever is typed", () => {
+  test("the suggestion is a domain that itself gets none", () => {
+    const words = fc.array(fc.constantFrom(..."gmailhotyu.,-c@ 0\u0000ü"), { maxLength: 24 });
+    const near = fc
+      .tuple(fc.constantFrom(...typoTargets()), fc.nat(20), fc.constantFrom(..."abcxyz.0 "))
+      .map(([{ domain }, at, letter]) => domain.slice(0, at) + letter + domain.slice(at + 1));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          words.map((parts) => parts.join("")),
+          near,
+        ),
+        (text) => {
+          const meant = suggestDomain(text, "none");
+          if (meant !== null) expect(suggestDomain(meant, "works")).toBeNull();
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe("the cost of a slip", () => {
+  test("is nothing for the same word and grows with every slip", () => {
+    expect(editCost("gmail", "gmail", 2)).toBe(0);
+    expect(editCost("gmial", "gmail", 2)).toBeLessThan(editCost("gmzbl", "gmail", 4));
+    expect(editCost("gnail", "gmail", 2)).toBeLessThan(editCost("gxail", "gmail", 2));
+    expect(editCost("yahooo", "yahoo", 2)).toBeLessThan(editCost("yahoox", "yahoo", 2));
+    expect(editCost("zmail", "gmail", 3)).toBeGreaterThan(editCost("gmakl", "gmail", 3));
+  });
+
+  test("is without end past its limit", () => {
+    expect(editCost("abcdef", "uvwxyz", 1)).toBe(Number.POSITIVE_INFINITY);
+  });
+});

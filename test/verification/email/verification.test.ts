@@ -1,0 +1,271 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { mailDomainOf } from "../../../src/verification/email/address.ts";
+import type { DomainFacts } from "../../../src/verification/email/domain-facts.ts";
+import { judgeDomain } from "../../../src/verification/email/domain-verdict.ts";
+import {
+  EMAIL_SUB_STATUSES,
+  type EmailVerification,
+} from "../../../src/verification/email/email-verification.ts";
+import { REASONS } from "../../../src/verification/email/reasons.ts";
+import { SCORE_BANDS } from "../../../src/verification/email/verdict.ts";
+import {
+  checkFailed,
+  createEmailJudge,
+  writeVerificationIn,
+} from "../../../src/verification/email/verification.ts";
+import { fillFrame, frameOf } from "../../../src/verification/email/verification-frame.ts";
+import { EMAIL_FIELDS } from "../../support/result-fields.ts";
+import invalidText from "../../vectors/email/address.invalid.txt" with { type: "text" };
+import { quickestMs } from "./duration.ts";
+import { factsFrom, judgedBy } from "./facts.ts";
+import { rowsOf } from "./vectors.ts";
+
+function judge(text: string, known = "mx"): EmailVerification {
+  return judgedBy(text, (domain) => factsFrom(domain, known));
+}
+
+describe("an address that cannot be read", () => {
+  test("is undeliverable with score 0, its fault as the first reason and no key", () => {
+    for (const [address = "", reason = ""] of rowsOf(invalidText)) {
+      const result = judge(address);
+      const isSyntax = reason !== "invalid_tld" && reason !== "reserved_domain";
+      expect(result).toMatchObject({
+        email: address,
+        status: "undeliverable",
+        sub_status: isSyntax ? "invalid_syntax" : reason,
+        score: 0,
+      });
+      expect(result.reasons[0]).toBe(reason as keyof typeof REASONS);
+      if (isSyntax) expect(result.normalized).toBe("");
+    }
+  });
+
+  test("still gets the address that was meant where the slip is in the domain", () => {
+    for (const [typed, meant] of [
+      ["Jane.Roe+x@gmail.con", "Jane.Roe+x@gmail.com"],
+      ["jane@gmailcom", "jane@gmail.com"],
+      ["jane@gmail,com", "jane@gmail.com"],
+      ["jane@gmail..com", "jane@gmail.com"],
+      ["jane@GMAIL.COM.", "jane@gmail.com"],
+      ["jane@northwind-traders.cmo", "jane@northwind-traders.com"],
+    ] as const) {
+      const result = judge(typed);
+      expect(result).toMatchObject({ status: "undeliverable", did_you_mean: meant });
+      expect(result.reasons).toContain("possible_typo");
+    }
+  });
+});
+
+describe("a result", () => {
+  test("has the fields of the contract in their order", () => {
+    for (const text of ["jane@acme-tools.com", "no", "jane@gmail.con"])
+      expect(Object.keys(judge(text))).toEqual(EMAIL_FIELDS);
+    expect(Object.keys(checkFailed("x"))).toEqual(EMAIL_FIELDS);
+  });
+
+  test("echoes the address as given and suggests with the local part as given", () => {
+    const result = judge("  Jane.Roe@GMIAL.com ");
+    expect(result.email).toBe("  Jane.Roe@GMIAL.com ");
+    expect(result.did_you_mean).toBe("Jane.Roe@gmail.com");
+    expect(result.normalized).toBe("jane.roe@gmial.com");
+  });
+
+  test("names the hosts by preference, and none where there is no MX", () => {
+    expect(judge("jane@acme-tools.com").mx_hosts).toEqual(["mx1.acme-tools.com", "mx2.acme-tools.com"]);
+    expect(judge("jane@acme-tools.com", "implicit_mx")).toMatchObject({ has_mx: false, mx_hosts: [] });
+    expect(judge("jane@acme-tools.com", "mx targets=dead")).toMatchObject({ has_mx: true });
+  });
+
+  test("is the same from a judge and a judgement that are kept", () => {
+    const facts = factsFrom("acme-tools.com", "mx free spf=none");
+    const kept = judgeDomain(facts);
+    const keptJudge = createEmailJudge();
+    for (const local of ["jane", "info", "xk7qz9vw2pq4", "J.Roe+x"]) {
+      const text = `${local}@acme-tools.com`;
+      expect(keptJudge(text, kept)).toEqual(judge(text, "mx free spf=none"));
+    }
+    for (const refused of ["a@gmail.con", "b@gmail.con", "a@gmail..com", "c@gmail.con", "no address"]) {
+      expect(keptJudge(refused, undefined)).toEqual(judge(refused));
+    }
+  });
+
+  test("of a check that broke is unknown and says nothing about the address", () => {
+    expect(checkFailed("jane@acme-tools.com")).toMatchObject({
+      email: "jane@acme-tools.com",
+      status: "unknown",
+      sub_status: "check_failed",
+      reasons: ["check_failed"],
+    });
+  });
+});
+
+const KNOWN = [
+  "not_checked",
+  "timeout",
+  "error",
+  "no_domain",
+  "no_mail_server",
+  "null_mx",
+  "implicit_mx free",
+  "mx",
+  "mx cname partly nullmixed free",
+  "mx targets=literal disposable=listed",
+  "mx targets=dead disposable=mail_host",
+  "mx spf=none dmarc=none",
+  "implicit_mx spf=found all=- sendsnomail dmarc=found policy=reject",
+];
+
+test("any text with any facts gives a result of the contract, in under 5 ms", () => {
+  const locals = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 80 }),
+    fc.constantFrom("info", "a.b+c", "xk7qz9vw2p"),
+  );
+  const domains = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 80 }),
+    fc.domain(),
+    fc.constantFrom("gmail.com", "gmial.com", "x.mozmail.com", "müller.de", "a.con", "yahoo.co.u", "qq.com"),
+  );
+  const texts = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.tuple(locals, domains).map((parts) => parts.join("@")),
+  );
+  const warm = judge("jane@acme-tools.com");
+  expect(warm.status).toBe("deliverable");
+  fc.assert(
+    fc.property(texts, fc.constantFrom(...KNOWN), (text, known) => {
+      expect(quickestMs(() => judge(text, known), 5)).toBeLessThan(5);
+      expectContract(judge(text, known), text);
+    }),
+    { numRuns: 3_000 },
+  );
+}, 120_000);
+
+function expectContract(result: EmailVerification, text: string): void {
+  const [least, most] = SCORE_BANDS[result.status];
+  expect(result.email).toBe(text);
+  expect(EMAIL_SUB_STATUSES).toContain(result.sub_status);
+  expect(result.score).toBeGreaterThanOrEqual(least);
+  expect(result.score).toBeLessThanOrEqual(most);
+  expect(result.gibberish_score).toBeGreaterThanOrEqual(0);
+  expect(result.gibberish_score).toBeLessThanOrEqual(1);
+  expect(result.reasons.length).toBeGreaterThan(0);
+  for (const reason of result.reasons) expect(REASONS).toHaveProperty(reason);
+  if (mailDomainOf(text) === null) expect(result.status).toBe("undeliverable");
+  expect(result.reasons.includes("possible_typo")).toBe(result.did_you_mean !== null);
+}
+
+describe("a written verification", () => {
+  const DOMAINS = ["gmail.com", "acme-tools.com", "gmial.com", "user.fastmail.com", "müller.de", "qq.com"];
+  /** Among them a role that is gibberish, and a name with as many points for it. */
+  const DIFFERENT = [
+    "project.1",
+    "gibr1xx",
+    "jane",
+    "info",
+    "J.Roe+x",
+    "xk7qz9vw2pq4",
+    "12345",
+    "o'brien",
+    "{}",
+    "jörg",
+    "名前",
+  ];
+
+  function expectWritten(texts: readonly string[], facts: DomainFacts): void {
+    const judgement = judgeDomain(facts);
+    const keptJudge = createEmailJudge();
+    for (const text of texts) {
+      // By a judgement of its own, so that nothing can be right only in agreement with itself.
+      const result = keptJudge(text, judgeDomain(facts));
+      const { json, status, sub_status } = writeVerificationIn(text, 0, text.length, judgement);
+      expect(json).toBe(JSON.stringify(result));
+      expect([status, sub_status]).toEqual([result.status, result.sub_status]);
+      // In the midst of others, of which nothing may be read.
+      const [before, after] = ['+Team9@x.y","', '","+noreply@qq.com"]'];
+      const end = before.length + text.length;
+      const inTheMidst = writeVerificationIn(`${before}${text}${after}`, before.length, end, judgement);
+      expect(inTheMidst).toEqual({ json, status, sub_status });
+    }
+  }
+
+  test("is the JSON of the result to the letter, whichever address of the domain came first", () => {
+    const locals = fc.array(
+      fc.oneof(
+        fc.constantFrom(...DIFFERENT),
+        fc.emailAddress().map((text) => text.split("@")[0]),
+      ),
+      { minLength: 2, maxLength: 8 },
+    );
+    const around = fc.constantFrom("", " ", "\t", "\u00a0");
+    fc.assert(
+      fc.property(
+        locals,
+        fc.constantFrom(...DOMAINS),
+        fc.constantFrom(...KNOWN),
+        around,
+        (some, domain, known, space) => {
+          const texts = some.map((local) => `${space}${local}@${domain}`);
+          const accepted = texts.filter((text) => mailDomainOf(text) !== null);
+          expectWritten(accepted, factsFrom(mailDomainOf(`a@${domain}`) ?? "", known));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("is that of its own domain where others have the same mail hosts", () => {
+    const states = [...KNOWN, "mx disposable=listed", "mx free", "mx targets=unknown", "mx targets=private"];
+    for (const hosts of [[], ["mx.host.net"], ["a", "b"], ['a","b']]) {
+      for (const [n, known] of states.entries()) {
+        const facts = factsFrom(`company-${n}.com`, known);
+        const mail = facts.mail.state === "mx" ? { ...facts.mail, hosts } : facts.mail;
+        expectWritten([`jane@company-${n}.com`, `info@company-${n}.com`], { ...facts, mail });
+      }
+    }
+  });
+
+  test("has every gibberish score as JSON has it", () => {
+    const example = judge("jane@acme-tools.com");
+    const frame = frameOf(example);
+    if (frame === null) throw new Error("no frame");
+    for (let thousandths = 0; thousandths <= 1000; thousandths += 1) {
+      const result = { ...example, gibberish_score: thousandths / 1000 };
+      const json = fillFrame(frame, result.email, result.normalized, result.gibberish_score);
+      expect(json).toBe(JSON.stringify(result));
+    }
+  });
+
+  test("is right for more kinds of gibberish than a domain keeps verdicts on", () => {
+    const texts = Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)}${n}@acme-tools.com`);
+    expectWritten(texts, factsFrom("acme-tools.com", "mx"));
+  });
+
+  test("takes no more memory for a domain with many long hosts", () => {
+    const mail = factsFrom("acme-tools.com", "mx").mail;
+    if (mail.state !== "mx") throw new Error("no hosts");
+    const hosts = Array.from({ length: 64 }, (_, n) => `mx${n}.${"long-label.".repeat(18)}com`);
+    const facts = { ...factsFrom("acme-tools.com", "mx"), mail: { ...mail, hosts } };
+    const judgement = judgeDomain(facts);
+    expectWritten(["jane@acme-tools.com", "info@acme-tools.com"], facts);
+    writeVerificationIn("jane@acme-tools.com", 0, "jane@acme-tools.com".length, judgement);
+    expect(judgement.verdicts.onPerson?.frame).toBeNull();
+  });
+
+  test("is not misled by hosts that look like its own fields", () => {
+    const facts = factsFrom("acme-tools.com", "mx");
+    const hosts = ['mx"email":null', '"normalized":null.com', ',"gibberish_score":null', "\\"];
+    expectWritten(["jane@acme-tools.com", "john@acme-tools.com"], {
+      ...facts,
+      mail: { state: "mx", hosts, targets: "public", cname: false, partlyDead: false, nullMixed: false },
+    });
+  });
+});
+
+test("a megabyte of anything is judged within 5 ms", () => {
+  for (const unit of ["a", "@", "a.", "ü", "\u0301", " ", "a@"]) {
+    const text = `${unit.repeat(500_000)}@${unit.repeat(500_000)}`;
+    expect(judge(text).sub_status).toBe("invalid_syntax");
+    expect(quickestMs(() => judge(text), 5)).toBeLessThan(5);
+  }
+});
