@@ -33,7 +33,8 @@ export function signUp(
   const now = Math.floor(clock.now());
   const accountId = `acc_${randomBase62(ACCOUNT_ID_CHARS, randomBytes)}`;
   const apiKey = makeApiKey(randomBytes);
-  const account = { ...fields, accountId, pendingPlan: null, spendLimitMicroUsd: null, createdAt: now };
+  const none = { pendingPlan: null, spendLimitMicroUsd: null, suspendedAt: null, erasedAt: null };
+  const account = { ...fields, ...none, accountId, createdAt: now };
   store.transact(() => {
     if (!store.accounts.insert(account)) throw new ApiError("account_exists");
     store.accounts.insertKey({ keyHash: hashApiKey(apiKey), accountId, createdAt: now, expiresAt: null });

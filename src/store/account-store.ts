@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
 
@@ -38,6 +38,34 @@ export function createAccountStore(orm: Orm) {
 
     setSpendLimit: (accountId: string, spendLimitMicroUsd: number | null): void => {
       orm.update(accounts).set({ spendLimitMicroUsd }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    setSuspended: (accountId: string, suspendedAt: number | null): void => {
+      orm.update(accounts).set({ suspendedAt }).where(eq(accounts.accountId, accountId)).run();
+    },
+
+    findByMailbox: (normalized: string): AccountRow | undefined =>
+      orm.select().from(accounts).where(eq(accounts.normalized, normalized)).get(),
+
+    /** Up to `limit` accounts in the order of their ids, after `afterId`. */
+    page: (afterId: string, limit: number): AccountRow[] =>
+      orm
+        .select()
+        .from(accounts)
+        .where(gt(accounts.accountId, afterId))
+        .orderBy(asc(accounts.accountId))
+        .limit(limit)
+        .all(),
+
+    /** Removes the personal data and the keys of an account. Its id, counts and invoices stay. */
+    erase: (accountId: string, erasedAt: number): void => {
+      orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId)).run();
+      const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
+      orm
+        .update(accounts)
+        .set({ ...nothing, email: "", normalized: `erased ${accountId}`, erasedAt })
+        .where(eq(accounts.accountId, accountId))
+        .run();
     },
 
     insertKey: (row: ApiKeyRow): void => {

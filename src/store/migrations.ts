@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Clock } from "../platform/clock.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
+import operators from "./migrations/0002_operators.sql" with { type: "text" };
 import { StoreOpenError } from "./storage-error.ts";
 
 /** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
@@ -11,6 +12,7 @@ export type Migration = { readonly name: string; readonly sql: string };
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_issued_invoices", sql: issuedInvoices },
+  { name: "0002_operators", sql: operators },
 ];
 
 type Applied = { readonly name: string; readonly checksum: string };

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../platform/clock.ts";
 import { createAccountStore } from "./account-store.ts";
+import { createClockStore } from "./clock-store.ts";
 import { createCommitSync } from "./commit-sync.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import {
@@ -15,6 +16,7 @@ import {
 import { createInvoiceStore } from "./invoice-store.ts";
 import { createLogSync } from "./log-sync.ts";
 import { migrate } from "./migrations.ts";
+import { createOperatorStore } from "./operator-store.ts";
 import { createPlanPeriodStore } from "./plan-period-store.ts";
 import { createReplyStore } from "./reply-store.ts";
 import { probes } from "./schema.ts";
@@ -128,6 +130,8 @@ function createStore(parts: { database: Database; clock: Clock; path: string | n
     planPeriods: withStorageErrors(createPlanPeriodStore(orm), counted),
     usage: withStorageErrors(createUsageStore(orm), counted),
     invoices: withStorageErrors(createInvoiceStore(orm), counted),
+    clock: withStorageErrors(createClockStore(orm), counted),
+    operators: withStorageErrors(createOperatorStore(orm), counted),
     replies: withStorageErrors(createReplyStore(orm), counted),
     transact,
     transactUnsynced,

@@ -3,7 +3,10 @@ import type { Orm } from "./orm.ts";
 import { planPeriods } from "./schema.ts";
 
 export type PlanPeriodRow = typeof planPeriods.$inferSelect;
-export type NewPlanPeriod = Omit<PlanPeriodRow, "planPeriodId" | "endsAt" | "units" | "calls" | "invoiceId">;
+export type NewPlanPeriod = Omit<
+  PlanPeriodRow,
+  "planPeriodId" | "endsAt" | "units" | "calls" | "invoiceId" | "creditedUnits"
+>;
 
 export type PlanPeriodStore = ReturnType<typeof createPlanPeriodStore>;
 
@@ -49,6 +52,15 @@ export function createPlanPeriodStore(orm: Orm) {
 
     add: (planPeriodId: number, units: number, calls: number): void => {
       add.run({ planPeriodId, units, calls });
+    },
+
+    /** Gives units for nothing, beyond the included ones. */
+    credit: (planPeriodId: number, units: number): void => {
+      orm
+        .update(planPeriods)
+        .set({ creditedUnits: sql`${planPeriods.creditedUnits} + ${units}` })
+        .where(eq(planPeriods.planPeriodId, planPeriodId))
+        .run();
     },
 
     /** Accounts whose running plan period lies in a month that is over. */

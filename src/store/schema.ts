@@ -19,6 +19,10 @@ export const accounts = sqliteTable(
     pendingPlan: text("pending_plan"),
     spendLimitMicroUsd: integer("spend_limit_micro_usd"),
     createdAt: integer("created_at").notNull(),
+    /** While it is set, the keys of the account are refused. */
+    suspendedAt: integer("suspended_at"),
+    /** When the personal data of the account was erased. */
+    erasedAt: integer("erased_at"),
   },
   (table) => [uniqueIndex("accounts_by_normalized").on(table.normalized)],
 );
@@ -58,6 +62,8 @@ export const planPeriods = sqliteTable(
     units: integer("units").notNull().default(0),
     calls: integer("calls").notNull().default(0),
     invoiceId: text("invoice_id"),
+    /** Units of the month that an operator gave for nothing, beyond the included ones. */
+    creditedUnits: integer("credited_units").notNull().default(0),
   },
   (table) => [
     index("plan_periods_by_account").on(table.accountId, table.periodStart),
@@ -68,7 +74,7 @@ export const planPeriods = sqliteTable(
   ],
 );
 
-/** Every charge, one row each: what an invoice can be proved from. */
+/** Every charge, one row each: what an invoice can be proved from. A trigger refuses to change or remove one. */
 export const usageEvents = sqliteTable(
   "usage_events",
   {
@@ -138,4 +144,30 @@ export const idempotentReplies = sqliteTable(
 export const probes = sqliteTable("probes", {
   probeId: integer("probe_id").primaryKey(),
   at: integer("at").notNull(),
+});
+
+/** One row: the last time that the clock showed while it was trusted, and the time that an operator confirmed last. */
+export const keptClock = sqliteTable("kept_clock", {
+  clockId: integer("clock_id").primaryKey(),
+  keptAt: integer("kept_at").notNull(),
+  confirmedAt: integer("confirmed_at"),
+});
+
+/** What operators ask of a running server, and its outcome, until it was read. */
+export const operatorCommands = sqliteTable("operator_commands", {
+  commandId: integer("command_id").primaryKey({ autoIncrement: true }),
+  askedAt: integer("asked_at").notNull(),
+  operator: text("operator").notNull(),
+  command: text("command").notNull(),
+  outcome: text("outcome"),
+});
+
+/** What operators did. A trigger refuses to change or remove a row. No personal data of an account is in it. */
+export const operatorActs = sqliteTable("operator_acts", {
+  actId: integer("act_id").primaryKey({ autoIncrement: true }),
+  at: integer("at").notNull(),
+  operator: text("operator").notNull(),
+  action: text("action").notNull(),
+  accountId: text("account_id"),
+  details: text("details").notNull(),
 });

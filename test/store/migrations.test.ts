@@ -55,7 +55,13 @@ test("a database of an earlier version is brought forward with its rows", () => 
   const database = new Database(":memory:");
   migrate(database, clock, MIGRATIONS.slice(0, 1));
   database.run("INSERT INTO probes VALUES (1, 5)");
+  database.run(
+    "INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units) VALUES ('a',1,17,'/',1)",
+  );
   migrate(database, clock);
+  expect(database.query<{ kept: number }, []>("SELECT kept_at AS kept FROM kept_clock").get()).toEqual({
+    kept: 17,
+  });
   expect(database.query<{ at: number }, []>("SELECT at FROM probes").get()).toEqual({ at: 5 });
 });
 
@@ -65,9 +71,9 @@ test("every table is strict", () => {
   expect(loose).toEqual([]);
 });
 
-test("an issued invoice can be neither changed nor removed, nor the plan periods under it", () => {
+test("invoices, the plan periods under them, usage events and operators' acts can be neither changed nor removed", () => {
   const database = migrated();
-  database.run("INSERT INTO accounts VALUES ('a','e','n',null,null,null,null,'free',null,null,1)");
+  database.run("INSERT INTO accounts VALUES ('a','e','n',null,null,null,null,'free',null,null,1,null,null)");
   database.run("INSERT INTO invoices VALUES ('i','a',1,2,3,4,'{}',5)");
   database.run(
     "INSERT INTO plan_periods (account_id, period_start, period_end, plan, monthly_price_micro_usd, included_units, starts_at, ends_at, invoice_id) VALUES ('a',1,2,'free',0,1,1,2,'i')",
@@ -75,12 +81,16 @@ test("an issued invoice can be neither changed nor removed, nor the plan periods
   database.run(
     "INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units) VALUES ('a',1,1,'/',1)",
   );
+  database.run("INSERT INTO operator_acts (at, operator, action, details) VALUES (1,'root','list','{}')");
   for (const statement of [
     "UPDATE invoices SET total_micro_usd = 0",
     "DELETE FROM invoices",
     "UPDATE plan_periods SET units = 9",
     "DELETE FROM plan_periods",
     "UPDATE usage_events SET units = 9",
+    "DELETE FROM usage_events",
+    "UPDATE operator_acts SET operator = 'x'",
+    "DELETE FROM operator_acts",
   ]) {
     expect(() => database.run(statement)).toThrow(/never (changes|goes)/);
   }

@@ -230,6 +230,8 @@ function accountRow(accountId: string) {
     pendingPlan: null,
     spendLimitMicroUsd: null,
     createdAt: 1_795_000_000_123,
+    suspendedAt: null,
+    erasedAt: null,
   };
 }
 
