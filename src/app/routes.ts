@@ -1,11 +1,13 @@
-import { type AnyElysia, Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import { version } from "../../package.json" with { type: "json" };
 import { PoolFullError } from "../batch/semaphore.ts";
 import { ApiError } from "../contract/errors.ts";
+import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
-import { type Boundary, type BoundaryParts, type CallReport, createBoundary } from "../http/boundary.ts";
+import { type CallReport, createBoundary } from "../http/boundary.ts";
 import { createIdempotent } from "../http/idempotent.ts";
-import { createCharged } from "../http/metered.ts";
+import { createMetered } from "../http/metered.ts";
+import { mountRoutes } from "../http/mount.ts";
 import { type BodyReader, createBodyReader, SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { accountRoutes } from "../http/routes/account.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
@@ -17,7 +19,7 @@ import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metri
 import { phoneRoutes } from "../http/routes/phone.ts";
 import { planRoutes } from "../http/routes/plans.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
-import { unroutedHandler } from "../http/routes/unrouted.ts";
+import { createRouting, type Route } from "../http/routing.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { Parts } from "./components.ts";
 import { checksOf, readingsOf } from "./health-probes.ts";
@@ -25,60 +27,25 @@ import { errorFacts, type Log } from "./log.ts";
 import type { Surroundings } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
-/**
- * Mounts the routes on the parts, behind the one boundary that everything enters and leaves by. Its type names the
- * routes and what they answer, which is what clients are typed by that are made from it.
- */
-export function createApp(config: Config, surroundings: Surroundings, parts: Parts, draining: () => boolean) {
-  const guard = createGuard(parts);
+/** Makes the app: every route on the components, behind the one boundary that everything enters and leaves by. */
+export function createApp(
+  config: Config,
+  surroundings: Surroundings,
+  parts: Parts,
+  draining: () => boolean,
+): AnyElysia {
   const { bodyBytesMax, heldBodyBytesMax } = config.batch;
   const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
   const metrics = createMetrics(readingsOf(parts, bodies));
-  // Routes are made before the app that they belong to, and ask for it when they are called.
-  const mounted: { app: AnyElysia } = { app: new Elysia() };
-  const server = () => mounted.app.server;
-  const boundary = openBoundary(config, surroundings, { guard, metrics, draining, server });
-  const entrance = { boundary, guard, metrics, bodies, draining, app: () => mounted.app };
-  const app = mountRoutes(config, surroundings, parts, entrance);
-  mounted.app = app;
-  const unrouted = boundary.route("unrouted", unroutedHandler(app));
-  return app.onError(({ code, error, request }) => {
-    const rethrow = () => {
-      throw error;
-    };
-    const answer = code === "NOT_FOUND" ? unrouted : boundary.route("unrouted", rethrow);
-    return answer({ request });
-  });
-}
-
-export type App = ReturnType<typeof createApp>;
-
-type Entrance = {
-  readonly boundary: Boundary;
-  readonly guard: Guard;
-  readonly metrics: Metrics;
-  readonly bodies: BodyReader;
-  readonly draining: () => boolean;
-  readonly app: () => AnyElysia;
-};
-
-function openBoundary(
-  config: Config,
-  { clock, log, newRequestId }: Surroundings,
-  {
-    guard,
-    metrics,
-    draining,
-    server,
-  }: Omit<Entrance, "boundary" | "bodies" | "app"> & Pick<BoundaryParts, "server">,
-): Boundary {
-  return createBoundary({
+  const guard = createGuard(parts);
+  const { clock, log, newRequestId } = surroundings;
+  const boundary = createBoundary({
     clock,
     newRequestId,
     trustProxy: config.trustProxy,
-    server,
+    server: () => app.server,
     draining,
-    stamp: guard.stamp,
+    setRateLimitHeaders: guard.setRateLimitHeaders,
     report(report) {
       metrics.observe(report);
       if (log.writes("info")) logCall(log, report);
@@ -86,39 +53,46 @@ function openBoundary(
     reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
     refusalOf,
   });
+  const routes = routesOf(config, surroundings, parts, { guard, metrics, bodies, draining });
+  const app: AnyElysia = mountRoutes(routes, boundary);
+  return app;
 }
 
-function mountRoutes(config: Config, surroundings: Surroundings, parts: Parts, entrance: Entrance) {
-  const { boundary, guard, metrics, bodies, draining, app } = entrance;
-  const checks = checksOf(config, surroundings.clock, parts);
+type Entrance = {
+  readonly guard: Guard;
+  readonly metrics: Metrics;
+  readonly bodies: BodyReader;
+  readonly draining: () => boolean;
+};
+
+/** Every route, by resource. */
+function routesOf(
+  config: Config,
+  { clock }: Surroundings,
+  parts: Parts,
+  { guard, metrics, bodies, draining }: Entrance,
+): readonly Route[] {
   const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = parts;
+  const { publicRequestsPerSecond, signupsPerMinute } = config.limits;
   const bodyBytesMax = SMALL_BODY_BYTES_MAX;
   const idempotent = createIdempotent(parts.idempotency);
-  const charged = createCharged({ guard, meter, idempotent, bodyBytesMax });
-  const publicRate = config.limits.publicRequestsPerSecond;
-  const admitPublic = (call: Parameters<Guard["admitPublic"]>[0]) =>
-    guard.admitPublic(call, "public", { requestsPerSecond: publicRate, burst: publicRate * 2 });
-  const batch = {
-    guard,
-    meter,
-    runner,
-    idempotent,
-    bodies,
-    readerStallMs: config.batch.readerStallMs,
-  };
-  const { signupsPerMinute } = config.limits;
-  const { clock } = surroundings;
-  return new Elysia({ name: "assay", normalize: false, handler: { standardHostname: false } })
-    .use(healthRoutes({ boundary, clock, version, draining, checks }))
-    .use(planRoutes({ boundary, admit: admitPublic, plans }))
-    .use(signupRoutes({ boundary, guard, accounts, checkEmail, bodyBytesMax, signupsPerMinute }))
-    .use(accountRoutes({ boundary, guard, accounts, meter, idempotent, bodyBytesMax }))
-    .use(emailRoutes({ boundary, charged, batch, writeEmail }))
-    .use(identityRoutes({ boundary, charged, batch }))
-    .use(phoneRoutes({ boundary, charged, batch }))
-    .use(directoryRoutes({ boundary, admit: admitPublic, directory }))
-    .use(docsRoutes({ boundary, admit: admitPublic, version, app }))
-    .use(config.metrics ? metricsRoutes({ boundary, metrics }) : new Elysia());
+  const routing = createRouting({ guard, publicRequestsPerSecond });
+  const accountRouting = createAccountRouting({ routing, guard, meter, idempotent, bodyBytesMax });
+  const metered = createMetered({ routing, meter, idempotent, bodyBytesMax });
+  const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
+  const checks = checksOf(config, clock, parts);
+  const described = [
+    ...healthRoutes({ routing, clock, version, draining, checks }),
+    ...planRoutes({ routing, plans }),
+    ...signupRoutes({ routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
+    ...accountRoutes({ accountRouting, accounts }),
+    ...emailRoutes({ routing, metered, batch, writeEmail }),
+    ...identityRoutes({ routing, metered, batch }),
+    ...phoneRoutes({ routing, metered, batch }),
+    ...directoryRoutes({ routing, directory }),
+    ...(config.metrics ? metricsRoutes({ routing, metrics }) : []),
+  ];
+  return [...described, ...docsRoutes({ routing, version, described })];
 }
 
 /** The failures of parts that callers are told of. Everything else is a bug. */

@@ -14,7 +14,7 @@ const Filters = {
   max_price_usd: Type.Optional(
     Type.String({
       pattern: "^\\d{1,9}(?:\\.\\d{1,6})?$",
-      description: 'must be an amount in USD with at most six decimals, such as "0.05"',
+      demand: 'must be an amount in USD with at most six decimals, such as "0.05"',
     }),
   ),
   min_uptime: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),

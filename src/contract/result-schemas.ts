@@ -8,11 +8,11 @@ const Plan = Word(["free", "starter", "growth", "scale"]);
 const Text = (maxLength: number) => Type.String({ maxLength });
 const Nullable = <Inner extends ReturnType<typeof Text>>(inner: Inner) =>
   Type.Union([inner, Type.Null()], {
-    description: `must be null or a string of at most ${inner.maxLength} characters`,
+    demand: `must be null or a string of at most ${inner.maxLength} characters`,
   });
 
 export const EmailQuery = Type.Object({
-  email: Type.String({ description: "must be a string" }),
+  email: Type.String({ demand: "must be a string" }),
   deep: Type.Optional(Type.Boolean({ default: false })),
   dns: Type.Optional(Type.Boolean({ default: true })),
 });
@@ -64,7 +64,7 @@ export const PlanBody = Type.Object({
   plan: Plan,
   spend_limit_usd: Type.Optional(
     Type.Union([Type.String({ pattern: "^\\d{1,9}(?:\\.\\d{1,6})?$" }), Type.Null()], {
-      description: 'must be null or an amount such as "250.00"',
+      demand: 'must be null or an amount such as "250.00"',
     }),
   ),
 });

@@ -3,6 +3,24 @@ import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@
 import { ApiError } from "./errors.ts";
 import { readQuery } from "./query-string.ts";
 
+/** Returns what reads the query of an operation and throws `invalid_request`, naming the parameter. */
+export function queryReader<Query extends TObject>(operation: {
+  readonly operationId: string;
+  readonly query?: Query;
+}): (url: string) => Static<Query> {
+  if (operation.query === undefined) throw new Error(`${operation.operationId} says of no query`);
+  return createReader(operation.query).query;
+}
+
+/** Returns what checks the parsed JSON body of an operation and throws `invalid_request`, naming the field. */
+export function bodyReader<Body extends TObject>(operation: {
+  readonly operationId: string;
+  readonly body?: { readonly "application/json": Body };
+}): (value: unknown) => Static<Body> {
+  if (operation.body === undefined) throw new Error(`${operation.operationId} says of no body`);
+  return createReader(operation.body["application/json"]).body;
+}
+
 /** A schema of a query or a body, compiled once, that reads and checks what callers send. */
 export type Reader<Schema extends TObject> = {
   readonly schema: Schema;
@@ -93,7 +111,7 @@ function describe({ path, type, schema }: ValueError): string {
 }
 
 function demand(schema: TSchema): string {
-  if (schema.description?.startsWith("must ")) return schema.description;
+  if (typeof schema.demand === "string") return schema.demand;
   if (Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(", ")}`;
   const { minimum, maximum, minLength, maxLength } = schema;
   switch (schema.type) {

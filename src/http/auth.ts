@@ -11,19 +11,16 @@ export type Guard = {
   /**
    * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
    * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
-   * reply and nothing else; `welcome` it then.
+   * reply and nothing else; `applyRateLimit` then.
    */
-  readonly findRepeater: (call: Call) => Account | null;
+  readonly accountForReplay: (call: Call) => Account | null;
   /** What `admit` does once it knows the account: 429 above the plan's rate. */
-  readonly welcome: (call: Call, account: Account) => void;
+  readonly applyRateLimit: (call: Call, account: Account) => void;
   /** Lets a public call pass: 429 above the rate of its client address, counted apart for each `purpose`. */
   readonly admitPublic: (call: Call, purpose: string, rate: Rate) => void;
   /** Writes the rate and unit headers of an authenticated reply. */
-  readonly stamp: (call: Call) => void;
+  readonly setRateLimitHeaders: (call: Call) => void;
 };
-
-/** Lets a public call pass, or throws `rate_limited`. */
-export type PublicGate = (call: Call) => void;
 
 export type GuardParts = {
   readonly keyRing: KeyRing;
@@ -39,7 +36,7 @@ const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
 
 /** Decides who may call and how often, before anything else of a call is looked at. */
 export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardParts): Guard {
-  function welcome(call: Call, account: Account): void {
+  function applyRateLimit(call: Call, account: Account): void {
     call.account = account;
     const decision = accountLimiter.take(account.accountId, account.plan);
     call.headers.RateLimit = `"burst";r=${decision.remaining};t=${decision.resetSeconds}`;
@@ -62,22 +59,22 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     admit(call) {
       const account = keyRing.find(bearerKey(call.request));
       if (account === null) throw new ApiError("bad_key");
-      welcome(call, account);
+      applyRateLimit(call, account);
       return account;
     },
-    findRepeater(call) {
+    accountForReplay(call) {
       if (!call.request.headers.has("idempotency-key")) return null;
       const account = keyRing.findExpired(bearerKey(call.request), REPEAT_MS);
       if (account === null) return null;
       const address = clientAddressKey(call.clientAddress());
       return addressLimiter.take(`repeat ${address}`, REPEAT_RATE).allowed ? account : null;
     },
-    welcome,
+    applyRateLimit,
     admitPublic(call, purpose, rate) {
       const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
       if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);
     },
-    stamp({ account, headers, units }) {
+    setRateLimitHeaders({ account, headers, units }) {
       if (account === null) return;
       headers["X-Units-Charged"] ??= `${units}`;
       const month = meter.month(account);

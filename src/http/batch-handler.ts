@@ -6,23 +6,16 @@ import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Guard } from "./auth.ts";
 import { answerKept, answerStreamed, answerWhole, type BatchRun } from "./batch-reply.ts";
-import type { Call, Handler } from "./boundary.ts";
+import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 import { type BodyReader, type HeldBody, isJson, mediaType } from "./request-body.ts";
+import type { KeyedHandler } from "./routing.ts";
 
 /** What callers may say about a whole batch, in the query or in a JSON body. */
 export type BatchSettings = { readonly deep?: boolean; readonly dns?: boolean; readonly country?: string };
-
-/** The JSON reply of a batch. */
-export type BatchBody<Result> = {
-  readonly count: number;
-  readonly results: readonly Result[];
-  readonly summary: { readonly [word: string]: number };
-};
 
 /** What one kind of batch adds to the way that all share. */
 export type BatchRoute = {
@@ -36,7 +29,6 @@ export type BatchRoute = {
 };
 
 export type BatchRouteParts = {
-  readonly guard: Guard;
   readonly meter: Meter;
   readonly runner: BatchRunner;
   readonly idempotent: Idempotent;
@@ -48,13 +40,12 @@ export type BatchRouteParts = {
 const WHOLE_CHUNKS_MAX = 2;
 
 /** A POST of a batch: cut and judged at once, reserved, and streamed; each chunk is charged before its bytes leave. */
-export function batchHandler(parts: BatchRouteParts, route: BatchRoute): Handler {
-  return async (call) => {
-    const account = parts.guard.admit(call);
+export function batchHandler(parts: BatchRouteParts, route: BatchRoute): KeyedHandler {
+  return async (call, account) => {
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
     using body = await parts.bodies.read(call.request);
-    call.allowSilence(parts.readerStallMs);
+    call.suspendIdleTimeout(parts.readerStallMs);
     return await parts.idempotent.run(call, account, body, (entry) =>
       answer(parts, route, { call, account, form, query, body, entry }),
     );

@@ -76,7 +76,7 @@ export async function answerStreamed(
   call.units = reservation.units;
   const body = byteStream(continued(first, source), {
     stallMs,
-    onError: call.broken,
+    onError: call.reportError,
     onEnd(complete) {
       left.dispose();
       call.units = reservation.chargedUnits();

@@ -25,7 +25,7 @@ export type Call = {
    * `afterwardsMs`, at most 255 s, for the reader of what is left and for the idle connection; the usual one unless
    * said.
    */
-  readonly allowSilence: (afterwardsMs?: number) => void;
+  readonly suspendIdleTimeout: (afterwardsMs?: number) => void;
   /** Set by the guard. */
   account: Account | null;
   /** Units on disk for this call; for a streamed reply those reserved for it. */
@@ -36,7 +36,7 @@ export type Call = {
   streaming: boolean;
   readonly finish: (status: number, outcome?: CallOutcome) => void;
   /** For what goes wrong once the headers have left: known failures and bugs alike break the connection off. */
-  readonly broken: (error: unknown) => void;
+  readonly reportError: (error: unknown) => void;
 };
 
 export type CallOutcome = "complete" | "cut";
@@ -64,7 +64,7 @@ export type BoundaryParts = {
   readonly server: () => Server<unknown> | null;
   readonly draining: () => boolean;
   /** Writes the headers of authenticated replies. */
-  readonly stamp: (call: Call) => void;
+  readonly setRateLimitHeaders: (call: Call) => void;
   /** Hears of each call once, when its reply is decided; of a streamed one when it ends. */
   readonly report: (report: CallReport) => void;
   readonly reportBug: (call: Call, error: unknown) => void;
@@ -73,15 +73,12 @@ export type BoundaryParts = {
 };
 
 export type Boundary = {
-  /**
-   * Wraps a handler: request id, headers, error envelope, report. `open` routes also answer while draining. What
-   * comes back is a Response; its type is that of the body, for clients that are typed by the app.
-   */
-  readonly route: <Body = unknown>(
+  /** Wraps a handler: request id, headers, error envelope, report. `open` routes also answer while draining. */
+  readonly route: (
     route: string,
     handler: Handler,
     options?: { readonly open?: boolean },
-  ) => (context: RouteContext) => Promise<Body>;
+  ) => (context: RouteContext) => Promise<Response>;
 };
 
 /** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
@@ -89,22 +86,22 @@ export function createBoundary(parts: BoundaryParts): Boundary {
   const replyHeaders = createReplyHeaders();
   return {
     route:
-      <Body>(route: string, handler: Handler, options: { readonly open?: boolean } = {}) =>
+      (route, handler, options = {}) =>
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
-      async ({ request, params }: RouteContext): Promise<Body> => {
+      async ({ request, params }) => {
         const call = beginCall(parts, route, request, params);
         let response: Response;
         try {
           if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
           const reply = await handler(call);
-          stamp(parts, call);
+          setRateLimitHeaders(parts, call);
           response = respond(reply, call.headers, replyHeaders);
         } catch (error) {
           call.streaming = false;
           response = refuse(parts, call, error);
         }
         if (!call.streaming) call.finish(response.status);
-        return response as unknown as Body;
+        return response;
       },
   };
 }
@@ -124,7 +121,7 @@ function beginCall(
     route,
     params,
     clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
-    allowSilence(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000) {
+    suspendIdleTimeout(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000) {
       silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));
       parts.server()?.timeout(request, 0);
     },
@@ -137,7 +134,7 @@ function beginCall(
       if (silenceSeconds > 0) parts.server()?.timeout(request, silenceSeconds);
       parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome });
     },
-    broken: (error) => parts.reportBug(call, error),
+    reportError: (error) => parts.reportBug(call, error),
   };
   return call;
 }
@@ -152,14 +149,14 @@ function refuse(parts: BoundaryParts, call: Call, error: unknown): Response {
   const known = error instanceof ApiError ? error : parts.refusalOf(error);
   if (known === undefined) parts.reportBug(call, error);
   call.units = 0;
-  stamp(parts, call);
+  setRateLimitHeaders(parts, call);
   return errorReply(known ?? new ApiError("internal_error"), call.headers);
 }
 
 /** What the headers tell may be out of reach with the database; the reply goes out with those that are not. */
-function stamp(parts: BoundaryParts, call: Call): void {
+function setRateLimitHeaders(parts: BoundaryParts, call: Call): void {
   try {
-    parts.stamp(call);
+    parts.setRateLimitHeaders(call);
   } catch (error) {
     if (parts.refusalOf(error) === undefined) parts.reportBug(call, error);
   }

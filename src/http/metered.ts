@@ -1,18 +1,22 @@
+import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
-import type { Guard } from "./auth.ts";
-import type { Call, Handler } from "./boundary.ts";
+import { bodyReader, queryReader } from "../contract/schema.ts";
+import type { Operation } from "../contract/specification/operation.ts";
+import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { jsonText, type Reply } from "./reply.ts";
 import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import type { Route, Routing } from "./routing.ts";
 
-/** One check that is paid for: what it is asked, what it costs, what it does. */
-export type ChargedCheck<Asked, Result> = {
-  readonly route: string;
-  /** Read what is asked; throw `invalid_request`. */
-  readonly fromQuery: (url: string) => Asked;
-  readonly fromBody: (body: unknown) => Asked;
+/** One check that is paid for: how it is asked, what it costs, what it does. */
+export type MeteredCheck<Query extends TObject, Body extends TObject, Asked, Result> = {
+  readonly get: Operation<Query>;
+  readonly post: Operation<TObject, Body>;
+  /** Say what is asked; throw `invalid_request`. */
+  readonly fromQuery: (fields: Static<Query>) => Asked;
+  readonly fromBody: (fields: Static<Body>) => Asked;
   readonly units: (asked: Asked) => number;
   readonly work: (asked: Asked) => Result | Promise<Result>;
   /** What is answered where `work` breaks: it costs nothing. */
@@ -23,20 +27,26 @@ export type ChargedCheck<Asked, Result> = {
   readonly write: (result: Result) => string;
 };
 
-export type Charged = <Asked, Result>(
-  check: ChargedCheck<Asked, Result>,
-) => { readonly get: Handler; readonly post: Handler };
+/** Registers the GET and the POST of a metered check. */
+export type Metered = <Query extends TObject, Body extends TObject, Asked, Result>(
+  check: MeteredCheck<Query, Body, Asked, Result>,
+) => readonly Route[];
 
-export type ChargedParts = {
-  readonly guard: Guard;
+export type MeteredDependencies = {
+  readonly routing: Routing;
   readonly meter: Meter;
   readonly idempotent: Idempotent;
   readonly bodyBytesMax: number;
 };
 
 /** Reserve, work, record: the bracket that no paid check can be done outside of. */
-export function createCharged({ guard, meter, idempotent, bodyBytesMax }: ChargedParts): Charged {
-  return <Asked, Result>(check: ChargedCheck<Asked, Result>) => {
+export function createMetered({ routing, meter, idempotent, bodyBytesMax }: MeteredDependencies): Metered {
+  return (check) => {
+    type Asked = ReturnType<typeof check.fromQuery>;
+    const readQuery = queryReader(check.get);
+    const readBody = bodyReader(check.post);
+    const endpoint = check.get.path;
+
     async function answer(
       call: Call,
       account: Account,
@@ -48,10 +58,10 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       try {
         const found = attempt(call, check, asked);
         // A look-up may take longer than connections may be silent.
-        if (found instanceof Promise) call.allowSilence();
+        if (found instanceof Promise) call.suspendIdleTimeout();
         const result = found instanceof Promise ? await found : found;
         const text = check.write(result);
-        const charge = { endpoint: check.route, units: check.isCharged(result) ? units : 0 };
+        const charge = { endpoint, units: check.isCharged(result) ? units : 0 };
         await reservation.record(charge, entry?.keep({ status: 200, headers: {}, body: text }));
         call.units = charge.units;
         return jsonText(text);
@@ -60,36 +70,34 @@ export function createCharged({ guard, meter, idempotent, bodyBytesMax }: Charge
       }
     }
 
-    return {
-      get(call) {
-        const account = guard.admit(call);
-        const asked = check.fromQuery(call.request.url);
+    return [
+      routing.keyed(check.get, (call, account) => {
+        const asked = check.fromQuery(readQuery(call.request.url));
         if (call.request.method !== "HEAD") return answer(call, account, asked, null);
         // Whoever is shown no verdict pays for none, so none is made; what would be refused is refused.
         meter.reserve(account, check.units(asked)).release();
-        meter.countCall(account, check.route);
+        meter.countCall(account, endpoint);
         return { status: 200, body: null };
-      },
-      async post(call) {
-        const account = guard.admit(call);
+      }),
+      routing.keyed(check.post, async (call, account) => {
         requireJson(call.request);
         const body = await readBytes(call.request, bodyBytesMax);
         return idempotent.run(call, account, { bytes: body }, (entry) =>
-          answer(call, account, check.fromBody(parseJson(body)), entry),
+          answer(call, account, check.fromBody(readBody(parseJson(body))), entry),
         );
-      },
-    };
+      }),
+    ];
   };
 }
 
 /** A check that breaks is a bug, logged as one, and answered as a check that failed. */
 function attempt<Asked, Result>(
   call: Call,
-  { work, failed }: ChargedCheck<Asked, Result>,
+  { work, failed }: Pick<MeteredCheck<TObject, TObject, Asked, Result>, "work" | "failed">,
   asked: Asked,
 ): Result | Promise<Result> {
   const fail = (error: unknown) => {
-    call.broken(error);
+    call.reportError(error);
     return failed(asked);
   };
   try {

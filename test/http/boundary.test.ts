@@ -13,7 +13,7 @@ function routeWithout(stampError: Error, handler: Handler) {
     trustProxy: false,
     server: () => null,
     draining: () => false,
-    stamp: () => {
+    setRateLimitHeaders: () => {
       throw stampError;
     },
     report: () => undefined,
@@ -21,7 +21,7 @@ function routeWithout(stampError: Error, handler: Handler) {
     refusalOf: (error) => (error instanceof StorageError ? new ApiError("storage_unavailable") : undefined),
   });
   const request = new Request("http://localhost/check");
-  return { bugs, call: () => boundary.route<Response>("/check", handler)({ request }) };
+  return { bugs, call: () => boundary.route("/check", handler)({ request }) };
 }
 
 test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import type { Server } from "bun";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
@@ -7,10 +8,12 @@ import { createIdempotency } from "../../src/billing/idempotency.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
 import { createRateLimiter } from "../../src/billing/rate-limiter.ts";
+import { operation } from "../../src/contract/specification/operation.ts";
 import { createGuard } from "../../src/http/auth.ts";
 import { createBoundary, IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { createIdempotent } from "../../src/http/idempotent.ts";
-import { createCharged } from "../../src/http/metered.ts";
+import { createMetered } from "../../src/http/metered.ts";
+import { createRouting } from "../../src/http/routing.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 
@@ -18,6 +21,15 @@ const clock = systemClock;
 const plans = DEFAULT_PLANS;
 
 type Result = { reason: string | null };
+
+const described = { path: "/check", tag: "Check", summary: "Check", access: "key", replies: {} } as const;
+const checkGet = operation({ ...described, method: "GET", operationId: "check", query: Type.Object({}) });
+const checkPost = operation({
+  ...described,
+  method: "POST",
+  operationId: "checkPost",
+  body: { "application/json": Type.Object({}) },
+});
 
 /** A paid route over real parts whose check does as it is told. */
 function openRoute(work: () => Result | Promise<Result>) {
@@ -37,29 +49,32 @@ function openRoute(work: () => Result | Promise<Result>) {
     trustProxy: false,
     server: () => server as unknown as Server<unknown>,
     draining: () => false,
-    stamp: guard.stamp,
+    setRateLimitHeaders: guard.setRateLimitHeaders,
     report: () => undefined,
     reportBug: (_, error) => bugs.push(error),
     refusalOf: () => undefined,
   });
-  const charged = createCharged({ guard, meter, idempotent, bodyBytesMax: 1000 });
-  const check = charged({
-    route: "/check",
+  const routing = createRouting({ guard, publicRequestsPerSecond: 1 });
+  const metered = createMetered({ routing, meter, idempotent, bodyBytesMax: 1000 });
+  const [check] = metered({
+    get: checkGet,
+    post: checkPost,
     fromQuery: () => null,
     fromBody: () => null,
     units: () => 1,
     work,
     failed: () => ({ reason: "check_failed" }),
-    isCharged: ({ reason }) => reason !== "check_failed",
+    isCharged: ({ reason }: Result) => reason !== "check_failed",
     write: JSON.stringify,
   });
+  const handler = check?.handler ?? (() => Promise.reject(new Error("No route was registered")));
   const signup = { normalized: "a@b.co", name: null, company: null, country: null, referralCode: null };
   const { apiKey, accountId } = accounts.signup({ ...signup, email: "a@b.co", plan: "free" });
   const request = new Request("http://localhost/check", { headers: { Authorization: `Bearer ${apiKey}` } });
   return {
     bugs,
     silences,
-    call: () => boundary.route<Response>("/check", check.get)({ request }),
+    call: () => boundary.route("/check", handler)({ request }),
     units: () => accounts.view(accountId).usage.units,
   };
 }

@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import { InvoicesQuery, UsageQuery } from "../result-schemas.ts";
 import { Account, InvoicePage, Plans, RotatedKey, SignedUp, Usage } from "./account-replies.ts";
 import { described, operation } from "./operation.ts";
@@ -5,6 +6,8 @@ import { PlanRequest, RotateRequest, SignupRequest } from "./requests.ts";
 
 export const listPlans = operation({
   operationId: "listPlans",
+  method: "GET",
+  path: "/v1/plans",
   tag: "Plans",
   summary: "The plans and their prices",
   access: "public",
@@ -14,6 +17,8 @@ export const listPlans = operation({
 
 export const signUp = operation({
   operationId: "signUp",
+  method: "POST",
+  path: "/v1/signup",
   tag: "Account",
   summary: "Open an account",
   description: "Answers the key, which is shown this once. Limited per client address.",
@@ -51,15 +56,20 @@ const account = (description: string) => ({
 
 export const getAccount = operation({
   operationId: "getAccount",
+  method: "GET",
+  path: "/v1/account",
   tag: "Account",
   summary: "The account, its usage and what it will cost",
   access: "key",
+  query: Type.Object({}),
   replies: account("The account of the key."),
   samples: { account: { summary: "An account" } },
 });
 
 export const changePlan = operation({
   operationId: "changePlan",
+  method: "POST",
+  path: "/v1/account/plan",
   tag: "Account",
   summary: "Change the plan or the spend limit",
   description:
@@ -77,6 +87,8 @@ export const changePlan = operation({
 
 export const getUsage = operation({
   operationId: "getUsage",
+  method: "GET",
+  path: "/v1/account/usage",
   tag: "Account",
   summary: "Calls and units by day or by endpoint",
   access: "key",
@@ -96,6 +108,8 @@ export const getUsage = operation({
 
 export const listInvoices = operation({
   operationId: "listInvoices",
+  method: "GET",
+  path: "/v1/account/invoices",
   tag: "Account",
   summary: "Issued invoices, newest first",
   access: "key",
@@ -113,6 +127,8 @@ export const listInvoices = operation({
 
 export const rotateKey = operation({
   operationId: "rotateKey",
+  method: "POST",
+  path: "/v1/account/keys/rotate",
   tag: "Account",
   summary: "Exchange the key",
   description:

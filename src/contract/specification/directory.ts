@@ -33,6 +33,8 @@ const answers = (
 
 export const listListings = operation({
   operationId: "listListings",
+  method: "GET",
+  path: "/v1/directory",
   tag: "Directory",
   summary: "Find paid services",
   access: "public",
@@ -60,21 +62,25 @@ export const listListings = operation({
 
 export const getListing = operation({
   operationId: "getListing",
+  method: "GET",
+  path: "/v1/directory/:host",
   tag: "Directory",
   summary: "One service by its host",
   access: "public",
-  path: { host: "The host, in any case." },
+  parameters: { host: "The host, in any case." },
   ifNoneMatch: true,
   replies: answers("The listing.", { "application/json": ListingView }),
   refusals: ["not_found", "directory_unavailable"],
   samples: {
-    listing: { summary: "A service", path: { host: "scan.example" } },
-    unknown: { summary: "No such service", status: 404, path: { host: "nowhere.example" } },
+    listing: { summary: "A service", parameters: { host: "scan.example" } },
+    unknown: { summary: "No such service", status: 404, parameters: { host: "nowhere.example" } },
   },
 });
 
 export const exportListings = operation({
   operationId: "exportListings",
+  method: "GET",
+  path: "/v1/directory/export",
   tag: "Directory",
   summary: "The whole directory",
   description:
@@ -94,6 +100,8 @@ export const exportListings = operation({
 
 export const listChanges = operation({
   operationId: "listChanges",
+  method: "GET",
+  path: "/v1/changes",
   tag: "Directory",
   summary: "What has changed since a cursor",
   description:

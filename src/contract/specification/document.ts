@@ -1,16 +1,16 @@
-import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import type { TSchema } from "@sinclair/typebox";
-import type { AnyElysia } from "elysia";
 import { ChangesView, DirectoryView } from "../directory-schemas.ts";
 import { Account, InvoicePage, Plans, RotatedKey, SignedUp, Usage } from "./account-replies.ts";
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
 import { type JsonObject, namedSchemas } from "./openapi-schema.ts";
+import type { Operation } from "./operation.ts";
 import { PhoneBatch } from "./phone-replies.ts";
 import { refusalExamples } from "./refusals.ts";
 import { REQUESTS } from "./requests.ts";
 import { Alive, ErrorBody, Health } from "./service-replies.ts";
+import { writtenOperation } from "./written-operation.ts";
 
 const REPLIES: readonly TSchema[] = [
   Account,
@@ -51,10 +51,8 @@ const TAGS = [
   { name: "Operation", description: "For whoever runs the server." },
 ];
 
-/** The specification of the routes that are mounted on the app, from what each says of itself. */
-export function openApiDocument(app: AnyElysia, version: string): JsonObject {
-  const { paths } = toOpenAPISchema(app, { staticFile: false });
-  keepParameters(app, paths);
+/** Returns the specification of these operations. */
+export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
   return {
     openapi: "3.1.0",
     info: {
@@ -66,7 +64,7 @@ export function openApiDocument(app: AnyElysia, version: string): JsonObject {
     },
     servers: [{ url: "/", description: "This server." }],
     tags: TAGS,
-    paths: paths as unknown as JsonObject,
+    paths: pathsOf(operations),
     components: {
       securitySchemes: {
         key: {
@@ -100,13 +98,11 @@ const PARAMETERS: JsonObject = {
   },
 };
 
-/** The generator replaces the parameters of paths with placeholders by the bare placeholders. */
-function keepParameters(app: AnyElysia, paths: ReturnType<typeof toOpenAPISchema>["paths"]): void {
-  for (const { path, method, hooks } of app.routes) {
-    const parameters = hooks.detail?.parameters;
-    const operations = paths[path.replace(/:([^/]+)/g, "{$1}")];
-    if (parameters === undefined || operations === undefined) continue;
-    const operation = operations[method.toLowerCase() as "get" | "post"];
-    if (operation !== undefined) operation.parameters = parameters;
+function pathsOf(operations: readonly Operation[]): JsonObject {
+  const paths: { [path: string]: { [method: string]: JsonObject } } = {};
+  for (const operation of operations) {
+    const path = operation.path.replace(/:([^/]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: writtenOperation(operation) };
   }
+  return paths;
 }

@@ -4,6 +4,7 @@ import { EmailBatch, EmailResult } from "./email-replies.ts";
 import { described, operation, type Sample } from "./operation.ts";
 import { EmailBatchRequest, EmailRequest, SAYS } from "./requests.ts";
 
+const VERIFY = "/v1/email/verify";
 const flags = {
   deep: `${SAYS.deep} Written as true, false, 1 or 0, in any case.`,
   dns: `${SAYS.dns} Written as true, false, 1 or 0, in any case.`,
@@ -21,6 +22,8 @@ const missing: Sample = { summary: "No address", status: 400 };
 
 export const verifyEmail = operation({
   operationId: "verifyEmail",
+  method: "GET",
+  path: VERIFY,
   tag: "Email",
   summary: "Verify an address",
   description:
@@ -49,6 +52,8 @@ export const verifyEmail = operation({
 
 export const verifyEmailPost = operation({
   operationId: "verifyEmailPost",
+  method: "POST",
+  path: VERIFY,
   tag: "Email",
   summary: "Verify an address that stays out of logs",
   description: "The same as GET, with the address in the body instead of the URL.",
@@ -69,7 +74,7 @@ export const verifyEmailPost = operation({
 const lines = Type.String({ description: "One item per line; blank lines are passed over." });
 
 /** The three forms in which a batch may be sent. */
-export const batchBodies = (json: TSchema): { readonly [mediaType: string]: TSchema } => ({
+export const batchBodies = <Body extends TSchema>(json: Body) => ({
   "application/json": json,
   "application/x-ndjson": lines,
   "text/plain": lines,
@@ -89,6 +94,8 @@ export const batchReply = (batch: TSchema) => ({
 
 export const verifyEmails = operation({
   operationId: "verifyEmails",
+  method: "POST",
+  path: "/v1/email/batch",
   tag: "Email",
   summary: "Verify a batch of addresses",
   description:

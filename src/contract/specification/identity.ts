@@ -4,6 +4,8 @@ import { DetectedResult, IdentityBatch, IdentityResult } from "./identity-replie
 import { described, operation } from "./operation.ts";
 import { AutodetectRequest, IdentityBatchRequest, IdentityRequest, SAYS } from "./requests.ts";
 
+const VALIDATE = "/v1/identity/validate";
+const AUTODETECT = "/v1/identity/autodetect";
 const { type, value } = SAYS;
 const COST = "Costs 1 unit, whether the number is valid or not.";
 const CARDS =
@@ -21,6 +23,8 @@ const detected = {
 
 export const validateDocument = operation({
   operationId: "validateDocument",
+  method: "GET",
+  path: VALIDATE,
   tag: "Identity",
   summary: "Validate a document number",
   description: `${COST} ${CARDS}`,
@@ -44,6 +48,8 @@ export const validateDocument = operation({
 
 export const validateDocumentPost = operation({
   operationId: "validateDocumentPost",
+  method: "POST",
+  path: VALIDATE,
   tag: "Identity",
   summary: "Validate a document number that stays out of logs",
   description: COST,
@@ -61,6 +67,8 @@ export const validateDocumentPost = operation({
 
 export const detectDocument = operation({
   operationId: "detectDocument",
+  method: "GET",
+  path: AUTODETECT,
   tag: "Identity",
   summary: "Find out what a number is",
   description: `${COST} ${CARDS}`,
@@ -77,6 +85,8 @@ export const detectDocument = operation({
 
 export const detectDocumentPost = operation({
   operationId: "detectDocumentPost",
+  method: "POST",
+  path: AUTODETECT,
   tag: "Identity",
   summary: "Find out what a number is that stays out of logs",
   description: COST,
@@ -93,6 +103,8 @@ export const detectDocumentPost = operation({
 
 export const validateDocuments = operation({
   operationId: "validateDocuments",
+  method: "POST",
+  path: "/v1/identity/batch",
   tag: "Identity",
   summary: "Validate a batch of document numbers",
   description:

@@ -26,7 +26,7 @@ export function namedSchemas(roots: readonly TSchema[]): { readonly [name: strin
 
 /** A schema in the words of OpenAPI 3.1, without its own name and with references to the named ones inside. */
 function written(schema: TSchema): JsonObject {
-  const { $id: _, ...words } = schema;
+  const { $id: _, demand: __, ...words } = schema;
   const out: { [name: string]: Json } = {};
   for (const [word, value] of Object.entries(words)) out[word] = rewritten(value);
   // The pattern of a word list says again what the list says.

@@ -4,6 +4,7 @@ import { described, operation } from "./operation.ts";
 import { PhoneBatch, PhoneResult } from "./phone-replies.ts";
 import { PhoneBatchRequest, PhoneRequest, SAYS } from "./requests.ts";
 
+const VALIDATE = "/v1/phone/validate";
 const { phone, country } = SAYS;
 const COST = "Costs 1 unit, whether the number is valid or not.";
 
@@ -13,6 +14,8 @@ const validated = {
 
 export const validatePhone = operation({
   operationId: "validatePhone",
+  method: "GET",
+  path: VALIDATE,
   tag: "Phone",
   summary: "Validate a phone number",
   description: `${COST} A leading space is read as a plus.`,
@@ -36,6 +39,8 @@ export const validatePhone = operation({
 
 export const validatePhonePost = operation({
   operationId: "validatePhonePost",
+  method: "POST",
+  path: VALIDATE,
   tag: "Phone",
   summary: "Validate a phone number that stays out of logs",
   description: COST,
@@ -53,6 +58,8 @@ export const validatePhonePost = operation({
 
 export const validatePhones = operation({
   operationId: "validatePhones",
+  method: "POST",
+  path: "/v1/phone/batch",
   tag: "Phone",
   summary: "Validate a batch of phone numbers",
   description:

@@ -4,6 +4,8 @@ import { Alive, Health } from "./service-replies.ts";
 
 export const getLiveness = operation({
   operationId: "getLiveness",
+  method: "GET",
+  path: "/healthz",
   tag: "Operation",
   summary: "Whether the process lives",
   description: "Touches no other part.",
@@ -14,6 +16,8 @@ export const getLiveness = operation({
 
 export const getHealth = operation({
   operationId: "getHealth",
+  method: "GET",
+  path: "/health",
   tag: "Operation",
   summary: "Whether each part does its work",
   description:
@@ -32,6 +36,8 @@ export const getHealth = operation({
 
 export const getMetrics = operation({
   operationId: "getMetrics",
+  method: "GET",
+  path: "/metrics",
   tag: "Operation",
   summary: "Measurements for Prometheus",
   access: "open",
@@ -45,6 +51,8 @@ export const getMetrics = operation({
 
 export const getSpecification = operation({
   operationId: "getSpecification",
+  method: "GET",
+  path: "/openapi.json",
   tag: "Operation",
   summary: "This document",
   access: "public",

@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import type { Static } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import {
   CHANGES_PAGE_LIMIT,
-  ChangesQuery,
+  type ChangesQuery,
   DIRECTORY_PAGE_LIMIT,
   DirectoryFilters,
-  DirectoryQuery,
+  type DirectoryQuery,
 } from "../../contract/directory-schemas.ts";
 import { ApiError } from "../../contract/errors.ts";
-import { createReader } from "../../contract/schema.ts";
+import { createReader, queryReader } from "../../contract/schema.ts";
 import {
   exportListings,
   getListing,
   listChanges,
   listListings,
 } from "../../contract/specification/directory.ts";
+import type { Operation } from "../../contract/specification/operation.ts";
 import { isRetained, readChangePage } from "../../directory/change-page.ts";
 import { readFeedCursor, readPageCursor, writeFeedCursor, writePageCursor } from "../../directory/cursor.ts";
 import type { Directory } from "../../directory/directory.ts";
@@ -24,59 +24,32 @@ import { gatherListings } from "../../directory/snapshot/listing-texts.ts";
 import { findMatches } from "../../directory/snapshot/matches.ts";
 import { queryOf } from "../../directory/snapshot/query.ts";
 import { findHost, rowBytes } from "../../directory/snapshot/snapshot.ts";
-import type { PublicGate } from "../auth.ts";
-import type { Boundary, Call } from "../boundary.ts";
-import { answerExport } from "../directory-export.ts";
-import { digestStart, freshnessHeaders } from "../directory-freshness.ts";
+import type { Call } from "../boundary.ts";
 import { isCurrent } from "../negotiation.ts";
 import type { Reply } from "../reply.ts";
+import type { Route, Routing } from "../routing.ts";
+import { answerExport } from "./directory-export.ts";
+import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
 
-export type DirectoryRouteParts = {
-  readonly boundary: Boundary;
-  readonly admit: PublicGate;
-  readonly directory: Directory;
-};
+export type DirectoryRouteDependencies = { readonly routing: Routing; readonly directory: Directory };
 
 /** The directory's four feeds: bytes that were made once by the sync side, cut and joined, never parsed. */
-export function directoryRoutes({ boundary, admit, directory }: DirectoryRouteParts) {
-  const readers = {
-    page: createReader(DirectoryQuery),
-    filters: createReader(DirectoryFilters),
-    changes: createReader(ChangesQuery),
-  };
-  const route = (path: string, answer: (call: Call, view: View) => Reply | Promise<Reply>) =>
-    boundary.route(path, (call) => {
-      admit(call);
-      return answer(call, viewOf(directory));
-    });
-  return new Elysia({ name: "directory" })
-    .get(
-      "/v1/directory",
-      route("/v1/directory", (call, view) => answerPage(call, view, directory, readers)),
-      { detail: listListings },
-    )
-    .get(
-      "/v1/directory/export",
-      route("/v1/directory/export", (call, view) => answerExport(call, view, directory)),
-      { detail: exportListings },
-    )
-    .get(
-      "/v1/directory/:host",
-      route("/v1/directory/:host", (call, view) => answerListing(call, view)),
-      { detail: getListing },
-    )
-    .get(
-      "/v1/changes",
-      route("/v1/changes", (call, view) =>
-        answerChanges(call, view, readers.changes.query(call.request.url)),
-      ),
-      { detail: listChanges },
-    );
+export function directoryRoutes({ routing, directory }: DirectoryRouteDependencies): readonly Route[] {
+  const readers = { page: queryReader(listListings), filters: createReader(DirectoryFilters).body };
+  const readChanges = queryReader(listChanges);
+  const route = (operation: Operation, answer: (call: Call, view: View) => Reply | Promise<Reply>): Route =>
+    routing.public(operation, (call) => answer(call, viewOf(directory)));
+  return [
+    route(listListings, (call, view) => answerPage(call, view, directory, readers)),
+    route(exportListings, (call, view) => answerExport(call, view, directory)),
+    route(getListing, answerListing),
+    route(listChanges, (call, view) => answerChanges(call, view, readChanges(call.request.url))),
+  ];
 }
 
 type Readers = {
-  readonly page: ReturnType<typeof createReader<typeof DirectoryQuery>>;
-  readonly filters: ReturnType<typeof createReader<typeof DirectoryFilters>>;
+  readonly page: (url: string) => Static<typeof DirectoryQuery>;
+  readonly filters: (value: unknown) => SentFilters;
 };
 
 function viewOf(directory: Directory): View {
@@ -91,7 +64,7 @@ function answerPage(
   directory: Directory,
   readers: Readers,
 ): Reply | Promise<Reply> {
-  const { limit = DIRECTORY_PAGE_LIMIT, cursor, ...sent } = readers.page.query(call.request.url);
+  const { limit = DIRECTORY_PAGE_LIMIT, cursor, ...sent } = readers.page(call.request.url);
   const walk = cursor === undefined || cursor === "" ? null : resume(cursor, sent, directory, readers);
   const view = walk?.view ?? newest;
   const { snapshot } = view;
@@ -156,7 +129,7 @@ function canonical(filters: SentFilters): string {
 /** The query that a cursor carries; null where somebody wrote it himself. */
 function filtersOf(text: string, readers: Readers): SentFilters | null {
   try {
-    return readers.filters.body(JSON.parse(text));
+    return readers.filters(JSON.parse(text));
   } catch {
     return null;
   }

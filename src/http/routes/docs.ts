@@ -1,21 +1,19 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { type AnyElysia, Elysia } from "elysia";
 import styleFile from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptFile from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { getSpecification } from "../../contract/specification/service.ts";
-import type { PublicGate } from "../auth.ts";
-import type { Boundary, Call } from "../boundary.ts";
-import { page, startScript } from "../docs-page.ts";
+import type { Call } from "../boundary.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
+import type { Route, Routing } from "../routing.ts";
+import { page, startScript } from "./docs-page.ts";
 
-export type DocsRouteParts = {
-  readonly boundary: Boundary;
-  readonly admit: PublicGate;
+export type DocsRouteDependencies = {
+  readonly routing: Routing;
   readonly version: string;
-  /** The app whose routes are described, once all of them are mounted. */
-  readonly app: () => AnyElysia;
+  /** The routes that the specification describes beside its own. */
+  readonly described: readonly Route[];
 };
 
 /** Only what this server serves itself, and nobody may frame the page that asks for a key. */
@@ -31,27 +29,23 @@ const POLICY = [
 ].join("; ");
 
 /** The specification and a page that shows it: made when first asked for, then the same bytes for everyone. */
-export function docsRoutes({ boundary, admit, version, app }: DocsRouteParts) {
-  const route = (path: string, asset: (call: Call) => Promise<Reply>) =>
-    boundary.route(path, (call) => {
-      admit(call);
-      return asset(call);
-    });
-  const hidden = { detail: { hide: true } };
+export function docsRoutes({ routing, version, described }: DocsRouteDependencies): readonly Route[] {
   const specification = createAsset(JSON_TYPE, async () => {
     const { openApiDocument } = await import("../../contract/specification/document.ts");
-    return Buffer.from(JSON.stringify(openApiDocument(app(), version)));
+    const operations = described.flatMap(({ operation }) => operation ?? []);
+    return Buffer.from(JSON.stringify(openApiDocument([...operations, getSpecification], version)));
   });
   const html = createAsset("text/html; charset=utf-8", async () => Buffer.from(page));
   const start = createAsset("text/javascript; charset=utf-8", async () => Buffer.from(startScript));
   const script = createAsset("text/javascript; charset=utf-8", () => Bun.file(scriptFile).bytes());
   const style = createAsset("text/css; charset=utf-8", () => Bun.file(styleFile).bytes());
-  return new Elysia({ name: "docs" })
-    .get("/openapi.json", route("/openapi.json", specification), { detail: getSpecification })
-    .get("/docs", route("/docs", html), hidden)
-    .get("/docs/start.js", route("/docs/start.js", start), hidden)
-    .get("/docs/swagger-ui.js", route("/docs/swagger-ui.js", script), hidden)
-    .get("/docs/swagger-ui.css", route("/docs/swagger-ui.css", style), hidden);
+  return [
+    routing.public(getSpecification, specification),
+    routing.file("/docs", html),
+    routing.file("/docs/start.js", start),
+    routing.file("/docs/swagger-ui.js", script),
+    routing.file("/docs/swagger-ui.css", style),
+  ];
 }
 
 type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };

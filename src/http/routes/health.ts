@@ -1,9 +1,8 @@
-import { Elysia } from "elysia";
 import type { CheckResult, HealthView } from "../../contract/health.ts";
 import { getHealth, getLiveness } from "../../contract/specification/service.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Boundary } from "../boundary.ts";
 import { json } from "../reply.ts";
+import type { Route, Routing } from "../routing.ts";
 
 /** Exercises one part. May throw or hang: the first reads as `fallback`, so does the second at its deadline. */
 export type Check = {
@@ -11,8 +10,8 @@ export type Check = {
   readonly fallback: "warn" | "fail";
 };
 
-export type HealthParts = {
-  readonly boundary: Boundary;
+export type HealthDependencies = {
+  readonly routing: Routing;
   readonly clock: Clock;
   readonly version: string;
   readonly draining: () => boolean;
@@ -23,30 +22,20 @@ const ANSWER_VALID_MS = 1000;
 const CHECK_TIMEOUT_MS = 2000;
 
 /** /healthz says that the process lives; /health that each part does its work, anew at most once a second. */
-export function healthRoutes(parts: HealthParts) {
-  const view = oncePerSecond(parts.clock, () => examine(parts));
-  return new Elysia({ name: "health" })
-    .get(
-      "/healthz",
-      parts.boundary.route("/healthz", () => json({ status: "alive" }), { open: true }),
-      { detail: getLiveness },
-    )
-    .get(
-      "/health",
-      parts.boundary.route(
-        "/health",
-        async () => {
-          const health = await view();
-          if (health.status !== "failing") return json(health);
-          return { ...json(health, 503), headers: { "Retry-After": `${ANSWER_VALID_MS / 1000}` } };
-        },
-        { open: true },
-      ),
-      { detail: getHealth },
-    );
+export function healthRoutes(dependencies: HealthDependencies): readonly Route[] {
+  const { routing, clock } = dependencies;
+  const view = oncePerSecond(clock, () => examine(dependencies));
+  return [
+    routing.open(getLiveness, () => json({ status: "alive" })),
+    routing.open(getHealth, async () => {
+      const health = await view();
+      if (health.status !== "failing") return json(health);
+      return { ...json(health, 503), headers: { "Retry-After": `${ANSWER_VALID_MS / 1000}` } };
+    }),
+  ];
 }
 
-async function examine({ checks, clock, version, draining }: HealthParts): Promise<HealthView> {
+async function examine({ checks, clock, version, draining }: HealthDependencies): Promise<HealthView> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([part, check]) => {
       const result = await attempt(check);

@@ -1,8 +1,8 @@
-import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { getMetrics } from "../../contract/specification/service.ts";
-import type { Boundary, CallReport } from "../boundary.ts";
+import type { CallReport } from "../boundary.ts";
 import { type CallTally, createCallTally } from "../call-tally.ts";
+import type { Route, Routing } from "../routing.ts";
 
 export type Metrics = {
   readonly observe: (report: CallReport) => void;
@@ -87,18 +87,18 @@ function addReading(
 }
 
 /** /metrics for Prometheus; it costs nothing but is not meant for the public: see the setting METRICS. */
-export function metricsRoutes(parts: { boundary: Boundary; metrics: Metrics }) {
-  return new Elysia({ name: "metrics" }).get(
-    "/metrics",
-    parts.boundary.route(
-      "/metrics",
-      async () => ({
-        status: 200,
-        body: await parts.metrics.text(),
-        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
-      }),
-      { open: true },
-    ),
-    { detail: getMetrics },
-  );
+export function metricsRoutes({
+  routing,
+  metrics,
+}: {
+  readonly routing: Routing;
+  readonly metrics: Metrics;
+}): readonly Route[] {
+  return [
+    routing.open(getMetrics, async () => ({
+      status: 200,
+      body: await metrics.text(),
+      headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
+    })),
+  ];
 }

@@ -1,19 +1,16 @@
-import { Elysia } from "elysia";
-import { type PlanCatalogue, type PlansView, plansView } from "../../billing/plans.ts";
+import { type PlanCatalogue, plansView } from "../../billing/plans.ts";
 import { listPlans } from "../../contract/specification/account.ts";
-import type { PublicGate } from "../auth.ts";
-import type { Boundary } from "../boundary.ts";
 import { jsonText } from "../reply.ts";
+import type { Route, Routing } from "../routing.ts";
 
 /** The plans and their prices: the same text for the life of the process. */
-export function planRoutes(parts: { boundary: Boundary; admit: PublicGate; plans: PlanCatalogue }) {
-  const body = JSON.stringify(plansView(parts.plans));
-  return new Elysia({ name: "plans" }).get(
-    "/v1/plans",
-    parts.boundary.route<PlansView>("/v1/plans", (call) => {
-      parts.admit(call);
-      return jsonText(body);
-    }),
-    { detail: listPlans },
-  );
+export function planRoutes({
+  routing,
+  plans,
+}: {
+  readonly routing: Routing;
+  readonly plans: PlanCatalogue;
+}): readonly Route[] {
+  const body = JSON.stringify(plansView(plans));
+  return [routing.public(listPlans, () => jsonText(body))];
 }

@@ -1,53 +1,45 @@
-import { Elysia } from "elysia";
 import type { Accounts } from "../../accounts/accounts.ts";
-import type { Rate } from "../../billing/rate-limiter.ts";
 import { ApiError } from "../../contract/errors.ts";
-import { SignupBody } from "../../contract/result-schemas.ts";
-import { createReader } from "../../contract/schema.ts";
+import { bodyReader } from "../../contract/schema.ts";
 import { signUp } from "../../contract/specification/account.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import type { EmailVerification } from "../../verification/email/email-verification.ts";
-import type { Guard } from "../auth.ts";
-import type { Boundary } from "../boundary.ts";
+import type { Handler } from "../boundary.ts";
 import { json } from "../reply.ts";
-import { BODY_UNREAD, parseJson, readBytes, requireJson } from "../request-body.ts";
+import { parseJson, readBytes, requireJson } from "../request-body.ts";
+import type { Route, Routing } from "../routing.ts";
 
-export type SignupRouteParts = {
-  readonly boundary: Boundary;
-  readonly guard: Guard;
+export type SignupRouteDependencies = {
+  readonly routing: Routing;
   readonly accounts: Accounts;
   readonly checkEmail: EmailCheck<EmailVerification>;
   readonly bodyBytesMax: number;
   readonly signupsPerMinute: number;
 };
 
-const signupBody = createReader(SignupBody);
-
 /** Opening an account: the one call that shows a key. */
-export function signupRoutes(parts: SignupRouteParts) {
-  const rate: Rate = { requestsPerSecond: parts.signupsPerMinute / 60, burst: parts.signupsPerMinute };
-  return new Elysia({ name: "signup" }).post(
-    "/v1/signup",
-    parts.boundary.route<{ account_id: string; api_key: string }>("/v1/signup", async (call) => {
-      parts.guard.admitPublic(call, "signup", rate);
-      requireJson(call.request);
-      const fields = signupBody.body(parseJson(await readBytes(call.request, parts.bodyBytesMax)));
-      // The look-up may take longer than connections may be silent.
-      call.allowSilence();
-      const { email, normalized } = await usableEmail(parts.checkEmail, fields.email);
-      const { accountId, apiKey } = parts.accounts.signup({
-        email,
-        normalized,
-        name: fields.name ?? null,
-        company: fields.company ?? null,
-        country: fields.country ?? null,
-        plan: fields.plan ?? "free",
-        referralCode: fields.referral_code ?? null,
-      });
-      return json({ account_id: accountId, api_key: apiKey }, 201);
-    }),
-    { ...BODY_UNREAD, detail: signUp },
-  );
+export function signupRoutes(dependencies: SignupRouteDependencies): readonly Route[] {
+  const { routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute } = dependencies;
+  const readBody = bodyReader(signUp);
+  const rate = { requestsPerSecond: signupsPerMinute / 60, burst: signupsPerMinute };
+  const answer: Handler = async (call) => {
+    requireJson(call.request);
+    const fields = readBody(parseJson(await readBytes(call.request, bodyBytesMax)));
+    // The look-up may take longer than connections may be silent.
+    call.suspendIdleTimeout();
+    const { email, normalized } = await usableEmail(checkEmail, fields.email);
+    const { accountId, apiKey } = accounts.signup({
+      email,
+      normalized,
+      name: fields.name ?? null,
+      company: fields.company ?? null,
+      country: fields.country ?? null,
+      plan: fields.plan ?? "free",
+      referralCode: fields.referral_code ?? null,
+    });
+    return json({ account_id: accountId, api_key: apiKey }, 201);
+  };
+  return [routing.public(signUp, answer, { purpose: "signup", rate })];
 }
 
 /** Throws `unusable_email` where mail certainly never arrives or the mailbox is a throwaway. */

@@ -1,11 +1,11 @@
-import type { AnyElysia } from "elysia";
-import { ApiError } from "../../contract/errors.ts";
-import type { Handler } from "../boundary.ts";
-import { requestPath } from "../request-path.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Handler } from "./boundary.ts";
+import { requestPath } from "./request-path.ts";
+import type { Route } from "./routing.ts";
 
 /** Answers what no route took: 405 with the Allow header where the path has other methods, else 404. */
-export function unroutedHandler(app: AnyElysia): Handler {
-  const allowOf = methodsByPath(app);
+export function unroutedHandler(routes: readonly Route[]): Handler {
+  const allowOf = methodsByPath(routes);
   return (call) => {
     const allow = allowOf(requestPath(call.request.url).pathname);
     if (allow === undefined) throw new ApiError("not_found");
@@ -14,9 +14,9 @@ export function unroutedHandler(app: AnyElysia): Handler {
   };
 }
 
-function methodsByPath(app: AnyElysia): (pathname: string) => string | undefined {
+function methodsByPath(routes: readonly Route[]): (pathname: string) => string | undefined {
   const methods = new Map<string, Set<string>>();
-  for (const { method, path } of app.routes) {
+  for (const { method, path } of routes) {
     const known = methods.get(path) ?? new Set();
     known.add(method);
     if (method === "GET") known.add("HEAD");

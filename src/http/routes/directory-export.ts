@@ -1,13 +1,13 @@
-import { writeFeedCursor } from "../directory/cursor.ts";
-import type { Directory } from "../directory/directory.ts";
-import type { View } from "../directory/directory-health.ts";
-import { exportBytes, exportParts } from "../directory/export.ts";
-import type { ExportForm } from "../directory/sync/syncer.ts";
-import type { Call } from "./boundary.ts";
-import { byteStream } from "./byte-stream.ts";
+import { writeFeedCursor } from "../../directory/cursor.ts";
+import type { Directory } from "../../directory/directory.ts";
+import type { View } from "../../directory/directory-health.ts";
+import { exportBytes, exportParts } from "../../directory/export.ts";
+import type { ExportForm } from "../../directory/sync/syncer.ts";
+import type { Call } from "../boundary.ts";
+import { byteStream } from "../byte-stream.ts";
+import { isCurrent, weightOf } from "../negotiation.ts";
+import { NDJSON_TYPE, type Reply } from "../reply.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
-import { isCurrent, weightOf } from "./negotiation.ts";
-import { NDJSON_TYPE, type Reply } from "./reply.ts";
 
 const READER_STALL_MS = 60_000;
 
@@ -49,7 +49,7 @@ export async function answerExport(call: Call, view: View, directory: Directory)
   })();
   return {
     status: 200,
-    body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.broken }),
+    body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.reportError }),
     headers,
   };
 }

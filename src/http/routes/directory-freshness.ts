@@ -1,4 +1,4 @@
-import type { View } from "../directory/directory-health.ts";
+import type { View } from "../../directory/directory-health.ts";
 
 const DIGEST_START_LENGTH = 8;
 

@@ -1,0 +1,158 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { ErrorCode } from "../errors.ts";
+import recorded from "./data/reply-examples.json" with { type: "json" };
+import { type HeaderName, headerRefs, KEY_HEADERS } from "./headers.ts";
+import { type Json, type JsonObject, schemaRef } from "./openapi-schema.ts";
+import type { Operation, Sample, Samples } from "./operation.ts";
+import { refusals } from "./refusals.ts";
+
+const RECORDED: { readonly [operationId: string]: { readonly [sample: string]: Json } } = recorded;
+const JSON_MEDIA = "application/json";
+
+const EVERYONE: readonly ErrorCode[] = ["internal_error"];
+const WHILE_SERVING: readonly ErrorCode[] = ["rate_limited", "shutting_down", "storage_unavailable"];
+const WITH_KEY: readonly ErrorCode[] = ["missing_key", "bad_key", "overloaded"];
+const WITH_BODY: readonly ErrorCode[] = [
+  "invalid_request",
+  "invalid_json",
+  "payload_too_large",
+  "unsupported_media_type",
+];
+const IDEMPOTENT: readonly ErrorCode[] = ["idempotency_in_progress", "idempotency_mismatch"];
+
+/** Writes an operation in the words of OpenAPI. */
+export function writtenOperation(operation: Operation): JsonObject {
+  const { access, samples = {} } = operation;
+  const parameters = parametersOf(operation, samples);
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    security: access === "key" ? [{ key: [] }] : [],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body === undefined ? {} : { requestBody: requestBody(operation, operation.body, samples) }),
+    responses: { ...successes(operation, samples), ...refusalsOf(operation, samples) },
+  };
+}
+
+function parametersOf(operation: Operation, samples: Samples): JsonObject[] {
+  const examplesOf = (place: "query" | "parameters", name: string) =>
+    examples(samples, (sample) => sample[place]?.[name]);
+  const required = operation.query?.required ?? [];
+  return [
+    ...Object.entries(operation.parameters ?? {}).map(([name, description]) => ({
+      name,
+      in: "path",
+      required: true,
+      description,
+      schema: { type: "string" },
+      ...examplesOf("parameters", name),
+    })),
+    ...Object.entries(operation.query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
+      name,
+      in: "query",
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: schemaRef(schema as TSchema),
+      ...examplesOf("query", name),
+    })),
+    ...(operation.ifNoneMatch === true ? [{ $ref: "#/components/parameters/IfNoneMatch" }] : []),
+    ...(operation.idempotent === true ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+  ];
+}
+
+function requestBody(
+  operation: Operation,
+  body: { readonly [mediaType: string]: TSchema },
+  samples: Samples,
+): JsonObject {
+  const content = Object.entries(body).map(([mediaType, schema]) => [
+    mediaType,
+    {
+      schema: schemaRef(schema),
+      ...examples(samples, (sample) =>
+        (sample.bodyType ?? JSON_MEDIA) === mediaType ? sample.body : undefined,
+      ),
+    },
+  ]);
+  return { required: operation.bodyRequired ?? true, content: Object.fromEntries(content) };
+}
+
+function successes(operation: Operation, samples: Samples): JsonObject {
+  const headers: readonly HeaderName[] = [
+    "X-Request-Id",
+    ...(operation.access === "key" ? KEY_HEADERS : []),
+    ...(operation.idempotent === true ? (["Idempotent-Replayed"] as const) : []),
+  ];
+  return Object.fromEntries(
+    Object.entries(operation.replies).map(([status, reply]) => [
+      status,
+      {
+        description: reply.description,
+        headers: headerRefs([...headers, ...(reply.headers ?? [])]),
+        ...(reply.content === undefined
+          ? {}
+          : { content: contentOf(operation.operationId, status, reply.content, samples) }),
+      },
+    ]),
+  );
+}
+
+function contentOf(
+  operationId: string,
+  status: string,
+  content: { readonly [mediaType: string]: TSchema },
+  samples: Samples,
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(content).map(([mediaType, schema]) => {
+      const ofType = Object.entries(samples).filter(
+        ([, sample]) => `${sample.status ?? 200}` === status && (sample.accept ?? JSON_MEDIA) === mediaType,
+      );
+      return [mediaType, { schema: schemaRef(schema), ...recordedExamples(operationId, ofType) }];
+    }),
+  );
+}
+
+function refusalsOf(operation: Operation, samples: Samples): JsonObject {
+  const { access, body, idempotent, operationId } = operation;
+  const codes = [
+    ...(operation.refusals ?? []),
+    ...(access === "key" ? WITH_KEY : []),
+    ...(body === undefined ? [] : WITH_BODY),
+    ...(idempotent === true ? IDEMPOTENT : []),
+    ...(access === "open" ? [] : WHILE_SERVING),
+    ...EVERYONE,
+  ];
+  const refused: { [status: string]: JsonObject } = {};
+  for (const [name, sample] of Object.entries(samples)) {
+    if (sample.status === undefined || sample.status < 400) continue;
+    const { examples: known = {} } = recordedExamples(operationId, [[name, sample]]);
+    refused[sample.status] = { ...refused[sample.status], ...known };
+  }
+  return refusals([...new Set(codes)], access, refused);
+}
+
+/** The calls that say something of one parameter or body, under their names. */
+function examples(samples: Samples, pick: (sample: Sample) => Json | undefined): JsonObject {
+  const found: { [name: string]: JsonObject } = {};
+  for (const [name, sample] of Object.entries(samples)) {
+    const value = pick(sample);
+    if (value !== undefined) found[name] = { summary: sample.summary, value };
+  }
+  return Object.keys(found).length === 0 ? {} : { examples: found };
+}
+
+/** Replies by the names of the calls; one that is not recorded yet says so, which the tests find. */
+function recordedExamples(
+  operationId: string,
+  samples: readonly (readonly [string, Sample])[],
+): { readonly examples?: { readonly [name: string]: JsonObject } } {
+  if (samples.length === 0) return {};
+  const found = samples.map(([name, { summary }]) => [
+    name,
+    { summary, value: RECORDED[operationId]?.[name] ?? "not recorded" },
+  ]);
+  return { examples: Object.fromEntries(found) };
+}

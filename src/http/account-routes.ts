@@ -1,0 +1,96 @@
+import type { Static, TObject } from "@sinclair/typebox";
+import type { Account } from "../accounts/key-ring.ts";
+import type { Meter } from "../billing/meter.ts";
+import { ApiError } from "../contract/errors.ts";
+import { bodyReader, queryReader } from "../contract/schema.ts";
+import type { Operation } from "../contract/specification/operation.ts";
+import type { Guard } from "./auth.ts";
+import type { Call } from "./boundary.ts";
+import type { Idempotent } from "./idempotent.ts";
+import { json, type Reply } from "./reply.ts";
+import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import type { Route, Routing } from "./routing.ts";
+
+export type AccountRoutingDependencies = {
+  readonly routing: Routing;
+  readonly guard: Guard;
+  readonly meter: Meter;
+  readonly idempotent: Idempotent;
+  readonly bodyBytesMax: number;
+};
+
+/** What a change of an account's things does, and what of its outcome the caller is shown. */
+export type AccountChange<Fields, Outcome, View> = {
+  readonly status: number;
+  /** Makes the change; calls `alongside` with the outcome in the transaction that makes it. */
+  readonly make: (account: Account, fields: Fields, alongside: (outcome: Outcome) => void) => Outcome;
+  readonly viewOf: (outcome: Outcome) => View;
+  /** The reply shows a key: see Idempotent. */
+  readonly secret: boolean;
+};
+
+/** Registers calls with a key that cost no units: they are counted, and changes may be repeated safely. */
+export type AccountRouting = {
+  /** Answers the view as JSON. */
+  readonly read: <Query extends TObject, View>(
+    operation: Operation<Query>,
+    view: (account: Account, query: Static<Query>) => View,
+  ) => Route;
+  /** Makes a change from a JSON body, once per Idempotency-Key. */
+  readonly change: <Body extends TObject, Outcome, View>(
+    operation: Operation<TObject, Body>,
+    change: AccountChange<Static<Body>, Outcome, View>,
+  ) => Route;
+};
+
+export function createAccountRouting(dependencies: AccountRoutingDependencies): AccountRouting {
+  const { routing, guard, meter, idempotent, bodyBytesMax } = dependencies;
+
+  /** Answers the kept reply to a key that has ended; whatever else is asked with it is refused for the key. */
+  async function replay(call: Call, account: Account): Promise<Reply> {
+    let reply: Reply;
+    try {
+      reply = idempotent.replay(call, account, await readBytes(call.request, bodyBytesMax));
+    } catch (error) {
+      throw error instanceof ApiError ? new ApiError("bad_key") : error;
+    }
+    guard.applyRateLimit(call, account);
+    return reply;
+  }
+
+  return {
+    read(operation, view) {
+      const query = queryReader(operation);
+      return routing.keyed(operation, (call, account) => {
+        const reply = json(view(account, query(call.request.url)));
+        meter.countCall(account, operation.path);
+        return reply;
+      });
+    },
+
+    change(operation, { status, make, viewOf, secret }) {
+      const body = bodyReader(operation);
+      return routing.guarded(operation, async (call) => {
+        // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
+        const replayAccount = secret ? guard.accountForReplay(call) : null;
+        if (replayAccount !== null) return replay(call, replayAccount);
+        const account = guard.admit(call);
+        requireJson(call.request);
+        const bytes = await readBytes(call.request, bodyBytesMax);
+        return idempotent.run(
+          call,
+          account,
+          { bytes },
+          async (entry) => {
+            const outcome = make(account, body(parseJson(bytes)), (made) => {
+              entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) })();
+            });
+            meter.countCall(account, operation.path);
+            return json(viewOf(outcome), status);
+          },
+          { secret },
+        );
+      });
+    },
+  };
+}

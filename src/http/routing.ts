@@ -1,0 +1,74 @@
+import type { Account } from "../accounts/key-ring.ts";
+import type { Rate } from "../billing/rate-limiter.ts";
+import type { Access, Operation } from "../contract/specification/operation.ts";
+import type { Guard } from "./auth.ts";
+import type { Call, Handler } from "./boundary.ts";
+import type { Reply } from "./reply.ts";
+
+/** One method of one path, and what answers it. */
+export type Route = {
+  readonly method: string;
+  readonly path: string;
+  readonly access: Access;
+  readonly handler: Handler;
+  /** What the specification says of it; null for the files of the documentation page. */
+  readonly operation: Operation | null;
+};
+
+export type KeyedHandler = (call: Call, account: Account) => Reply | Promise<Reply>;
+
+/** Calls of one client address are counted apart for each purpose. */
+export type AddressLimit = { readonly purpose: string; readonly rate: Rate };
+
+/** Registers routes. Path, method, schemas and specification are those of the operation. */
+export type Routing = {
+  /** For operations with `access: "open"`. */
+  readonly open: (operation: Operation, handler: Handler) => Route;
+  /** For operations with `access: "public"`: 429 above the limit of the client address. */
+  readonly public: (operation: Operation, handler: Handler, limit?: AddressLimit) => Route;
+  /** A public path that is no part of the API. */
+  readonly file: (path: string, handler: Handler) => Route;
+  /** For operations with `access: "key"`: 401 and 429 before the handler. */
+  readonly keyed: (operation: Operation, handler: KeyedHandler) => Route;
+  /** As `keyed`, for a handler that calls the guard itself. */
+  readonly guarded: (operation: Operation, handler: Handler) => Route;
+};
+
+export type RoutingDependencies = {
+  readonly guard: Guard;
+  readonly publicRequestsPerSecond: number;
+};
+
+export function createRouting({ guard, publicRequestsPerSecond }: RoutingDependencies): Routing {
+  const everyone: AddressLimit = {
+    purpose: "public",
+    rate: { requestsPerSecond: publicRequestsPerSecond, burst: publicRequestsPerSecond * 2 },
+  };
+  const limited =
+    (handler: Handler, { purpose, rate }: AddressLimit = everyone): Handler =>
+    (call) => {
+      guard.admitPublic(call, purpose, rate);
+      return handler(call);
+    };
+  return {
+    open: (operation, handler) => routeOf(operation, "open", handler),
+    public: (operation, handler, limit) => routeOf(operation, "public", limited(handler, limit)),
+    file: (path, handler) => ({
+      method: "GET",
+      path,
+      access: "public",
+      handler: limited(handler),
+      operation: null,
+    }),
+    keyed: (operation, handler) => routeOf(operation, "key", (call) => handler(call, guard.admit(call))),
+    guarded: (operation, handler) => routeOf(operation, "key", handler),
+  };
+}
+
+function routeOf(operation: Operation, access: Access, handler: Handler): Route {
+  const { method, path, operationId } = operation;
+  if (operation.access !== access) {
+    throw new Error(`${operationId} is registered as ${access} and described as ${operation.access}`);
+  }
+  return { method, path, access, handler, operation };
+}
