@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../contract/errors.ts";
 import { DOCUMENT_TYPES, isDocumentType } from "../verification/documents/registry.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
-import { isObject, type JsonObject, parseJson } from "./json-value.ts";
+import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "./json-value.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
 import { readPlainList } from "./plain-list.ts";
 
@@ -17,6 +17,12 @@ type Shape = {
   readonly flags: readonly ("deep" | "dns")[];
   readonly texts: readonly "country"[];
 };
+
+/** Values beside the items that a JSON body may hold, and those of an item. */
+const BODY_VALUES_MAX = 500_000;
+const VALUES_PER_ITEM = 8;
+/** A longer option says nothing more: what goes on of it is still refused for what it is. */
+const OPTION_UNITS_MAX = 64;
 
 class Problem {
   readonly message: string;
@@ -54,7 +60,8 @@ function readPlainJson(shape: Shape, text: string, itemsMax: number): ItemsOutco
 }
 
 function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
-  const body = parseJson(text);
+  const body = parseJson(text, BODY_VALUES_MAX + itemsMax * VALUES_PER_ITEM);
+  if (body === TOO_MANY_VALUES) return tooLarge(shape, "more", itemsMax);
   if (body === undefined) return refuse("invalid_json", "The body is not valid JSON.");
   if (!isObject(body)) return refuse("invalid_request", `The body must be an object with ${shape.list}.`);
   const options = readOptions(shape, body);
@@ -77,13 +84,20 @@ function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax
   const items: Item[] = [];
   let lineNumber = 0;
   for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf("\n", start);
+    const visible = afterBlanks(text, start);
+    if (text.charCodeAt(visible) === NEWLINE) {
+      start = visible + 1;
+      lineNumber += 1;
+      continue;
+    }
+    const newline = text.indexOf("\n", visible);
     const end = newline === -1 ? text.length : newline;
     const line = text.slice(start, text[end - 1] === "\r" ? end - 1 : end);
     start = end + 1;
     lineNumber += 1;
     if (line.trim() === "") continue;
     const value = form === "text" ? line : parseJson(line);
+    if (value === TOO_MANY_VALUES) return refuse("invalid_json", `Line ${lineNumber} holds too many values.`);
     if (value === undefined) return refuse("invalid_json", `Line ${lineNumber} is not valid JSON.`);
     const item = shape.item(value, form);
     if (item instanceof Problem) return refuse("invalid_request", `line ${lineNumber}${item.message}`);
@@ -91,6 +105,16 @@ function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax
     items.push(item);
   }
   return { ok: true, items: listedItems(items), options: {} };
+}
+
+const NEWLINE = 0x0a;
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
+
+/** The place of the first character from here on that is no blank: a body may be nothing but empty lines. */
+function afterBlanks(text: string, start: number): number {
+  let at = start;
+  while (BLANKS.has(text.charCodeAt(at))) at += 1;
+  return at;
 }
 
 function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {
@@ -105,7 +129,7 @@ function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {
     const value = body[name];
     if (value === undefined || value === null) continue;
     if (typeof value !== "string") return new Problem(`${name} must be a string.`);
-    options[name] = value;
+    options[name] = value.slice(0, OPTION_UNITS_MAX);
   }
   return options;
 }

@@ -81,7 +81,7 @@ function phoneJudge({ items, country }: JudgeTask): ItemJudge<object> {
   const textAt = (position: number) => texts[position] ?? "";
   return {
     judge: (position) => outcomeVerdict(phoneWithoutCard(validatePhone(textAt(position), region))),
-    checkFailed: (position) => outcomeVerdict(phoneCheckFailed(textAt(position))),
+    checkFailed: (position) => outcomeVerdict(phoneWithoutCard(phoneCheckFailed(textAt(position)))),
     write: writeObjects,
   };
 }

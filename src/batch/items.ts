@@ -13,9 +13,26 @@ export type Items = {
   readonly end: (position: number) => number;
   /** What an item has in common with its repeats alone. */
   readonly identity: (position: number) => string;
-  /** A run of items as a JSON array: strings, or for documents `[type or null, value]`. */
+  /** A run of items as a JSON array: strings, or for documents `[type or null, value]`; long ones shortened. */
   readonly json: (start: number, end: number) => string;
 };
+
+/**
+ * Of a longer item only the beginning goes on to be verified and shown, so that no reply grows with what is refused.
+ * No call of one check can hold as much, and every limit of length is far below.
+ */
+export const ITEM_UNITS_MAX = 131_072;
+
+/** The text, or so much of it that it is still known to be over every limit, without half a character at the end. */
+function shortened(text: string): string {
+  if (text.length <= ITEM_UNITS_MAX) return text;
+  const isHalved = (text.charCodeAt(ITEM_UNITS_MAX - 1) & 0xfc00) === 0xd800;
+  return text.slice(0, isHalved ? ITEM_UNITS_MAX - 1 : ITEM_UNITS_MAX);
+}
+
+function shortenedItem(item: Item): Item {
+  return typeof item === "string" ? shortened(item) : [item[0], shortened(item[1])];
+}
 
 /** Items that are cut out already. */
 export function listedItems(items: readonly Item[]): Items {
@@ -32,7 +49,7 @@ export function listedItems(items: readonly Item[]): Items {
       const item = items[position] ?? "";
       return typeof item === "string" ? item : `${item[0] ?? ""}\n${item[1]}`;
     },
-    json: (start, end) => JSON.stringify(items.slice(start, end)),
+    json: (start, end) => JSON.stringify(items.slice(start, end).map(shortenedItem)),
   };
 }
 
@@ -49,7 +66,14 @@ export function standingItems(json: string, starts: Uint32Array, between: string
     from,
     end,
     identity: (position) => json.slice(from(position), end(position)),
-    json: (first, past) => `[${json.slice(from(first) - 1, end(past - 1) + 1)}]`,
+    json(first, past) {
+      let isLong = false;
+      for (let at = first; at < past && !isLong; at++) isLong = end(at) - from(at) > ITEM_UNITS_MAX;
+      if (!isLong) return `[${json.slice(from(first) - 1, end(past - 1) + 1)}]`;
+      const texts: string[] = [];
+      for (let at = first; at < past; at++) texts.push(shortened(json.slice(from(at), end(at))));
+      return JSON.stringify(texts);
+    },
   };
 }
 

@@ -54,7 +54,7 @@ export type BatchRunnerParts = {
  */
 const CHUNK_ITEMS_MIN = 1000;
 const CHUNK_ITEMS_MAX = 4000;
-/** Up to here a batch is cut and judged where it arrives. */
+/** Up to here a batch is cut, and a chunk judged, where it arrives. */
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
 
@@ -107,7 +107,8 @@ export function createBatchRunner({
       separator: options.separator,
       continues: chunk.position > 0,
     };
-    if (chunk.count <= INLINE_ITEMS_MAX) return inline.judge(task);
+    const isSmall = chunk.count <= INLINE_ITEMS_MAX && chunk.items.length <= INLINE_BYTES_MAX;
+    if (isSmall) return inline.judge(task);
     try {
       return await pool.run("judge", task, { signal });
     } catch (error) {

@@ -29,10 +29,12 @@ export function createEmailWriterIn(
 ) => WrittenVerification {
   return (holder, from, end, judgement) =>
     judgement === undefined
-      ? writtenEmail(emailWithoutCard(judge(holder.slice(from, end), undefined)))
+      ? writtenEmail(judge(holder.slice(from, end), undefined))
       : writeVerificationIn(holder, from, end, judgement);
 }
 
-export function writtenEmail(result: EmailVerification): WrittenVerification {
+/** Writes down the result for an address that was refused, or whose check broke: a card number in it is masked. */
+export function writtenEmail(verification: EmailVerification): WrittenVerification {
+  const result = emailWithoutCard(verification);
   return { json: JSON.stringify(result), status: result.status, sub_status: result.sub_status };
 }

@@ -44,18 +44,20 @@ export function createBodyReader({
 
   async function fill(request: Request, take: (bytes: number) => void): Promise<Uint8Array> {
     const declared = declaredBytes(request, bytesMax);
-    if (declared === null) return readParts(request, bytesMax, take);
-    if (declared <= SMALL_BODY_BYTES_MAX) return new Uint8Array(await request.arrayBuffer());
-    if (heldBytes + declared > heldBytesMax) throw full();
+    if (declared !== null && declared <= SMALL_BODY_BYTES_MAX) {
+      return new Uint8Array(await request.arrayBuffer());
+    }
+    if (declared !== null && heldBytes + declared > heldBytesMax) throw full();
     // Threads read it without a copy. Pages that nothing was written to take no memory yet.
-    const bytes = new Uint8Array(new SharedArrayBuffer(declared));
-    let at = 0;
+    const bytes = new Uint8Array(new SharedArrayBuffer(declared ?? bytesMax));
+    let length = 0;
     await forEachPart(request, (part) => {
+      if (length + part.byteLength > bytes.byteLength) throw tooLarge(bytesMax);
       take(part.byteLength);
-      bytes.set(part, at);
-      at += part.byteLength;
+      bytes.set(part, length);
+      length += part.byteLength;
     });
-    return bytes;
+    return bytes.subarray(0, length);
   }
 
   return {

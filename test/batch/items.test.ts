@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readItems } from "../../src/batch/body-items.ts";
-import { type Items, readTexts } from "../../src/batch/items.ts";
+import { ITEM_UNITS_MAX, type Items, readTexts } from "../../src/batch/items.ts";
 import { readPlainList } from "../../src/batch/plain-list.ts";
 
 const ITEMS_MAX = 1_000;
@@ -127,5 +127,31 @@ describe("a list in a JSON body", () => {
     expect(body('{"emails":["a\tb"]}')).toMatchObject({ code: "invalid_json" });
     expect(body('{"emails":["a"],"dns":1}')).toMatchObject({ code: "invalid_request" });
     expect(body('{"emails":["a",1]}')).toMatchObject({ message: "emails[1] must be a string." });
+  });
+});
+
+describe("an item that is longer than is shown", () => {
+  const [long, other] = [`${"x".repeat(ITEM_UNITS_MAX)}y`, `${"x".repeat(ITEM_UNITS_MAX)}z`];
+  const bodies = [
+    ["json", JSON.stringify({ emails: ["a@b.com", long, other, long] })],
+    ["json", JSON.stringify({ emails: ["a@b.com", long, other, long], name: "\n" })],
+    ["ndjson", ["a@b.com", long, other, long].map((line) => JSON.stringify(line)).join("\n")],
+    ["text", ["a@b.com", long, other, long].join("\n")],
+  ] as const;
+
+  test.each(bodies)("goes on shortened, and repeats only what is the same to its end: %s", (form, body) => {
+    const read = readItems("email", form, new TextEncoder().encode(body), ITEMS_MAX);
+    if (!read.ok) throw new Error(read.message);
+    const shown = "x".repeat(ITEM_UNITS_MAX);
+    expect(JSON.parse(read.items.json(0, 4))).toEqual(["a@b.com", shown, shown, shown]);
+    expect(read.items.identity(1) === read.items.identity(3)).toBe(true);
+    expect(read.items.identity(1) === read.items.identity(2)).toBe(false);
+  });
+
+  test("is not cut through a character", () => {
+    const text = `${"x".repeat(ITEM_UNITS_MAX - 1)}\u{1f600}`;
+    const read = readItems("email", "text", new TextEncoder().encode(text), ITEMS_MAX);
+    if (!read.ok) throw new Error(read.message);
+    expect(JSON.parse(read.items.json(0, 1))).toEqual(["x".repeat(ITEM_UNITS_MAX - 1)]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
@@ -31,6 +31,37 @@ const SAID_CHARS_MAX = 4_000_000;
 /** Starts `src/main.ts` with these settings and waits until it answers. */
 export async function startProcess(environment: Environment): Promise<ServerProcess> {
   return launch([process.execPath, "src/main.ts"], { cwd: ROOT, environment });
+}
+
+/** A server whose event loop is watched. */
+export type WatchedServerProcess = ServerProcess & {
+  /** The longest time that the main thread worked without a turn, since this was asked last. */
+  readonly longestTurnMs: () => Promise<number>;
+  /** The most memory that was resident since this was asked last. */
+  readonly mostRssBytes: () => Promise<number>;
+};
+
+/** Starts the server of `startShiftedProcess` under a watch of its event loop; `folder` is one of the test's. */
+export async function startWatchedProcess(
+  environment: Environment,
+  folder: string,
+): Promise<WatchedServerProcess> {
+  const watchFile = join(folder, "loop-watch");
+  const server = await launch(
+    [process.execPath, "--preload", "./test/support/loop-watch.ts", "test/support/shifted-server.ts"],
+    { cwd: ROOT, environment: { ...environment, TEST_LOOP_WATCH_FILE: watchFile }, ipc: () => {} },
+  );
+  const { pid } = server.child;
+  return {
+    ...server,
+    longestTurnMs: async () => Number(await (await fetch(await Bun.file(watchFile).text())).json()),
+    async mostRssBytes() {
+      const status = await Bun.file(`/proc/${pid}/status`).text();
+      // Sets the mark back to what is resident now.
+      writeFileSync(`/proc/${pid}/clear_refs`, "5");
+      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+    },
+  };
 }
 
 /** Starts a command that serves, in a folder and an environment that hold nothing but what is given. */

@@ -33,7 +33,7 @@ export function phoneRoutes({ routing, metered, batch }: PhoneRouteDependencies)
       fromBody: askedPhone,
       units: () => PHONE_UNITS,
       work: ({ phone, region }) => phoneWithoutCard(validatePhone(phone, region)),
-      failed: ({ phone }) => checkFailed(phone),
+      failed: ({ phone }) => phoneWithoutCard(checkFailed(phone)),
       isCharged: ({ reason }) => isOutcomeCharged(reason),
       write: JSON.stringify,
     }),

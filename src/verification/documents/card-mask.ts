@@ -18,8 +18,16 @@ export function maskDigits(digits: string): string {
 export function maskCardNumber(text: string): string {
   const number = compactBy(CARD_ALPHABET, text);
   if (number !== null) return number.length < CARD_DIGITS_MIN ? text : maskDigits(number);
-  const digits = text.match(/\p{N}+/gu)?.reduce((count, run) => count + run.length, 0) ?? 0;
-  return digits < CARD_DIGITS_MIN ? text : starDigits(text);
+  return hasDigits(text, CARD_DIGITS_MIN) ? starDigits(text) : text;
+}
+
+function hasDigits(text: string, digitsMin: number): boolean {
+  let count = 0;
+  for (const [run] of text.matchAll(/\p{N}+/gu)) {
+    count += run.length;
+    if (count >= digitsMin) return true;
+  }
+  return false;
 }
 
 /** The text with a star for every digit, for where first and last ones may be no card number's. */

@@ -76,8 +76,10 @@ export function checkFailed(type: null, value: string): AutodetectResult;
 export function checkFailed(type: DocumentType | null, value: string): IdentityResult | AutodetectResult;
 export function checkFailed(type: DocumentType | null, value: string): IdentityResult | AutodetectResult {
   const message = "The check could not be carried out; try again.";
-  if (type !== null)
-    return unread(type, type === "card" ? maskCardNumber(value) : value, "check_failed", message);
+  if (type !== null) {
+    const shown = type === "card" ? maskCardNumber(value) : withoutCardNumber(value);
+    return unread(type, shown, "check_failed", message);
+  }
   const nothing = undetected(maskCardNumber(value), { reason: "check_failed", message });
   return { ...nothing, detected: null, confidence: 0, candidates: [] };
 }

@@ -30,17 +30,17 @@ export type RefusedAddress = {
 /** Limits of RFC 5321, 4.5.3.1, in octets; the total leaves the two angle brackets of the path out. */
 const ADDRESS_OCTETS_MAX = 254;
 const LOCAL_OCTETS_MAX = 64;
-/** Beyond this no conversion can bring a text back under the limits, so it is not looked at. */
-const ADDRESS_UNITS_MAX = 1_024;
-/** With the white space around it. */
-const TEXT_UNITS_MAX = 8_192;
+/** Of a text as it is given, in UTF-8, with the white space around it. A longer one is not looked at. */
+export const TEXT_OCTETS_MAX = 320;
+/** A UTF-16 unit takes at most so many octets of UTF-8. */
+const OCTETS_PER_UNIT_MAX = 3;
 /** Longer domains are not remembered: hardly one of them is accepted. */
 const RAW_DOMAIN_UNITS_MAX = 256;
 
 const DOT = 0x2e;
 const AT = 0x40;
 
-/** Reads an address; white space around it is left out. Time is linear, and constant beyond 8,192 characters. */
+/** Reads an address; white space around it is left out. Time is linear, and constant beyond 320 octets. */
 export function parseAddress(text: string): ParsedAddress {
   return parseWith(text, parseRest);
 }
@@ -108,6 +108,7 @@ function rememberedDomains(slotsMin: number): DomainIn {
 
 /** `parseAddress` with the reading of the domain handed in, for a caller that remembers domains. */
 function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
+  if (isTooLong(text, 0, text.length)) return refused("address_too_long");
   const address = trimmed(text);
   const domain = readDomain(address, 0, address.length, domainIn);
   if (typeof domain === "string") return refused(domain);
@@ -118,6 +119,7 @@ function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
 }
 
 function domainOf(holder: string, from: number, end: number, domainIn: DomainIn): string | null {
+  if (isTooLong(holder, from, end)) return null;
   if (mayBePadded(holder, from, end)) {
     const address = trimmed(holder.slice(from, end));
     return acceptedName(readDomain(address, 0, address.length, domainIn));
@@ -129,9 +131,15 @@ function acceptedName(domain: MailDomain | SyntaxFault): string | null {
   return typeof domain !== "string" && domain.ok ? domain.name : null;
 }
 
+/** Returns whether what stands in a text from a place to another takes more than `TEXT_OCTETS_MAX` octets. */
+function isTooLong(holder: string, from: number, end: number): boolean {
+  if ((end - from) * OCTETS_PER_UNIT_MAX <= TEXT_OCTETS_MAX) return false;
+  return end - from > TEXT_OCTETS_MAX || Buffer.byteLength(holder.slice(from, end)) > TEXT_OCTETS_MAX;
+}
+
 /** A text without the white space around it; what is too long to be an address is left as it is. */
 export function trimmed(text: string): string {
-  return text.length > TEXT_UNITS_MAX ? text : text.trim();
+  return text.length > TEXT_OCTETS_MAX ? text : text.trim();
 }
 
 /** A quick look at what stands in a text from a place to another: white space stands around nothing that is denied. */
@@ -149,7 +157,6 @@ function isVisibleAscii(code: number): boolean {
  */
 function readDomain(holder: string, from: number, end: number, domainIn: DomainIn): MailDomain | SyntaxFault {
   if (end === from) return "empty";
-  if (end - from > ADDRESS_UNITS_MAX) return "address_too_long";
   let afterDot = true;
   let wide = false;
   let at = from;

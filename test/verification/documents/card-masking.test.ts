@@ -75,6 +75,12 @@ const disguises: readonly ((number: string) => string)[] = [
   (number) => `\ud800${number}\0`,
   (number) => `${"x".repeat(80)}${number}`,
   (number) => `${number}${"9".repeat(80)}`,
+  // Over the limits of all that is read.
+  (number) => `${"x".repeat(400)}${printed(number)}`,
+  (number) => `${number}${" x1".repeat(200)}`,
+  (number) => `${"1 4 ".repeat(100)}${number.replace(/\d{4}(?=\d)/g, "$& ")}`,
+  (number) => `${"é".repeat(400)}${[...number].join(" ")}x`,
+  (number) => `${"x ".repeat(400)}${[...number].join("/")}`,
 ];
 
 function expectHidden(result: unknown, number: string): void {

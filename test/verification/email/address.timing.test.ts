@@ -47,6 +47,17 @@ test("lengths are measured after conversion, in octets", () => {
   expect(parseAddress(`${"x".repeat(255 - 1 - domain.length)}@${domain}`).ok).toBe(false);
 });
 
+test("a text of more than 320 octets is not looked at, the white space around it counted", () => {
+  const padded = (octets: number) => `${" ".repeat(octets - "a@example.com".length)}a@example.com`;
+  const wide = (letters: number) => `${"ü".repeat(letters)}@@`;
+  expect(parseAddress(padded(320)).ok).toBe(true);
+  expect(parseAddress(padded(321))).toMatchObject({ ok: false, reason: "address_too_long" });
+  expect(mailDomainOf(padded(320))).toBe("example.com");
+  expect(mailDomainOf(padded(321))).toBe(null);
+  expect(parseAddress(wide(159))).toMatchObject({ ok: false, reason: "local_too_long" });
+  expect(parseAddress(wide(160))).toMatchObject({ ok: false, reason: "address_too_long" });
+});
+
 test("the local part comes back in NFC and the domain in both forms", () => {
   expect(parseAddress("Ame\u0301lie@MU\u0308LLER.de")).toEqual({
     ok: true,
