@@ -3,7 +3,7 @@ import { formatUsd } from "../billing/money.ts";
 import { dayOf, lastDayOf, secondOf } from "../billing/period.ts";
 import { storedPlanName } from "../billing/plan-periods.ts";
 import { type PlanCatalogue, type PlanName, planOf } from "../billing/plans.ts";
-import { includedUnitsUnused, type Ledger } from "../billing/usage-ledger.ts";
+import { allowance, includedUnitsUnused, type Ledger } from "../billing/usage-ledger.ts";
 import type { Store } from "../store/open.ts";
 
 /** The body of `GET /v1/account`. */
@@ -61,7 +61,7 @@ export function accountView(
     period: { start: secondOf(period.start), end: secondOf(period.end) },
     usage: {
       units: tallies.reduce((sum, { units }) => sum + units, 0),
-      included_units: current.includedUnits,
+      included_units: allowance(ledger),
       remaining_units: current.overagePriceMicroUsd === null ? includedUnitsUnused(ledger) : null,
       calls: byEndpoint.reduce((sum, { calls }) => sum + calls, 0),
       by_endpoint: byEndpoint,

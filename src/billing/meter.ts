@@ -9,7 +9,7 @@ import { secondOf } from "./period.ts";
 import { enterMonth } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
 import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
-import { createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./usage-ledger.ts";
+import { allowance, createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./usage-ledger.ts";
 
 export type MeteredAccount = { readonly accountId: string };
 
@@ -112,7 +112,7 @@ export function createMeter(parts: {
       const now = clock.now();
       const ledger = ledgers.of(accountId, now);
       return {
-        limitUnits: ledger.current.includedUnits,
+        limitUnits: allowance(ledger),
         remainingUnits: includedUnitsLeft(ledger),
         isHardStop: ledger.current.overagePriceMicroUsd === null,
         resetSeconds: secondsUntil(ledger.period.end, now),
@@ -142,11 +142,11 @@ function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
   const { current, period, spendLimitMicroUsd } = ledger;
   const until = secondOf(period.end);
   const left = unitsLeft(ledger);
-  const used = ledger.tallies.reduce((total, tally) => total + tally.units + tally.heldUnits, 0);
+  const used = current.units + current.heldUnits;
   const message =
     current.overagePriceMicroUsd === null
-      ? `This call needs ${units} units; ${used} of the ${current.includedUnits} units of the ${current.plan} plan are used or held until ${until}. A larger plan is to be had by POST /v1/account/plan.`
-      : `This call needs ${units} units; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. It is changed by POST /v1/account/plan.`;
+      ? `This call needs ${units} units; ${used} of the ${allowance(ledger)} units of the ${current.plan} plan are used or held until ${until}. POST /v1/account/plan changes to a larger plan.`
+      : `This call needs ${units} units; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. POST /v1/account/plan changes it.`;
   return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
 }
 

@@ -1,29 +1,31 @@
 import type { Store } from "../store/open.ts";
 import type { NewPlanPeriod, PlanPeriodRow } from "../store/plan-period-store.ts";
-import type { PlanPeriod } from "./invoice.ts";
 import { type Period, periodOf } from "./period.ts";
+import type { PlanPeriod } from "./plan-shares.ts";
 import { isPlanName, type PlanCatalogue, type PlanName, planOf } from "./plans.ts";
 
-/** A text of the database as a plan's name. */
+/** Returns a text of the database as a plan's name. */
 export function storedPlanName(text: string): PlanName {
   if (!isPlanName(text)) throw new Error(`the database names an unknown plan ${text}`);
   return text;
 }
 
-/** A row as the invoice reads it. */
+/** Returns a row as invoices are computed from it. */
 export function planPeriodOf(row: PlanPeriodRow): PlanPeriod {
-  const { monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd, startsAt, units } = row;
+  const { monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd, startsAt, units, creditedUnits } = row;
   return {
     plan: storedPlanName(row.plan),
     monthlyPriceMicroUsd,
     includedUnits,
     overagePriceMicroUsd,
     startsAt,
+    endsAt: row.endsAt ?? row.periodEnd,
     units,
+    creditedUnits,
   };
 }
 
-/** A plan period that begins now, with today's prices. */
+/** Returns a plan period that begins now, with today's prices. */
 export function newPlanPeriod(
   plans: PlanCatalogue,
   begin: { accountId: string; plan: PlanName; period: Period; startsAt: number },
@@ -69,7 +71,7 @@ export function enterMonth(
   });
 }
 
-/** The plan period in which an account is. Every account has one from its signup on. */
+/** Returns the plan period in which an account is. Every account has one from its signup until it is erased. */
 export function runningPlanPeriod(store: Store, accountId: string): PlanPeriodRow {
   const running = store.planPeriods.running(accountId);
   if (running === undefined) throw new Error("the account has no running plan period");

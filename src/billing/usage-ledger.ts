@@ -1,7 +1,14 @@
 import type { Store } from "../store/open.ts";
-import { basePrices, includedUnitsTaken, overagePrice, type PlanPeriod } from "./invoice.ts";
 import type { Period } from "./period.ts";
 import { enterMonth, planPeriodOf, runningPlanPeriod } from "./plan-periods.ts";
+import {
+  basePrices,
+  includedShare,
+  isWithoutPrice,
+  overagePrice,
+  type PlanPeriod,
+  splitUnits,
+} from "./plan-shares.ts";
 import type { PlanCatalogue } from "./plans.ts";
 
 /** What was used in a plan period, and what is being held for calls that run. */
@@ -9,6 +16,8 @@ export type Tally = PlanPeriod & {
   readonly planPeriodId: number;
   /** On disk. */
   units: number;
+  endsAt: number;
+  creditedUnits: number;
   /** Reserved, or on the way to the disk. */
   heldUnits: number;
   /** Reservations that may still be recorded. */
@@ -22,6 +31,8 @@ export type Ledger = {
   /** The plan periods of the month; the last one is running. */
   readonly tallies: readonly Tally[];
   readonly current: Tally;
+  /** What the running plan period includes, from its start to the end of the month. */
+  readonly includedUnits: number;
   readonly spendLimitMicroUsd: number | null;
 };
 
@@ -58,16 +69,22 @@ export function createLedgers(parts: {
     }
     const rows = store.planPeriods.ofMonth(accountId, running.periodStart);
     const tallies = rows.map((row): Tally => {
+      const planPeriod = planPeriodOf(row);
       const open = openTallies.get(row.planPeriodId);
-      return (
-        open ?? { ...planPeriodOf(row), planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 }
-      );
+      if (open === undefined) {
+        return { ...planPeriod, planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 };
+      }
+      open.endsAt = planPeriod.endsAt;
+      open.creditedUnits = planPeriod.creditedUnits;
+      return open;
     });
     const current = tallies.at(-1);
     const account = store.accounts.find(accountId);
     if (current === undefined || account === undefined) throw new Error("the account has no ledger");
     const period = { start: running.periodStart, end: running.periodEnd };
-    return { accountId, period, tallies, current, spendLimitMicroUsd: account.spendLimitMicroUsd };
+    const includedUnits = includedShare(period, current);
+    const { spendLimitMicroUsd } = account;
+    return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
   }
 
   function remember(ledger: Ledger): void {
@@ -102,27 +119,45 @@ export function createLedgers(parts: {
   };
 }
 
-/** Included units that nobody has used or holds. */
-export function includedUnitsLeft({ current, tallies }: Ledger): number {
-  return Math.max(0, current.includedUnits - includedUnitsTaken(tallies, withHeld));
+/**
+ * Returns how many units may be used in the running plan period without being paid one by one, used ones included:
+ * its share, and what is left of the month's credited units. Held units of earlier plan periods count as used.
+ */
+export function allowance(ledger: Ledger): number {
+  const { tallies, current, includedUnits, period } = ledger;
+  if (tallies.length === 1) return includedUnits + current.creditedUnits;
+  const splits = splitUnits(period, tallies, withHeld);
+  let included = includedUnits;
+  let credits = current.creditedUnits;
+  for (const [index, tally] of tallies.slice(0, -1).entries()) {
+    const split = splits[index] ?? { included: 0, credited: 0 };
+    credits += tally.creditedUnits - split.credited;
+    if (isWithoutPrice(tally) && isWithoutPrice(current)) included -= split.included;
+  }
+  return Math.max(0, included) + credits;
 }
 
-/** Included units that were not used, whether calls that run hold some or not. */
-export function includedUnitsUnused({ current, tallies }: Ledger): number {
-  return Math.max(0, current.includedUnits - includedUnitsTaken(tallies, ({ units }) => units));
+/** Returns the units of the allowance that nobody has used or holds. */
+export function includedUnitsLeft(ledger: Ledger): number {
+  return Math.max(0, allowance(ledger) - withHeld(ledger.current));
+}
+
+/** Returns the units of the allowance that were not used, whether calls that run hold some or not. */
+export function includedUnitsUnused(ledger: Ledger): number {
+  return Math.max(0, allowance(ledger) - ledger.current.units);
 }
 
 /**
- * How many more units may be reserved: what is included where that is a hard stop, and with a spend limit also
+ * Returns how many more units may be reserved: the allowance where that is a hard stop, and with a spend limit also
  * what its rest pays for. Held units count as if they were all used, so that no order of events passes a limit.
  */
 export function unitsLeft(ledger: Ledger): number {
   const price = ledger.current.overagePriceMicroUsd;
   if (price === null) return includedUnitsLeft(ledger);
   if (ledger.spendLimitMicroUsd === null || price === 0) return Number.POSITIVE_INFINITY;
-  const planPeriods = ledger.tallies.map((tally) => ({ ...tally, units: withHeld(tally) }));
-  const base = basePrices(ledger.period, planPeriods).reduce((total, share) => total + share, 0);
-  const rest = ledger.spendLimitMicroUsd - base - overagePrice(planPeriods);
+  const { period, tallies } = ledger;
+  const base = basePrices(period, tallies).reduce((total, share) => total + share, 0);
+  const rest = ledger.spendLimitMicroUsd - base - overagePrice(period, tallies, withHeld);
   return includedUnitsLeft(ledger) + Math.max(0, Math.floor(rest / price));
 }
 

@@ -63,7 +63,14 @@ describe("signup", () => {
         plan: "free",
         period_start: "2026-11-01T00:00:00Z",
         period_end: "2026-12-01T00:00:00Z",
-        lines: [{ description: "Free plan", quantity: 1, unit_price_usd: "0.00", amount_usd: "0.00" }],
+        lines: [
+          {
+            description: "Free plan, 2026-11-20T12:34:56Z to 2026-12-01T00:00:00Z",
+            quantity: 1,
+            unit_price_usd: "0.00",
+            amount_usd: "0.00",
+          },
+        ],
         total_usd: "0.00",
         projected_total_usd: "0.00",
       },
@@ -93,15 +100,15 @@ describe("plan change", () => {
       plan: "starter",
       pending_plan: null,
       limits: { requests_per_second: 50, burst: 100, max_batch_size: 1_000 },
-      usage: { units: 1_000, included_units: 25_000, remaining_units: null },
+      usage: { units: 1_000, included_units: 12_500, remaining_units: null },
     });
     expect(view.projected_invoice.total_usd).toBe("14.50");
-    await charge(parts, accountId, 24_001);
+    await charge(parts, accountId, 12_501);
     expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("14.5015");
   });
 
   test("downwards waits for the end of the month, and can be withdrawn", async () => {
-    const clock = handClock("2026-11-16T00:00:00Z");
+    const clock = handClock("2026-11-01T00:00:00Z");
     const parts = openParts({ clock });
     const { accountId } = signUp(parts, "growth");
     const waiting = parts.accounts.changePlan(accountId, { plan: "starter" });
@@ -112,7 +119,7 @@ describe("plan change", () => {
     });
     expect(parts.accounts.changePlan(accountId, { plan: "growth" }).pending_plan).toBeNull();
     parts.accounts.changePlan(accountId, { plan: "free" });
-    clock.advance(15 * DAY_MS);
+    clock.advance(30 * DAY_MS);
     expect(parts.accounts.view(accountId)).toMatchObject({ plan: "free", pending_plan: null });
     await parts.billing.issueDue();
     const [invoice] = parts.accounts.invoices(accountId, { limit: 1, startingAfter: null }).data;

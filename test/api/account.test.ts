@@ -40,7 +40,7 @@ describe("GET /v1/account", () => {
         pending_plan: null,
         created_at: "2026-11-20T10:00:00Z",
         period: { start: "2026-11-01T00:00:00Z", end: "2026-12-01T00:00:00Z" },
-        usage: { units: 1, included_units: 250_000, remaining_units: null, calls: 1 },
+        usage: { units: 1, included_units: 88_195, remaining_units: null, calls: 1 },
         limits: { requests_per_second: 200, burst: 400, max_batch_size: 10_000 },
         spend_limit_usd: null,
         projected_invoice: { status: "projected", plan: "growth" },

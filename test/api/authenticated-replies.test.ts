@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/platform/clock.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+
+/** Half of November is left. */
+const NOW = Date.parse("2026-11-16T00:00:00Z");
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ clock: { now: () => NOW, monotonic: systemClock.monotonic } });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -17,8 +21,8 @@ describe("what a reply to a key says of its limits", () => {
     expect(before.headers.get("ratelimit")).toMatch(/^"burst";r=19;t=1, "month";r=1000;t=\d+$/);
     expect(before.headers.get("x-units-remaining")).toBe("1000");
     const upgraded = await server.call("/v1/account/plan", { key, body: { plan: "growth" } });
-    expect(upgraded.headers.get("ratelimit-policy")).toEndWith('"month";q=250000;qu="units"');
-    expect(upgraded.headers.get("ratelimit")).toContain('"month";r=250000;');
+    expect(upgraded.headers.get("ratelimit-policy")).toEndWith('"month";q=125000;qu="units"');
+    expect(upgraded.headers.get("ratelimit")).toContain('"month";r=125000;');
     expect(upgraded.headers.has("x-units-remaining")).toBe(false);
   });
 
@@ -26,7 +30,7 @@ describe("what a reply to a key says of its limits", () => {
     const key = await server.signUp("starter");
     const reply = await server.call("/v1/email/verify", { key, body: "{" });
     expect(await refusalOf(reply)).toBe("400 invalid_json");
-    expect(reply.headers.get("ratelimit-policy")).toBe('"burst";q=100;w=2, "month";q=25000;qu="units"');
+    expect(reply.headers.get("ratelimit-policy")).toBe('"burst";q=100;w=2, "month";q=12500;qu="units"');
     expect(reply.headers.get("x-units-charged")).toBe("0");
   });
 });

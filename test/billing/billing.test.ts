@@ -12,10 +12,11 @@ function invoicesOf(parts: Parts, accountId: string) {
 
 describe("turn of the month", () => {
   test("issues each month once, on time, also for accounts that did nothing", async () => {
-    const clock = handClock("2026-11-30T23:59:59Z");
+    const clock = handClock("2026-11-01T00:00:00Z");
     const parts = openParts({ clock });
     const busy = signUp(parts, "starter").accountId;
     const idle = signUp(parts, "growth").accountId;
+    clock.set("2026-11-30T23:59:59Z");
     await charge(parts, busy, 26_000);
     expect(await parts.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
     clock.advance(1_000);
@@ -34,7 +35,7 @@ describe("turn of the month", () => {
 
   test("is caught up on the next start, month by month, with the plan that waited", () =>
     withDirectory(async (root) => {
-      const clock = handClock("2026-11-20T00:00:00Z");
+      const clock = handClock("2026-11-01T00:00:00Z");
       const dataDir = join(root, "data");
       const before = openParts({ clock, dataDir });
       const { accountId, apiKey } = signUp(before, "growth");

@@ -1,21 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  basePrices,
-  invoiceLines,
-  invoiceView,
-  type PlanPeriod,
-  projectedTotal,
-  splitUnits,
-  totalOf,
-} from "../../src/billing/invoice.ts";
+import { invoiceLines, invoiceView, projectedTotal, totalOf } from "../../src/billing/invoice.ts";
 import { periodOf } from "../../src/billing/period.ts";
+import { basePrices, includedShare, type PlanPeriod, splitUnits } from "../../src/billing/plan-shares.ts";
 import { DEFAULT_PLANS, PLAN_NAMES, type PlanName, planOf } from "../../src/billing/plans.ts";
 
 const NOVEMBER = periodOf(Date.parse("2026-11-10T00:00:00Z"));
 
-function planPeriod(plan: PlanName, startsAt: string, units: number): PlanPeriod {
-  return { ...planOf(DEFAULT_PLANS, plan), startsAt: Date.parse(startsAt), units };
+/** A plan period that lasts to the end of November unless another follows it. */
+function planPeriod(
+  plan: PlanName,
+  startsAt: string,
+  units: number,
+  endsAt = "2026-12-01T00:00:00Z",
+): PlanPeriod {
+  return {
+    ...planOf(DEFAULT_PLANS, plan),
+    startsAt: Date.parse(startsAt),
+    endsAt: Date.parse(endsAt),
+    units,
+    creditedUnits: 0,
+  };
 }
 
 describe("invoice", () => {
@@ -46,35 +51,90 @@ describe("invoice", () => {
     });
   });
 
-  test("shares the price by the second when the plan was upgraded", () => {
+  test("shares price and units by the second when the plan was upgraded", () => {
     // A third of the month on starter, two thirds on growth.
     const periods = [
-      planPeriod("starter", "2026-11-01T00:00:00Z", 0),
+      planPeriod("starter", "2026-11-01T00:00:00Z", 0, "2026-11-11T00:00:00Z"),
       planPeriod("growth", "2026-11-11T00:00:00Z", 0),
     ];
     expect(basePrices(NOVEMBER, periods)).toEqual([9_666_667, 99_333_333]);
-    const second = [periods[0], planPeriod("growth", "2026-11-30T23:59:59.900Z", 0)].filter(
-      (p) => p !== undefined,
-    );
-    expect(basePrices(NOVEMBER, second)).toEqual([28_999_989, 57]);
-  });
-
-  test("the month of signup is paid whole, as its included units are whole", () => {
-    expect(basePrices(NOVEMBER, [planPeriod("scale", "2026-11-29T00:00:00Z", 0)])).toEqual([749_000_000]);
-  });
-
-  test("bills each unit under the plan it was used under, and none twice", () => {
-    const periods = [
-      planPeriod("starter", "2026-11-01T00:00:00Z", 30_000),
-      planPeriod("growth", "2026-11-16T00:00:00Z", 240_000),
+    expect(periods.map((held) => includedShare(NOVEMBER, held))).toEqual([8_334, 166_667]);
+    const second = [
+      planPeriod("starter", "2026-11-01T00:00:00Z", 0, "2026-11-30T23:59:59.900Z"),
+      planPeriod("growth", "2026-11-30T23:59:59.900Z", 0),
     ];
-    // 5,000 were paid one by one before the upgrade: growth still includes 225,000.
-    expect(splitUnits(periods)).toEqual([
-      { included: 25_000, overage: 5_000 },
-      { included: 225_000, overage: 15_000 },
+    expect(basePrices(NOVEMBER, second)).toEqual([28_999_989, 57]);
+    expect(second.map((held) => includedShare(NOVEMBER, held))).toEqual([25_000, 1]);
+  });
+
+  test("30 seconds of scale are 30 seconds' share of its price and its units, and the rest is paid one by one", () => {
+    const periods = [
+      planPeriod("free", "2026-11-01T00:00:00Z", 1_000, "2026-11-30T23:59:30Z"),
+      planPeriod("scale", "2026-11-30T23:59:30Z", 100_000),
+    ];
+    const amounts = invoiceLines(NOVEMBER, periods).map(({ quantity, amountMicroUsd }) => [
+      quantity,
+      amountMicroUsd,
+    ]);
+    expect(amounts).toEqual([
+      [1, 0],
+      [1_000, 0],
+      [1, 8_669],
+      [29, 0],
+      [99_971, 39_988_400],
+    ]);
+  });
+
+  test("the first month of an account on a paid plan counts from the signup, on the free plan its units are whole", () => {
+    const scale = planPeriod("scale", "2026-11-28T00:00:00.999Z", 0);
+    expect(basePrices(NOVEMBER, [scale])).toEqual([74_900_000]);
+    expect(includedShare(NOVEMBER, scale)).toBe(250_000);
+    expect(includedShare(NOVEMBER, planPeriod("free", "2026-11-30T23:59:59Z", 0))).toBe(1_000);
+  });
+
+  test("bills each unit under the plan it was used under; what a plan has left over serves no other", () => {
+    const periods = [
+      planPeriod("starter", "2026-11-01T00:00:00Z", 10_000, "2026-11-16T00:00:00Z"),
+      planPeriod("growth", "2026-11-16T00:00:00Z", 130_000),
+    ];
+    expect(splitUnits(NOVEMBER, periods)).toEqual([
+      { included: 10_000, credited: 0, overage: 0 },
+      { included: 125_000, credited: 0, overage: 5_000 },
     ]);
     const amounts = invoiceLines(NOVEMBER, periods).map(({ amountMicroUsd }) => amountMicroUsd);
-    expect(amounts).toEqual([14_500_000, 0, 7_500_000, 74_500_000, 0, 12_000_000]);
+    expect(amounts).toEqual([14_500_000, 0, 74_500_000, 0, 4_000_000]);
+  });
+
+  test("units used ahead of a plan's time cost its overage price where an upgrade ends it early", () => {
+    const periods = [
+      planPeriod("starter", "2026-11-01T00:00:00Z", 20_000, "2026-11-02T00:00:00Z"),
+      planPeriod("growth", "2026-11-02T00:00:00Z", 0),
+    ];
+    expect(splitUnits(NOVEMBER, periods)[0]).toEqual({ included: 834, credited: 0, overage: 19_166 });
+    // A plan without an overage price: what a unit costs in it.
+    const stopped = periods.map((held) => ({ ...held, overagePriceMicroUsd: null }));
+    const beyond = invoiceLines(NOVEMBER, stopped).find(({ quantity }) => quantity === 19_166);
+    expect(beyond?.unitPriceMicroUsd).toBe(29_000_000 / 25_000);
+  });
+
+  test("credited units pay for what is beyond the included, in the order of use", () => {
+    const periods = [
+      planPeriod("starter", "2026-11-01T00:00:00Z", 12_600, "2026-11-16T00:00:00Z"),
+      { ...planPeriod("growth", "2026-11-16T00:00:00Z", 125_050), creditedUnits: 120 },
+    ];
+    expect(splitUnits(NOVEMBER, periods)).toEqual([
+      { included: 12_500, credited: 100, overage: 0 },
+      { included: 125_000, credited: 20, overage: 30 },
+    ]);
+  });
+
+  test("the units of a plan without a price are given once a month, however often it is held", () => {
+    const periods = [
+      planPeriod("free", "2026-11-01T00:00:00Z", 600, "2026-11-10T00:00:00Z"),
+      planPeriod("scale", "2026-11-10T00:00:00Z", 0, "2026-11-11T00:00:00Z"),
+      planPeriod("free", "2026-11-11T00:00:00Z", 500),
+    ];
+    expect(splitUnits(NOVEMBER, periods).map(({ included }) => included)).toEqual([600, 0, 400]);
   });
 
   test("adds up for any month: shares to the whole month, lines to the total, units to the units", () => {
@@ -87,14 +147,24 @@ describe("invoice", () => {
     fc.assert(
       fc.property(month, parts, (period, drawn) => {
         const ordered = drawn.toSorted((a, b) => a.at - b.at);
+        const startOf = (at: number): number => period.start + Math.floor(at * (period.end - period.start));
         const periods = ordered.map(({ at, units }, index) => ({
           ...planOf(DEFAULT_PLANS, PLAN_NAMES[index] ?? "scale"),
-          startsAt: period.start + Math.floor(at * (period.end - period.start)),
+          startsAt: index === 0 ? period.start : startOf(at),
+          endsAt: startOf(ordered[index + 1]?.at ?? 1),
           units,
+          creditedUnits: 0,
         }));
-        const even = periods.map((entry) => ({ ...entry, monthlyPriceMicroUsd: 29_000_000 }));
+        const even = periods.map((entry) => ({
+          ...entry,
+          monthlyPriceMicroUsd: 29_000_000,
+          includedUnits: 25_000,
+        }));
         const shared = basePrices(period, even).reduce((total, share) => total + share, 0);
         expect(Math.abs(shared - 29_000_000)).toBeLessThanOrEqual(periods.length);
+        const included = even.reduce((total, held) => total + includedShare(period, held), 0);
+        expect(included).toBeGreaterThanOrEqual(25_000);
+        expect(included).toBeLessThan(25_000 + periods.length);
         const lines = invoiceLines(period, periods);
         expect(
           lines.every((line) => Number.isSafeInteger(line.amountMicroUsd) && line.amountMicroUsd >= 0),
@@ -103,7 +173,7 @@ describe("invoice", () => {
           .filter(({ unit }) => unit === "unit")
           .reduce((total, line) => total + line.quantity, 0);
         expect(units).toBe(periods.reduce((total, entry) => total + entry.units, 0));
-        for (const [index, split] of splitUnits(periods).entries()) {
+        for (const [index, split] of splitUnits(period, periods).entries()) {
           expect(split.included + split.overage).toBe(periods[index]?.units ?? -1);
           expect(Math.min(split.included, split.overage)).toBeGreaterThanOrEqual(0);
         }

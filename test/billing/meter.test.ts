@@ -302,7 +302,7 @@ describe("turns", () => {
 
 describe("spend limit", () => {
   test("units beyond what it pays for are refused, to the unit", async () => {
-    const parts = openParts({ clock: handClock() });
+    const parts = openParts({ clock: handClock("2026-11-01T00:00:00Z") });
     const { accountId } = signUp(parts, "starter");
     parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: 29_015_000 });
     await charge(parts, accountId, 25_009);
@@ -317,7 +317,7 @@ describe("spend limit", () => {
   });
 
   test("a limit under the monthly price leaves the included units usable", async () => {
-    const parts = openParts({ clock: handClock() });
+    const parts = openParts({ clock: handClock("2026-11-01T00:00:00Z") });
     const { accountId } = signUp(parts, "starter");
     parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: 0 });
     await charge(parts, accountId, 25_000);
@@ -335,7 +335,7 @@ describe("spend limit", () => {
         fc.array(call, { maxLength: 40 }),
         fc.integer({ min: 0, max: 60_000_000 }),
         async (calls, limit) => {
-          const clock = handClock();
+          const clock = handClock("2026-11-01T00:00:00Z");
           const parts = openParts({ clock });
           const { accountId } = signUp(parts, "starter");
           parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: limit });
@@ -380,8 +380,10 @@ test("calls of no units reach the disk with the next charge, and all at the end"
 });
 
 test("the month's quota counts what is held, and when it ends", () => {
-  const parts = openParts({ clock: handClock("2026-11-30T23:59:59.200Z") });
+  const clock = handClock("2026-11-01T00:00:00Z");
+  const parts = openParts({ clock });
   const { accountId } = signUp(parts, "starter");
+  clock.set("2026-11-30T23:59:59.200Z");
   const reservation = parts.meter.reserve({ accountId }, 26_000);
   expect(parts.meter.month({ accountId })).toEqual({
     limitUnits: 25_000,

@@ -73,7 +73,7 @@ export const changePlan = operation({
   tag: "Account",
   summary: "Change the plan or the spend limit",
   description:
-    "An upgrade holds at once and is prorated by the second; a downgrade holds from the next month on (`pending_plan`), and asking for the present plan again withdraws it. A spend limit refuses units beyond what it pays for; `null` lifts it, leaving it out keeps it.",
+    "An upgrade holds at once; its price and its included units are prorated by the second, and units beyond them cost the overage price. A downgrade holds from the next month on (`pending_plan`), and asking for the present plan again withdraws it. A spend limit refuses units beyond what it pays for; `null` lifts it, leaving it out keeps it.",
   access: "key",
   idempotent: true,
   body: { "application/json": PlanRequest },
