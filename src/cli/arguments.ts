@@ -1,8 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { version } from "../../package.json" with { type: "json" };
 import type { BatchKind } from "../batch/messages.ts";
 import { DOCUMENT_TYPES, isDocumentType } from "../verification/documents/registry.ts";
 import { readCountry } from "../verification/phone/region.ts";
-import type { ServerWish } from "./block-verifier.ts";
+import type { ServerTarget } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import type { FileRun } from "./file-run-options.ts";
 import { INPUT_FORMATS, type InputFormat } from "./input.ts";
@@ -20,20 +21,22 @@ export type Request =
 export type ItemRun = {
   readonly task: Task;
   readonly item: string;
-  readonly server: ServerWish | null;
+  readonly server: ServerTarget | null;
   readonly json: boolean;
 };
 
 const AFTER_HELP = `
 Input: CSV (the column is found by its header or by its cells, or named with --column), text with one item per
 line, NDJSON (a JSON string per line, or objects with the item in "email", "value" or "phone"), or - for
-standard input. Results come in the order of the input; CSV keeps the original columns and adds ours.
+standard input. Results come in the order of the input; CSV keeps the original columns, encoding, byte order mark
+and line ends, and adds our columns.
 
 A run with --output keeps FILE.resume beside its output until it is done. Interrupted, killed or out of disk, the
 same command with --resume goes on where it stopped: no row is lost and none is written twice.
 
-With --server the key is read from the environment variable ASSAY_API_KEY. Without it everything is checked in
-this process; DNS_SERVERS, WORKER_THREADS and the other settings of the server hold here too.
+With --server the key is read from the environment variable ASSAY_API_KEY. What a file costs and what is left is
+written before the first call; a file that costs more than is left is refused unless --partial is given. Without
+--server everything is checked in this process; DNS_SERVERS, WORKER_THREADS and the other settings hold here too.
 
 Exit codes:
   ${EXIT.done}    done
@@ -65,6 +68,7 @@ type FileOptions = {
   readonly only?: string;
   readonly force?: boolean;
   readonly resume?: boolean;
+  readonly partial?: boolean;
   readonly quiet?: boolean;
 } & ServerOptions;
 
@@ -77,8 +81,8 @@ type PhoneOptions = { readonly country?: string };
 /** Reads the arguments behind the command's name. Throws CliError where they contradict each other. */
 export function readArguments(args: readonly string[]): Request {
   let request: Request = { do: "nothing", exitCode: EXIT.badInput };
-  const program = programThat((asked) => {
-    request = asked;
+  const program = createProgram((received) => {
+    request = received;
   });
   try {
     program.parse(args, { from: "user" });
@@ -89,19 +93,20 @@ export function readArguments(args: readonly string[]): Request {
   return request;
 }
 
-function programThat(ask: (request: Request) => void): Command {
+function createProgram(onRequest: (request: Request) => void): Command {
   const program = new Command("verify").exitOverride().enablePositionalOptions();
+  program.version(`assay ${version}`, "--version", "write the version");
   const fileCommand = <Options>(command: Command, taskOf: (options: Options) => Task) =>
     withFileOptions(command.argument("<file>", "the file to check, or - for standard input")).action(
       (path: string, options: FileOptions & Options) =>
-        ask({ do: "file", run: fileRun(path, options, taskOf(options)) }),
+        onRequest({ do: "file", run: fileRun(path, options, taskOf(options)) }),
     );
   const itemCommand = <Options>(command: Command, taskOf: (options: Options) => Task) =>
     withServer(command.option("--json", "write the result as JSON")).action(
       (item: string, { server, retries, json = false, ...options }: ItemOptions & Options) =>
-        ask({
+        onRequest({
           do: "item",
-          run: { task: taskOf(options as Options), item, server: serverWish({ server, retries }), json },
+          run: { task: taskOf(options as Options), item, server: serverTarget({ server, retries }), json },
         }),
     );
 
@@ -133,6 +138,7 @@ function withFileOptions(command: Command): Command {
       .option("--encoding <name>", "encoding of the input (default: UTF-8, or by its byte order mark)")
       .option("--resume", "go on where an earlier run stopped")
       .option("--force", "overwrite the output")
+      .option("--partial", "begin although the account's units do not suffice, and stop where they end")
       .option("-q, --quiet", "no progress, no summary"),
   );
 }
@@ -175,7 +181,7 @@ const documentTask = ({ type = "" }: DocumentOptions): Task => ({
 const phoneTask = ({ country }: PhoneOptions): Task => ({ kind: "phone", country: country ?? null });
 
 function fileRun(path: string, options: FileOptions, task: Task): FileRun {
-  const { output = null, force = false, resume = false, quiet = false } = options;
+  const { output = null, force = false, resume = false, partial = false, quiet = false } = options;
   if (force && resume) throw new CliError("--force begins anew and --resume goes on: use one of them.");
   return {
     task,
@@ -191,8 +197,9 @@ function fileRun(path: string, options: FileOptions, task: Task): FileRun {
     only: options.only === undefined ? null : readStatuses(options.only, task.kind),
     force,
     resume,
+    partial,
     quiet,
-    server: serverWish(options),
+    server: serverTarget(options),
   };
 }
 
@@ -204,7 +211,7 @@ function readStatuses(text: string, kind: BatchKind): readonly string[] {
   return words;
 }
 
-function serverWish({ server, retries }: ServerOptions): ServerWish | null {
+function serverTarget({ server, retries }: ServerOptions): ServerTarget | null {
   if (server === undefined) return null;
   const protocol = URL.canParse(server) ? new URL(server).protocol : "";
   if (protocol === "http:" || protocol === "https:")

@@ -1,26 +1,26 @@
 import { inOrder } from "../batch/concurrent-map.ts";
-import type { Judge, Judged } from "./block-verifier.ts";
+import type { BlockResults, Verifier } from "./block-verifier.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
-import type { FileRun, FileRunParts } from "./file-run-options.ts";
+import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
 import type { Input } from "./input.ts";
 import type { Output } from "./output.ts";
-import { createProgress, grouped, type Progress } from "./progress.ts";
+import { createProgress, type Progress } from "./progress.ts";
 import type { Ledger } from "./run-ledger.ts";
 import type { Source } from "./source.ts";
-import { summaryText } from "./summary.ts";
+import { stoppedText, summaryText } from "./summary.ts";
 import type { Table } from "./table.ts";
 import { uncheckedCount } from "./tally.ts";
 import { statusOf } from "./task.ts";
 
-/** A run whose parts are open. */
+/** A run with everything open that it needs. */
 export type Work = {
   readonly run: FileRun;
-  readonly parts: FileRunParts;
+  readonly dependencies: FileRunDependencies;
   readonly source: Source;
   readonly input: Input;
-  readonly judge: Judge;
+  readonly verifier: Verifier;
   readonly output: Output;
   readonly ledger: Ledger;
   readonly table: Table;
@@ -28,23 +28,23 @@ export type Work = {
   readonly from: Checkpoint | null;
 };
 
-/** Judges and writes block after block; returns the exit code. */
+/** Verifies and writes block after block; returns the exit code. */
 export async function runBlocks(work: Work): Promise<number> {
-  const { run, parts, source, output, ledger } = work;
-  const { clock, stderr } = parts;
-  const quiet = run.quiet || (run.output === null && parts.isStdoutTerminal);
+  const { run, dependencies, source, ledger } = work;
+  const { clock, stderr } = dependencies;
+  const quiet = run.quiet || (run.output === null && dependencies.isStdoutTerminal);
   const progress = createProgress({ stream: stderr, quiet, bytesTotal: source.bytesTotal, clock });
-  parts.onInterrupt(() => {
+  dependencies.onInterrupt(() => {
     progress.stop();
     ledger.save();
-    return `Interrupted. ${whatIsDone(output, ledger)}`;
+    return `Interrupted. ${stateOf(work)}`;
   });
   const startedMs = clock.monotonic();
   try {
     await writeBlocks(work, progress);
   } catch (error) {
     progress.stop();
-    throw stopped(error, output, ledger);
+    throw withState(error, work);
   }
   progress.stop();
   ledger.finish();
@@ -60,17 +60,17 @@ function summaryOf({ run, ledger, from, output }: Work, seconds: number): string
 }
 
 async function writeBlocks(work: Work, progress: Progress): Promise<void> {
-  const { input, judge, ledger, table, source, from } = work;
+  const { input, verifier, ledger, table, source, from } = work;
   const done = from?.rows ?? 0;
   const blocks = blocksOf(input.runs, { blockRows: work.blockRows, from: done, bytesRead: source.bytesRead });
   if (from === null) await ledger.begin(table.header);
-  const judgements = inOrder(failureLast(undone(blocks, ledger)), judge.blocksInFlight, async (next) => {
+  const verified = inOrder(failureLast(undone(blocks, ledger)), verifier.blocksInFlight, async (next) => {
     if ("failure" in next) throw next.failure;
     const items = next.rows.map(({ item }) => item);
-    return { block: next, judged: await judge.judge(items, `${ledger.runId}-${next.firstRow}`) };
+    return { block: next, results: await verifier.verify(items, `${ledger.runId}-${next.firstRow}`) };
   });
-  for await (const { block, judged } of judgements) {
-    await writeBlock(work, block, judged);
+  for await (const { block, results } of verified) {
+    await writeBlock(work, block, results);
     progress.update({ rows: block.firstRow + block.rows.length, bytes: block.bytesRead });
   }
 }
@@ -87,15 +87,15 @@ async function* undone(blocks: AsyncIterable<Block>, ledger: Ledger): AsyncGener
   ledger.compareSkipped();
 }
 
-async function writeBlock({ run, table, ledger }: Work, block: Block, judged: Judged): Promise<void> {
+async function writeBlock({ run, table, ledger }: Work, block: Block, results: BlockResults): Promise<void> {
   const lines: string[] = [];
-  for (const [position, result] of judged.results.entries()) {
+  for (const [position, result] of results.results.entries()) {
     const row = block.rows[position];
     if (row === undefined) throw new Error("a block has more results than rows");
     if (run.only === null || run.only.includes(statusOf(run.task, result)))
       lines.push(table.line(row, result));
   }
-  await ledger.write(run.task, block, { ...judged, text: lines.join(""), written: lines.length });
+  await ledger.write(run.task, block, { ...results, text: lines.join(""), written: lines.length });
 }
 
 /** What was read before a failure is worked off before the failure is met. */
@@ -110,15 +110,13 @@ async function* failureLast(
 }
 
 /** The failure as the user reads it: what happened, what is done, how to go on. */
-function stopped(error: unknown, output: Output, ledger: Ledger): unknown {
+function withState(error: unknown, work: Work): unknown {
+  const { ledger } = work;
   ledger.save();
   if (!(error instanceof CliError) || error.message === "" || !ledger.isInStep()) return error;
-  return new CliError(`${error.message} ${whatIsDone(output, ledger)}`, error.exitCode, { cause: error });
+  return new CliError(`${error.message} ${stateOf(work)}`, error.exitCode, { cause: error });
 }
 
-function whatIsDone(output: Output, ledger: Ledger): string {
-  const { rows } = ledger.tally();
-  if (rows === 0) return "Nothing was written.";
-  if (!output.isResumable) return `The results of ${grouped(rows)} rows were written.`;
-  return `The results of ${grouped(rows)} rows are in ${output.name}; the same command with --resume goes on from there.`;
+function stateOf({ run, output, ledger }: Work): string {
+  return stoppedText(ledger.state(), { name: output.name, isChosen: run.only !== null });
 }

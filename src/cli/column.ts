@@ -3,14 +3,14 @@ import { CliError } from "./failure.ts";
 import { KINDS } from "./task.ts";
 
 /** What the command line says about the columns of a CSV file. */
-export type ColumnWish = {
+export type ColumnOptions = {
   /** A name, or a number from 1. */
   readonly column: string | undefined;
   /** Undefined: find out. */
   readonly header: boolean | undefined;
 };
 
-export type ChosenColumn = {
+export type ColumnChoice = {
   readonly index: number;
   readonly names: readonly string[];
   readonly hasHeader: boolean;
@@ -19,7 +19,7 @@ export type ChosenColumn = {
 type Records = readonly (readonly string[])[];
 
 /** Rows that are looked at to find the column. */
-const SAMPLE_ROWS = 200;
+export const SAMPLE_ROWS = 200;
 
 /**
  * Finds the column of the items. The first row is a header where a column is named, or where none of its cells
@@ -29,18 +29,18 @@ export function chooseColumn(
   file: string,
   records: Records,
   kind: BatchKind,
-  wish: ColumnWish,
-): ChosenColumn {
+  options: ColumnOptions,
+): ColumnChoice {
   const first = records[0] ?? [];
-  const isNumber = wish.column !== undefined && /^\d{1,6}$/.test(wish.column);
-  const isNamed = wish.column !== undefined && !isNumber;
-  const hasHeader = wish.header ?? (isNamed || !first.some(KINDS[kind].looksLike));
+  const isNumber = options.column !== undefined && /^\d{1,6}$/.test(options.column);
+  const isNamed = options.column !== undefined && !isNumber;
+  const hasHeader = options.header ?? (isNamed || !first.some(KINDS[kind].looksLike));
   const names = hasHeader ? [...first] : first.map((_, position) => `column_${position + 1}`);
   if (isNamed && !hasHeader) throw new CliError("A column can be named only where the file has a header.");
   const index = isNumber
-    ? numbered(file, Number(wish.column), names)
-    : wish.column !== undefined
-      ? named(file, wish.column, names)
+    ? numbered(file, Number(options.column), names)
+    : options.column !== undefined
+      ? named(file, options.column, names)
       : found(file, hasHeader ? records.slice(1) : records, hasHeader ? names : [], kind, names);
   return { index, names, hasHeader };
 }

@@ -1,22 +1,32 @@
-import { type CsvError, parse } from "csv-parse";
+import { type CsvError, type Parser, parse } from "csv-parse";
 import type { BatchKind } from "../batch/messages.ts";
-import { type ColumnWish, chooseColumn } from "./column.ts";
+import { type ColumnOptions, chooseColumn, SAMPLE_ROWS } from "./column.ts";
 import { CliError } from "./failure.ts";
-import { firstRun, LINE_CHARS_MAX, type Row, type Rows, rejoined } from "./rows.ts";
+import { LINE_CHARS_MAX, type Row, type Rows, rejoined } from "./rows.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"];
+
+type Records = readonly (readonly string[])[];
 
 /** The rows of a CSV file: the delimiter, the header and the column are found out where they are not named. */
 export async function csvRows(
   name: string,
   text: AsyncIterable<string>,
-  { firstLine, kind, wish }: { firstLine: string; kind: BatchKind; wish: ColumnWish },
+  { start, kind, options }: { start: string; kind: BatchKind; options: ColumnOptions },
 ): Promise<Rows> {
-  const delimiter = delimiterOf(firstLine);
-  const records = csvRecords(name, text, delimiter);
-  const first = await firstRun(records);
-  if (first === undefined) return { columns: null, delimiter, runs: rejoined<Row>(undefined, noRows()) };
-  const { index, names, hasHeader } = chooseColumn(name, first, kind, wish);
+  const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
+  const hintChars = hint?.[0].length ?? 0;
+  const delimiter = hint?.[1] ?? delimiterOf(firstLineOf(start));
+  const records = csvRecords(name, withoutStart(text, hintChars), {
+    delimiter,
+    lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
+    rowsBefore: hintChars > 0 ? 1 : 0,
+  });
+  const first = await firstRecords(records);
+  if (first.length === 0) {
+    return { columns: null, delimiter, runs: rejoined<Row>(undefined, noRows()), chosen: null };
+  }
+  const { index, names, hasHeader } = chooseColumn(name, first, kind, options);
   async function* runs() {
     let skip = hasHeader ? 1 : 0;
     for await (const run of rejoined(first, records)) {
@@ -24,10 +34,26 @@ export async function csvRows(
       skip = 0;
     }
   }
-  return { columns: names, delimiter, runs: runs() };
+  const header = hasHeader ? (names[index] ?? "") : null;
+  return { columns: names, delimiter, runs: runs(), chosen: { number: index + 1, header } };
+}
+
+/** Enough records to find the column in, or all there are; those that were read along come with them. */
+async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
+  const first: (readonly string[])[] = [];
+  while (first.length <= SAMPLE_ROWS) {
+    const { done, value } = await records.next();
+    if (done === true) break;
+    for (const record of value) first.push(record);
+  }
+  return first;
 }
 
 async function* noRows(): AsyncGenerator<readonly Row[]> {}
+
+export function firstLineOf(start: string): string {
+  return start.trimStart().split(/\r\n|\n|\r/, 1)[0] ?? "";
+}
 
 /** The separator that stands most often in the line outside of quotes; a comma where there is none. */
 function delimiterOf(firstLine: string): string {
@@ -36,50 +62,129 @@ function delimiterOf(firstLine: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
 }
 
-/** The records of a CSV text, in runs as long as the pieces make them. */
+/** Leaves out the first characters; they stand in the first piece. */
+async function* withoutStart(text: AsyncIterable<string>, chars: number): AsyncGenerator<string> {
+  let skip = chars;
+  for await (const piece of text) {
+    yield piece.slice(skip);
+    skip = 0;
+  }
+}
+
+type CsvForm = {
+  readonly delimiter: string;
+  readonly lineEnds: readonly string[];
+  /** Rows of the file above the first record. */
+  readonly rowsBefore: number;
+};
+
+/** The records of a CSV text, in runs as long as the pieces make them. Those before a fault come before it is thrown. */
 async function* csvRecords(
   name: string,
   text: AsyncIterable<string>,
-  delimiter: string,
-): AsyncGenerator<readonly (readonly string[])[], void, undefined> {
+  { delimiter, lineEnds, rowsBefore }: CsvForm,
+): AsyncGenerator<Records, void, undefined> {
   const parser = parse({
     delimiter,
+    record_delimiter: [...lineEnds],
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
     max_record_size: LINE_CHARS_MAX,
   });
-  let records: string[][] = [];
-  parser.on("data", (record: string[]) => records.push(record));
+  const collector = createCollector(parser);
   const failed = new Promise<never>((_, reject) => parser.once("error", reject));
   const ended = new Promise<void>((resolve) => parser.once("end", resolve));
   failed.catch(() => undefined);
-  const takeRecords = () => {
-    const taken = records;
-    records = [];
-    return taken;
+  let before = "";
+  const takeRecords = (piece: string) => {
+    const records = collector.take(before + piece);
+    before = piece;
+    return records;
   };
   try {
     for await (const piece of text) {
       if (piece === "") continue;
       await Promise.race([new Promise((resolve) => parser.write(piece, resolve)), failed]);
-      yield takeRecords();
+      yield takeRecords(piece);
+      collector.throwFault();
     }
     parser.end();
     await Promise.race([ended, failed]);
-    yield takeRecords();
+    yield takeRecords("");
+    collector.throwFault();
   } catch (error) {
-    throw isCsvError(error) ? new CliError(`${name} is not CSV: ${faultOf(error)}.`) : error;
+    if (!isCsvError(error) && !(error instanceof OpenQuoteError)) throw error;
+    yield takeRecords("");
+    throw new CliError(`${name} is not CSV: ${faultOf(collector.fault() ?? error, rowsBefore)}.`);
   }
+}
+
+/** A quote that is opened in one row and closed inside another. */
+class OpenQuoteError extends Error {
+  override readonly name = "OpenQuoteError";
+  readonly row: number;
+
+  constructor(row: number) {
+    super();
+    this.row = row;
+  }
+}
+
+/**
+ * Collects the records of a parser, up to the first that an unclosed quote has swallowed rows into. The parser takes
+ * such a quote for a character of the cell, which then begins with a quote and contains a line end.
+ */
+function createCollector(parser: Parser) {
+  let records: { readonly cells: readonly string[]; readonly row: number }[] = [];
+  let fault: OpenQuoteError | null = null;
+  parser.on("data", (cells: string[]) => {
+    records.push({ cells, row: parser.info.records + parser.info.empty_lines });
+  });
+  return {
+    /** Returns the records since the last call; `text` is what they were read from. */
+    take(text: string): Records {
+      const taken: (readonly string[])[] = [];
+      for (const { cells, row } of records) {
+        if (fault === null && cells.some((cell) => beginsUnclosed(cell, text)))
+          fault = new OpenQuoteError(row);
+        if (fault === null) taken.push(cells);
+      }
+      records = [];
+      return taken;
+    },
+    fault: () => fault,
+    throwFault() {
+      if (fault !== null) throw fault;
+    },
+  };
+}
+
+/** Enough of a cell to find it in the text again. */
+const CELL_START_CHARS = 40;
+
+function beginsUnclosed(cell: string, text: string): boolean {
+  if (!cell.startsWith('"') || !cell.includes("\n")) return false;
+  const source = `"${cell.slice(0, CELL_START_CHARS).replaceAll('"', '""')}`;
+  return !text.includes(source);
 }
 
 function isCsvError(error: unknown): error is CsvError {
   return error instanceof Error && "code" in error && String(error.code).startsWith("CSV_");
 }
 
-function faultOf({ code, lines }: CsvError): string {
-  if (code === "CSV_QUOTE_NOT_CLOSED") return "a quote is opened and never closed";
-  if (code === "CSV_MAX_RECORD_SIZE")
-    return `the record at line ${lines} is too long; a quote may not be closed`;
+/** Rows are counted as a spreadsheet does: from 1, the header and empty rows included. */
+function faultOf(error: CsvError | OpenQuoteError, rowsBefore: number): string {
+  if (error instanceof OpenQuoteError) {
+    return `a quote is opened in row ${rowsBefore + error.row} and never closed there`;
+  }
+  const { code, lines } = error;
+  const row = rowsBefore + numberOf(error.records) + numberOf(error.empty_lines) + 1;
+  if (code === "CSV_QUOTE_NOT_CLOSED") return `a quote is opened in row ${row} and never closed`;
+  if (code === "CSV_MAX_RECORD_SIZE") return `row ${row} is too long; a quote may not be closed`;
   return `line ${lines} cannot be read (${code})`;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
 }

@@ -1,13 +1,13 @@
 import type { Clock } from "../platform/clock.ts";
-import type { Judge, ServerWish } from "./block-verifier.ts";
-import type { InputWish } from "./input.ts";
+import type { ServerTarget, Verifier } from "./block-verifier.ts";
+import type { InputOptions } from "./input.ts";
 import type { OutputFormat } from "./table.ts";
 import type { Task } from "./task.ts";
 
 /** A file to check, as the command line says it. */
 export type FileRun = {
   readonly task: Task;
-  readonly input: InputWish;
+  readonly input: InputOptions;
   /** Null: standard output. */
   readonly output: string | null;
   /** Undefined: by the output's name, or by the input's form. */
@@ -16,13 +16,15 @@ export type FileRun = {
   readonly only: readonly string[] | null;
   readonly force: boolean;
   readonly resume: boolean;
+  /** Begin although the units left do not pay for all rows. */
+  readonly partial: boolean;
   readonly quiet: boolean;
   /** Null: check here. */
-  readonly server: ServerWish | null;
+  readonly server: ServerTarget | null;
 };
 
-export type FileRunParts = {
-  readonly openJudge: (task: Task, server: ServerWish | null) => Promise<Judge>;
+export type FileRunDependencies = {
+  readonly openVerifier: (task: Task, server: ServerTarget | null) => Promise<Verifier>;
   readonly clock: Clock;
   readonly newRunId: () => string;
   readonly stderr: NodeJS.WriteStream;

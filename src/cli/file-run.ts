@@ -1,53 +1,108 @@
 import { runBlocks } from "./block-run.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { CliError } from "./failure.ts";
-import type { FileRun, FileRunParts } from "./file-run-options.ts";
-import { type Input, openRows } from "./input.ts";
+import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
+import { type Input, type InputOptions, openRows } from "./input.ts";
 import { openOutput, statOf } from "./output.ts";
+import { type Budget, costOf, costText, refuseOverBudget } from "./run-cost.ts";
 import { createLedger } from "./run-ledger.ts";
-import { openSource } from "./source.ts";
-import { createTable, type OutputFormat } from "./table.ts";
+import { openSource, type Source } from "./source.ts";
+import { createTable, type TableForm } from "./table.ts";
+import { KINDS, type Task } from "./task.ts";
+import { PLAIN_TEXT } from "./text-form.ts";
 
 /**
  * Checks a file from end to end in bounded memory and returns the exit code. What stops it half-way leaves whole
  * lines in the output and, where that is a file, a checkpoint to go on from. Throws CliError.
  */
-export async function verifyFile(run: FileRun, parts: FileRunParts): Promise<number> {
+export async function verifyFile(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
   const from = run.resume ? checkpointOf(run) : null;
   const source = openSource(run.input.path, run.input.encoding);
   const input = await openRows(source, run.task.kind, run.input);
-  const form = formatOf(run, input);
-  const settings = settingsOf(run, input, form);
+  const form = tableFormOf(run, input);
+  const settings = settingsOf(run, form);
   if (from !== null && from.settings !== settings) {
     const fault = `${run.output} was begun with other options or another input`;
     throw new CliError(`${fault}; start anew with --force.`);
   }
-  await using judge = await parts.openJudge(run.task, run.server);
+  await using verifier = await dependencies.openVerifier(run.task, run.server);
   refuseHalfDone(run);
+  const blockRows = Math.min(from?.blockRows ?? verifier.blockRowsMax, verifier.blockRowsMax);
+  const notes = [
+    ...(await costNotes(run, source, verifier.budget, { blockRows, from: from?.rows ?? 0 })),
+    ...columnNotes(input, source.name, run.task),
+  ];
   const { force } = run;
   const resumeAt = from?.outputBytes ?? null;
-  const output = openOutput({ path: run.output, force, resumeAt, inputPath: run.input.path });
-  const blockRows = Math.min(from?.blockRows ?? judge.blockRowsMax, judge.blockRowsMax);
-  const { clock, newRunId } = parts;
+  const { encoding } = form.textForm;
+  const output = openOutput({ path: run.output, force, resumeAt, inputPath: run.input.path, encoding });
+  if (!run.quiet) dependencies.stderr.write(notes.map((note) => `${note}\n`).join(""));
+  const { clock, newRunId } = dependencies;
   const ledger = createLedger({ output, from, settings, blockRows, clock, newRunId });
-  const table = createTable(form.format, run.task, { columns: input.columns, delimiter: form.delimiter });
-  return await runBlocks({ run, parts, source, input, judge, output, ledger, table, blockRows, from });
+  const table = createTable(run.task, form);
+  return await runBlocks({
+    run,
+    dependencies,
+    source,
+    input,
+    verifier,
+    output,
+    ledger,
+    table,
+    blockRows,
+    from,
+  });
+}
+
+/** Says what the run may cost, which takes a reading of the whole input. Throws CliError where it is too much. */
+async function costNotes(
+  { input, task, partial }: FileRun,
+  { name, bytesTotal }: Source,
+  budget: Budget | null,
+  rows: { readonly blockRows: number; readonly from: number },
+): Promise<readonly string[]> {
+  if (budget === null) return [];
+  const units = bytesTotal === null ? null : await unitsOfFile(task, input, rows);
+  if (!partial) refuseOverBudget(name, units, budget);
+  return [costText(name, units, budget)];
+}
+
+/** Reads the file once before the run. Standard input and pipes can be read once only. */
+async function unitsOfFile(
+  task: Task,
+  options: InputOptions,
+  rows: { readonly blockRows: number; readonly from: number },
+): Promise<number> {
+  const { runs } = await openRows(openSource(options.path, options.encoding), task.kind, options);
+  return costOf(runs, task, rows);
+}
+
+function columnNotes({ chosen }: Input, name: string, task: Task): readonly string[] {
+  if (chosen === null) return [];
+  const { plural } = KINDS[task.kind];
+  const { number, header } = chosen;
+  const title = header === null ? "the file has no header" : `"${header.trim()}"`;
+  return [`The ${plural} of ${name} are in column ${number} (${title}).`];
 }
 
 /** As the output's name says, or else as the input is. */
-function formatOf({ output, format }: FileRun, input: Input): { format: OutputFormat; delimiter: string } {
+function tableFormOf({ output, format }: FileRun, input: Input): TableForm {
   const ending = /\.(csv|tsv|ndjson|jsonl)$/i.exec(output ?? "")?.[1]?.toLowerCase();
   const byInput = input.format === "ndjson" ? "ndjson" : "csv";
   const byName = ending === undefined ? byInput : /[ct]sv/.test(ending) ? "csv" : "ndjson";
-  const delimiter =
-    ending === "tsv" ? "\t" : ending === "csv" && input.delimiter === "\t" ? "," : input.delimiter;
-  return { format: format ?? byName, delimiter };
+  const form = format ?? byName;
+  const { columns, textForm } = input;
+  if (form === "ndjson") return { format: form, columns, delimiter: ",", textForm: PLAIN_TEXT };
+  // Spreadsheets read UTF-16 in columns only where tabs part them.
+  const isTabbed = input.delimiter === "\t" && textForm.encoding !== "utf-8";
+  const becomesCommas = ending === "csv" && input.delimiter === "\t" && !isTabbed;
+  const delimiter = ending === "tsv" ? "\t" : becomesCommas ? "," : input.delimiter;
+  return { format: form, columns, delimiter, textForm };
 }
 
 /** What an earlier run must have in common with this one. */
-function settingsOf(run: FileRun, input: Input, form: { format: OutputFormat; delimiter: string }): string {
-  const { task, only } = run;
-  return JSON.stringify({ task, server: run.server?.url ?? null, only, ...form, columns: input.columns });
+function settingsOf({ task, only, server }: FileRun, form: TableForm): string {
+  return JSON.stringify({ task, server: server?.url ?? null, only, ...form });
 }
 
 /** Where to go on; null where nothing was begun. */

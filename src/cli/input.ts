@@ -1,16 +1,17 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { ColumnWish } from "./column.ts";
-import { csvRows } from "./csv-rows.ts";
+import type { ColumnOptions } from "./column.ts";
+import { csvRows, firstLineOf } from "./csv-rows.ts";
 import { ndjsonRows, type Rows, textRows } from "./rows.ts";
 import type { Source } from "./source.ts";
 import { KINDS } from "./task.ts";
+import type { TextForm } from "./text-form.ts";
 
 export type InputFormat = "csv" | "text" | "ndjson";
 
 export const INPUT_FORMATS: readonly InputFormat[] = ["csv", "text", "ndjson"];
 
 /** What the command line says about the input. */
-export type InputWish = ColumnWish & {
+export type InputOptions = ColumnOptions & {
   readonly path: string;
   /** Undefined: by the name's ending, or by the first line. */
   readonly format: InputFormat | undefined;
@@ -19,37 +20,55 @@ export type InputWish = ColumnWish & {
 
 const FIRST_LINE_CHARS = 65_536;
 
-export type Input = Rows & { readonly format: InputFormat };
+export type Input = Rows & { readonly format: InputFormat; readonly textForm: TextForm };
 
 /** Reads the rows of a source in the form that is named, that its name tells, or that its first line tells. */
-export async function openRows(source: Source, kind: BatchKind, wish: InputWish): Promise<Input> {
+export async function openRows(source: Source, kind: BatchKind, options: InputOptions): Promise<Input> {
   const pieces = source.text[Symbol.asyncIterator]();
   const start = await readStart(pieces);
   const text = startingWith(start, pieces);
-  const firstLine = start.trimStart().slice(0, FIRST_LINE_CHARS).split(/\r?\n/, 1)[0] ?? "";
-  const format = wish.format ?? formatByName(wish) ?? formatByText(firstLine);
+  const firstLine = firstLineOf(start).slice(0, FIRST_LINE_CHARS);
+  const format = options.format ?? formatByName(options, firstLine) ?? formatByText(firstLine);
+  const textForm: TextForm = {
+    ...source.encoding(),
+    lineEnd: /\r?\n/.exec(start)?.[0] === "\r\n" ? "\r\n" : "\n",
+  };
+  const rows = await rowsOf(format, { name: source.name, text, start, kind, options });
+  return { format, textForm, ...rows };
+}
+
+type RowSource = {
+  readonly name: string;
+  readonly text: AsyncIterable<string>;
+  readonly start: string;
+  readonly kind: BatchKind;
+  readonly options: InputOptions;
+};
+
+async function rowsOf(format: InputFormat, { name, text, start, kind, options }: RowSource): Promise<Rows> {
   switch (format) {
     case "csv":
-      return { format, ...(await csvRows(source.name, text, { firstLine, kind, wish })) };
+      return csvRows(name, text, { start, kind, options });
     case "ndjson":
-      return { format, ...(await ndjsonRows(source.name, text, wish.column ?? KINDS[kind].field)) };
+      return ndjsonRows(name, text, options.column ?? KINDS[kind].field);
     case "text":
-      return { format, ...textRows(source.name, text) };
+      return textRows(name, text);
   }
 }
 
-function formatByName({ path, column, header }: InputWish): InputFormat | null {
+function formatByName({ path, column, header }: InputOptions, firstLine: string): InputFormat | null {
   if (/\.(?:csv|tsv)$/i.test(path)) return "csv";
   if (/\.(?:ndjson|jsonl)$/i.test(path)) return "ndjson";
   // Only CSV has columns; an NDJSON field is named with --input-format ndjson.
   if (column !== undefined || header !== undefined) return "csv";
-  return /\.(?:txt|list)$/i.test(path) ? "text" : null;
+  // A spreadsheet's "Unicode text" is a .txt of cells between tabs; no item has a tab.
+  return /\.(?:txt|list)$/i.test(path) && !firstLine.includes("\t") ? "text" : null;
 }
 
 /** No item has a comma, a semicolon or a tab, but nearly every CSV has one in its first line. */
 function formatByText(firstLine: string): InputFormat {
   if (/^[{"].*[}"]$/.test(firstLine.trim()) && parsesAsJson(firstLine)) return "ndjson";
-  return /[,;\t]/.test(firstLine) ? "csv" : "text";
+  return /[,;\t]|^"?sep=/i.test(firstLine) ? "csv" : "text";
 }
 
 function parsesAsJson(text: string): boolean {

@@ -1,5 +1,5 @@
 import type { ItemRun } from "./arguments.ts";
-import type { Judge } from "./block-verifier.ts";
+import type { Verifier } from "./block-verifier.ts";
 import { EXIT } from "./failure.ts";
 import { type Result, uncheckedReason } from "./task.ts";
 
@@ -7,12 +7,12 @@ import { type Result, uncheckedReason } from "./task.ts";
 export async function verifyItem(
   { task, item, json }: ItemRun,
   {
-    judge,
+    verifier,
     newRunId,
     stdout,
-  }: { judge: Judge; newRunId: () => string; stdout: { write(text: string): unknown } },
+  }: { verifier: Verifier; newRunId: () => string; stdout: { write(text: string): unknown } },
 ): Promise<number> {
-  const { results } = await judge.judge([item], newRunId());
+  const { results } = await verifier.verify([item], newRunId());
   const [result] = results;
   if (result === undefined) throw new Error("an item has no result");
   stdout.write(json ? `${JSON.stringify(result)}\n` : resultText(result));

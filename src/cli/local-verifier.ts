@@ -2,33 +2,38 @@ import { openBatches, openLookups } from "../app/components.ts";
 import type { Surroundings } from "../app/platform.ts";
 import type { Config } from "../app/settings.ts";
 import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
-import type { Judge } from "./block-verifier.ts";
+import type { Verifier } from "./block-verifier.ts";
 import type { Result, Task } from "./task.ts";
 
 /** What a check needs of the process: neither a database nor a port. */
-export type JudgeSurroundings = Pick<Surroundings, "clock" | "workerFiles">;
+export type VerifierDependencies = Pick<Surroundings, "clock" | "workerFiles">;
 
 const BLOCK_ROWS = 500;
 
 /** Checks items in this process: own look-ups, own worker threads, nothing metered. */
-export function createJudgeHere(task: Task, config: Config, surroundings: JudgeSurroundings): Judge {
+export function createLocalVerifier(
+  task: Task,
+  config: Config,
+  dependencies: VerifierDependencies,
+): Verifier {
   const stack = new AsyncDisposableStack();
-  const { domainFacts } = openLookups(config.dns, surroundings, stack);
-  const { runner } = openBatches(config, surroundings, domainFacts, stack);
+  const { domainFacts } = openLookups(config.dns, dependencies, stack);
+  const { runner } = openBatches(config, dependencies, domainFacts, stack);
   const stop = new AbortController();
   stack.defer(() => stop.abort());
   return {
     blockRowsMax: BLOCK_ROWS,
     blocksInFlight: config.batch.workerThreads * 2 + 1,
-    judge: async (items) => ({
-      results: await judgeItems(runner, task, items, stop.signal),
+    budget: null,
+    verify: async (items) => ({
+      results: await verifyItems(runner, task, items, stop.signal),
       unitsCharged: 0,
     }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
-async function judgeItems(
+async function verifyItems(
   runner: BatchRunner,
   task: Task,
   items: readonly string[],

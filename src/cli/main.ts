@@ -3,12 +3,12 @@ import { workerFiles } from "../app/platform.ts";
 import { ConfigError, readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import { readArguments } from "./arguments.ts";
-import type { Judge, ServerWish } from "./block-verifier.ts";
+import type { ServerTarget, Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
 import { verifyItem } from "./item-run.ts";
-import { createJudgeHere } from "./local-verifier.ts";
-import { createJudgeThere } from "./server-verifier.ts";
+import { createLocalVerifier } from "./local-verifier.ts";
+import { createServerVerifier } from "./server-verifier.ts";
 import type { Task } from "./task.ts";
 
 /** Runs the command line and returns the exit code. */
@@ -19,27 +19,34 @@ async function main(): Promise<number> {
     case "nothing":
       return request.exitCode;
     case "item": {
-      await using judge = await openJudge(request.run.task, request.run.server);
-      return await verifyItem(request.run, { judge, newRunId, stdout: process.stdout });
+      await using verifier = await openVerifier(request.run.task, request.run.server);
+      return await verifyItem(request.run, { verifier, newRunId, stdout: process.stdout });
     }
     case "file": {
       const { stderr, stdout } = process;
       const isStdoutTerminal = stdout.isTTY === true;
-      const parts = { openJudge, clock: systemClock, newRunId, stderr, isStdoutTerminal, onInterrupt };
-      return await verifyFile(request.run, parts);
+      const clock = systemClock;
+      return await verifyFile(request.run, {
+        openVerifier,
+        clock,
+        newRunId,
+        stderr,
+        isStdoutTerminal,
+        onInterrupt,
+      });
     }
   }
 }
 
-async function openJudge(task: Task, server: ServerWish | null): Promise<Judge> {
+async function openVerifier(task: Task, server: ServerTarget | null): Promise<Verifier> {
   if (server !== null) {
     const apiKey = process.env.ASSAY_API_KEY?.trim() ?? "";
     if (apiKey === "")
       throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
-    return await createJudgeThere(task, { ...server, apiKey });
+    return await createServerVerifier(task, { ...server, apiKey });
   }
   const config = readConfig(process.env, availableParallelism());
-  return createJudgeHere(task, config, { clock: systemClock, workerFiles });
+  return createLocalVerifier(task, config, { clock: systemClock, workerFiles });
 }
 
 /** Whatever is under way may be left: the checkpoint knows what is done. */

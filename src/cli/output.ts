@@ -9,6 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { CliError, EXIT, systemCode, systemReason } from "./failure.ts";
+import { encodeText, type WrittenEncoding } from "./text-form.ts";
 
 /** Where the lines go. */
 export type Output = {
@@ -17,16 +18,16 @@ export type Output = {
   readonly isResumable: boolean;
   /** Writes the whole text or throws CliError. Waits while a reader of standard output is slow. */
   readonly write: (text: string) => Promise<void>;
-  /** Bytes written so far, from the start of the file. */
+  /** Bytes written so far, from the start of the output. */
   readonly position: () => number;
-  /** Cuts off what stands behind a position. */
-  readonly cutAt: (position: number) => void;
-  /** Sees to it that what was written survives a power failure. */
+  /** Removes what was written after a position; only of a regular file. */
+  readonly truncate: (position: number) => void;
+  /** Makes what was written survive a power failure. */
   readonly sync: () => void;
   readonly close: () => void;
 };
 
-export type OutputWish = {
+export type OutputOptions = {
   /** Null: standard output. */
   readonly path: string | null;
   readonly force: boolean;
@@ -34,24 +35,25 @@ export type OutputWish = {
   readonly resumeAt: number | null;
   /** The input, which must not be written over. */
   readonly inputPath: string;
+  readonly encoding: WrittenEncoding;
 };
 
 const STDOUT_FD = 1;
 const SLOW_READER_PAUSE_MS = 5;
 
 /** Opens the output. Throws CliError rather than write over a file that was not meant to be. */
-export function openOutput(wish: OutputWish): Output {
-  const { path } = wish;
-  if (path === null) return outputOf("standard output", STDOUT_FD, 0);
+export function openOutput(options: OutputOptions): Output {
+  const { path, encoding } = options;
+  if (path === null) return outputOf("standard output", STDOUT_FD, encoding);
   const before = statOf(path);
-  refuseOverwriting(path, before, wish);
-  const fd = open(path, before?.isFile() === true && wish.resumeAt !== null ? "r+" : "w");
-  const output = outputOf(path, fd, 0);
-  if (wish.resumeAt === null) return output;
-  if (fstatSync(fd).size < wish.resumeAt) {
+  refuseOverwriting(path, before, options);
+  const fd = open(path, before?.isFile() === true && options.resumeAt !== null ? "r+" : "w");
+  const output = outputOf(path, fd, encoding);
+  if (options.resumeAt === null) return output;
+  if (fstatSync(fd).size < options.resumeAt) {
     throw new CliError(`${path} is shorter than when it was left; it cannot be gone on with.`);
   }
-  output.cutAt(wish.resumeAt);
+  output.truncate(options.resumeAt);
   return output;
 }
 
@@ -59,14 +61,14 @@ export function statOf(path: string): Stats | null {
   return statSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
-function refuseOverwriting(path: string, before: Stats | null, wish: OutputWish): void {
+function refuseOverwriting(path: string, before: Stats | null, options: OutputOptions): void {
   if (before === null) return;
   if (before.isDirectory()) throw new CliError(`${path} is a folder, not a file.`);
-  const input = wish.inputPath === "-" ? null : statOf(wish.inputPath);
+  const input = options.inputPath === "-" ? null : statOf(options.inputPath);
   if (input !== null && input.dev === before.dev && input.ino === before.ino) {
     throw new CliError(`${path} is the input; write the results to another file.`);
   }
-  if (wish.resumeAt === null && !wish.force && before.isFile() && before.size > 0) {
+  if (options.resumeAt === null && !options.force && before.isFile() && before.size > 0) {
     throw new CliError(`${path} exists; use --force to overwrite it.`);
   }
 }
@@ -80,15 +82,15 @@ function open(path: string, flags: string): number {
   }
 }
 
-function outputOf(name: string, fd: number, start: number): Output {
+function outputOf(name: string, fd: number, encoding: WrittenEncoding): Output {
   const isResumable = fd !== STDOUT_FD && fstatSync(fd).isFile();
-  let position = start;
+  let position = 0;
   return {
     name,
     isResumable,
     position: () => position,
     async write(text) {
-      const bytes = Buffer.from(text);
+      const bytes = encodeText(text, encoding);
       for (let written = 0; written < bytes.byteLength; ) {
         const count = writeSome(name, fd, bytes.subarray(written), isResumable ? position : null);
         written += count;
@@ -96,9 +98,10 @@ function outputOf(name: string, fd: number, start: number): Output {
         if (count === 0) await Bun.sleep(SLOW_READER_PAUSE_MS);
       }
     },
-    cutAt(at) {
+    truncate(at) {
+      if (!isResumable) return;
       position = at;
-      if (isResumable) ftruncateSync(fd, at);
+      ftruncateSync(fd, at);
     },
     sync() {
       if (isResumable) fdatasyncSync(fd);

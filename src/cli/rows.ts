@@ -12,12 +12,17 @@ export type Rows = {
   readonly columns: readonly string[] | null;
   readonly delimiter: string;
   readonly runs: AsyncIterable<readonly Row[]>;
+  /** The column that holds the items; null where the input has none. */
+  readonly chosen: ChosenColumn | null;
 };
+
+/** Counted from 1; `header` is null where the file has no header. */
+export type ChosenColumn = { readonly number: number; readonly header: string | null };
 
 /** A line longer than this is no line of such a file. */
 export const LINE_CHARS_MAX = 1_048_576;
 
-/** Cuts text into lines without their ends; LF, CR LF. Blank lines are passed over but counted. */
+/** Splits text into lines without their ends; LF, CR LF. Blank lines are passed over but counted. */
 export async function* linesOf(
   name: string,
   text: AsyncIterable<string>,
@@ -51,7 +56,7 @@ export function textRows(name: string, text: AsyncIterable<string>): Rows {
     for await (const lines of linesOf(name, text))
       yield lines.map(({ line }) => ({ item: line, original: null }));
   }
-  return { columns: null, delimiter: ",", runs: runs() };
+  return { columns: null, delimiter: ",", runs: runs(), chosen: null };
 }
 
 /** On each line a JSON string, or an object with the item in `field`; other fields are kept. */
@@ -63,6 +68,7 @@ export async function ndjsonRows(name: string, text: AsyncIterable<string>, fiel
     columns: original === null ? null : Object.keys(original),
     delimiter: ",",
     runs: rejoined(first, runs),
+    chosen: null,
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
-import type { Judged } from "./block-verifier.ts";
+import type { BlockResults } from "./block-verifier.ts";
 import type { Block } from "./blocks.ts";
 import { type Checkpoint, checkpointPath, removeCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { CliError, systemReason } from "./failure.ts";
@@ -14,22 +14,36 @@ export type Ledger = {
   readonly tally: () => Tally;
   /** Writes the first line and the first checkpoint; throws CliError where there is no room for them. */
   readonly begin: (header: string) => Promise<void>;
-  readonly write: (task: Task, block: Block, judged: WrittenBlock) => Promise<void>;
+  readonly write: (task: Task, block: Block, results: WrittenBlock) => Promise<void>;
   /** Reads over a block that an earlier run has written. */
   readonly skip: (block: Block) => void;
   /** Throws CliError unless the blocks read over are those that were written. */
   readonly compareSkipped: () => void;
   /** False while an earlier run's blocks are read over. */
   readonly isInStep: () => boolean;
+  /** What the output and the last checkpoint contain. */
+  readonly state: () => WrittenState;
   /** Writes the checkpoint, with all lines before it safely on the disk; the old one stays where that fails. */
   readonly save: () => void;
   /** Takes the checkpoint away: the output is whole. */
   readonly finish: () => void;
 };
 
-export type WrittenBlock = Judged & { readonly text: string; readonly written: number };
+export type WrittenState = {
+  /** Rows whose results are in the output, and how many of these results were chosen to be written. */
+  readonly rows: number;
+  readonly written: number;
+  /** Rows that a run goes on after; null where there is no checkpoint. */
+  readonly savedRows: number | null;
+  /** Bytes of the output, the header's included. */
+  readonly bytes: number;
+  /** Whether a part of the next results stands in an output that cannot be shortened. */
+  readonly isTorn: boolean;
+};
 
-export type LedgerParts = {
+export type WrittenBlock = BlockResults & { readonly text: string; readonly written: number };
+
+export type LedgerDependencies = {
   readonly output: Output;
   readonly from: Checkpoint | null;
   readonly settings: string;
@@ -41,7 +55,14 @@ export type LedgerParts = {
 /** Work that a killed process may have to do once more; it is never written twice. */
 const SAVE_INTERVAL_MS = 1000;
 
-export function createLedger({ output, from, settings, blockRows, clock, newRunId }: LedgerParts): Ledger {
+export function createLedger({
+  output,
+  from,
+  settings,
+  blockRows,
+  clock,
+  newRunId,
+}: LedgerDependencies): Ledger {
   // Blocks of another size are other calls to the server.
   const runId = from !== null && from.blockRows === blockRows ? from.runId : newRunId();
   const hash = createHash("sha1");
@@ -51,15 +72,16 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
   // Until then an earlier run's checkpoint is the right one.
   let isInStep = from === null;
   let savedMs = clock.monotonic();
+  let savedRows = from?.rows ?? null;
 
   const digest = () => hash.copy().digest("hex");
 
-  function look({ rows }: Block): void {
+  function addToHash({ rows }: Block): void {
     hash.update(`${rows.map(({ item }) => item).join("\n")}\n`);
     rowsSeen += rows.length;
   }
 
-  function writeDown(): void {
+  function writeState(): void {
     savedMs = clock.monotonic();
     output.sync();
     const itemsHash = digest();
@@ -74,12 +96,13 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
       outputBytes,
       tally,
     });
+    savedRows = rows;
   }
 
   function save(): void {
     if (!output.isResumable || !isInStep) return;
     try {
-      writeDown();
+      writeState();
     } catch {
       // The disk is full or gone: then the checkpoint before still holds.
     }
@@ -89,7 +112,7 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
     try {
       await output.write(text);
     } catch (error) {
-      output.cutAt(outputBytes);
+      output.truncate(outputBytes);
       throw error;
     }
     outputBytes = output.position();
@@ -99,23 +122,30 @@ export function createLedger({ output, from, settings, blockRows, clock, newRunI
     runId,
     tally: () => tally,
     isInStep: () => isInStep,
+    state: () => ({
+      rows: tally.rows,
+      written: tally.written,
+      savedRows,
+      bytes: outputBytes,
+      isTorn: output.position() > outputBytes,
+    }),
     save,
     async begin(header) {
       await append(header);
       if (!output.isResumable) return;
       try {
-        writeDown();
+        writeState();
       } catch (error) {
         throw new CliError(`${checkpointPath(output.name)} cannot be written: ${systemReason(error)}.`);
       }
     },
     async write(task, block, { results, unitsCharged, text, written }) {
       await append(text);
-      look(block);
+      addToHash(block);
       tally = addToTally(tally, task, results, { written, unitsCharged });
       if (clock.monotonic() - savedMs >= SAVE_INTERVAL_MS) save();
     },
-    skip: look,
+    skip: addToHash,
     compareSkipped() {
       if (from === null || isInStep) return;
       isInStep = rowsSeen === from.rows && digest() === from.itemsHash;

@@ -1,40 +1,48 @@
 import { type Client, createClient } from "../client/client.ts";
 import { RefusedError, UnreachableError } from "../client/failure.ts";
-import type { Judge, Judged, ServerWish } from "./block-verifier.ts";
+import type { BlockResults, ServerTarget, Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
+import { budgetOf } from "./run-cost.ts";
 import type { Task } from "./task.ts";
 
 const BLOCK_ROWS_MAX = 500;
 const BLOCKS_IN_FLIGHT = 4;
 
 /** Checks items on a server. Throws CliError at once where the server or the key is not right. */
-export async function createJudgeThere(
+export async function createServerVerifier(
   task: Task,
-  { url, apiKey, retriesMax }: ServerWish & { readonly apiKey: string },
-): Promise<Judge> {
-  const { limits } = await createClient({ baseUrl: url, apiKey, retriesMax: Math.min(1, retriesMax) })
-    .account()
-    .catch((error: unknown) => {
-      throw cliError(error, url, EXIT.badInput);
-    });
+  { url, apiKey, retriesMax }: ServerTarget & { readonly apiKey: string },
+): Promise<Verifier> {
+  const { account, plans } = await accountOn(url, apiKey, Math.min(1, retriesMax));
   const client = createClient({ baseUrl: url, apiKey, retriesMax });
   return {
-    blockRowsMax: Math.min(BLOCK_ROWS_MAX, limits.max_batch_size),
+    blockRowsMax: Math.min(BLOCK_ROWS_MAX, account.limits.max_batch_size),
     blocksInFlight: BLOCKS_IN_FLIGHT,
-    judge: (items, name) =>
-      judgeItems(client, task, items, name).catch((error: unknown) => {
+    budget: budgetOf(account, plans),
+    verify: (items, name) =>
+      verifyItems(client, task, items, name).catch((error: unknown) => {
         throw cliError(error, url, EXIT.stopped);
       }),
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
-async function judgeItems(
+async function accountOn(url: string, apiKey: string, retriesMax: number) {
+  const client = createClient({ baseUrl: url, apiKey, retriesMax });
+  try {
+    const account = await client.account();
+    return { account, plans: (await client.plans()).plans };
+  } catch (error) {
+    throw cliError(error, url, EXIT.badInput);
+  }
+}
+
+async function verifyItems(
   client: Client,
   task: Task,
   items: readonly string[],
   idempotencyKey: string,
-): Promise<Judged> {
+): Promise<BlockResults> {
   const { results, summary } = await batchOf(client, task, items, idempotencyKey);
   if (results.length !== items.length)
     throw new CliError("The server answered another number of items.", EXIT.stopped);

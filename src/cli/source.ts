@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { CliError, systemReason } from "./failure.ts";
+import { encodingByMark, MARK_BYTES, type WrittenEncoding, writtenEncoding } from "./text-form.ts";
 
 /** The text of the input, piece by piece. */
 export type Source = {
@@ -9,7 +10,11 @@ export type Source = {
   /** Null where it cannot be known. */
   readonly bytesTotal: number | null;
   readonly bytesRead: () => number;
+  /** How the text is encoded: known once its first piece has been read. */
+  readonly encoding: () => SourceEncoding;
 };
+
+export type SourceEncoding = { readonly encoding: WrittenEncoding; readonly hasMark: boolean };
 
 const READ_BYTES = 262_144;
 
@@ -18,19 +23,24 @@ export function openSource(path: string, encoding: string | undefined): Source {
   const name = path === "-" ? "Standard input" : path;
   const bytesTotal = path === "-" ? null : sizeOf(path);
   let bytesRead = 0;
+  let found: SourceEncoding = { encoding: "utf-8", hasMark: false };
   const bytes = path === "-" ? Bun.stdin.stream() : createReadStream(path, { highWaterMark: READ_BYTES });
 
   async function* read(): AsyncGenerator<string, void, undefined> {
     let decoder: TextDecoder | null = null;
-    for await (const piece of chunks(bytes, name)) {
-      decoder ??= decoderFor(piece, encoding);
+    for await (const piece of withWholeMark(chunks(bytes, name))) {
+      if (decoder === null) {
+        const marked = encodingByMark(piece);
+        decoder = decoderFor(encoding ?? marked ?? "utf-8");
+        found = { encoding: writtenEncoding(decoder.encoding), hasMark: marked === decoder.encoding };
+      }
       yield decode(decoder, piece, { name, at: bytesRead });
       bytesRead += piece.byteLength;
     }
     if (decoder !== null) yield decode(decoder, null, { name, at: bytesRead });
   }
 
-  return { name, text: read(), bytesTotal, bytesRead: () => bytesRead };
+  return { name, text: read(), bytesTotal, bytesRead: () => bytesRead, encoding: () => found };
 }
 
 function sizeOf(path: string): number | null {
@@ -52,12 +62,24 @@ async function* chunks(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGen
   }
 }
 
-/** By the encoding named, by the byte order mark, or UTF-8. */
-function decoderFor(first: Uint8Array, encoding: string | undefined): TextDecoder {
-  const [a, b] = first;
-  const marked = a === 0xff && b === 0xfe ? "utf-16le" : a === 0xfe && b === 0xff ? "utf-16be" : "utf-8";
+/** Makes the first piece long enough for a byte order mark, where there are as many bytes. */
+async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let start: Uint8Array | null = new Uint8Array();
+  for await (const piece of pieces) {
+    if (start === null) yield piece;
+    else {
+      start = start.byteLength === 0 ? piece : Buffer.concat([start, piece]);
+      if (start.byteLength < MARK_BYTES) continue;
+      yield start;
+      start = null;
+    }
+  }
+  if (start !== null && start.byteLength > 0) yield start;
+}
+
+function decoderFor(encoding: string): TextDecoder {
   try {
-    return new TextDecoder((encoding ?? marked) as Bun.Encoding, { fatal: true });
+    return new TextDecoder(encoding as Bun.Encoding, { fatal: true });
   } catch {
     throw new CliError(
       `--encoding: "${encoding}" is no known encoding; try utf-8, windows-1252 or utf-16le.`,

@@ -1,4 +1,5 @@
 import { durationText, grouped } from "./progress.ts";
+import type { WrittenState } from "./run-ledger.ts";
 import { type Tally, uncheckedCount } from "./tally.ts";
 import { KINDS, type Task } from "./task.ts";
 
@@ -36,4 +37,27 @@ function statusLine(status: string, tally: Tally): string {
   const count = tally.statuses[status] ?? 0;
   const share = tally.rows === 0 ? 0 : (100 * count) / tally.rows;
   return `  ${status.padEnd(14)}${grouped(count).padStart(11)}${`${share.toFixed(1)}%`.padStart(8)}`;
+}
+
+/** Says what a run that was stopped leaves, and how to go on. `isChosen`: only some statuses are written. */
+export function stoppedText(
+  state: WrittenState,
+  output: { readonly name: string; readonly isChosen: boolean },
+): string {
+  const done = writtenText(state, output);
+  const torn = state.isTorn ? ", and a part of the next ones" : "";
+  if (state.savedRows === null) return `${done}${torn}.`;
+  const place = state.savedRows === state.rows ? "from there" : `after row ${grouped(state.savedRows)}`;
+  return `${done}${torn}; the same command with --resume goes on ${place}.`;
+}
+
+function writtenText(
+  { rows, written, bytes, savedRows }: WrittenState,
+  { name, isChosen }: { readonly name: string; readonly isChosen: boolean },
+): string {
+  if (rows === 0) return bytes === 0 ? "Nothing was written" : `Only the header was written to ${name}`;
+  const results = isChosen
+    ? `${grouped(written)} results of ${grouped(rows)} rows`
+    : `The results of ${grouped(rows)} rows`;
+  return savedRows === null ? `${results} were written` : `${results} are in ${name}`;
 }

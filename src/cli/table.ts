@@ -1,5 +1,6 @@
 import type { Original, Row } from "./rows.ts";
 import { KINDS, type Result, resultColumns, type Task } from "./task.ts";
+import type { TextForm } from "./text-form.ts";
 
 export type OutputFormat = "csv" | "ndjson";
 
@@ -10,23 +11,26 @@ export type Table = {
   readonly line: (row: Row, result: Result) => string;
 };
 
-/** `columns` and `delimiter` are those of the input. */
-export function createTable(
-  format: OutputFormat,
-  task: Task,
-  { columns, delimiter }: { readonly columns: readonly string[] | null; readonly delimiter: string },
-): Table {
-  return format === "csv" ? csvTable(task, columns, delimiter) : ndjsonTable(columns);
+/** How lines are written. `columns` are those of the input. */
+export type TableForm = {
+  readonly format: OutputFormat;
+  readonly columns: readonly string[] | null;
+  readonly delimiter: string;
+  readonly textForm: TextForm;
+};
+
+export function createTable(task: Task, form: TableForm): Table {
+  return form.format === "csv" ? csvTable(task, form) : ndjsonTable(form.columns);
 }
 
 /** The original columns, then ours; without original columns the item itself comes first. */
-function csvTable(task: Task, columns: readonly string[] | null, delimiter: string): Table {
+function csvTable(task: Task, { columns, delimiter, textForm }: TableForm): Table {
   const fields = columns === null ? [KINDS[task.kind].field, ...resultColumns(task)] : resultColumns(task);
   const original = columns ?? [];
   const join = (cells: readonly string[]) =>
-    `${cells.map((cell) => quoted(cell, delimiter)).join(delimiter)}\n`;
+    cells.map((cell) => quoted(cell, delimiter)).join(delimiter) + textForm.lineEnd;
   return {
-    header: join([...original, ...freeNames(fields, original)]),
+    header: (textForm.hasMark ? "\ufeff" : "") + join([...original, ...freeNames(fields, original)]),
     line(row, result) {
       const cells = cellsOf(row.original, original);
       const ours = fields.map((field) => cellOf(result[field]));
@@ -71,24 +75,55 @@ function quoted(cell: string, delimiter: string): string {
 
 /** The result as the API gives it; where the input had more than the item, with it in `input`. */
 function ndjsonTable(columns: readonly string[] | null): Table {
+  const nameOf = createCellNames(columns ?? []);
   return {
     header: "",
     line({ original }, result) {
       if (original === null) return `${JSON.stringify(result)}\n`;
-      return `${JSON.stringify({ input: objectOf(original, columns ?? []), ...result })}\n`;
+      return `${JSON.stringify({ input: objectOf(original, nameOf), ...result })}\n`;
     },
   };
 }
 
-function objectOf(original: NonNullable<Original>, columns: readonly string[]): object {
+function objectOf(original: NonNullable<Original>, nameOf: CellNames): object {
   if (!isCells(original)) return original;
-  const width = Math.max(columns.length, original.length);
+  const width = Math.max(nameOf.count, original.length);
   return Object.fromEntries(
-    Array.from({ length: width }, (_, position) => [
-      columns[position] ?? `column_${position + 1}`,
-      original[position] ?? "",
-    ]),
+    Array.from({ length: width }, (_, position) => [nameOf.at(position), original[position] ?? ""]),
   );
+}
+
+type CellNames = { readonly count: number; readonly at: (position: number) => string };
+
+/**
+ * Names every cell of a row differently: by its header, by `name_2` where an earlier column has the header already,
+ * and by `column_3` where there is none.
+ */
+function createCellNames(columns: readonly string[]): CellNames {
+  const headers = new Set(columns);
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  const names: string[] = [];
+  function free(name: string): string {
+    for (let count = (counts.get(name) ?? 0) + 1; ; count++) {
+      const candidate = count === 1 ? name : `${name}_${count}`;
+      if (taken.has(candidate) || (count > 1 && headers.has(candidate))) continue;
+      counts.set(name, count);
+      return candidate;
+    }
+  }
+  return {
+    count: columns.length,
+    at(position) {
+      for (let next = names.length; next <= position; next++) {
+        const header = columns[next] ?? "";
+        const name = free(header.trim() === "" ? `column_${next + 1}` : header);
+        taken.add(name);
+        names.push(name);
+      }
+      return names[position] ?? "";
+    },
+  };
 }
 
 function isCells(original: NonNullable<Original>): original is readonly string[] {

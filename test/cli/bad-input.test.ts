@@ -69,7 +69,17 @@ describe("an input that cannot be read", () => {
     [
       "quote.csv",
       'email\n"ann@good.com\nbob@good.com\n',
-      /^quote\.csv is not CSV: a quote is opened and never/,
+      /^quote\.csv is not CSV: a quote is opened in row 2 and never closed\.$/,
+    ],
+    [
+      "late-quote.csv",
+      'sep=,\nname,email\n"An\nn",ann@good.com\n\nBob,"bob@good.com\nCy,cy@good.com\n',
+      /^late-quote\.csv is not CSV: a quote is opened in row 5 and never closed\.$/,
+    ],
+    [
+      "swallowing-quote.csv",
+      'name,email\n"""Ann""\nSmith",ann@good.com\n"Bob,bob@good.com\nCy,"cy@good.com"\nDan,dan@good.com\n',
+      /^swallowing-quote\.csv is not CSV: a quote is opened in row 3 and never closed there\.$/,
     ],
     [
       "many.csv",
@@ -86,7 +96,7 @@ describe("an input that cannot be read", () => {
   ])("%s", async (name, content, sentence) => {
     await room.write(name, content);
     const { exitCode, stderr } = await room.run([name, "-q"]);
-    expect(stderr).toMatch(sentence);
+    expect(stderr.trim()).toMatch(sentence);
     expect(exitCode).toBe(1);
   });
 
@@ -129,6 +139,36 @@ describe("an output that cannot be written", () => {
     expect((await room.run([...args, "--resume"])).exitCode).toBe(0);
     const lines = (await room.read("many-out.csv")).trimEnd().split("\n");
     expect(lines.slice(1).map((line) => line.split(",")[0])).toEqual(emails);
+  });
+
+  test("with --only, the results that were written are counted, not the rows", async () => {
+    const lines = Array.from({ length: 40_000 }, (_, i) =>
+      JSON.stringify(`user${i}@${i % 10 === 0 ? "null.com" : "good.com"}`),
+    );
+    await room.write("chosen.ndjson", `${lines.join("\n")}\n{broken\n`);
+    const args = ["chosen.ndjson", "-q", "--only", "undeliverable", "-o", "chosen-out.ndjson"];
+    const { stderr } = await room.run(args);
+    const [, results, rows] =
+      /([\d,]+) results of ([\d,]+) rows are in chosen-out\.ndjson/.exec(stderr) ?? [];
+    const written = (await room.read("chosen-out.ndjson")).trimEnd().split("\n").length;
+    expect(results).toBe(written.toLocaleString("en"));
+    expect(Number(rows?.replace(",", ""))).toBe(written * 10);
+  });
+
+  test("standard output that ends within a line says so", async () => {
+    const emails = Array.from({ length: 5000 }, (_, i) => `user${i}@good.com`);
+    await room.write("torn.txt", emails.join("\n"));
+    const torn = await room.run(["torn.txt", "-q"], {
+      shell: "trap '' XFSZ; ulimit -f 100; exec > torn-out.csv",
+    });
+    expect(torn.exitCode).toBe(3);
+    const rows = /The results of ([\d,]+) rows were written, and a part of the next ones\./.exec(
+      torn.stderr,
+    )?.[1];
+    const whole = (await room.read("torn-out.csv")).split("\n").length - 2;
+    const told = Number(rows?.replace(",", ""));
+    expect(told).toBeGreaterThan(0);
+    expect(whole - told).toBeWithin(0, 500);
   });
 
   test("a reader that has left", async () => {

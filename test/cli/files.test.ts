@@ -43,7 +43,9 @@ describe("CSV", () => {
       "\ufeffName;E-Mail\r\nAnn;ann@good.com\r\n\r\nBob\r\nCy;cy@good.com;extra\r\n",
     );
     const { stdout } = await room.run(["sheet.csv", "-q"]);
-    const lines = stdout.split("\n");
+    // `Response.text` leaves the byte order mark out.
+    const lines = stdout.split("\r\n");
+    expect(lines.length).toBe(5);
     expect(lines[0]).toStartWith("Name;E-Mail;status;");
     expect(lines[1]).toStartWith("Ann;ann@good.com;deliverable;");
     expect(lines[2]).toStartWith("Bob;;undeliverable;invalid_syntax;");
@@ -55,10 +57,91 @@ describe("CSV", () => {
     await room.write("utf16.csv", Buffer.from(`\ufeff${text}`, "utf16le"));
     await room.write("latin1.csv", Buffer.from(text, "latin1"));
     for (const args of [["utf16.csv"], ["latin1.csv", "--encoding", "windows-1252"]]) {
-      const { stdout, exitCode } = await room.run([...args, "-q"]);
+      const { stdout, exitCode } = await room.run([...args, "-q", "--format", "ndjson"]);
       expect(exitCode).toBe(0);
-      expect(recordsOf(stdout)).toMatchObject([{ name: "José", status: "deliverable" }]);
+      expect(parsedLines(stdout)).toMatchObject([{ input: { name: "José" }, status: "deliverable" }]);
     }
+  });
+
+  test("is written as it was read: byte order mark, line ends, UTF-16 and tabs", async () => {
+    const bytesOf = async (input: string, content: Uint8Array, output: string) => {
+      await room.write(input, content);
+      expect((await room.run([input, "-q", "-o", output])).exitCode).toBe(0);
+      return Buffer.from(await Bun.file(`${room.folder}/${output}`).arrayBuffer());
+    };
+    const rows = (delimiter: string) => `Name${delimiter}Email\r\nJosé${delimiter}ann@good.com\r\n`;
+
+    const marked = await bytesOf("mark.csv", Buffer.from(`\ufeff${rows(",")}`), "mark-out.csv");
+    expect(marked.toString()).toMatch(
+      /^\ufeffName,Email,status,.*\r\nJosé,ann@good\.com,deliverable,.*\r\n$/,
+    );
+    const plain = await bytesOf("plain.csv", Buffer.from(rows(",").replaceAll("\r", "")), "plain-out.csv");
+    expect(plain.toString()).toMatch(/^Name,Email,status,.*\nJosé,ann@good\.com,deliverable,.*\n$/);
+    expect(plain.includes("\r")).toBe(false);
+
+    // What a spreadsheet saves as "Unicode text".
+    const unicode = Buffer.from(`\ufeff${rows("\t")}`, "utf16le");
+    for (const output of ["unicode-out.txt", "unicode-out.csv"]) {
+      const text = (await bytesOf("unicode.txt", unicode, output)).toString("utf16le");
+      expect(text).toMatch(/^\ufeffName\tEmail\tstatus\t.*\r\nJosé\tann@good\.com\tdeliverable\t.*\r\n$/);
+    }
+    const big = await bytesOf(
+      "big.csv",
+      Buffer.from(`\ufeff${rows(";")}`, "utf16le").swap16(),
+      "big-out.csv",
+    );
+    expect(big.swap16().toString("utf16le")).toMatch(/^\ufeffName;Email;status;/);
+
+    const resumable = await room.run(["mark.csv", "-q", "--format", "ndjson"]);
+    expect(Object.keys(parsedLines(resumable.stdout)[0]?.input ?? {})).toEqual(["Name", "Email"]);
+    expect(resumable.stdout).not.toContain("\r");
+  });
+
+  test("a first line sep=; names the delimiter and is no row", async () => {
+    await room.write("hint.csv", 'sep=;\r\n"Name, full";Email\r\nA,b,c;ann@good.com\r\n');
+    const { stdout, exitCode } = await room.run(["hint.csv", "-q"]);
+    expect(exitCode).toBe(0);
+    expect(recordsOf(stdout, ";")).toMatchObject([
+      { "Name, full": "A,b,c", Email: "ann@good.com", status: "deliverable" },
+    ]);
+    const piped = await room.run(["-", "-q"], { stdin: "sep=|\nName|Email\nAnn|ann@good.com\n" });
+    expect(recordsOf(piped.stdout, "|")).toMatchObject([{ Name: "Ann", status: "deliverable" }]);
+  });
+
+  test("lines that end with LF in a file of CR LF are rows of their own", async () => {
+    await room.write("mixed.csv", "Name,Email\r\nAnn,ann@good.com\nBob,bob@null.com\r\nCy,nope\n");
+    const { stdout } = await room.run(["mixed.csv", "-q"]);
+    expect(recordsOf(stdout).map(({ Name }) => Name)).toEqual(["Ann", "Bob", "Cy"]);
+  });
+
+  test("headers that repeat lose no cell in NDJSON", async () => {
+    await room.write(
+      "twice.csv",
+      "note,email,note,,note_2,note\na,ann@good.com,b,c,d,e\nf,bob@good.com,g,h,i,j,k\n",
+    );
+    const { stdout } = await room.run(["twice.csv", "-q", "--format", "ndjson"]);
+    expect(parsedLines(stdout).map(({ input }) => input)).toEqual([
+      { note: "a", email: "ann@good.com", note_3: "b", column_4: "c", note_2: "d", note_4: "e" },
+      {
+        note: "f",
+        email: "bob@good.com",
+        note_3: "g",
+        column_4: "h",
+        note_2: "i",
+        note_4: "j",
+        column_7: "k",
+      },
+    ]);
+  });
+
+  test("the column taken is named", async () => {
+    await room.write("which.csv", "id,Work email\n1,ann@good.com\n");
+    const { stderr } = await room.run(["which.csv"]);
+    expect(stderr).toStartWith('The addresses of which.csv are in column 2 ("Work email").\n');
+    const bare = await room.run(["-"], { stdin: "1,ann@good.com\n2,bob@good.com\n" });
+    expect(bare.stderr).toStartWith(
+      "The addresses of Standard input are in column 2 (the file has no header).\n",
+    );
   });
 
   test("finds the column by the header's words, by the cells, by name or by number", async () => {
@@ -251,6 +334,10 @@ describe("single items", () => {
     expect(JSON.parse(document.stdout)).toMatchObject({ detected: "isbn" });
     expect((await room.run(["email", "ann@servfail.com"])).exitCode).toBe(2);
   });
+});
+
+test("--version is the version of the package", async () => {
+  expect(await room.run(["--version"])).toEqual({ exitCode: 0, stdout: "assay 1.0.0\n", stderr: "" });
 });
 
 test("help names every exit code", async () => {

@@ -60,7 +60,7 @@ describe("against a server", () => {
     const env = { ASSAY_API_KEY: await server.signUp("free") };
     await room.write("free.txt", emails.slice(0, 1150).join("\n"));
     const args = ["free.txt", "-q", "--server", server.url, "-o", "free-out.csv"];
-    const { exitCode, stderr } = await room.run(args, { env });
+    const { exitCode, stderr } = await room.run([...args, "--partial"], { env });
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
       /refused \(402 quota_exceeded\): .* The results of 1,000 rows are in free-out\.csv/,
@@ -71,6 +71,58 @@ describe("against a server", () => {
     const rows = (await room.read("free-out.csv")).trimEnd().split("\n").slice(1);
     expect(rows.map((row) => row.split(",")[0])).toEqual(emails.slice(0, 1150));
     expect(await unitsOf(env.ASSAY_API_KEY)).toBe(1150);
+  });
+
+  test("the cost and the units left are told first, and a file that costs more than is left is refused", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("free") };
+    const distinct = emails.slice(0, 600);
+    await room.write("dear.txt", [...distinct, ...distinct.slice(0, 2)].join("\n"));
+    const args = ["dear.txt", "--server", server.url, "-o", "dear-out.csv"];
+    const refused = await room.run([...args, "--deep"], { env });
+    expect(refused.stderr).toStartWith(
+      "dear.txt costs up to 1,204 units. The plan free has 1,000 left. Nothing was sent.",
+    );
+    expect(refused.stderr).toContain("--partial");
+    expect(refused.exitCode).toBe(1);
+    expect(await room.exists("dear-out.csv")).toBe(false);
+    expect(await unitsOf(env.ASSAY_API_KEY)).toBe(0);
+
+    const ran = await room.run(args, { env });
+    expect(ran.exitCode).toBe(0);
+    // Batches of the plan free have 100 items, so the repeats at the end are in another one.
+    expect(ran.stderr).toStartWith("dear.txt costs up to 602 units. The plan free has 1,000 left.\n");
+    expect(await unitsOf(env.ASSAY_API_KEY)).toBe(602);
+
+    const piped = await room.run(["-", "--server", server.url], { env, stdin: "ann@good.com" });
+    expect(piped.stderr).toStartWith("The plan free has 398 left.");
+  });
+
+  test("units beyond the included ones are told in money, and a spend limit refuses as a hard stop does", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp("starter") };
+    const client = createClient({ baseUrl: server.url, apiKey: env.ASSAY_API_KEY });
+    const { usage, projected_invoice: invoice } = await client.account();
+    // The first month of a plan is a share of it, in units as in money.
+    const included = usage.included_units;
+    const limit = (usd: number) => (Number(invoice.total_usd) + usd).toFixed(2);
+    const words = (units: number) => units.toLocaleString("en");
+    await room.write(
+      "over.txt",
+      Array.from({ length: included + 600 }, (_, i) => `user${i}@good.com`).join("\n"),
+    );
+    await client.changePlan({ plan: "starter", spend_limit_usd: limit(0.15) });
+    const args = ["over.txt", "--server", server.url, "-o", "over-out.csv"];
+    const refused = await room.run(args, { env });
+    expect(refused.stderr).toStartWith(
+      `over.txt costs up to ${words(included + 600)} units. The plan starter has ${words(included)} included units left, the spend limit pays for `,
+    );
+    // To the cent, in which the invoice is rounded.
+    const paid = Number(/pays for ([\d,]+)\. Nothing was sent/.exec(refused.stderr)?.[1]?.replace(",", ""));
+    expect(paid - included).toBeWithin(90, 111);
+    expect(refused.exitCode).toBe(1);
+    await client.changePlan({ plan: "starter", spend_limit_usd: limit(10) });
+    const ran = await room.run(args, { env });
+    expect(ran.stderr).toContain(" The other 600 cost up to 0.90 USD.\n");
+    expect(ran.exitCode).toBe(0);
   });
 
   test("killed and gone on with, no row is charged twice", async () => {
@@ -90,7 +142,7 @@ describe("against a server", () => {
   test("a server that goes half-way leaves what was written, and --resume goes on", async () => {
     const env = { ASSAY_API_KEY: await server.signUp() };
     // In front of the real server, so that it can go away after some calls.
-    let callsLeft = 5;
+    let callsLeft = 7;
     const front = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,

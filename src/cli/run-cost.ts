@@ -1,0 +1,93 @@
+import { formatUsd, parseUsd } from "../billing/money.ts";
+import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
+import type { Account, Plan } from "../client/types.ts";
+import { blocksOf } from "./blocks.ts";
+import { CliError } from "./failure.ts";
+import { grouped } from "./progress.ts";
+import type { Row } from "./rows.ts";
+import type { Task } from "./task.ts";
+
+/** What an account may still use in this month. */
+export type Budget = {
+  readonly plan: string;
+  readonly includedUnitsLeft: number;
+  /** Null: a hard stop. */
+  readonly overagePriceMicroUsd: number | null;
+  /** What the hard stop or the spend limit leaves; infinite where there is neither. */
+  readonly unitsLeft: number;
+};
+
+/** Reads the budget off an account. The spend limit is about the whole bill: the base price counts. */
+export function budgetOf(account: Account, plans: readonly Plan[]): Budget {
+  const { usage, spend_limit_usd: limit, projected_invoice: invoice, plan } = account;
+  const includedUnitsLeft = usage.remaining_units ?? Math.max(0, usage.included_units - usage.units);
+  const overage = plans.find((each) => each.plan === plan)?.overage_unit_price_usd ?? null;
+  const price = overage === null ? null : parseUsd(overage);
+  const room = limit === null ? null : (parseUsd(limit) ?? 0) - (parseUsd(invoice.total_usd) ?? 0);
+  const unitsLeft =
+    usage.remaining_units ??
+    (room === null || price === null || price === 0
+      ? Number.POSITIVE_INFINITY
+      : includedUnitsLeft + Math.max(0, Math.floor(room / price)));
+  return {
+    plan,
+    includedUnitsLeft,
+    overagePriceMicroUsd: usage.remaining_units === null ? price : null,
+    unitsLeft,
+  };
+}
+
+/** Returns the units of all rows from `from` on, where every item is charged: repeats within a block cost once. */
+export async function costOf(
+  runs: AsyncIterable<readonly Row[]>,
+  task: Task,
+  { blockRows, from }: { readonly blockRows: number; readonly from: number },
+): Promise<number> {
+  let items = 0;
+  for await (const block of blocksOf(runs, { blockRows, from, bytesRead: () => 0 })) {
+    if (!block.isDone) items += new Set(block.rows.map(({ item }) => item)).size;
+  }
+  return items * unitsOf(task);
+}
+
+function unitsOf(task: Task): number {
+  switch (task.kind) {
+    case "email":
+      return emailUnits(task.deep);
+    case "identity":
+      return IDENTITY_UNITS;
+    case "phone":
+      return PHONE_UNITS;
+  }
+}
+
+/** Throws CliError where the budget does not pay for the run. `units` is null where they cannot be counted. */
+export function refuseOverBudget(name: string, units: number | null, budget: Budget): void {
+  if (units === null || units <= budget.unitsLeft) return;
+  throw new CliError(
+    `${costText(name, units, budget)} Nothing was sent. Change the plan or its spend limit, or use --partial to begin and stop where the units end.`,
+  );
+}
+
+/** Says what a run may cost and what is left. */
+export function costText(name: string, units: number | null, budget: Budget): string {
+  const left = leftText(budget);
+  if (units === null) return `${left} What ${name} costs cannot be known beforehand.`;
+  return `${name} costs up to ${unitsText(units)}. ${left}${overageText(units, budget)}`;
+}
+
+function leftText({ unitsLeft, includedUnitsLeft, plan, overagePriceMicroUsd }: Budget): string {
+  if (overagePriceMicroUsd === null) return `The plan ${plan} has ${grouped(unitsLeft)} left.`;
+  const limited = Number.isFinite(unitsLeft) ? `, the spend limit pays for ${grouped(unitsLeft)}` : "";
+  return `The plan ${plan} has ${grouped(includedUnitsLeft)} included units left${limited}.`;
+}
+
+function overageText(units: number, { includedUnitsLeft, overagePriceMicroUsd, unitsLeft }: Budget): string {
+  const beyond = units - includedUnitsLeft;
+  if (overagePriceMicroUsd === null || beyond <= 0 || units > unitsLeft) return "";
+  return ` The other ${grouped(beyond)} cost up to ${formatUsd(beyond * overagePriceMicroUsd)} USD.`;
+}
+
+function unitsText(units: number): string {
+  return units === 1 ? "1 unit" : `${grouped(units)} units`;
+}

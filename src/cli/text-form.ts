@@ -1,0 +1,34 @@
+/** How a file writes its text. A CSV output is written as its input was. */
+export type TextForm = {
+  readonly encoding: WrittenEncoding;
+  /** Whether a byte order mark stands first. */
+  readonly hasMark: boolean;
+  readonly lineEnd: "\n" | "\r\n";
+};
+
+/** Encodings that can be written; an input in any other one gets an output in UTF-8. */
+export type WrittenEncoding = "utf-8" | "utf-16le" | "utf-16be";
+
+export const PLAIN_TEXT: TextForm = { encoding: "utf-8", hasMark: false, lineEnd: "\n" };
+
+/** Bytes that are enough to see every mark. */
+export const MARK_BYTES = 3;
+
+/** Returns the encoding whose byte order mark stands first in these bytes, or null. */
+export function encodingByMark(bytes: Uint8Array): WrittenEncoding | null {
+  const [a, b, c] = bytes;
+  if (a === 0xff && b === 0xfe) return "utf-16le";
+  if (a === 0xfe && b === 0xff) return "utf-16be";
+  return a === 0xef && b === 0xbb && c === 0xbf ? "utf-8" : null;
+}
+
+/** Returns the name of an encoding as one that can be written. */
+export function writtenEncoding(name: string): WrittenEncoding {
+  return name === "utf-16le" || name === "utf-16be" ? name : "utf-8";
+}
+
+export function encodeText(text: string, encoding: WrittenEncoding): Buffer {
+  if (encoding === "utf-8") return Buffer.from(text);
+  const bytes = Buffer.from(text, "utf16le");
+  return encoding === "utf-16le" ? bytes : bytes.swap16();
+}
