@@ -90,7 +90,7 @@ function routesOf(
     ...identityRoutes({ routing, metered, batch }),
     ...phoneRoutes({ routing, metered, batch }),
     ...directoryRoutes({ routing, directory }),
-    ...(config.metrics ? metricsRoutes({ routing, metrics }) : []),
+    ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];
   return [...described, ...docsRoutes({ routing, version, described })];
 }

@@ -14,11 +14,18 @@ export type Config = {
   readonly shutdownGraceMs: number;
   /** Those of PLANS_FILE where it is set. */
   readonly plans: PlanCatalogue;
-  readonly metrics: boolean;
+  readonly metrics: MetricsConfig;
   readonly dns: DnsConfig;
   readonly batch: BatchConfig;
   readonly limits: LimitsConfig;
   readonly directory: DirectoryConfig;
+};
+
+export type MetricsConfig = {
+  /** `loopback`: for callers on this machine, and not through a proxy. */
+  readonly access: "loopback" | "public" | "off";
+  /** Where set, callers from everywhere need it as their bearer token. */
+  readonly token: string | null;
 };
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -65,6 +72,8 @@ export type DirectoryConfig = {
   readonly acceptNextSnapshot: boolean;
 };
 
+const SECRET_CHARACTERS_MIN = 16;
+const METRICS_ACCESS = ["loopback", "public", "off"] as const;
 const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
 type Environment = { readonly [name: string]: string | undefined };
 
@@ -91,7 +100,10 @@ export function readConfig(
     trustProxy: settings.flag("TRUST_PROXY", false),
     shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
     plans: settings.plans("PLANS_FILE", readText),
-    metrics: settings.flag("METRICS", true),
+    metrics: {
+      access: settings.metrics("METRICS", "loopback"),
+      token: settings.secret("METRICS_TOKEN"),
+    },
     dns: {
       servers: settings.servers("DNS_SERVERS"),
       lookupTimeoutMs: settings.integer("DNS_TIMEOUT_MS", 4000, 100, 30_000),
@@ -109,7 +121,7 @@ export function readConfig(
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
     },
     limits: {
-      signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 60, 1, 100_000),
+      signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 5, 1, 100_000),
       publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),
     },
     directory: {
@@ -181,6 +193,19 @@ function createReader(environment: Environment) {
       if (value === "true" || value === "1") return true;
       if (value === "false" || value === "0") return false;
       return fallBack(fallback, `${name} must be true or false, not "${value}".`);
+    },
+    metrics(name: string, fallback: MetricsConfig["access"]): MetricsConfig["access"] {
+      const value = raw(name)?.toLowerCase() ?? fallback;
+      if (value === "true") return "loopback";
+      if (value === "false") return "off";
+      const access = METRICS_ACCESS.find((word) => word === value);
+      return access ?? fallBack(fallback, `${name} must be loopback, public or off, not "${value}".`);
+    },
+    secret(name: string): string | null {
+      const value = raw(name);
+      if (value === null) return null;
+      if (value.length >= SECRET_CHARACTERS_MIN && /^[\x21-\x7e]+$/.test(value)) return value;
+      return fallBack(null, `${name} must have at least ${SECRET_CHARACTERS_MIN} printable characters.`);
     },
     word<Word extends string>(name: string, fallback: Word, words: readonly Word[]): Word {
       const value = raw(name);

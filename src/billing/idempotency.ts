@@ -18,7 +18,10 @@ export type IdempotencyStart =
   | { readonly state: "mismatch"; readonly differs: Difference };
 
 /** In what a call is another than the one that used its Idempotency-Key before. */
-export type Difference = "path" | "query" | "body" | "API key";
+export type Difference = (typeof COMPARED)[number] | "API key";
+
+/** What must be the same for two calls to be one, in the order in which a difference is named. */
+const COMPARED = ["path", "query", "Content-Type", "Accept", "body"] as const;
 
 export type Idempotency = {
   /**
@@ -139,20 +142,27 @@ export function parseIdempotencyKey(header: string): string | null {
   return /^[\x20-\x7e]{1,255}$/.test(key) ? key : null;
 }
 
-/** What must be the same for two calls to be one: method and path, query, and body, each by its hash. */
-export function idempotencyFingerprint(
-  method: string,
-  { pathname, search }: Pick<URL, "pathname" | "search">,
-  body: string | Uint8Array,
-): string {
-  return `${sha256(`${method} ${pathname}`)} ${sha256(search)} ${sha256(body)}`;
+/** A call as far as two of them must be alike to be one. */
+export type RepeatableCall = {
+  readonly method: string;
+  readonly pathname: string;
+  readonly search: string;
+  readonly contentType: string;
+  readonly accept: string;
+  readonly body: string | Uint8Array;
+};
+
+/** Returns the hashes of what is compared, in the order of COMPARED; the method is part of the path. */
+export function idempotencyFingerprint(call: RepeatableCall): string {
+  const { method, pathname, search, contentType, accept, body } = call;
+  return [`${method} ${pathname}`, search, contentType, accept, body].map(sha256).join(" ");
 }
 
 function mismatch(one: string, other: string): IdempotencyStart {
-  const [path, query] = one.split(" ");
-  const [otherPath, otherQuery] = other.split(" ");
-  if (path !== otherPath) return { state: "mismatch", differs: "path" };
-  return { state: "mismatch", differs: query === otherQuery ? "body" : "query" };
+  const hashes = one.split(" ");
+  const others = other.split(" ");
+  const differs = COMPARED.find((_, place) => hashes[place] !== others[place]);
+  return { state: "mismatch", differs: differs ?? "body" };
 }
 
 function sha256(text: string | Uint8Array): string {

@@ -18,7 +18,7 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
   idempotency_mismatch: {
     status: 422,
-    message: "This Idempotency-Key was used with another path, query or body.",
+    message: "This Idempotency-Key was used with another path, query, header or body.",
   },
   rate_limited: { status: 429, message: "Too many requests." },
   internal_error: { status: 500, message: "Something went wrong on our side." },

@@ -55,7 +55,14 @@ export const SignupBody = Type.Object({
   email: Text(1000),
   name: Type.Optional(Nullable(Text(200))),
   company: Type.Optional(Nullable(Text(200))),
-  country: Type.Optional(Nullable(Text(100))),
+  country: Type.Optional(
+    Type.Union(
+      [Type.String({ maxLength: 100, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" }), Type.Null()],
+      {
+        demand: "must be null or a string of at most 100 characters, none of them a control character",
+      },
+    ),
+  ),
   plan: Type.Optional(Plan),
   referral_code: Type.Optional(Nullable(Text(100))),
 });

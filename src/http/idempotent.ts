@@ -36,7 +36,13 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
     if (key === null) {
       throw new ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.");
     }
-    const fingerprint = idempotencyFingerprint(request.method, requestPath(request.url), body);
+    const fingerprint = idempotencyFingerprint({
+      ...requestPath(request.url),
+      method: request.method,
+      contentType: request.headers.get("content-type") ?? "",
+      accept: request.headers.get("accept") ?? "",
+      body,
+    });
     return idempotency.begin(account.accountId, key, fingerprint, isSecret ? bearerKey(request) : undefined);
   }
 

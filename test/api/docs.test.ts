@@ -44,7 +44,7 @@ describe("200", () => {
   });
 
   test("without metrics the specification has none", async () => {
-    await using quiet = await startTestServer({ environment: { METRICS: "false" } });
+    await using quiet = await startTestServer({ environment: { METRICS: "off" } });
     const { operations } = await readSpecification(quiet);
     expect(operations.map(({ path }) => path)).not.toContain("/metrics");
     expect((await quiet.call("/metrics")).status).toBe(404);

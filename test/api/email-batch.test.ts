@@ -197,3 +197,19 @@ describe("a reader that leaves", () => {
     expect(server.logged().filter(({ event }) => event === "bug")).toEqual([]);
   });
 });
+
+describe("422", () => {
+  test.each([
+    ["Accept", { Accept: "application/x-ndjson" }],
+    ["Content-Type", { "Content-Type": "application/vnd.list+json" }],
+  ])("an Idempotency-Key that comes again with another %s", async (name, changed) => {
+    const first = { "Idempotency-Key": `fingerprint-${name}`, Accept: "application/json" };
+    const body = { emails: ["jane.doe@good.com"] };
+    expect((await batch(body, first)).status).toBe(200);
+    expect((await batch(body, first)).headers.get("idempotent-replayed")).toBe("true");
+    const reply = await batch(body, { ...first, ...changed });
+    expect(reply.status).toBe(422);
+    const message = `This Idempotency-Key was used with another ${name}.`;
+    expect(await refusalBodyOf(reply)).toEqual({ error: { code: "idempotency_mismatch", message } });
+  });
+});

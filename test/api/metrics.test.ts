@@ -80,7 +80,38 @@ describe("GET /metrics", () => {
   });
 
   test("404 where the operator keeps them back", async () => {
-    await using server = await startTestServer({ environment: { METRICS: "false" } });
+    await using server = await startTestServer({ environment: { METRICS: "off" } });
     expect(await refusalOf(await server.call("/metrics"))).toBe("404 not_found");
+  });
+
+  test.each(["true", "false"])("404 to what a proxy passes on, with TRUST_PROXY=%s", async (trusted) => {
+    await using server = await startTestServer({ environment: { TRUST_PROXY: trusted } });
+    expect((await server.call("/metrics")).status).toBe(200);
+    const passedOn = [
+      { "X-Forwarded-For": "203.0.113.7" },
+      { "X-Forwarded-For": "127.0.0.1" },
+      { Forwarded: "for=127.0.0.1" },
+      { Via: "1.1 proxy" },
+      { "X-Real-IP": "::1" },
+    ];
+    for (const headers of passedOn) {
+      expect(await refusalOf(await server.call("/metrics", { headers }))).toBe("404 not_found");
+    }
+  });
+
+  test("200 to everyone where the operator says so", async () => {
+    await using server = await startTestServer({ environment: { METRICS: "public" } });
+    const headers = { "X-Forwarded-For": "203.0.113.7" };
+    expect((await server.call("/metrics", { headers })).status).toBe(200);
+  });
+
+  test("401 without the token that the operator has set, wherever the caller is", async () => {
+    const token = "prometheus-of-the-house";
+    await using server = await startTestServer({ environment: { METRICS_TOKEN: token, METRICS: "public" } });
+    expect(await refusalOf(await server.call("/metrics"))).toBe("401 missing_key");
+    expect(await refusalOf(await server.call(`/metrics?access_token=${token}`))).toBe("401 missing_key");
+    expect(await refusalOf(await server.call("/metrics", { key: `${token}s` }))).toBe("401 bad_key");
+    const headers = { "X-Forwarded-For": "203.0.113.7" };
+    expect((await server.call("/metrics", { key: token, headers })).status).toBe(200);
   });
 });

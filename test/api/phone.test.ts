@@ -80,6 +80,7 @@ describe("/v1/phone/validate", () => {
       ["no number", "country=BR", "phone is required."],
       ["no such country", "phone=1&country=ZZ", country],
       ["a country's name", "phone=1&country=Brazil", country],
+      ["a country with a control character", "phone=1&country=BR%0A", country],
       ["a prototype's key for a country", "phone=1&country=__proto__", country],
     ])("%s", async (_, query, message) => {
       expect((await refusalBodyOf(await get(query))).error).toEqual({ code: "invalid_request", message });

@@ -226,16 +226,25 @@ describe("header", () => {
     expect(parseIdempotencyKey(header)).toBe(key);
   });
 
-  test("the fingerprint tells method, path, query and body apart", () => {
-    const at = (path: string) => new URL(path, "http://localhost");
-    const prints = [
-      idempotencyFingerprint("POST", at("/a"), "{}"),
-      idempotencyFingerprint("POST", at("/a"), "{ }"),
-      idempotencyFingerprint("POST", at("/a?b"), "{}"),
-      idempotencyFingerprint("POST", at("/b"), "{}"),
-      idempotencyFingerprint("PUT", at("/a"), "{}"),
+  test("the fingerprint tells every part of a call apart", () => {
+    const call = {
+      method: "POST",
+      pathname: "/a",
+      search: "",
+      contentType: "application/json",
+      accept: "*/*",
+      body: "{}",
+    };
+    const others = [
+      { method: "PUT" },
+      { pathname: "/b" },
+      { search: "?b" },
+      { contentType: "text/plain" },
+      { accept: "application/x-ndjson" },
+      { body: "{ }" },
     ];
-    expect(new Set(prints).size).toBe(5);
-    expect(idempotencyFingerprint("POST", at("/a"), Buffer.from("{}"))).toBe(prints[0] ?? "");
+    const prints = [call, ...others.map((other) => ({ ...call, ...other }))].map(idempotencyFingerprint);
+    expect(new Set(prints).size).toBe(7);
+    expect(idempotencyFingerprint({ ...call, body: Buffer.from("{}") })).toBe(prints[0] ?? "");
   });
 });

@@ -112,7 +112,10 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
         "calls without a key, from one address",
         `${limits.publicRequestsPerSecond} a second (\`PUBLIC_REQUESTS_PER_SECOND\`)`,
       ],
-      ["signups, from one address", `${limits.signupsPerMinute} a minute (\`SIGNUPS_PER_MINUTE\`)`],
+      [
+        "signups, from one address",
+        `${limits.signupsPerMinute} a minute, ${limits.signupsPerMinute * 2} at once (\`SIGNUPS_PER_MINUTE\`)`,
+      ],
       ["a body of anything but a batch", `${SMALL_BODY_BYTES_MAX} bytes`],
       ["a body of a batch", `${batch.bodyBytesMax} bytes (\`BODY_BYTES_MAX\`)`],
       [

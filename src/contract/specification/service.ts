@@ -40,6 +40,8 @@ export const getMetrics = operation({
   path: "/metrics",
   tag: "Operation",
   summary: "Measurements for Prometheus",
+  description:
+    "For callers on the server's own machine, unless its operator opens it: to the holders of a bearer token (`METRICS_TOKEN`) or to everyone (`METRICS=public`). Others get 404, or 401 where a token is set.",
   access: "open",
   replies: {
     200: {
@@ -47,6 +49,7 @@ export const getMetrics = operation({
       content: { "text/plain": Type.String() },
     },
   },
+  refusals: ["missing_key", "bad_key", "not_found"],
 });
 
 export const getSpecification = operation({

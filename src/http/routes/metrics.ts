@@ -1,6 +1,9 @@
+import { timingSafeEqual } from "node:crypto";
 import type { Registry } from "prom-client";
+import { ApiError } from "../../contract/errors.ts";
 import { getMetrics } from "../../contract/specification/service.ts";
-import type { CallReport } from "../boundary.ts";
+import { bearerKey } from "../auth.ts";
+import type { Call, CallReport } from "../boundary.ts";
 import { type CallTally, createCallTally } from "../call-tally.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -86,19 +89,39 @@ function addReading(
   });
 }
 
-/** /metrics for Prometheus; it costs nothing but is not meant for the public: see the setting METRICS. */
-export function metricsRoutes({
-  routing,
-  metrics,
-}: {
+export type MetricsRouteDependencies = {
   readonly routing: Routing;
   readonly metrics: Metrics;
-}): readonly Route[] {
+  readonly settings: { readonly access: "loopback" | "public" | "off"; readonly token: string | null };
+};
+
+/** /metrics for Prometheus, for whom the settings METRICS and METRICS_TOKEN name; none where they are off. */
+export function metricsRoutes({ routing, metrics, settings }: MetricsRouteDependencies): readonly Route[] {
+  const { access, token } = settings;
+  if (access === "off") return [];
   return [
-    routing.open(getMetrics, async () => ({
-      status: 200,
-      body: await metrics.text(),
-      headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
-    })),
+    routing.open(getMetrics, async (call) => {
+      if (token !== null) requireToken(call, token);
+      else if (access === "loopback" && !isFromThisMachine(call)) throw new ApiError("not_found");
+      return {
+        status: 200,
+        body: await metrics.text(),
+        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
+      };
+    }),
   ];
+}
+
+function requireToken({ request }: Call, token: string): void {
+  const sent = bearerKey(request);
+  const hash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  if (!timingSafeEqual(hash(sent), hash(token))) throw new ApiError("bad_key");
+}
+
+/** What a proxy on this machine passes on comes from loopback, too, and says for whom. */
+const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+function isFromThisMachine(call: Call): boolean {
+  if (PROXY_HEADERS.some((name) => call.request.headers.has(name))) return false;
+  return /^(?:::ffff:)?127\.|^::1$/.test(call.clientAddress());
 }

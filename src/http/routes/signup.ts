@@ -21,7 +21,7 @@ export type SignupRouteDependencies = {
 export function signupRoutes(dependencies: SignupRouteDependencies): readonly Route[] {
   const { routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute } = dependencies;
   const readBody = bodyReader(signUp);
-  const rate = { requestsPerSecond: signupsPerMinute / 60, burst: signupsPerMinute };
+  const rate = { requestsPerSecond: signupsPerMinute / 60, burst: signupsPerMinute * 2 };
   const answer: Handler = async (call) => {
     requireJson(call.request);
     const fields = readBody(parseJson(await readBytes(call.request, bodyBytesMax)));

@@ -6,14 +6,14 @@ const WITHOUT_PLAN = new Set(["AQ", "BV", "GS", "HM", "PN", "TF", "UM"]);
 
 /**
  * Reads the country that a caller names: ISO 3166 alpha-2 in any case, or a calling code with or without
- * `+`. Null where it is neither.
+ * `+`. Null where it is neither, or holds a control character.
  *
  * @example readCountry("br") // { country: "BR" }
  * @example readCountry("+55") // { country: "BR" }
  * @example readCountry("1") // { callingCode: "1" }: the area code tells the country
  */
 export function readCountry(text: string): PhoneRegion | null {
-  const bare = text.length > 16 ? "" : text.trim();
+  const bare = text.length > 16 || /\p{Cc}/u.test(text) ? "" : text.trim();
   const code = /^[a-z]{2}$/i.test(bare) ? bare.toUpperCase() : "";
   if (isCountry(code) || WITHOUT_PLAN.has(code)) return { country: code };
   const digits = bare.startsWith("+") ? bare.slice(1) : bare;
