@@ -1,14 +1,14 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../../package.json" with { type: "json" };
 import type { BatchKind } from "../batch/messages.ts";
+import type { OutputFormat } from "../tables/table.ts";
+import { KINDS, type Task } from "../tables/task.ts";
 import { DOCUMENT_TYPES, isDocumentType } from "../verification/documents/registry.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import type { ServerTarget } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import type { FileRun } from "./file-run-options.ts";
 import { INPUT_FORMATS, type InputFormat } from "./input.ts";
-import type { OutputFormat } from "./table.ts";
-import { KINDS, type Task } from "./task.ts";
 
 /** What the command line asks for. */
 export type Request =

@@ -1,4 +1,6 @@
 import { inOrder } from "../batch/concurrent-map.ts";
+import type { Table } from "../tables/table.ts";
+import { statusOf } from "../tables/task.ts";
 import type { BlockResults, Verifier } from "./block-verifier.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -10,9 +12,7 @@ import { createProgress, type Progress } from "./progress.ts";
 import type { Ledger } from "./run-ledger.ts";
 import type { Source } from "./source.ts";
 import { stoppedText, summaryText } from "./summary.ts";
-import type { Table } from "./table.ts";
 import { uncheckedCount } from "./tally.ts";
-import { statusOf } from "./task.ts";
 
 /** A run with everything open that it needs. */
 export type Work = {

@@ -1,5 +1,5 @@
+import type { Result } from "../tables/task.ts";
 import type { Budget } from "./run-cost.ts";
-import type { Result } from "./task.ts";
 
 /** Checks items, here or on a server. */
 export type Verifier = AsyncDisposable & {

@@ -1,4 +1,4 @@
-import type { Row } from "./rows.ts";
+import type { Row } from "../tables/rows.ts";
 
 /** A run of rows that is judged and written as one. */
 export type Block = {

@@ -1,8 +1,8 @@
 import type { Clock } from "../platform/clock.ts";
+import type { OutputFormat } from "../tables/table.ts";
+import type { Task } from "../tables/task.ts";
 import type { ServerTarget, Verifier } from "./block-verifier.ts";
 import type { InputOptions } from "./input.ts";
-import type { OutputFormat } from "./table.ts";
-import type { Task } from "./task.ts";
 
 /** A file to check, as the command line says it. */
 export type FileRun = {

@@ -1,3 +1,6 @@
+import { createTable, type TableForm } from "../tables/table.ts";
+import { KINDS, type Task } from "../tables/task.ts";
+import { PLAIN_TEXT } from "../tables/text-form.ts";
 import { runBlocks } from "./block-run.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { CliError } from "./failure.ts";
@@ -7,9 +10,6 @@ import { openOutput, statOf } from "./output.ts";
 import { type Budget, costOf, costText, refuseOverBudget } from "./run-cost.ts";
 import { createLedger } from "./run-ledger.ts";
 import { openSource, type Source } from "./source.ts";
-import { createTable, type TableForm } from "./table.ts";
-import { KINDS, type Task } from "./task.ts";
-import { PLAIN_TEXT } from "./text-form.ts";
 
 /**
  * Checks a file from end to end in bounded memory and returns the exit code. What stops it half-way leaves whole

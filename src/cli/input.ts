@@ -1,10 +1,12 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { ColumnOptions } from "./column.ts";
-import { csvRows, firstLineOf } from "./csv-rows.ts";
-import { ndjsonRows, type Rows, textRows } from "./rows.ts";
+import type { ColumnOptions } from "../tables/column.ts";
+import { csvRows, firstLineOf } from "../tables/csv-rows.ts";
+import { ndjsonRows, type Rows, textRows } from "../tables/rows.ts";
+import { TableError } from "../tables/table-error.ts";
+import { KINDS } from "../tables/task.ts";
+import type { TextForm } from "../tables/text-form.ts";
+import { CliError, EXIT } from "./failure.ts";
 import type { Source } from "./source.ts";
-import { KINDS } from "./task.ts";
-import type { TextForm } from "./text-form.ts";
 
 export type InputFormat = "csv" | "text" | "ndjson";
 
@@ -33,8 +35,24 @@ export async function openRows(source: Source, kind: BatchKind, options: InputOp
     ...source.encoding(),
     lineEnd: /\r?\n/.exec(start)?.[0] === "\r\n" ? "\r\n" : "\n",
   };
-  const rows = await rowsOf(format, { name: source.name, text, start, kind, options });
-  return { format, textForm, ...rows };
+  try {
+    const rows = await rowsOf(format, { name: source.name, text, start, kind, options });
+    return { format, textForm, ...rows, runs: withCliErrors(rows.runs) };
+  } catch (error) {
+    throw asCliError(error);
+  }
+}
+
+async function* withCliErrors<Run>(runs: AsyncIterable<Run>): AsyncGenerator<Run, void, undefined> {
+  try {
+    yield* runs;
+  } catch (error) {
+    throw asCliError(error);
+  }
+}
+
+function asCliError(error: unknown): unknown {
+  return error instanceof TableError ? new CliError(error.message, EXIT.badInput, { cause: error }) : error;
 }
 
 type RowSource = {

@@ -1,7 +1,7 @@
+import { type Result, uncheckedReason } from "../tables/task.ts";
 import type { ItemRun } from "./arguments.ts";
 import type { Verifier } from "./block-verifier.ts";
 import { EXIT } from "./failure.ts";
-import { type Result, uncheckedReason } from "./task.ts";
 
 /** Checks one item and writes the result; returns the exit code. */
 export async function verifyItem(

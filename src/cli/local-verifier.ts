@@ -2,8 +2,8 @@ import { openBatches, openLookups } from "../app/components.ts";
 import type { Surroundings } from "../app/platform.ts";
 import type { Config } from "../app/settings.ts";
 import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
+import type { Result, Task } from "../tables/task.ts";
 import type { Verifier } from "./block-verifier.ts";
-import type { Result, Task } from "./task.ts";
 
 /** What a check needs of the process: neither a database nor a port. */
 export type VerifierDependencies = Pick<Surroundings, "clock" | "workerFiles">;

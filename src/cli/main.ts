@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { workerFiles } from "../app/platform.ts";
 import { ConfigError, readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
+import type { Task } from "../tables/task.ts";
 import { readArguments } from "./arguments.ts";
 import type { ServerTarget, Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
@@ -9,7 +10,6 @@ import { verifyFile } from "./file-run.ts";
 import { verifyItem } from "./item-run.ts";
 import { createLocalVerifier } from "./local-verifier.ts";
 import { createServerVerifier } from "./server-verifier.ts";
-import type { Task } from "./task.ts";
 
 /** Runs the command line and returns the exit code. */
 async function main(): Promise<number> {

@@ -8,8 +8,8 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
+import { encodeText, type WrittenEncoding } from "../tables/text-form.ts";
 import { CliError, EXIT, systemCode, systemReason } from "./failure.ts";
-import { encodeText, type WrittenEncoding } from "./text-form.ts";
 
 /** Where the lines go. */
 export type Output = {

@@ -1,11 +1,11 @@
 import { formatUsd, parseUsd } from "../billing/money.ts";
 import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import type { Account, Plan } from "../client/types.ts";
+import type { Row } from "../tables/rows.ts";
+import type { Task } from "../tables/task.ts";
 import { blocksOf } from "./blocks.ts";
 import { CliError } from "./failure.ts";
 import { grouped } from "./progress.ts";
-import type { Row } from "./rows.ts";
-import type { Task } from "./task.ts";
 
 /** What an account may still use in this month. */
 export type Budget = {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
+import type { Task } from "../tables/task.ts";
 import type { BlockResults } from "./block-verifier.ts";
 import type { Block } from "./blocks.ts";
 import { type Checkpoint, checkpointPath, removeCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { CliError, systemReason } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { addToTally, EMPTY_TALLY, type Tally } from "./tally.ts";
-import type { Task } from "./task.ts";
 
 /** Keeps output, counts and checkpoint in step: the checkpoint never says more than the output holds. */
 export type Ledger = {

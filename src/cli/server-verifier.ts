@@ -1,9 +1,9 @@
 import { type Client, createClient } from "../client/client.ts";
 import { RefusedError, UnreachableError } from "../client/failure.ts";
+import type { Task } from "../tables/task.ts";
 import type { BlockResults, ServerTarget, Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { budgetOf } from "./run-cost.ts";
-import type { Task } from "./task.ts";
 
 const BLOCK_ROWS_MAX = 500;
 const BLOCKS_IN_FLIGHT = 4;

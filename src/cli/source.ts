@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
+import { encodingByMark, MARK_BYTES, type WrittenEncoding, writtenEncoding } from "../tables/text-form.ts";
 import { CliError, systemReason } from "./failure.ts";
-import { encodingByMark, MARK_BYTES, type WrittenEncoding, writtenEncoding } from "./text-form.ts";
 
 /** The text of the input, piece by piece. */
 export type Source = {

@@ -1,7 +1,7 @@
+import { KINDS, type Task } from "../tables/task.ts";
 import { durationText, grouped } from "./progress.ts";
 import type { WrittenState } from "./run-ledger.ts";
 import { type Tally, uncheckedCount } from "./tally.ts";
-import { KINDS, type Task } from "./task.ts";
 
 /** What is said at the end of a run. */
 export type RunFacts = {

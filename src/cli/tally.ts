@@ -1,4 +1,4 @@
-import { type Result, statusOf, type Task, uncheckedReason } from "./task.ts";
+import { type Result, statusOf, type Task, uncheckedReason } from "../tables/task.ts";
 
 /** What a run came to so far. */
 export type Tally = {

@@ -261,7 +261,8 @@ function openUnthreaded(folder: string) {
     createSyncer(
       { upstream: null, file, allowPrivateUpstream: false, allowRedirects: false, folder: path },
       {
-        lookUp: async () => ({ ok: false, reason: "dns_not_found" }),
+        fetch: (url, init) => fetch(url, init),
+        resolve: async () => [],
         clock: systemClock,
         newId: () => crypto.randomUUID().replaceAll("-", ""),
         retire: async (segmentIds) => void retired.push([...segmentIds]),

@@ -11,13 +11,12 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   contract: ["platform", "verification", "dns", "domains", "batch", "billing", "accounts", "directory"],
   verification: [],
   dns: ["platform"],
-  net: ["platform", "dns"],
   domains: ["platform", "dns", "verification"],
   batch: ["platform", "contract", "verification", "domains", "billing"],
   store: ["platform"],
   billing: ["platform", "contract", "store"],
   accounts: ["platform", "contract", "store", "billing"],
-  directory: ["platform", "contract", "dns", "net"],
+  directory: ["platform", "contract", "dns"],
   http: [
     "platform",
     "contract",
@@ -29,9 +28,10 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "accounts",
     "directory",
   ],
+  tables: ["batch", "verification"],
   client: [],
   examples: ["client"],
-  workers: ["platform", "verification", "batch", "directory", "net"],
+  workers: ["platform", "verification", "batch", "directory"],
   // The compositions: they know every room, and nothing but each other knows them.
   app: ["*"],
   main: ["*"],
@@ -55,7 +55,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "libphonenumber-js": ["src/verification/phone"],
   pino: ["src/app/log.ts"],
   commander: ["src/cli/arguments.ts"],
-  "csv-parse": ["src/cli/csv-rows.ts"],
+  "csv-parse": ["src/tables/csv-rows.ts"],
   "cli-progress": ["src/cli/progress.ts"],
 };
 

@@ -7,7 +7,8 @@ const [, , upstream = "", folder = ""] = process.argv;
 const syncer = createSyncer(
   { upstream, folder, file: null, allowPrivateUpstream: true, allowRedirects: false },
   {
-    lookUp: async () => ({ ok: true, addresses: ["127.0.0.1"] }),
+    fetch: (url, init) => fetch(url, init),
+    resolve: async () => ["127.0.0.1"],
     clock: systemClock,
     newId: () => randomBytes(8).toString("hex"),
   },

@@ -1,12 +1,13 @@
 import { type CsvError, type Parser, parse } from "csv-parse";
 import type { BatchKind } from "../batch/messages.ts";
 import { type ColumnOptions, chooseColumn, SAMPLE_ROWS } from "./column.ts";
-import { CliError } from "./failure.ts";
 import { LINE_CHARS_MAX, type Row, type Rows, rejoined } from "./rows.ts";
+import { TableError } from "./table-error.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
-type Records = readonly (readonly string[])[];
+/** Records as their cells. */
+export type Records = readonly (readonly string[])[];
 
 /** The rows of a CSV file: the delimiter, the header and the column are found out where they are not named. */
 export async function csvRows(
@@ -14,14 +15,9 @@ export async function csvRows(
   text: AsyncIterable<string>,
   { start, kind, options }: { start: string; kind: BatchKind; options: ColumnOptions },
 ): Promise<Rows> {
-  const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
-  const hintChars = hint?.[0].length ?? 0;
-  const delimiter = hint?.[1] ?? delimiterOf(firstLineOf(start));
-  const records = csvRecords(name, withoutStart(text, hintChars), {
-    delimiter,
-    lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
-    rowsBefore: hintChars > 0 ? 1 : 0,
-  });
+  const { hintChars, ...form } = csvFormOf(start);
+  const { delimiter } = form;
+  const records = csvRecords(name, withoutStart(text, hintChars), form);
   const first = await firstRecords(records);
   if (first.length === 0) {
     return { columns: null, delimiter, runs: rejoined<Row>(undefined, noRows()), chosen: null };
@@ -38,8 +34,20 @@ export async function csvRows(
   return { columns: names, delimiter, runs: runs(), chosen: { number: index + 1, header } };
 }
 
+/** Finds out how a CSV text is written from its start, which contains its first line. */
+export function csvFormOf(start: string): CsvForm & { readonly hintChars: number } {
+  const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
+  const hintChars = hint?.[0].length ?? 0;
+  return {
+    delimiter: hint?.[1] ?? delimiterOf(firstLineOf(start)),
+    lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
+    rowsBefore: hintChars > 0 ? 1 : 0,
+    hintChars,
+  };
+}
+
 /** Enough records to find the column in, or all there are; those that were read along come with them. */
-async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
+export async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
   const first: (readonly string[])[] = [];
   while (first.length <= SAMPLE_ROWS) {
     const { done, value } = await records.next();
@@ -71,7 +79,7 @@ async function* withoutStart(text: AsyncIterable<string>, chars: number): AsyncG
   }
 }
 
-type CsvForm = {
+export type CsvForm = {
   readonly delimiter: string;
   readonly lineEnds: readonly string[];
   /** Rows of the file above the first record. */
@@ -79,7 +87,7 @@ type CsvForm = {
 };
 
 /** The records of a CSV text, in runs as long as the pieces make them. Those before a fault come before it is thrown. */
-async function* csvRecords(
+export async function* csvRecords(
   name: string,
   text: AsyncIterable<string>,
   { delimiter, lineEnds, rowsBefore }: CsvForm,
@@ -116,7 +124,7 @@ async function* csvRecords(
   } catch (error) {
     if (!isCsvError(error) && !(error instanceof OpenQuoteError)) throw error;
     yield takeRecords("");
-    throw new CliError(`${name} is not CSV: ${faultOf(collector.fault() ?? error, rowsBefore)}.`);
+    throw new TableError(`${name} is not CSV: ${faultOf(collector.fault() ?? error, rowsBefore)}.`);
   }
 }
 

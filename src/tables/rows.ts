@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../batch/json-value.ts";
-import { CliError } from "./failure.ts";
+import { TableError } from "./table-error.ts";
 
 /** One item to check, with the cells or the object that it stood in. */
 export type Row = { readonly item: string; readonly original: Original };
@@ -37,7 +37,7 @@ export async function* linesOf(
     const lines = (rest + piece).split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > LINE_CHARS_MAX) {
-      throw new CliError(
+      throw new TableError(
         `${name}: line ${number + lines.length + 1} is longer than ${LINE_CHARS_MAX} characters.`,
       );
     }
@@ -82,7 +82,7 @@ async function* parsedLines(name: string, text: AsyncIterable<string>, field: st
       }
       const fault =
         value === undefined ? "is not valid JSON" : `is neither a string nor an object with "${field}"`;
-      throw new CliError(`${name}: line ${number} ${fault}.`);
+      throw new TableError(`${name}: line ${number} ${fault}.`);
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import { CliError } from "./failure.ts";
+import { TableError } from "./table-error.ts";
 import { KINDS } from "./task.ts";
 
 /** What the command line says about the columns of a CSV file. */
@@ -23,7 +23,7 @@ export const SAMPLE_ROWS = 200;
 
 /**
  * Finds the column of the items. The first row is a header where a column is named, or where none of its cells
- * looks like an item. Throws CliError with the columns there are.
+ * looks like an item. Throws TableError with the columns there are.
  */
 export function chooseColumn(
   file: string,
@@ -36,7 +36,7 @@ export function chooseColumn(
   const isNamed = options.column !== undefined && !isNumber;
   const hasHeader = options.header ?? (isNamed || !first.some(KINDS[kind].looksLike));
   const names = hasHeader ? [...first] : first.map((_, position) => `column_${position + 1}`);
-  if (isNamed && !hasHeader) throw new CliError("A column can be named only where the file has a header.");
+  if (isNamed && !hasHeader) throw new TableError("A column can be named only where the file has a header.");
   const index = isNumber
     ? numbered(file, Number(options.column), names)
     : options.column !== undefined
@@ -47,7 +47,7 @@ export function chooseColumn(
 
 function numbered(file: string, number: number, names: readonly string[]): number {
   if (number >= 1 && number <= names.length) return number - 1;
-  throw new CliError(`${file} has no column ${number}: it has ${listOf(names)}.`);
+  throw new TableError(`${file} has no column ${number}: it has ${listOf(names)}.`);
 }
 
 function named(file: string, name: string, names: readonly string[]): number {
@@ -56,7 +56,7 @@ function named(file: string, name: string, names: readonly string[]): number {
   const bare = name.trim().toLowerCase();
   const near = names.findIndex((candidate) => candidate.trim().toLowerCase() === bare);
   if (near !== -1) return near;
-  throw new CliError(`${file} has no column "${name}": it has ${listOf(names)}.`);
+  throw new TableError(`${file} has no column "${name}": it has ${listOf(names)}.`);
 }
 
 /** By the header's words, then by what the cells look like. */
@@ -77,7 +77,7 @@ function found(
   );
   const most = Math.max(...counts);
   if (most > 0 && counts.filter((count) => count === most).length === 1) return counts.indexOf(most);
-  throw new CliError(
+  throw new TableError(
     `Say with --column which column of ${file} holds the ${plural}: it has ${listOf(names)}.`,
   );
 }
