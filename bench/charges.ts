@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createAccounts } from "../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../src/accounts/api-key.ts";
 import { createKeyRing } from "../src/accounts/key-ring.ts";
+import { createBillingClock } from "../src/billing/billing-clock.ts";
 import { createMeter } from "../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../src/billing/plans.ts";
 import { systemClock } from "../src/platform/clock.ts";
@@ -35,9 +36,22 @@ function meteredSubject(dataDir: string, stack: AsyncDisposableStack): Subject {
   const store = openStore({ dataDir, clock });
   stack.defer(() => store.close());
   const keyRing = createKeyRing({ store, plans: DEFAULT_PLANS, clock });
-  const meter = createMeter({ store, plans: DEFAULT_PLANS, clock, planChanged: keyRing.forget });
+  const billingClock = createBillingClock({ store, clock });
+  const meter = createMeter({
+    store,
+    plans: DEFAULT_PLANS,
+    clock: billingClock,
+    planChanged: keyRing.forget,
+  });
   stack.defer(() => meter.close());
-  const parts = { store, meter, keyRing, plans: DEFAULT_PLANS, clock, randomBytes: systemRandomBytes };
+  const parts = {
+    store,
+    meter,
+    keyRing,
+    plans: DEFAULT_PLANS,
+    clock: billingClock,
+    randomBytes: systemRandomBytes,
+  };
   const accounts = createAccounts(parts);
   const email = "owner@gmail.com";
   const nothing = { name: null, company: null, country: null, referralCode: null };

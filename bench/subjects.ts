@@ -3,6 +3,7 @@ import { systemRandomBytes } from "../src/accounts/api-key.ts";
 import { createKeyRing } from "../src/accounts/key-ring.ts";
 import { openLookups } from "../src/app/components.ts";
 import { createEmailWriter } from "../src/batch/written-email.ts";
+import { createBillingClock } from "../src/billing/billing-clock.ts";
 import { createMeter } from "../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../src/billing/plans.ts";
 import { factsIn } from "../src/domains/facts.ts";
@@ -255,8 +256,21 @@ function keySubject(stack: AsyncDisposableStack): Subject {
   const store = openStore({ path: ":memory:", clock });
   stack.defer(() => store.close());
   const keyRing = createKeyRing({ store, plans: DEFAULT_PLANS, clock });
-  const meter = createMeter({ store, plans: DEFAULT_PLANS, clock, planChanged: keyRing.forget });
-  const parts = { store, meter, keyRing, plans: DEFAULT_PLANS, clock, randomBytes: systemRandomBytes };
+  const billingClock = createBillingClock({ store, clock });
+  const meter = createMeter({
+    store,
+    plans: DEFAULT_PLANS,
+    clock: billingClock,
+    planChanged: keyRing.forget,
+  });
+  const parts = {
+    store,
+    meter,
+    keyRing,
+    plans: DEFAULT_PLANS,
+    clock: billingClock,
+    randomBytes: systemRandomBytes,
+  };
   const accounts = createAccounts(parts);
   const nothing = { name: null, company: null, country: null, referralCode: null };
   const made = Array.from({ length: 64 }, (_, n) => {

@@ -37,11 +37,11 @@ export type EndpointUsage = { readonly endpoint: string; readonly calls: number;
 
 /** An account with its running month. Units that are held for running calls are not in it. */
 export function accountView(
-  parts: { store: Store; plans: PlanCatalogue },
+  dependencies: { store: Store; plans: PlanCatalogue },
   ledger: Ledger,
   now: number,
 ): AccountView {
-  const { store, plans } = parts;
+  const { store, plans } = dependencies;
   const { accountId, period, tallies, current } = ledger;
   const account = store.accounts.find(accountId);
   if (account === undefined) throw new Error("the ledger has no account");

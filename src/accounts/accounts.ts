@@ -1,6 +1,6 @@
+import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { PlanCatalogue } from "../billing/plans.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";
@@ -36,21 +36,24 @@ export type Accounts = {
   ) => InvoicePage;
 };
 
-/** What an account's holder sees and changes. */
-export function createAccounts(parts: {
+/** Returns what an account's holder sees and changes. While the clock is in doubt nothing is changed. */
+export function createAccounts(dependencies: {
   store: Store;
   meter: Meter;
   keyRing: KeyRing;
   plans: PlanCatalogue;
-  clock: Clock;
+  clock: BillingClock;
   randomBytes: RandomBytes;
 }): Accounts {
-  const { store, meter, keyRing, clock } = parts;
+  const { store, meter, keyRing, clock } = dependencies;
   const viewNow = (accountId: string): AccountView =>
-    accountView(parts, meter.ledger(accountId), clock.now());
+    accountView(dependencies, meter.ledger(accountId), clock.now());
 
   return {
-    signup: (fields) => signUp(parts, fields),
+    signup: (fields) => {
+      clock.requireTrust();
+      return signUp(dependencies, fields);
+    },
 
     view: (accountId) => {
       meter.flush();
@@ -58,11 +61,12 @@ export function createAccounts(parts: {
     },
 
     changePlan: (accountId, change, alongside = () => {}) => {
+      clock.requireTrust();
       meter.flush();
       const ledger = meter.ledger(accountId);
       try {
         return store.transact(() => {
-          applyPlanChange(parts, ledger, change);
+          applyPlanChange(dependencies, ledger, change);
           meter.forget(accountId);
           const view = viewNow(accountId);
           alongside(view);
@@ -77,8 +81,10 @@ export function createAccounts(parts: {
       }
     },
 
-    rotateKey: (accountId, { overlapSeconds }, alongside = () => {}) =>
-      rotateKey(parts, accountId, overlapSeconds, alongside),
+    rotateKey: (accountId, { overlapSeconds }, alongside = () => {}) => {
+      clock.requireTrust();
+      return rotateKey(dependencies, accountId, overlapSeconds, alongside);
+    },
 
     usage: (accountId, range) => {
       meter.flush();

@@ -11,12 +11,12 @@ export type RotatedKey = { readonly apiKey: string; readonly oldKeyExpiresAt: st
  * before. `alongside` writes in the same transaction.
  */
 export function rotateKey(
-  parts: { store: Store; keyRing: KeyRing; clock: Clock; randomBytes: RandomBytes },
+  dependencies: { store: Store; keyRing: KeyRing; clock: Clock; randomBytes: RandomBytes },
   accountId: string,
   overlapSeconds: number,
   alongside: (rotated: RotatedKey) => void,
 ): RotatedKey {
-  const { store, keyRing, clock, randomBytes } = parts;
+  const { store, keyRing, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
   // To the second, as it is announced, and never later than that.
   const endsAt = Math.floor(now / 1_000) * 1_000 + overlapSeconds * 1_000;

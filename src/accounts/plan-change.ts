@@ -16,11 +16,11 @@ export type PlanChange = {
  * running stay with the plan under which they began.
  */
 export function applyPlanChange(
-  parts: { store: Store; plans: PlanCatalogue; clock: Clock },
+  dependencies: { store: Store; plans: PlanCatalogue; clock: Clock },
   ledger: Ledger,
   change: PlanChange,
 ): void {
-  const { store, plans, clock } = parts;
+  const { store, plans, clock } = dependencies;
   const { accountId, period, current } = ledger;
   const rank = (name: PlanName): number => plans.findIndex((plan) => plan.plan === name);
   const isUpgrade = rank(change.plan) > rank(current.plan);

@@ -26,10 +26,10 @@ const ACCOUNT_ID_CHARS = 20;
  * where the mailbox has an account, however many signups of it run at once.
  */
 export function signUp(
-  parts: { store: Store; plans: PlanCatalogue; clock: Clock; randomBytes: RandomBytes },
+  dependencies: { store: Store; plans: PlanCatalogue; clock: Clock; randomBytes: RandomBytes },
   fields: SignupFields,
 ): SignedUp {
-  const { store, plans, clock, randomBytes } = parts;
+  const { store, plans, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
   const accountId = `acc_${randomBase62(ACCOUNT_ID_CHARS, randomBytes)}`;
   const apiKey = makeApiKey(randomBytes);

@@ -9,6 +9,7 @@ import { createFactsBoard } from "../batch/shared-facts.ts";
 import { createSplitBatch } from "../batch/split.ts";
 import { createEmailWriter } from "../batch/written-email.ts";
 import { createBilling } from "../billing/billing.ts";
+import { type BillingClock, createBillingClock } from "../billing/billing-clock.ts";
 import { createIdempotency, type Idempotency } from "../billing/idempotency.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
 import type { PlanCatalogue } from "../billing/plans.ts";
@@ -34,6 +35,7 @@ import type { Config, DnsConfig } from "./settings.ts";
 export type Parts = AsyncDisposable & {
   readonly plans: PlanCatalogue;
   readonly store: Store;
+  readonly billingClock: BillingClock;
   readonly keyRing: KeyRing;
   readonly meter: Meter;
   readonly idempotency: Idempotency;
@@ -96,12 +98,13 @@ function openMoney(
   const store = openStore({ dataDir, clock });
   stack.defer(() => store.close());
   const keyRing = createKeyRing({ store, plans, clock });
-  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
+  const billingClock = createBillingClock({ store, clock });
+  const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
   stack.defer(async () => {
     await meter.close();
     store.checkpoint();
   });
-  const billing = createBilling({ store, meter, clock });
+  const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
   const directory = join(dataDir, "idempotency");
   const idempotency = createIdempotency({ store, directory, clock });
@@ -112,10 +115,11 @@ function openMoney(
   stack.defer(() => clearInterval(pruning));
   return {
     store,
+    billingClock,
     keyRing,
     meter,
     idempotency,
-    accounts: createAccounts({ store, meter, keyRing, plans, clock, randomBytes }),
+    accounts: createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes }),
     accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
     addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
   };

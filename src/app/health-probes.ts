@@ -20,14 +20,27 @@ export function checksOf(
   clock: Clock,
   parts: Parts,
 ): { readonly [part: string]: Check } {
-  const { store, resolver, pool, directory } = parts;
+  const { store, billingClock, resolver, pool, directory } = parts;
   const timed = async (work: () => unknown): Promise<CheckResult> => {
     const startedMs = clock.monotonic();
     await work();
     return { status: "pass", observed: rounded(clock.monotonic() - startedMs), unit: "ms" };
   };
   return {
-    database: { fallback: "fail", run: () => timed(() => store.probe()) },
+    database: {
+      fallback: "fail",
+      run: async () => {
+        const doubt = billingClock.doubt();
+        if (doubt !== null) {
+          return { status: "fail", observed: doubt.daysAhead, unit: "days", output: doubt.sentence };
+        }
+        const daysBehind = billingClock.daysBehind();
+        const probed = await timed(() => store.probe());
+        if (daysBehind === 0) return probed;
+        const output = `The clock stands ${daysBehind} days before the last time that was kept in the database.`;
+        return { ...probed, status: "warn", output };
+      },
+    },
     dns: {
       fallback: "warn",
       run: () =>

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { StorageError } from "../store/storage-error.ts";
+import type { BillingClock } from "./billing-clock.ts";
 import { invoiceId, invoiceLines, invoiceView, totalOf } from "./invoice.ts";
 import type { Meter } from "./meter.ts";
 import { planPeriodOf } from "./plan-periods.ts";
@@ -9,7 +9,8 @@ import { planPeriodOf } from "./plan-periods.ts";
 export type Billing = {
   /**
    * Issues the invoices of all months that are over. A month in which a call still runs waits. Whatever
-   * happens in between, a month is invoiced once; to run it again does no harm.
+   * happens in between, a month is invoiced once; to run it again does no harm. Issues none while the clock is in
+   * doubt.
    */
   readonly issueDue: () => Promise<{ readonly issued: number; readonly waiting: number }>;
   /**
@@ -20,15 +21,17 @@ export type Billing = {
 };
 
 const INTERVAL_MS = 30_000;
+/** A server that nobody calls keeps the time on disk this often. */
+const KEEP_TIME_MS = 3_600_000;
 
-/** Accounts handled between two looks at the rest of the world. */
+/** Accounts handled in one turn of the event loop. */
 const SLICE_ACCOUNTS_MAX = 100;
 
 type Month = { readonly accountId: string; readonly periodStart: number; readonly periodEnd: number };
 
-/** Turns months that are over into invoices. */
-export function createBilling(parts: { store: Store; meter: Meter; clock: Clock }): Billing {
-  const { store, meter, clock } = parts;
+/** Returns what turns months that are over into invoices. */
+export function createBilling(dependencies: { store: Store; meter: Meter; clock: BillingClock }): Billing {
+  const { store, meter, clock } = dependencies;
 
   /** Set between two slices, after which the store may be closed. */
   let isStopped = false;
@@ -88,7 +91,9 @@ export function createBilling(parts: { store: Store; meter: Meter; clock: Clock 
   let running: Promise<{ issued: number; waiting: number }> | undefined;
 
   async function issueDue(): Promise<{ issued: number; waiting: number }> {
+    if (clock.doubt() !== null) return { issued: 0, waiting: 0 };
     running ??= (async () => {
+      clock.keep(KEEP_TIME_MS);
       const now = clock.now();
       await enterMonths(now);
       return issueMonths(now);

@@ -39,13 +39,15 @@ const GROUP_WAIT_MAX_MS = 1;
  * `entriesPerCommitMax` of them, and what comes in while a group is on its way to the disk is the next. The disk is
  * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company.
  */
-export function createChargeLog(parts: {
+export function createChargeLog(dependencies: {
   store: Store;
   /** Calls that may still be charged. */
   openCalls: () => number;
   entriesPerCommitMax: number;
+  /** Writes the time to disk, inside the transaction of a group. */
+  keepTime: () => void;
 }): ChargeLog {
-  const { store, openCalls, entriesPerCommitMax } = parts;
+  const { store, openCalls, entriesPerCommitMax, keepTime } = dependencies;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
   let isWriting = false;
@@ -127,14 +129,14 @@ export function createChargeLog(parts: {
     queue = queue.slice(entriesPerCommitMax);
     if (group.length === 0) return [];
     const entries = takeLater();
-    const error = caught(() => writeGroup(store, transact, group, entries));
+    const error = caught(() => writeGroup(store, transact, group, entries, keepTime));
     if (error !== undefined) for (const entry of entries) keepLater(entry);
     if (error === undefined || error instanceof StorageError) return settle(group, error);
     // One entry's own fault must not fail its neighbours: each goes by itself.
     return group.flatMap((waiting) =>
       settle(
         [waiting],
-        caught(() => writeGroup(store, transact, [waiting], [])),
+        caught(() => writeGroup(store, transact, [waiting], [], keepTime)),
       ),
     );
   }
@@ -170,8 +172,10 @@ function writeGroup(
   transact: Store["transact"],
   group: readonly Waiting[],
   later: readonly ChargeEntry[],
+  keepTime: () => void,
 ): void {
   transact(() => {
+    keepTime();
     writeEntries(store, [...group.map(({ entry }) => entry), ...later]);
     for (const { alongside } of group) alongside?.();
   });

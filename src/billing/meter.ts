@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/open.ts";
 import { StorageError } from "../store/storage-error.ts";
+import type { BillingClock } from "./billing-clock.ts";
 import { checkEndpoint } from "./charge-entries.ts";
 import { createChargeLog } from "./charge-log.ts";
 import { formatUsd } from "./money.ts";
@@ -24,12 +24,13 @@ export type MonthQuota = {
 export type Meter = {
   /**
    * Holds units for one call. Throws an ApiError `quota_exceeded` where they would pass the plan's hard stop or
-   * the account's spend limit, `overloaded` where too many charges wait for the disk.
+   * the account's spend limit, `overloaded` where too many charges wait for the disk, `storage_unavailable` where
+   * the clock is in doubt.
    */
   readonly reserve: (account: MeteredAccount, units: number) => Reservation;
   /** Whether the account has so many units left now. Nothing is held: `reserve` may still refuse them. */
   readonly covers: (account: MeteredAccount, units: number) => boolean;
-  /** Counts a call of no units; on disk within a second. */
+  /** Counts a call of no units; on disk within a second. Not counted while the clock is in doubt. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;
   /** The included units of the running month. */
   readonly month: (account: MeteredAccount) => MonthQuota;
@@ -51,6 +52,8 @@ export type Meter = {
 const ENTRIES_PER_COMMIT_MAX = 2_000;
 const WAITING_MAX = 50_000;
 const LEDGERS_MAX = 50_000;
+/** Charges keep the time on disk this often. */
+const KEEP_TIME_MS = 60_000;
 
 /**
  * Meters calls: reserve, work, record. Reservations live in memory, where they guard hard stops and spend
@@ -58,20 +61,21 @@ const LEDGERS_MAX = 50_000;
  * A charge belongs to the plan period in which its call began, also when the month or the plan turns before it
  * is written. The meter must be the only writer of its database.
  */
-export function createMeter(parts: {
+export function createMeter(dependencies: {
   store: Store;
   plans: PlanCatalogue;
-  clock: Clock;
-  /** Told when an account enters a month, in which its plan may be another one. */
+  clock: BillingClock;
+  /** Called when an account enters a month, in which its plan may be another one. */
   planChanged: (accountId: string) => void;
 }): Meter {
-  const { store, plans, clock, planChanged } = parts;
+  const { store, plans, clock, planChanged } = dependencies;
   const ledgers = createLedgers({ store, plans, ledgersMax: LEDGERS_MAX, planChanged });
   let openCalls = 0;
   const log = createChargeLog({
     store,
     openCalls: () => openCalls,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
+    keepTime: () => clock.keep(KEEP_TIME_MS),
   });
 
   /** A clock that was set back must not move a call out of the plan period that pays for it. */
@@ -94,6 +98,7 @@ export function createMeter(parts: {
     reserve: (account, units) => {
       if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
       if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
+      clock.requireTrust();
       const now = clock.now();
       const ledger = ledgers.of(account.accountId, now);
       if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, now);
@@ -102,6 +107,8 @@ export function createMeter(parts: {
     },
     covers: ({ accountId }, units) => units <= unitsLeft(ledgers.of(accountId, clock.now())),
     countCall: ({ accountId }, endpoint) => {
+      // Its day is not known. A call of no units that is missing from the counts does less harm than one on a wrong day.
+      if (clock.doubt() !== null) return;
       const now = clock.now();
       const ledger = ledgers.of(accountId, now);
       const { planPeriodId } = ledger.current;

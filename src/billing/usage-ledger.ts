@@ -51,13 +51,13 @@ export type Ledgers = {
  * Keeps the ledgers of at most `ledgersMax` accounts that were active last. Tallies with open reservations are
  * kept apart for as long as these last, so that every reservation of a plan period counts on the same tally.
  */
-export function createLedgers(parts: {
+export function createLedgers(dependencies: {
   store: Store;
   plans: PlanCatalogue;
   ledgersMax: number;
   planChanged: (accountId: string) => void;
 }): Ledgers {
-  const { store, plans, ledgersMax, planChanged } = parts;
+  const { store, plans, ledgersMax, planChanged } = dependencies;
   const ledgers = new Map<string, Ledger>();
   const openTallies = new Map<number, Tally>();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, signUp } from "../billing/parts.ts";
+import { charge, handClock, openParts, setConfirmed, signUp } from "../billing/parts.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -235,7 +235,7 @@ describe("invoices", () => {
     const clock = handClock("2026-01-05T00:00:00Z");
     const parts = openParts({ clock });
     const { accountId } = signUp(parts);
-    clock.set("2026-11-20T00:00:00Z");
+    setConfirmed(parts, "2026-11-20T00:00:00Z");
     await parts.billing.issueDue();
     const starts: string[] = [];
     let startingAfter: string | null = null;

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
 import type { HealthView } from "../../src/contract/health.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
@@ -57,6 +58,24 @@ describe("GET /health", () => {
     expect(status).toBe("failing");
     expect(checks.database).toMatchObject({ status: "fail", output: expect.any(String) });
     expect((await server.call("/healthz")).status).toBe(200);
+  });
+
+  test("503 failing while the clock is in doubt: it says why, and calls that cost something are refused", async () => {
+    let now = Date.parse("2026-11-20T10:00:00Z");
+    await using server = await startTestServer({
+      clock: { now: () => now, monotonic: systemClock.monotonic },
+    });
+    const key = await server.signUp();
+    now = Date.parse("2027-10-20T10:00:00Z");
+    const reply = await server.call("/health");
+    expect(reply.status).toBe(503);
+    const { checks } = await jsonOf<HealthView>(reply);
+    expect(checks.database).toMatchObject({ status: "fail", observed: 334, unit: "days" });
+    expect(checks.database?.output).toStartWith("The clock shows 2027-10-20, 334 days past");
+    const check = await server.call("/v1/phone/validate?phone=%2B442079460000", { key });
+    expect(check.headers.get("retry-after")).toBe("60");
+    expect(await refusalOf(check)).toBe("503 storage_unavailable");
+    expect((await server.call("/v1/account", { key })).status).toBe(200);
   });
 
   test("calls within a second share one answer", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createBilling } from "../../src/billing/billing.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
+import { charge, handClock, openParts, type Parts, setConfirmed, signUp, withDirectory } from "./parts.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -44,8 +44,8 @@ describe("turn of the month", () => {
       await before.meter.close();
       before.store.close();
 
-      clock.set("2027-02-10T00:00:00Z");
       const parts = openParts({ clock, dataDir });
+      setConfirmed(parts, "2027-02-10T00:00:00Z");
       expect(await parts.billing.issueDue()).toEqual({ issued: 3, waiting: 0 });
       const rows = invoicesOf(parts, accountId).map(({ invoice_id, plan, total_usd }) => [
         invoice_id,
@@ -88,7 +88,11 @@ describe("turn of the month", () => {
         if (isFull) throw new StorageError("SQLITE_FULL");
       },
     };
-    const billing = createBilling({ store: { ...parts.store, invoices }, meter: parts.meter, clock });
+    const billing = createBilling({
+      store: { ...parts.store, invoices },
+      meter: parts.meter,
+      clock: parts.billingClock,
+    });
     await expect(billing.issueDue()).rejects.toThrow(StorageError);
     expect(invoicesOf(parts, accountId)).toEqual([]);
     isFull = false;

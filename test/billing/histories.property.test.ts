@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { confirmClock } from "../../src/billing/billing-clock.ts";
 import { DEFAULT_PLANS, PLAN_NAMES, type PlanCatalogue, type PlanName } from "../../src/billing/plans.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { ApiError } from "../../src/contract/errors.ts";
@@ -148,7 +149,8 @@ class History {
         this.parts.accounts.changePlan(accountId, { plan: step.plan, spendLimitMicroUsd: step.limit });
         return;
       case "advance":
-        return this.clock.advance(step.ms);
+        this.clock.advance(step.ms);
+        return confirmClock(this.parts.store, this.clock.now());
       case "setBack":
         return this.clock.set(this.clock.now() - step.ms);
       case "bill":

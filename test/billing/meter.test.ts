@@ -147,7 +147,12 @@ describe("record", () => {
         return parts.store.transactUnsynced(work as () => never);
       },
     } as typeof parts.store;
-    const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
+    const meter = createMeter({
+      store,
+      plans: parts.plans,
+      clock: parts.billingClock,
+      planChanged: () => {},
+    });
     const { accountId } = signUp(parts, "growth");
     await Promise.all(
       Array.from({ length: 500 }, () =>
@@ -167,7 +172,12 @@ describe("record", () => {
       return promise;
     };
     const store = { ...parts.store, sync } as typeof parts.store;
-    const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
+    const meter = createMeter({
+      store,
+      plans: parts.plans,
+      clock: parts.billingClock,
+      planChanged: () => {},
+    });
     const { accountId } = signUp(parts);
     let told = 0;
     const charge = async () => {
@@ -197,7 +207,12 @@ describe("record", () => {
     const parts = openParts({ clock: handClock() });
     const sync = () => Promise.reject(new StorageError("the log did not reach the disk"));
     const store = { ...parts.store, sync, probe } as typeof parts.store;
-    const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
+    const meter = createMeter({
+      store,
+      plans: parts.plans,
+      clock: parts.billingClock,
+      planChanged: () => {},
+    });
     const { accountId } = signUp(parts);
     const outcome = await meter
       .reserve({ accountId }, 1)
@@ -220,7 +235,12 @@ describe("record", () => {
         return parts.store.transact(work as () => never);
       },
     } as typeof parts.store;
-    const meter = createMeter({ store, plans: parts.plans, clock: parts.clock, planChanged: () => {} });
+    const meter = createMeter({
+      store,
+      plans: parts.plans,
+      clock: parts.billingClock,
+      planChanged: () => {},
+    });
     meter.countCall({ accountId }, "/v1/account");
     const reservations = Array.from({ length: 10 }, () => meter.reserve({ accountId }, 100));
     const records = reservations.map((reservation) => reservation.record({ endpoint: ENDPOINT, units: 60 }));

@@ -5,6 +5,7 @@ import { createAccounts } from "../../src/accounts/accounts.ts";
 import { type RandomBytes, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
 import { createBilling } from "../../src/billing/billing.ts";
+import { confirmClock, createBillingClock } from "../../src/billing/billing-clock.ts";
 import { createIdempotency } from "../../src/billing/idempotency.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS, type PlanCatalogue, type PlanName } from "../../src/billing/plans.ts";
@@ -46,12 +47,13 @@ export function openParts(options: {
   const { clock, dataDir, plans = DEFAULT_PLANS, randomBytes = systemRandomBytes } = options;
   const store = openStore(dataDir === undefined ? { path: ":memory:", clock } : { dataDir, clock });
   const keyRing = createKeyRing({ store, plans, clock });
-  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
-  const billing = createBilling({ store, meter, clock });
-  const accounts = createAccounts({ store, meter, keyRing, plans, clock, randomBytes });
+  const billingClock = createBillingClock({ store, clock });
+  const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+  const billing = createBilling({ store, meter, clock: billingClock });
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
   const directory = dataDir === undefined ? null : join(dataDir, "idempotency");
   const idempotency = createIdempotency({ store, directory, clock });
-  return { clock, plans, store, keyRing, meter, billing, accounts, idempotency };
+  return { clock, billingClock, plans, store, keyRing, meter, billing, accounts, idempotency };
 }
 
 let signups = 0;
@@ -79,6 +81,12 @@ export async function charge(parts: Parts, accountId: string, units: number, end
   } finally {
     reservation.release();
   }
+}
+
+/** Sets the clock ahead by any time, and has an operator confirm it. */
+export function setConfirmed(parts: Parts, at: number | string): void {
+  parts.clock.set(at);
+  confirmClock(parts.store, parts.clock.now());
 }
 
 /** A directory that is gone after the callback. */

@@ -4,6 +4,7 @@ import type { Server } from "bun";
 import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
+import { createBillingClock } from "../../src/billing/billing-clock.ts";
 import { createIdempotency } from "../../src/billing/idempotency.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
@@ -35,8 +36,10 @@ const checkPost = operation({
 function openRoute(work: () => Result | Promise<Result>) {
   const store = openStore({ path: ":memory:", clock });
   const keyRing = createKeyRing({ store, plans, clock });
-  const meter = createMeter({ store, plans, clock, planChanged: keyRing.forget });
-  const accounts = createAccounts({ store, meter, keyRing, plans, clock, randomBytes: systemRandomBytes });
+  const billingClock = createBillingClock({ store, clock });
+  const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+  const randomBytes = systemRandomBytes;
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
   const limiter = createRateLimiter({ clock, entriesMax: 10 });
   const guard = createGuard({ keyRing, meter, accountLimiter: limiter, addressLimiter: limiter });
   const idempotent = createIdempotent(createIdempotency({ store, directory: null, clock }));

@@ -1,0 +1,104 @@
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Store } from "../store/open.ts";
+import { dayOf, secondOf } from "./period.ts";
+
+/** How far the clock stands from the last time that was kept on disk, where that is too far to be believed. */
+export type ClockDoubt = {
+  readonly daysAhead: number;
+  /** A sentence for the operator. */
+  readonly sentence: string;
+};
+
+/** The clock by which months turn. It never moves on by more than 35 days that nobody vouches for. */
+export type BillingClock = Clock & {
+  /** Null while the clock can be believed. In doubt, `now` stays at the last time that could be. */
+  readonly doubt: () => ClockDoubt | null;
+  /** Throws an ApiError `storage_unavailable` while the clock is in doubt: any month might be the wrong one. */
+  readonly requireTrust: () => void;
+  /** Writes the time to disk where the one kept there is older than `everyMs`. */
+  readonly keep: (everyMs: number) => void;
+  /** Days by which the clock stands behind the last time that was kept; 0 where it does not. */
+  readonly daysBehind: () => number;
+};
+
+const DAY_MS = 86_400_000;
+const AHEAD_MAX_MS = 35 * DAY_MS;
+/** How long a doubt is believed before the operator's confirmation is looked for again. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Holds the machine's clock against the last time that is kept on disk, and against the time that an operator
+ * confirmed last (`confirmClock`), which a running server sees within a second. A clock that is set back is believed:
+ * what belongs to a month never returns to an earlier one.
+ */
+export function createBillingClock(dependencies: { store: Store; clock: Clock }): BillingClock {
+  const { store, clock } = dependencies;
+  const found = store.clock.find();
+  let keptAt = found?.keptAt ?? Number.NEGATIVE_INFINITY;
+  let limitAt = found === undefined ? Number.POSITIVE_INFINITY : limitOf(keptAt, found.confirmedAt);
+  /** The latest time that was believed. */
+  let trustedAt = found?.keptAt ?? clock.now();
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  function isTrusted(now: number): boolean {
+    if (now <= limitAt) return true;
+    const nowMs = clock.monotonic();
+    if (nowMs - lookedAtMs < LOOK_AGAIN_MS) return false;
+    lookedAtMs = nowMs;
+    limitAt = limitOf(keptAt, store.clock.find()?.confirmedAt ?? null);
+    return now <= limitAt;
+  }
+
+  function believedNow(): number {
+    const now = clock.now();
+    if (!isTrusted(now)) return trustedAt;
+    if (now > trustedAt) trustedAt = now;
+    return now;
+  }
+
+  const doubt = (): ClockDoubt | null => {
+    const now = clock.now();
+    if (isTrusted(now)) return null;
+    const daysAhead = Math.floor((now - keptAt) / DAY_MS);
+    const sentence = `The clock shows ${dayOf(now)}, ${daysAhead} days past the last time that was kept (${secondOf(keptAt)}): nothing is charged or invoiced until an operator sets the clock right, or confirms it with: bun run admin confirm-clock`;
+    return { daysAhead, sentence };
+  };
+
+  const billingClock: BillingClock = {
+    monotonic: clock.monotonic,
+    now: believedNow,
+    doubt,
+    requireTrust: () => {
+      if (isTrusted(clock.now())) return;
+      const message =
+        "The clock of the server is in doubt: nothing is charged until its operator confirms it.";
+      throw new ApiError("storage_unavailable", message, { retryAfterSeconds: 60 });
+    },
+    keep: (everyMs) => {
+      const now = clock.now();
+      if (now - keptAt < everyMs || !isTrusted(now)) return;
+      const at = Math.floor(now);
+      store.clock.keep(at);
+      // Where the transaction of the caller is undone the disk holds an older time, which is the safe side.
+      keptAt = at;
+      limitAt = limitOf(at, store.clock.find()?.confirmedAt ?? null);
+    },
+    daysBehind: () => Math.max(0, Math.floor((keptAt - clock.now()) / DAY_MS)),
+  };
+  if (found === undefined) billingClock.keep(0);
+  return billingClock;
+}
+
+/**
+ * Confirms that a clock which shows `now` is right. Months that are over by it are invoiced. Writes one row, which a
+ * running server sees within a second.
+ */
+export function confirmClock(store: Store, now: number): void {
+  if (store.clock.find() === undefined) store.clock.keep(Math.floor(now));
+  store.clock.confirm(Math.floor(now));
+}
+
+function limitOf(keptAt: number, confirmedAt: number | null): number {
+  return Math.max(keptAt, confirmedAt ?? keptAt) + AHEAD_MAX_MS;
+}
