@@ -1,11 +1,11 @@
 import { edenGC } from "bun:jsc";
 import { randomBytes } from "node:crypto";
-import { lookup } from "node:dns/promises";
 import { setPriority } from "node:os";
 import { indexBuffers } from "../src/directory/snapshot/snapshot.ts";
 import { createSyncer } from "../src/directory/sync/sync-dependencies.ts";
 import type { SyncReply, SyncRequest } from "../src/directory/sync/sync-messages.ts";
 import type { Syncer } from "../src/directory/sync/syncer.ts";
+import { systemAddressLookup } from "../src/net/address-lookup.ts";
 import { systemClock } from "../src/platform/clock.ts";
 
 declare const self: Worker;
@@ -24,8 +24,7 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   if (data.call === "start") {
     yieldToRequests();
     syncer = createSyncer(data.settings, {
-      fetch: (url, init) => fetch(url, init),
-      resolve: async (host) => (await lookup(host, { all: true })).map((entry) => entry.address),
+      lookUp: systemAddressLookup,
       clock: systemClock,
       newId: () => randomBytes(8).toString("hex"),
       relieve: () => Bun.gc(true),

@@ -43,11 +43,15 @@ const IPV6_REACHABLE: readonly (readonly [string, number])[] = [
   ["2001:20::", 28],
   ["2001:30::", 28],
 ];
-/** Blocks whose addresses carry an IPv4 address, with the place of its first 16 bits: that one is judged. */
+/** Blocks whose addresses carry an IPv4 address, with the place of its first 16 bits: that one is checked. */
 const IPV4_CARRIERS: readonly (readonly [string, number, number])[] = [
   ["::ffff:0:0", 96, 6],
   ["64:ff9b::", 96, 6],
   ["2002::", 16, 1],
+];
+const IPV4_DISGUISES: readonly (readonly [string, number])[] = [
+  ["::ffff:0:0", 96],
+  ["2002::", 16],
 ];
 const GLOBAL_UNICAST = ["2000::", 3] as const;
 
@@ -57,6 +61,17 @@ export function isPublicAddress(address: string): boolean {
   if (ipv4 !== null) return isPublicIpv4(ipv4);
   const ipv6 = parseIpv6(address);
   return ipv6 !== null && isPublicIpv6(ipv6);
+}
+
+/**
+ * Whether a request may be sent there: an address of the public internet that is no disguise of an IPv4 address.
+ * NAT64 is the one exception: behind it every IPv4 address looks so, and the one that it carries is checked.
+ */
+export function isOutgoingAddress(address: string): boolean {
+  const ipv6 = parseIpv6(address);
+  return (
+    isPublicAddress(address) && (ipv6 === null || !IPV6_DISGUISES.some((prefix) => isInside(ipv6, prefix)))
+  );
 }
 
 /** Whether a text is an IPv4 or IPv6 address. */
@@ -141,4 +156,5 @@ const IPV4_EXCEPTIONS: ReadonlySet<number> = new Set(IPV4_REACHABLE.map((text) =
 const IPV6_RANGES = IPV6_BLOCKS.map(prefixOf);
 const IPV6_EXCEPTIONS = IPV6_REACHABLE.map(prefixOf);
 const IPV6_CARRIERS = IPV4_CARRIERS.map((carrier) => ({ prefix: prefixOf(carrier), at: carrier[2] }));
+const IPV6_DISGUISES = IPV4_DISGUISES.map(prefixOf);
 const IPV6_GLOBAL = prefixOf(GLOBAL_UNICAST);

@@ -261,8 +261,7 @@ function openUnthreaded(folder: string) {
     createSyncer(
       { upstream: null, file, allowPrivateUpstream: false, allowRedirects: false, folder: path },
       {
-        fetch: (url, init) => fetch(url, init),
-        resolve: async () => [],
+        lookUp: async () => ({ ok: false, reason: "dns_not_found" }),
         clock: systemClock,
         newId: () => crypto.randomUUID().replaceAll("-", ""),
         retire: async (segmentIds) => void retired.push([...segmentIds]),

@@ -8,21 +8,24 @@ import {
 } from "../../src/directory/upstream/upstream.ts";
 import { UpstreamError } from "../../src/directory/upstream/upstream-limits.ts";
 import { isPublicAddress } from "../../src/dns/public-address.ts";
+import type { AddressLookup } from "../../src/net/address-lookup.ts";
+import { connect } from "../../src/net/connection.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { START, TEST_LIMITS, testClock } from "../support/directory.ts";
 
 type Options = Partial<UpstreamSettings> & {
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  readonly lookUp?: AddressLookup;
 };
+
+/** A look-up that knows these addresses for every host. */
+function addresses(...list: string[]): AddressLookup {
+  return async () => ({ ok: true, addresses: list });
+}
 
 function upstreamAt(baseUrl: string, options: Options = {}) {
   return createUpstream(
     { baseUrl, allowPrivate: true, allowRedirects: false, limits: TEST_LIMITS, ...options },
-    {
-      fetch: (url, init) => fetch(url, init),
-      resolve: options.resolve ?? (async () => ["127.0.0.1"]),
-      clock: systemClock,
-    },
+    { lookUp: options.lookUp ?? addresses("127.0.0.1"), clock: systemClock },
   );
 }
 
@@ -145,10 +148,8 @@ describe("time", () => {
 
 describe("the address", () => {
   test("of a host that cannot be resolved or reached is an error", async () => {
-    const resolve = async (): Promise<readonly string[]> => {
-      throw new Error("NXDOMAIN");
-    };
-    expect(await fault(take("http://gone.example", { resolve }))).toBe("gone.example cannot be resolved");
+    const lookUp: AddressLookup = async () => ({ ok: false, reason: "dns_not_found" });
+    expect(await fault(take("http://gone.example", { lookUp }))).toBe("gone.example cannot be resolved");
     using server = serve(() => new Response("x"));
     server[Symbol.dispose]();
     expect(await fault(take(server.url))).toBe(`no connection to ${new URL(server.url).host}`);
@@ -162,26 +163,28 @@ describe("the address", () => {
     });
     const refusals = [
       take(server.url, { allowPrivate: false }),
-      take(`http://localhost:${server.port}`, { allowPrivate: false, resolve: async () => ["127.0.0.1"] }),
       take(`http://feed.example:${server.port}`, {
         allowPrivate: false,
-        resolve: async () => ["93.184.216.34", "::1"],
+        lookUp: addresses("93.184.216.34", "::1"),
       }),
       take(`http://0x7f000001:${server.port}`, { allowPrivate: false }),
       take(`http://[::ffff:127.0.0.1]:${server.port}`, { allowPrivate: false }),
     ];
     for (const refusal of refusals) expect(await fault(refusal)).toContain("has the private address");
+    expect(await fault(take(`http://localhost:${server.port}`, { allowPrivate: false }))).toBe(
+      "localhost is no public name; DIRECTORY_ALLOW_PRIVATE permits that",
+    );
     expect(asked).toBe(0);
   });
 
   test("that was checked is the one connected to, under the host's name", async () => {
     using server = serve((request) => new Response(request.headers.get("host")));
     let answers = 0;
-    const resolve = async () => {
+    const lookUp: AddressLookup = async () => {
       answers += 1;
-      return answers === 1 ? ["127.0.0.1"] : ["10.0.0.1"];
+      return { ok: true, addresses: answers === 1 ? ["127.0.0.1"] : ["10.0.0.1"] };
     };
-    expect(await take(`http://feed.example:${server.port}`, { resolve })).toBe(
+    expect(await take(`http://feed.example:${server.port}`, { lookUp })).toBe(
       `200 feed.example:${server.port}`,
     );
     expect(answers).toBe(1);
@@ -189,41 +192,8 @@ describe("the address", () => {
 
   test("is the next one where the first does not answer", async () => {
     using server = serve(() => new Response("x"));
-    const resolve = async () => ["127.0.0.2", "127.0.0.1"];
-    expect(await take(`http://feed.example:${server.port}`, { resolve })).toBe("200 x");
-  });
-
-  test("is the next one too where the first is silent, which may still answer", async () => {
-    const asked: string[] = [];
-    const gaveUp: string[] = [];
-    const first = Promise.withResolvers<Response>();
-    let answerSecond = (): Promise<Response> => Promise.resolve(new Response("second"));
-    const upstream = createUpstream(
-      { baseUrl: "http://feed.example", allowPrivate: true, allowRedirects: false, limits: TEST_LIMITS },
-      {
-        fetch: (url, { signal }) => {
-          const { hostname } = new URL(url);
-          asked.push(hostname);
-          signal?.addEventListener("abort", () => gaveUp.push(hostname));
-          return hostname === "10.0.0.1" ? first.promise : answerSecond();
-        },
-        resolve: async () => ["10.0.0.1", "10.0.0.2"],
-        clock: systemClock,
-      },
-    );
-    const bodyOf = async (): Promise<string> => {
-      let text = "";
-      for await (const part of (await upstream.get("/x", {})).body) text += Buffer.from(part);
-      return text;
-    };
-    expect(await bodyOf()).toBe("second");
-    expect(asked).toEqual(["10.0.0.1", "10.0.0.2"]);
-    expect(gaveUp[0]).toBe("10.0.0.1");
-    answerSecond = () => {
-      first.resolve(new Response("first"));
-      return Promise.reject(new Error("refused"));
-    };
-    expect(await bodyOf()).toBe("first");
+    const lookUp = addresses("127.0.0.2", "127.0.0.1");
+    expect(await take(`http://feed.example:${server.port}`, { lookUp })).toBe("200 x");
   });
 
   test("counts as private in every reserved block and spelling", () => {
@@ -250,13 +220,18 @@ describe("a redirect", () => {
   });
 
   test("that is allowed is still checked: private addresses, endless chains, other schemes", async () => {
-    using inner = serve(() => new Response("secret"));
-    using outer = serve(() => to(`http://inner.example:${inner.port}/`));
-    const resolve = async (host: string) => (host === "inner.example" ? ["10.0.0.1"] : ["93.184.216.34"]);
-    const fetchOuter = (_: string, init: RequestInit) => fetch(`${outer.url}/`, init);
+    using outer = serve(() => to(`http://inner.example:${outer.port}/`));
+    const lookUp: AddressLookup = async (host) => {
+      return { ok: true, addresses: [host === "inner.example" ? "10.0.0.1" : "93.184.216.34"] };
+    };
     const upstream = createUpstream(
-      { baseUrl: "http://outer.example", allowPrivate: false, allowRedirects: true, limits: TEST_LIMITS },
-      { fetch: fetchOuter, resolve, clock: systemClock },
+      {
+        baseUrl: `http://outer.example:${outer.port}`,
+        allowPrivate: false,
+        allowRedirects: true,
+        limits: TEST_LIMITS,
+      },
+      { lookUp, clock: systemClock, connect: (options) => connect({ ...options, address: "127.0.0.1" }) },
     );
     expect(await fault(upstream.get("/", {}))).toBe(
       "inner.example has the private address 10.0.0.1; DIRECTORY_ALLOW_PRIVATE permits that",

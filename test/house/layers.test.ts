@@ -11,12 +11,13 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   contract: ["platform", "verification", "dns", "domains", "batch", "billing", "accounts", "directory"],
   verification: [],
   dns: ["platform"],
+  net: ["platform", "dns"],
   domains: ["platform", "dns", "verification"],
   batch: ["platform", "contract", "verification", "domains", "billing"],
   store: ["platform"],
   billing: ["platform", "contract", "store"],
   accounts: ["platform", "contract", "store", "billing"],
-  directory: ["platform", "contract", "dns"],
+  directory: ["platform", "contract", "dns", "net"],
   http: [
     "platform",
     "contract",
@@ -31,7 +32,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   tables: ["batch", "verification"],
   client: [],
   examples: ["client"],
-  workers: ["platform", "verification", "batch", "directory"],
+  workers: ["platform", "verification", "batch", "directory", "net"],
   // The compositions: they know every room, and nothing but each other knows them.
   app: ["*"],
   main: ["*"],

@@ -7,8 +7,7 @@ const [, , upstream = "", folder = ""] = process.argv;
 const syncer = createSyncer(
   { upstream, folder, file: null, allowPrivateUpstream: true, allowRedirects: false },
   {
-    fetch: (url, init) => fetch(url, init),
-    resolve: async () => ["127.0.0.1"],
+    lookUp: async () => ({ ok: true, addresses: ["127.0.0.1"] }),
     clock: systemClock,
     newId: () => randomBytes(8).toString("hex"),
   },

@@ -107,15 +107,12 @@ export function openSyncer(
   options: {
     readonly clock?: Clock;
     readonly limits?: UpstreamLimits;
-    readonly resolve?: (host: string) => Promise<readonly string[]>;
-    readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   } = {},
 ): Syncer {
   return createSyncer(
     { upstream: null, file: null, allowPrivateUpstream: true, allowRedirects: false, ...settings },
     {
-      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-      resolve: options.resolve ?? (async () => ["127.0.0.1"]),
+      lookUp: async () => ({ ok: true, addresses: ["127.0.0.1"] }),
       clock: options.clock ?? testClock(),
       newId: () => randomBytes(8).toString("hex"),
       limits: options.limits ?? TEST_LIMITS,

@@ -1,8 +1,9 @@
+import type { AddressLookup } from "../../net/address-lookup.ts";
 import type { Clock } from "../../platform/clock.ts";
 import sample from "../data/sample.txt" with { type: "text" };
 import type { Retire } from "../snapshot/segment-memory.ts";
 import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "../upstream/source.ts";
-import { createUpstream, type UpstreamParts } from "../upstream/upstream.ts";
+import { createUpstream } from "../upstream/upstream.ts";
 import { UPSTREAM_LIMITS, type UpstreamLimits } from "../upstream/upstream-limits.ts";
 import { createUpstreamSource } from "../upstream/upstream-source.ts";
 import { createSyncEngine } from "./sync-engine.ts";
@@ -11,8 +12,7 @@ import type { Syncer, SyncSettings } from "./syncer.ts";
 
 /** What the sync side needs of its surroundings. */
 export type SyncSurroundings = {
-  readonly fetch: UpstreamParts["fetch"];
-  readonly resolve: UpstreamParts["resolve"];
+  readonly lookUp: AddressLookup;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly limits?: UpstreamLimits;

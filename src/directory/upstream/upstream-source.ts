@@ -3,10 +3,9 @@ import type { Clock } from "../../platform/clock.ts";
 import { type Contents, createDeltaDraft, type Draft, type DraftParts } from "../sync/draft.ts";
 import { FormatError, type RowLimits } from "./row-splitter.ts";
 import { type Intake, NO_MEMORY, readBody, type Source, type UpstreamMemory } from "./source.ts";
-import { retryAfterMs, type Upstream } from "./upstream.ts";
+import { retryAfterMs, type Upstream, type UpstreamReply } from "./upstream.ts";
 import { UpstreamError } from "./upstream-limits.ts";
 import { numberOf, offerOf } from "./upstream-offer.ts";
-import type { UpstreamReply } from "./upstream-reply.ts";
 
 const FULL_EXPORT_MS = 86_400_000;
 const FEED_PAGE_LIMIT = 1000;

@@ -1,9 +1,7 @@
-import { isIP } from "node:net";
-import { isPublicAddress } from "../../dns/public-address.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { firstAnswer } from "./first-answer.ts";
-import { createDeadline, type Deadline, UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
-import { replyOf, type UpstreamReply } from "./upstream-reply.ts";
+import { OutgoingError } from "../../net/failure.ts";
+import { createHttpClient, type OutgoingDependencies } from "../../net/http-client.ts";
+import type { OpenReply, OutgoingFailure } from "../../net/reply.ts";
+import { UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
 
 export type UpstreamSettings = {
   readonly baseUrl: string;
@@ -12,11 +10,12 @@ export type UpstreamSettings = {
   readonly limits: UpstreamLimits;
 };
 
-export type UpstreamParts = {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** All addresses of a host. */
-  readonly resolve: (host: string) => Promise<readonly string[]>;
-  readonly clock: Clock;
+export type UpstreamReply = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, inflated and within the limits; to be read once, or let go with `cancel`. Throws UpstreamError. */
+  readonly body: AsyncGenerator<Uint8Array>;
+  readonly cancel: () => void;
 };
 
 export type Upstream = {
@@ -25,109 +24,87 @@ export type Upstream = {
 };
 
 const REDIRECTS_MAX = 3;
-const ADDRESSES_MAX = 4;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
-/**
- * Speaks HTTP to the upstream. Its host is resolved first and the connection is made to the address that was
- * checked, so that a second answer of the DNS cannot lead it elsewhere.
- */
-export function createUpstream(settings: UpstreamSettings, parts: UpstreamParts): Upstream {
-  const addressesOf = async (url: URL): Promise<readonly string[]> => {
-    const host = url.hostname.replace(/^\[|\]$/g, "");
-    const addresses = isIP(host) === 0 ? await resolveHost(host, parts.resolve) : [host];
-    const refused = settings.allowPrivate
-      ? undefined
-      : addresses.find((address) => !isPublicAddress(address));
-    if (refused === undefined) return addresses.slice(0, ADDRESSES_MAX);
-    throw new UpstreamError(
-      `${host} has the private address ${refused}; DIRECTORY_ALLOW_PRIVATE permits that`,
-      { shown: "the upstream has a private address; DIRECTORY_ALLOW_PRIVATE permits that" },
-    );
-  };
-  const answerOf = async (
-    url: URL,
-    addresses: readonly string[],
-    headers: Readonly<Record<string, string>>,
-    deadline: Deadline,
-  ): Promise<Response> => {
-    const shareMs = settings.limits.connectTimeoutMs / addresses.length;
-    const answer = firstAnswer(addresses, shareMs, (address, given) => {
-      return request(url, address, headers, parts.fetch, AbortSignal.any([deadline.signal, given]));
-    });
-    try {
-      return await deadline.connected(answer);
-    } catch (error) {
-      if (error instanceof UpstreamError) throw error;
-      throw new UpstreamError(`no connection to ${url.host}`, { shown: "no connection", cause: error });
-    }
-  };
+/** Speaks HTTP to the upstream, by the one way out: any port and any address that is public. */
+export function createUpstream(settings: UpstreamSettings, dependencies: OutgoingDependencies): Upstream {
+  const { baseUrl, allowPrivate, allowRedirects, limits } = settings;
+  const client = createHttpClient(dependencies, {
+    allowPrivate,
+    allowLiterals: true,
+    ports: "any",
+    redirectsMax: allowRedirects ? REDIRECTS_MAX : 0,
+    allowOtherHosts: true,
+    acceptGzip: true,
+    limits: {
+      lookupTimeoutMs: limits.connectTimeoutMs,
+      connectTimeoutMs: limits.connectTimeoutMs,
+      headTimeoutMs: limits.connectTimeoutMs,
+      idleTimeoutMs: limits.idleTimeoutMs,
+      totalTimeoutMs: limits.totalTimeoutMs,
+      bodyBytesMax: limits.rawBytesMax,
+      decodedBytesMax: limits.inflatedBytesMax,
+    },
+  });
   return {
     async get(path, headers) {
-      const deadline = createDeadline(settings.limits, parts.clock);
-      let url = new URL(`${settings.baseUrl}${path}`);
-      for (let redirects = 0; ; redirects++) {
-        const addresses = await deadline.connected(addressesOf(url));
-        const response = await answerOf(url, addresses, headers, deadline);
-        const target = redirectTarget(url, response);
-        if (target === null) return replyOf(response, settings.limits, deadline);
-        response.body?.cancel().catch(() => {});
-        if (!settings.allowRedirects) {
-          throw new UpstreamError(`redirected to ${target.origin}; DIRECTORY_ALLOW_REDIRECTS permits that`, {
-            shown: "redirected; DIRECTORY_ALLOW_REDIRECTS permits that",
-          });
-        }
-        if (redirects === REDIRECTS_MAX) throw new UpstreamError(`more than ${REDIRECTS_MAX} redirects`);
-        if (url.protocol === "https:" && target.protocol !== "https:") {
-          throw new UpstreamError(`redirected from https to ${target.origin}`, {
-            shown: "redirected from https to http",
-          });
-        }
-        url = target;
-      }
+      const url = `${baseUrl}${path}`;
+      const reply = await client.open(url, { headers });
+      if (!reply.ok) throw errorOf(reply, new URL(url).host);
+      if (!allowRedirects) refuseRedirect(reply);
+      const { status, headers: fields, body, cancel } = reply;
+      return { status, headers: fields, body: rethrown(body), cancel };
     },
   };
 }
 
-async function resolveHost(host: string, resolve: UpstreamParts["resolve"]): Promise<readonly string[]> {
-  const addresses = await resolve(host).catch((cause: unknown) => {
-    throw new UpstreamError(`${host} cannot be resolved`, {
-      shown: "the upstream's host cannot be resolved",
-      cause,
-    });
-  });
-  if (addresses.length === 0) {
-    throw new UpstreamError(`${host} has no address`, { shown: "the upstream's host has no address" });
+function refuseRedirect({ status, headers, url, cancel }: OpenReply): void {
+  if (!REDIRECTS.includes(status)) return;
+  cancel();
+  const target = URL.parse(headers.get("location") ?? "", url);
+  throw new UpstreamError(
+    `redirected to ${target?.origin ?? "nowhere"}; DIRECTORY_ALLOW_REDIRECTS permits that`,
+    {
+      shown: "redirected; DIRECTORY_ALLOW_REDIRECTS permits that",
+    },
+  );
+}
+
+/** Says what went wrong, in words that name the setting which permits it. */
+function errorOf({ reason, message, cause }: OutgoingFailure, host: string): UpstreamError {
+  switch (reason) {
+    case "dns_not_found":
+    case "dns_failed":
+    case "dns_timeout":
+      return new UpstreamError(message, { shown: "the upstream's host cannot be resolved" });
+    case "private_address":
+    case "local_name":
+      return new UpstreamError(`${message}; DIRECTORY_ALLOW_PRIVATE permits that`, {
+        shown: "the upstream has a private address; DIRECTORY_ALLOW_PRIVATE permits that",
+      });
+    case "certificate_invalid":
+      return new UpstreamError(`${host}: ${message}`, { shown: "the upstream's certificate is not good" });
+    case "connect_failed":
+    case "tls_failed":
+      return new UpstreamError(`no connection to ${host}`, { shown: "no connection", cause });
+    case "connect_timeout":
+      return new UpstreamError(message, { shown: "no connection" });
+    case "insecure_redirect":
+      return new UpstreamError(message, { shown: "redirected from https to http" });
+    default:
+      return new UpstreamError(message);
   }
-  return addresses;
 }
 
-/** One request at one address, under the host's own name. */
-function request(
-  url: URL,
-  address: string,
-  headers: Readonly<Record<string, string>>,
-  fetch: UpstreamParts["fetch"],
-  signal: AbortSignal,
-): Promise<Response> {
-  const pinned = new URL(url);
-  pinned.hostname = isIP(address) === 6 ? `[${address}]` : address;
-  const name = url.hostname.replace(/^\[|\]$/g, "");
-  const init: BunFetchRequestInit = {
-    headers: { ...headers, Host: url.host, "Accept-Encoding": "gzip" },
-    redirect: "manual",
-    decompress: false,
-    signal,
-    ...(url.protocol === "https:" && isIP(name) === 0 ? { tls: { serverName: name } } : {}),
-  };
-  return fetch(pinned.href, init);
-}
-
-function redirectTarget(url: URL, response: Response): URL | null {
-  if (![301, 302, 303, 307, 308].includes(response.status)) return null;
-  const target = URL.parse(response.headers.get("location") ?? "", url.href);
-  if (target === null || !/^https?:$/.test(target.protocol)) throw new UpstreamError("redirected to nowhere");
-  return target;
+async function* rethrown(body: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!(error instanceof OutgoingError)) throw error;
+    const isCut = error.reason === "body_incomplete";
+    throw new UpstreamError(isCut ? "the body was cut off" : error.message, { cause: error });
+  }
 }
 
 /** Retry-After in ms, at most an hour: seconds or an HTTP date. Null where there is none that can be read. */

@@ -1,0 +1,139 @@
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { checkServerIdentity, connect as connectTls, type TLSSocket } from "node:tls";
+import { OutgoingError } from "./failure.ts";
+
+/** Who answers at the other end. */
+export type Peer = {
+  readonly address: string;
+  readonly port: number;
+  /** Null for plain http. */
+  readonly tls: PeerCertificate | null;
+};
+
+/** What the handshake showed. A connection that is used is always `authorized`; a failure may carry one that is not. */
+export type PeerCertificate = {
+  /** As `TLSv1.3`. */
+  readonly protocol: string | null;
+  /** The chain leads to a trusted root, the time is within the certificate's, and the name is one of its names. */
+  readonly authorized: boolean;
+  /** As `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
+  readonly error: string | null;
+  /** Milliseconds since the epoch; null where the certificate does not say. */
+  readonly validFrom: number | null;
+  readonly validTo: number | null;
+  readonly subject: string | null;
+  readonly issuer: string | null;
+  readonly names: string | null;
+  readonly fingerprint256: string | null;
+};
+
+export type Connection = {
+  readonly socket: Socket;
+  readonly peer: Peer;
+  /** Until TCP was connected, and from there until the handshake was done (0 for plain http). */
+  readonly connectMs: number;
+  readonly tlsMs: number;
+};
+
+export type ConnectionOptions = {
+  readonly address: string;
+  readonly port: number;
+  /** The name that the certificate must have; null: no TLS. */
+  readonly tlsName: string | null;
+  /** Roots to trust in place of the built-in ones, PEM. */
+  readonly ca: string | null;
+  readonly monotonic: () => number;
+  /** Aborted, it ends the connection, established or not. */
+  readonly signal: AbortSignal;
+};
+
+/** Connects to one address. Throws OutgoingError where that fails or the certificate is not the name's. */
+export type Connect = (options: ConnectionOptions) => Promise<Connection>;
+
+/** Connects by TCP, and TLS 1.2 or later where there is a name to verify; nothing is sent before the certificate is good. */
+export const connect: Connect = (options) => {
+  const { address, port, tlsName, signal, monotonic } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const startedMs = monotonic();
+  let connectedMs: number | null = null;
+  const socket = tlsName === null ? connectTcp({ host: address, port }) : openTls(options, tlsName);
+  const fail = (error: OutgoingError): void => {
+    socket.destroy();
+    reject(error);
+  };
+  const end = () => fail(new OutgoingError("connect_failed", "the connection was given up"));
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  socket.once("close", () => {
+    signal.removeEventListener("abort", end);
+    fail(
+      new OutgoingError(connectedMs === null ? "connect_failed" : "tls_failed", "closed by the other end"),
+    );
+  });
+  socket.on("error", (cause: Error & { readonly code?: string }) => {
+    const reason = connectedMs === null ? "connect_failed" : "tls_failed";
+    fail(new OutgoingError(reason, `${address} port ${port}: ${cause.code ?? cause.message}`, { cause }));
+  });
+  const established = (peer: Peer, doneMs: number): void => {
+    // From here on a silent one reads: what comes before that must wait in the kernel.
+    socket.pause();
+    const tcpMs = (connectedMs ?? doneMs) - startedMs;
+    resolve({ socket, peer, connectMs: tcpMs, tlsMs: doneMs - startedMs - tcpMs });
+  };
+  socket.once("connect", () => {
+    connectedMs = monotonic();
+    if (tlsName === null) established({ address, port, tls: null }, connectedMs);
+  });
+  if (tlsName !== null) {
+    socket.once("secureConnect", () => {
+      const tls = certificateOf(socket as TLSSocket, tlsName);
+      const peer = { address, port, tls };
+      if (tls.authorized) established(peer, monotonic());
+      else
+        fail(new OutgoingError("certificate_invalid", `the certificate is not good: ${tls.error}`, { peer }));
+    });
+  }
+  return promise;
+};
+
+/** The certificate is looked at by hand, so that a failure can say what was wrong with it. */
+function openTls({ address, port, ca }: ConnectionOptions, name: string): TLSSocket {
+  return connectTls({
+    host: address,
+    port,
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    ALPNProtocols: ["http/1.1"],
+    // An address is no server name (RFC 6066, 3).
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    ...(ca === null ? {} : { ca }),
+  });
+}
+
+function certificateOf(socket: TLSSocket, name: string): PeerCertificate {
+  const certificate = socket.getPeerCertificate();
+  const hasOne = certificate?.valid_to !== undefined;
+  const nameError = hasOne ? checkServerIdentity(name, certificate) : new Error("no certificate");
+  const chainError = socket.authorized ? null : (socket.authorizationError ?? "unauthorized");
+  const code = (nameError as { readonly code?: string } | undefined)?.code ?? nameError?.message ?? null;
+  return {
+    protocol: socket.getProtocol(),
+    authorized: socket.authorized && nameError === undefined,
+    error: chainError === null ? code : String(chainError),
+    validFrom: timeOf(certificate?.valid_from),
+    validTo: timeOf(certificate?.valid_to),
+    subject: textOf(certificate?.subject?.CN),
+    issuer: textOf(certificate?.issuer?.O ?? certificate?.issuer?.CN),
+    names: textOf(certificate?.subjectaltname),
+    fingerprint256: textOf(certificate?.fingerprint256),
+  };
+}
+
+function timeOf(text: string | undefined): number | null {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? null : time;
+}
+
+function textOf(value: string | string[] | undefined): string | null {
+  return value === undefined ? null : String(value);
+}

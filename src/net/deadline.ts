@@ -1,0 +1,47 @@
+import type { Clock } from "../platform/clock.ts";
+import { type FailureReason, OutgoingError } from "./failure.ts";
+
+/** One request's time, step by step and in all. Passing it, or the caller's signal, aborts `signal`. */
+export type Deadline = {
+  /** Its reason is an OutgoingError. */
+  readonly signal: AbortSignal;
+  /** Waits for a step. Throws OutgoingError with the reason where the step takes longer. */
+  readonly within: <T>(step: Promise<T>, ms: number, reason: FailureReason, message: string) => Promise<T>;
+  /** Ends the request: aborts what is left of it, and lets go of the timer and of the caller's signal. */
+  readonly end: () => void;
+};
+
+/** Starts the time of a request; `totalMs` may be infinite. */
+export function createDeadline(totalMs: number, clock: Clock, caller?: AbortSignal): Deadline {
+  const controller = new AbortController();
+  const end = clock.monotonic() + totalMs;
+  const fail = (error: OutgoingError): void => controller.abort(error);
+  const isLate = () => new OutgoingError("total_timeout", `not done within ${totalMs} ms`);
+  const total = totalMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => fail(isLate()), totalMs);
+  const abort = () => fail(new OutgoingError("aborted", "the request was given up"));
+  if (caller?.aborted === true) abort();
+  else caller?.addEventListener("abort", abort, { once: true });
+  const { signal } = controller;
+  return {
+    signal,
+    async within(step, ms, reason, message) {
+      const { promise: stopped, reject } = Promise.withResolvers<never>();
+      const stop = () => reject(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+      const isTotal = end - clock.monotonic() <= ms;
+      const timer = isTotal ? undefined : setTimeout(() => fail(new OutgoingError(reason, message)), ms);
+      try {
+        return await Promise.race([step, stopped]);
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    end() {
+      clearTimeout(total);
+      caller?.removeEventListener("abort", abort);
+      abort();
+    },
+  };
+}

@@ -1,0 +1,262 @@
+import { isAddress, isOutgoingAddress } from "../dns/public-address.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { AddressLookup } from "./address-lookup.ts";
+import { type ByteReader, createByteReader } from "./byte-reader.ts";
+import { type Connect, type Connection, connect } from "./connection.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
+import { OutgoingError } from "./failure.ts";
+import { firstSuccess } from "./first-success.ts";
+import { OUTGOING_LIMITS, OUTGOING_PORTS, type OutgoingLimits } from "./limits.ts";
+import type { OpenReply, OutgoingFailure, OutgoingReply, Timings } from "./reply.ts";
+import {
+  afterRedirect,
+  type OutgoingRequest,
+  type RequestDefaults,
+  readRequest,
+  type WrittenRequest,
+  writeRequest,
+} from "./request.ts";
+import { decode, framingOf, limited, readFramed } from "./response-body.ts";
+import { type ResponseHead, readHead } from "./response-head.ts";
+import { readTarget, type Target, type TargetRules } from "./target.ts";
+
+/** What holds for all requests of a client. What is left out is the strictest: public addresses, no redirects. */
+export type OutgoingRules = Partial<TargetRules> &
+  RequestDefaults & {
+    /** How many redirects are followed; with 0 a redirect is a reply like any other. */
+    readonly redirectsMax?: number;
+    /** Lets a redirect lead to another host, which is checked like the first. */
+    readonly allowOtherHosts?: boolean;
+    readonly limits?: Partial<OutgoingLimits>;
+  };
+
+export type OutgoingDependencies = {
+  readonly lookUp: AddressLookup;
+  readonly clock: Clock;
+  /** Roots to trust in place of the built-in ones, PEM. */
+  readonly ca?: string;
+  readonly connect?: Connect;
+};
+
+export type HttpClient = {
+  /** Sends a request and returns once the head of the reply has come; the body is read as it is asked for. */
+  readonly open: (url: string, request?: OutgoingRequest) => Promise<OpenReply | OutgoingFailure>;
+  /** Sends a request and returns the whole reply. */
+  readonly send: (url: string, request?: OutgoingRequest) => Promise<OutgoingReply | OutgoingFailure>;
+};
+
+/** A connection on which the head of a reply has come. */
+type Hop = {
+  readonly target: Target;
+  readonly connection: Connection;
+  readonly reader: ByteReader;
+  readonly head: ResponseHead;
+  readonly timings: Timings;
+};
+
+const STRICTEST: TargetRules = {
+  allowPrivate: false,
+  ports: OUTGOING_PORTS,
+  allowLiterals: false,
+  httpsOnly: false,
+};
+const ADDRESSES_MAX = 4;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/**
+ * Creates the one way out: each host is resolved once, every address is checked, and the connection goes to a
+ * checked one, so that a second answer of the DNS cannot lead it elsewhere. Whatever goes wrong is a value. Each
+ * request has a connection of its own.
+ *
+ * @example
+ * const client = createHttpClient({ lookUp: createAddressLookup(resolver), clock: systemClock }, { redirectsMax: 2 });
+ * const reply = await client.send("https://example.com/robots.txt");
+ * if (reply.ok) console.log(reply.status, reply.body.length);
+ */
+export function createHttpClient(dependencies: OutgoingDependencies, rules: OutgoingRules): HttpClient {
+  const { clock } = dependencies;
+  const limits = { ...OUTGOING_LIMITS, ...rules.limits };
+  const targetRules = { ...STRICTEST, ...rules };
+  const { redirectsMax = 0, allowOtherHosts = false } = rules;
+
+  async function open(url: string, request: OutgoingRequest = {}): Promise<OpenReply | OutgoingFailure> {
+    const startedMs = clock.monotonic();
+    const deadline = createDeadline(limits.totalTimeoutMs, clock, request.signal);
+    try {
+      return await follow(url, request, deadline);
+    } catch (error) {
+      deadline.end();
+      return failureOf(error, null, clock.monotonic() - startedMs);
+    }
+  }
+
+  async function send(url: string, request: OutgoingRequest = {}): Promise<OutgoingReply | OutgoingFailure> {
+    const startedMs = clock.monotonic();
+    const opened = await open(url, request);
+    if (!opened.ok) return opened;
+    const { body, cancel, ...head } = opened;
+    const parts: Uint8Array[] = [];
+    let isTruncated = false;
+    try {
+      for await (const part of body) parts.push(part);
+    } catch (error) {
+      isTruncated = request.truncateBody === true && reasonOf(error) === "body_too_large";
+      if (!isTruncated) return failureOf(error, opened, clock.monotonic() - startedMs);
+    }
+    return { ...head, body: Buffer.concat(parts), isTruncated, totalMs: clock.monotonic() - startedMs };
+  }
+
+  async function follow(first: string, asked: OutgoingRequest, deadline: Deadline): Promise<OpenReply> {
+    const redirects: string[] = [];
+    let request = readRequest(asked, rules);
+    let target = readTarget(first, targetRules);
+    for (;;) {
+      const hop = await exchange(target, request, deadline);
+      if (redirectsMax === 0 || !REDIRECTS.includes(hop.head.status)) {
+        return replyOf(hop, request.method, redirects, asked.bodyBytesMax ?? null, deadline);
+      }
+      hop.connection.socket.destroy();
+      const next = nextTarget(hop);
+      if (redirects.length === redirectsMax) {
+        throw new OutgoingError("too_many_redirects", `more than ${redirectsMax} redirects`);
+      }
+      redirects.push(next.url.href);
+      request = afterRedirect(request, hop.head.status, next.url.origin === target.url.origin);
+      target = next;
+    }
+  }
+
+  /** Sends one request to one target and reads the head of the reply. */
+  async function exchange(target: Target, request: WrittenRequest, deadline: Deadline): Promise<Hop> {
+    const startedMs = clock.monotonic();
+    const addresses = await addressesOf(target, deadline);
+    const lookupMs = clock.monotonic() - startedMs;
+    const connection = await connectTo(target, addresses, deadline);
+    const { socket, connectMs, tlsMs } = connection;
+    const sentMs = clock.monotonic();
+    const reader = createByteReader(socket);
+    socket.write(writeRequest(request, target));
+    const { headTimeoutMs, headBytesMax } = limits;
+    const silence = `no answer within ${headTimeoutMs} ms`;
+    const head = await deadline.within(
+      readHead(reader, headBytesMax),
+      headTimeoutMs,
+      "head_timeout",
+      silence,
+    );
+    const timings = { lookupMs, connectMs, tlsMs, headMs: clock.monotonic() - sentMs };
+    return { target, connection, reader, head, timings };
+  }
+
+  /** Returns the addresses of a target, all of them checked. */
+  async function addressesOf({ host, isLiteral }: Target, deadline: Deadline): Promise<readonly string[]> {
+    const addresses = isLiteral ? [host] : await resolve(host, deadline);
+    const odd = addresses.find((address) => !isAddress(address));
+    if (odd !== undefined)
+      throw new OutgoingError("dns_failed", `${host} has an address that cannot be read`);
+    const refused = targetRules.allowPrivate
+      ? undefined
+      : addresses.find((address) => !isOutgoingAddress(address));
+    if (refused !== undefined) {
+      throw new OutgoingError("private_address", `${host} has the private address ${refused}`);
+    }
+    return addresses.slice(0, ADDRESSES_MAX);
+  }
+
+  async function resolve(host: string, deadline: Deadline): Promise<readonly string[]> {
+    const { lookupTimeoutMs } = limits;
+    const silence = `${host} was not resolved within ${lookupTimeoutMs} ms`;
+    const work = dependencies.lookUp(host);
+    const resolution = await deadline.within(work, lookupTimeoutMs, "dns_timeout", silence);
+    if (!resolution.ok) throw new OutgoingError(resolution.reason, `${host} cannot be resolved`);
+    if (resolution.addresses.length > 0) return resolution.addresses;
+    throw new OutgoingError("dns_not_found", `${host} has no address`);
+  }
+
+  function connectTo(
+    { host, port, isSecure }: Target,
+    addresses: readonly string[],
+    deadline: Deadline,
+  ): Promise<Connection> {
+    const { connectTimeoutMs } = limits;
+    const dial = dependencies.connect ?? connect;
+    const attempts = firstSuccess(addresses, connectTimeoutMs / addresses.length, (address, given) => {
+      return dial({
+        address,
+        port,
+        tlsName: isSecure ? host : null,
+        ca: dependencies.ca ?? null,
+        monotonic: clock.monotonic,
+        signal: AbortSignal.any([deadline.signal, given]),
+      });
+    });
+    const silence = `no connection to ${host} within ${connectTimeoutMs} ms`;
+    return deadline.within(attempts, connectTimeoutMs, "connect_timeout", silence);
+  }
+
+  function replyOf(
+    { target, connection, reader, head, timings }: Hop,
+    method: string,
+    redirects: readonly string[],
+    bytesMax: number | null,
+    deadline: Deadline,
+  ): OpenReply {
+    const { idleTimeoutMs, bodyBytesMax, decodedBytesMax } = limits;
+    const inTime = <T>(step: Promise<T>): Promise<T> =>
+      deadline.within(step, idleTimeoutMs, "body_timeout", `nothing more came within ${idleTimeoutMs} ms`);
+    const timed: ByteReader = {
+      readLine: (bytesMax, reason) => inTime(reader.readLine(bytesMax, reason)),
+      readPart: (bytesMax) => inTime(reader.readPart(bytesMax)),
+    };
+    const raw = limited(readFramed(timed, framingOf(method, head)), bytesMax ?? bodyBytesMax);
+    const body =
+      rules.acceptGzip === true
+        ? limited(decode(raw, head.headers), bytesMax ?? decodedBytesMax, " inflated")
+        : raw;
+    return {
+      ok: true,
+      ...head,
+      url: target.url.href,
+      redirects,
+      peer: connection.peer,
+      timings,
+      body: endingWith(body, deadline.end),
+      cancel: deadline.end,
+    };
+  }
+
+  function nextTarget({ target, head }: Hop): Target {
+    const location = URL.parse(head.headers.get("location") ?? "", target.url.href);
+    if (location === null || !/^https?:$/.test(location.protocol) || !head.headers.has("location")) {
+      throw new OutgoingError("bad_redirect", "redirected to nowhere");
+    }
+    if (target.isSecure && location.protocol !== "https:") {
+      throw new OutgoingError("insecure_redirect", `redirected from https to ${location.origin}`);
+    }
+    const next = readTarget(location.href, targetRules);
+    if (allowOtherHosts || next.host === target.host) return next;
+    throw new OutgoingError("other_host", `redirected to ${next.url.origin}`);
+  }
+
+  return { open, send };
+}
+
+/** Yields the same, and ends the request when there is no more or nobody wants more. */
+async function* endingWith(body: AsyncGenerator<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    end();
+  }
+}
+
+function failureOf(error: unknown, opened: OpenReply | null, totalMs: number): OutgoingFailure {
+  if (!(error instanceof OutgoingError)) throw error;
+  const { reason, message, cause } = error;
+  const peer = error.peer ?? opened?.peer ?? null;
+  return { ok: false, reason, message, cause, peer, status: opened?.status ?? null, totalMs };
+}
+
+function reasonOf(error: unknown): string | null {
+  return error instanceof OutgoingError ? error.reason : null;
+}
