@@ -9,7 +9,7 @@ import { createBillingClock } from "../src/billing/billing-clock.ts";
 import { createMeter } from "../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../src/billing/plans.ts";
 import { systemClock } from "../src/platform/clock.ts";
-import { openStore } from "../src/store/open.ts";
+import { openStore } from "../src/store/sqlite/open.ts";
 import type { Subject } from "./subjects.ts";
 
 /** Calls that are under way at once, each of which waits until its own charge is on disk. */

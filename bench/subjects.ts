@@ -8,7 +8,7 @@ import { createMeter } from "../src/billing/meter.ts";
 import { DEFAULT_PLANS } from "../src/billing/plans.ts";
 import { factsIn } from "../src/domains/facts.ts";
 import { systemClock } from "../src/platform/clock.ts";
-import { openStore } from "../src/store/open.ts";
+import { openStore } from "../src/store/sqlite/open.ts";
 import { startFixtureServer } from "../src/tools/made-up-dns/server.ts";
 import { autodetect } from "../src/verification/documents/autodetect.ts";
 import { DOCUMENT_TYPES, validateDocument } from "../src/verification/documents/registry.ts";

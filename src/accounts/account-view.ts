@@ -1,10 +1,10 @@
 import { type InvoiceView, invoiceView, projectedTotal } from "../billing/invoice.ts";
 import { formatUsd } from "../billing/money.ts";
-import { dayOf, lastDayOf, secondOf } from "../billing/period.ts";
+import { secondOf } from "../billing/period.ts";
 import { storedPlanName } from "../billing/plan-periods.ts";
 import { type PlanCatalogue, type PlanName, planOf } from "../billing/plans.ts";
-import { allowance, includedUnitsUnused, type Ledger } from "../billing/usage-ledger.ts";
-import type { Store } from "../store/open.ts";
+import { allowance, includedUnitsUnused, ledgerOf } from "../billing/usage-ledger.ts";
+import type { AccountMonth } from "../store/port.ts";
 
 /** The body of `GET /v1/account`. */
 export type AccountView = {
@@ -35,18 +35,16 @@ export type AccountView = {
 
 export type EndpointUsage = { readonly endpoint: string; readonly calls: number; readonly units: number };
 
-/** An account with its running month. Units that are held for running calls are not in it. */
+/** Returns an account with its running month. Units that are held for running calls are not in it. */
 export function accountView(
-  dependencies: { store: Store; plans: PlanCatalogue },
-  ledger: Ledger,
+  plans: PlanCatalogue,
+  { month, usage: byEndpoint }: { month: AccountMonth; usage: readonly EndpointUsage[] },
   now: number,
 ): AccountView {
-  const { store, plans } = dependencies;
+  const { account } = month;
+  const ledger = ledgerOf(month);
   const { accountId, period, tallies, current } = ledger;
-  const account = store.accounts.find(accountId);
-  if (account === undefined) throw new Error("the ledger has no account");
   const limits = planOf(plans, current.plan);
-  const byEndpoint = store.usage.byEndpoint(accountId, dayOf(period.start), lastDayOf(period));
   const { spendLimitMicroUsd, createdAt } = account;
   const total = projectedTotal(period, tallies, { now, activeSince: createdAt, spendLimitMicroUsd });
   return {

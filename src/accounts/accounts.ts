@@ -1,13 +1,14 @@
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { PlanCatalogue } from "../billing/plans.ts";
-import type { Store } from "../store/open.ts";
+import { ledgerOf } from "../billing/usage-ledger.ts";
+import type { EmbeddedStore, ReplyOf } from "../store/port.ts";
 import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";
 import { type InvoicePage, invoicePage } from "./invoice-list.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { type RotatedKey, rotateKey } from "./key-rotation.ts";
-import { applyPlanChange, type PlanChange } from "./plan-change.ts";
+import { decidePlanChange, type PlanChange } from "./plan-change.ts";
 import { type SignedUp, type SignupFields, signUp } from "./signup.ts";
 import { type UsageRange, type UsageView, usageReport } from "./usage-report.ts";
 
@@ -15,17 +16,13 @@ export type Accounts = {
   /** Throws an ApiError `account_exists` where the mailbox has an account. */
   readonly signup: (fields: SignupFields) => SignedUp;
   readonly view: (accountId: string) => AccountView;
-  /** `alongside` writes in the same transaction as the change. */
-  readonly changePlan: (
-    accountId: string,
-    change: PlanChange,
-    alongside?: (view: AccountView) => void,
-  ) => AccountView;
-  /** `alongside` writes in the same transaction as the new key. */
+  /** What `replyOf` returns is written in the same transaction as the change. */
+  readonly changePlan: (accountId: string, change: PlanChange, replyOf?: ReplyOf<AccountView>) => AccountView;
+  /** What `replyOf` returns is written in the same transaction as the new key. */
   readonly rotateKey: (
     accountId: string,
     options: { readonly overlapSeconds: number },
-    alongside?: (rotated: RotatedKey) => void,
+    replyOf?: ReplyOf<RotatedKey>,
   ) => RotatedKey;
   /** Throws an ApiError `invalid_request` for dates that cannot be. */
   readonly usage: (accountId: string, range: UsageRange) => UsageView;
@@ -38,16 +35,14 @@ export type Accounts = {
 
 /** Returns what an account's holder sees and changes. While the clock is in doubt nothing is changed. */
 export function createAccounts(dependencies: {
-  store: Store;
+  store: EmbeddedStore;
   meter: Meter;
   keyRing: KeyRing;
   plans: PlanCatalogue;
   clock: BillingClock;
   randomBytes: RandomBytes;
 }): Accounts {
-  const { store, meter, keyRing, clock } = dependencies;
-  const viewNow = (accountId: string): AccountView =>
-    accountView(dependencies, meter.ledger(accountId), clock.now());
+  const { store, meter, keyRing, plans, clock } = dependencies;
 
   return {
     signup: (fields) => {
@@ -57,33 +52,34 @@ export function createAccounts(dependencies: {
 
     view: (accountId) => {
       meter.flush();
-      return viewNow(accountId);
+      // Where the month has turned it is entered first.
+      meter.ledger(accountId);
+      return accountView(plans, store.readOverview(accountId), clock.now());
     },
 
-    changePlan: (accountId, change, alongside = () => {}) => {
+    changePlan: (accountId, change, replyOf = () => null) => {
       clock.requireTrust();
       meter.flush();
-      const ledger = meter.ledger(accountId);
+      // Where the month has turned it is entered first.
+      meter.ledger(accountId);
+      const view = (state: Parameters<typeof accountView>[1]): AccountView =>
+        accountView(plans, state, clock.now());
       try {
-        return store.transact(() => {
-          applyPlanChange(dependencies, ledger, change);
-          meter.forget(accountId);
-          const view = viewNow(accountId);
-          alongside(view);
-          return view;
-        });
-      } catch (error) {
-        // What memory read inside the transaction was undone with it.
-        meter.forget(accountId);
-        throw error;
+        const state = store.changePlan(
+          accountId,
+          (before) => decidePlanChange(dependencies, ledgerOf(before), change),
+          (after) => replyOf(view(after)),
+        );
+        return view(state);
       } finally {
+        meter.forget(accountId);
         keyRing.forget(accountId);
       }
     },
 
-    rotateKey: (accountId, { overlapSeconds }, alongside = () => {}) => {
+    rotateKey: (accountId, { overlapSeconds }, replyOf = () => null) => {
       clock.requireTrust();
-      return rotateKey(dependencies, accountId, overlapSeconds, alongside);
+      return rotateKey(dependencies, accountId, overlapSeconds, replyOf);
     },
 
     usage: (accountId, range) => {

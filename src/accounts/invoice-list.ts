@@ -1,6 +1,6 @@
 import type { InvoiceView } from "../billing/invoice.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 
 /** The body of `GET /v1/account/invoices`. */
 export type InvoicePage = {
@@ -11,15 +11,14 @@ export type InvoicePage = {
 
 /** Issued invoices, newest first; the cursor is the id of the last one of the page before. */
 export function invoicePage(
-  store: Store,
+  store: Pick<EmbeddedStore, "invoicePage">,
   accountId: string,
   page: { readonly limit: number; readonly startingAfter: string | null },
 ): InvoicePage {
-  const before = page.startingAfter === null ? null : store.invoices.find(accountId, page.startingAfter);
-  if (before === undefined) {
+  const rows = store.invoicePage(accountId, page.startingAfter, page.limit + 1);
+  if (rows === null) {
     throw new ApiError("invalid_request", "starting_after must be the next_cursor of an earlier page.");
   }
-  const rows = store.invoices.page(accountId, before?.periodStart ?? Number.MAX_SAFE_INTEGER, page.limit + 1);
   const shown = rows.slice(0, page.limit);
   const hasMore = rows.length > shown.length;
   return {

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { storedPlanName } from "../billing/plan-periods.ts";
 import { type Plan, type PlanCatalogue, planOf } from "../billing/plans.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import { API_KEY_CHARS, hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
 
 /** Whom a key belongs to, and what the plan of that account allows. */
@@ -42,8 +42,12 @@ const TTL_MS = 5_000;
  * that a flood of made-up keys pushes no real one out. The key itself is kept nowhere, and what a comparison of
  * hashes gives away in time says nothing about it.
  */
-export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock: Clock }): KeyRing {
-  const { store, plans, clock } = parts;
+export function createKeyRing(dependencies: {
+  store: Pick<EmbeddedStore, "findKey">;
+  plans: PlanCatalogue;
+  clock: Clock;
+}): KeyRing {
+  const { store, plans, clock } = dependencies;
   const knownKeys = new LRUCache<string, KnownKey>({ max: KEYS_MAX });
   const unknownKeys = new LRUCache<string, true>({
     max: KEYS_MAX,
@@ -67,14 +71,13 @@ export function createKeyRing(parts: { store: Store; plans: PlanCatalogue; clock
   }
 
   function load(keyHash: string): KnownKey | undefined {
-    const key = store.accounts.findKey(keyHash);
-    const row = key === undefined ? undefined : store.accounts.find(key.accountId);
-    if (key === undefined || row === undefined) {
+    const key = store.findKey(keyHash);
+    if (key === null) {
       unknownKeys.set(keyHash, true);
       return undefined;
     }
     const known = {
-      owner: ownerOf(row.accountId, planOf(plans, storedPlanName(row.plan))),
+      owner: ownerOf(key.accountId, planOf(plans, storedPlanName(key.plan))),
       expiresAt: key.expiresAt,
       knownUntilMs: clock.monotonic() + TTL_MS,
     };

@@ -1,6 +1,6 @@
 import { secondOf } from "../billing/period.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore, ReplyOf } from "../store/port.ts";
 import { hashApiKey, makeApiKey, type RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 
@@ -8,13 +8,18 @@ export type RotatedKey = { readonly apiKey: string; readonly oldKeyExpiresAt: st
 
 /**
  * Gives the account a new key. All others end after the overlap, or earlier where an earlier end was set
- * before. `alongside` writes in the same transaction.
+ * before. What `replyOf` returns is written in the same transaction.
  */
 export function rotateKey(
-  dependencies: { store: Store; keyRing: KeyRing; clock: Clock; randomBytes: RandomBytes },
+  dependencies: {
+    store: Pick<EmbeddedStore, "rotateKey">;
+    keyRing: KeyRing;
+    clock: Clock;
+    randomBytes: RandomBytes;
+  },
   accountId: string,
   overlapSeconds: number,
-  alongside: (rotated: RotatedKey) => void,
+  replyOf: ReplyOf<RotatedKey>,
 ): RotatedKey {
   const { store, keyRing, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
@@ -23,11 +28,7 @@ export function rotateKey(
   const apiKey = makeApiKey(randomBytes);
   const keyHash = hashApiKey(apiKey);
   const rotated = { apiKey, oldKeyExpiresAt: secondOf(endsAt) };
-  store.transact(() => {
-    store.accounts.insertKey({ keyHash, accountId, createdAt: now, expiresAt: null });
-    store.accounts.expireOtherKeys(accountId, keyHash, endsAt);
-    alongside(rotated);
-  });
+  store.rotateKey({ keyHash, accountId, createdAt: now, expiresAt: null }, endsAt, replyOf(rotated));
   keyRing.forget(accountId);
   return rotated;
 }

@@ -2,7 +2,7 @@ import { newPlanPeriod } from "../billing/plan-periods.ts";
 import type { PlanCatalogue, PlanName } from "../billing/plans.ts";
 import type { Ledger } from "../billing/usage-ledger.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Store } from "../store/open.ts";
+import type { PlanDecision } from "../store/port.ts";
 
 export type PlanChange = {
   readonly plan: PlanName;
@@ -11,30 +11,25 @@ export type PlanChange = {
 };
 
 /**
- * Changes plan and spend limit, in the transaction of the caller. An upgrade begins a plan period now; a
- * downgrade waits for the end of the month; asking for the present plan withdraws what waits. Calls that are
- * running stay with the plan under which they began.
+ * Returns what a change of plan and spend limit writes. An upgrade begins a plan period now; a downgrade waits for
+ * the end of the month; asking for the present plan withdraws what waits. Calls that are running stay with the plan
+ * under which they began.
  */
-export function applyPlanChange(
-  dependencies: { store: Store; plans: PlanCatalogue; clock: Clock },
+export function decidePlanChange(
+  dependencies: { plans: PlanCatalogue; clock: Clock },
   ledger: Ledger,
   change: PlanChange,
-): void {
-  const { store, plans, clock } = dependencies;
+): PlanDecision {
+  const { plans, clock } = dependencies;
   const { accountId, period, current } = ledger;
-  const rank = (name: PlanName): number => plans.findIndex((plan) => plan.plan === name);
-  const isUpgrade = rank(change.plan) > rank(current.plan);
-  if (isUpgrade) {
-    // A clock that was set back must not begin a plan period before the one it follows.
-    const startsAt = Math.max(Math.floor(clock.now()), current.startsAt);
-    store.planPeriods.end(current.planPeriodId, startsAt);
-    store.planPeriods.insert(newPlanPeriod(plans, { accountId, plan: change.plan, period, startsAt }));
-    store.accounts.setPlan(accountId, change.plan, null);
-  } else {
-    const pendingPlan = change.plan === current.plan ? null : change.plan;
-    store.accounts.setPlan(accountId, current.plan, pendingPlan);
+  const { plan, spendLimitMicroUsd } = change;
+  const rank = (name: PlanName): number => plans.findIndex((known) => known.plan === name);
+  if (rank(plan) <= rank(current.plan)) {
+    const pendingPlan = plan === current.plan ? null : plan;
+    return { plan: current.plan, pendingPlan, spendLimitMicroUsd, begun: null };
   }
-  if (change.spendLimitMicroUsd !== undefined) {
-    store.accounts.setSpendLimit(accountId, change.spendLimitMicroUsd);
-  }
+  // A clock that was set back must not begin a plan period before the one it follows.
+  const startsAt = Math.max(Math.floor(clock.now()), current.startsAt);
+  const begun = newPlanPeriod(plans, { accountId, plan, period, startsAt });
+  return { plan, pendingPlan: null, spendLimitMicroUsd, begun };
 }

@@ -3,7 +3,7 @@ import { newPlanPeriod } from "../billing/plan-periods.ts";
 import type { PlanCatalogue, PlanName } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";
 
 export type SignupFields = {
@@ -26,7 +26,12 @@ const ACCOUNT_ID_CHARS = 20;
  * where the mailbox has an account, however many signups of it run at once.
  */
 export function signUp(
-  dependencies: { store: Store; plans: PlanCatalogue; clock: Clock; randomBytes: RandomBytes },
+  dependencies: {
+    store: Pick<EmbeddedStore, "signUp">;
+    plans: PlanCatalogue;
+    clock: Clock;
+    randomBytes: RandomBytes;
+  },
   fields: SignupFields,
 ): SignedUp {
   const { store, plans, clock, randomBytes } = dependencies;
@@ -35,12 +40,8 @@ export function signUp(
   const apiKey = makeApiKey(randomBytes);
   const none = { pendingPlan: null, spendLimitMicroUsd: null, suspendedAt: null, erasedAt: null };
   const account = { ...fields, ...none, accountId, createdAt: now };
-  store.transact(() => {
-    if (!store.accounts.insert(account)) throw new ApiError("account_exists");
-    store.accounts.insertKey({ keyHash: hashApiKey(apiKey), accountId, createdAt: now, expiresAt: null });
-    store.planPeriods.insert(
-      newPlanPeriod(plans, { accountId, plan: fields.plan, period: periodOf(now), startsAt: now }),
-    );
-  });
+  const key = { keyHash: hashApiKey(apiKey), accountId, createdAt: now, expiresAt: null };
+  const begin = { accountId, plan: fields.plan, period: periodOf(now), startsAt: now };
+  if (!store.signUp(account, key, newPlanPeriod(plans, begin))) throw new ApiError("account_exists");
   return { accountId, apiKey };
 }

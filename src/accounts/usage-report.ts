@@ -1,6 +1,6 @@
 import { dayOf, type Period } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import type { EndpointUsage } from "./account-view.ts";
 
 export type DayUsage = { readonly day: string; readonly calls: number; readonly units: number };
@@ -29,7 +29,7 @@ const DAYS_MAX = 366;
  * without a call are left out.
  */
 export function usageReport(
-  store: Store,
+  store: Pick<EmbeddedStore, "usageByDay" | "usageByEndpoint">,
   accountId: string,
   period: Period,
   now: number,
@@ -43,8 +43,8 @@ export function usageReport(
   }
   const rows =
     range.groupBy === "day"
-      ? store.usage.byDay(accountId, from, to)
-      : store.usage.byEndpoint(accountId, from, to);
+      ? store.usageByDay(accountId, from, to)
+      : store.usageByEndpoint(accountId, from, to);
   return { from, to, group_by: range.groupBy, rows };
 }
 

@@ -23,7 +23,8 @@ import { systemServers } from "../dns/system-servers.ts";
 import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
 import { createDomainLists } from "../domains/lists.ts";
-import { openStore, type Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
+import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import { createEmailJudge, type WrittenVerification } from "../verification/email/verification.ts";
@@ -34,7 +35,7 @@ import type { Config, DnsConfig } from "./settings.ts";
 /** Everything that the routes are made of. Disposing closes it from the top down. */
 export type Parts = AsyncDisposable & {
   readonly plans: PlanCatalogue;
-  readonly store: Store;
+  readonly store: EmbeddedStore;
   readonly billingClock: BillingClock;
   readonly keyRing: KeyRing;
   readonly meter: Meter;
@@ -100,10 +101,7 @@ function openMoney(
   const keyRing = createKeyRing({ store, plans, clock });
   const billingClock = createBillingClock({ store, clock });
   const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
-  stack.defer(async () => {
-    await meter.close();
-    store.checkpoint();
-  });
+  stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
   const directory = join(dataDir, "idempotency");

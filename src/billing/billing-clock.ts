@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import { dayOf, secondOf } from "./period.ts";
 
 /** How far the clock stands from the last time that was kept on disk, where that is too far to be believed. */
@@ -18,6 +18,8 @@ export type BillingClock = Clock & {
   readonly requireTrust: () => void;
   /** Writes the time to disk where the one kept there is older than `everyMs`. */
   readonly keep: (everyMs: number) => void;
+  /** Returns the time for the caller to write to disk where the one kept there is older than `everyMs`, or null. */
+  readonly timeToKeep: (everyMs: number) => number | null;
   /** Days by which the clock stands behind the last time that was kept; 0 where it does not. */
   readonly daysBehind: () => number;
 };
@@ -32,11 +34,14 @@ const LOOK_AGAIN_MS = 500;
  * confirmed last (`confirmClock`), which a running server sees within a second. A clock that is set back is believed:
  * what belongs to a month never returns to an earlier one.
  */
-export function createBillingClock(dependencies: { store: Store; clock: Clock }): BillingClock {
+export function createBillingClock(dependencies: {
+  store: Pick<EmbeddedStore, "findKeptClock" | "keepClock">;
+  clock: Clock;
+}): BillingClock {
   const { store, clock } = dependencies;
-  const found = store.clock.find();
+  const found = store.findKeptClock();
   let keptAt = found?.keptAt ?? Number.NEGATIVE_INFINITY;
-  let limitAt = found === undefined ? Number.POSITIVE_INFINITY : limitOf(keptAt, found.confirmedAt);
+  let limitAt = found === null ? Number.POSITIVE_INFINITY : limitOf(keptAt, found.confirmedAt);
   /** The latest time that was believed. */
   let trustedAt = found?.keptAt ?? clock.now();
   let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -46,7 +51,7 @@ export function createBillingClock(dependencies: { store: Store; clock: Clock })
     const nowMs = clock.monotonic();
     if (nowMs - lookedAtMs < LOOK_AGAIN_MS) return false;
     lookedAtMs = nowMs;
-    limitAt = limitOf(keptAt, store.clock.find()?.confirmedAt ?? null);
+    limitAt = limitOf(keptAt, store.findKeptClock()?.confirmedAt ?? null);
     return now <= limitAt;
   }
 
@@ -65,6 +70,15 @@ export function createBillingClock(dependencies: { store: Store; clock: Clock })
     return { daysAhead, sentence };
   };
 
+  function timeToKeep(everyMs: number): number | null {
+    const now = clock.now();
+    if (now - keptAt < everyMs || !isTrusted(now)) return null;
+    // Where the transaction of the caller is undone the disk holds an older time, which is the safe side.
+    keptAt = Math.floor(now);
+    limitAt = limitOf(keptAt, store.findKeptClock()?.confirmedAt ?? null);
+    return keptAt;
+  }
+
   const billingClock: BillingClock = {
     monotonic: clock.monotonic,
     now: believedNow,
@@ -76,17 +90,13 @@ export function createBillingClock(dependencies: { store: Store; clock: Clock })
       throw new ApiError("storage_unavailable", message, { retryAfterSeconds: 60 });
     },
     keep: (everyMs) => {
-      const now = clock.now();
-      if (now - keptAt < everyMs || !isTrusted(now)) return;
-      const at = Math.floor(now);
-      store.clock.keep(at);
-      // Where the transaction of the caller is undone the disk holds an older time, which is the safe side.
-      keptAt = at;
-      limitAt = limitOf(at, store.clock.find()?.confirmedAt ?? null);
+      const at = timeToKeep(everyMs);
+      if (at !== null) store.keepClock(at);
     },
+    timeToKeep,
     daysBehind: () => Math.max(0, Math.floor((keptAt - clock.now()) / DAY_MS)),
   };
-  if (found === undefined) billingClock.keep(0);
+  if (found === null) billingClock.keep(0);
   return billingClock;
 }
 
@@ -94,9 +104,12 @@ export function createBillingClock(dependencies: { store: Store; clock: Clock })
  * Confirms that a clock which shows `now` is right. Months that are over by it are invoiced. Writes one row, which a
  * running server sees within a second.
  */
-export function confirmClock(store: Store, now: number): void {
-  if (store.clock.find() === undefined) store.clock.keep(Math.floor(now));
-  store.clock.confirm(Math.floor(now));
+export function confirmClock(
+  store: Pick<EmbeddedStore, "findKeptClock" | "keepClock" | "confirmClock">,
+  now: number,
+): void {
+  if (store.findKeptClock() === null) store.keepClock(Math.floor(now));
+  store.confirmClock(Math.floor(now));
 }
 
 function limitOf(keptAt: number, confirmedAt: number | null): number {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Store } from "../store/open.ts";
+import type { InvoicePort, InvoiceRecord, Month, MonthPort, PlanPeriodRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { BillingClock } from "./billing-clock.ts";
 import { invoiceId, invoiceLines, invoiceView, totalOf } from "./invoice.ts";
@@ -27,10 +27,12 @@ const KEEP_TIME_MS = 3_600_000;
 /** Accounts handled in one turn of the event loop. */
 const SLICE_ACCOUNTS_MAX = 100;
 
-type Month = { readonly accountId: string; readonly periodStart: number; readonly periodEnd: number };
-
 /** Returns what turns months that are over into invoices. */
-export function createBilling(dependencies: { store: Store; meter: Meter; clock: BillingClock }): Billing {
+export function createBilling(dependencies: {
+  store: InvoicePort & Pick<MonthPort, "accountsToEnter">;
+  meter: Meter;
+  clock: BillingClock;
+}): Billing {
   const { store, meter, clock } = dependencies;
 
   /** Set between two slices, after which the store may be closed. */
@@ -38,21 +40,23 @@ export function createBilling(dependencies: { store: Store; meter: Meter; clock:
 
   /** Accounts that nobody used since the turn of the month enter it here. */
   async function enterMonths(now: number): Promise<void> {
-    let due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
-    while (due.length > 0) {
+    let due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
+    while (due.length > 0 && !isStopped) {
       meter.enterMonths(due, now);
       await nextTurn();
       if (isStopped) return;
-      due = store.planPeriods.runningDue(now, SLICE_ACCOUNTS_MAX);
+      due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
     }
   }
 
-  function issue({ accountId, periodStart, periodEnd }: Month): void {
+  /** The invoice of a month, or null while a call still runs that may be charged in it. */
+  function invoiceOf(month: Month, rows: readonly PlanPeriodRecord[]): InvoiceRecord | null {
+    if (rows.some((row) => meter.isOpen(row.planPeriodId))) return null;
+    const { accountId, periodStart, periodEnd } = month;
     const period = { start: periodStart, end: periodEnd };
-    const planPeriods = store.planPeriods.ofMonth(accountId, periodStart).map(planPeriodOf);
-    const id = invoiceId(accountId, period);
-    store.invoices.insert({
-      invoiceId: id,
+    const planPeriods = rows.map(planPeriodOf);
+    return {
+      invoiceId: invoiceId(accountId, period),
       accountId,
       periodStart,
       periodEnd,
@@ -60,8 +64,7 @@ export function createBilling(dependencies: { store: Store; meter: Meter; clock:
       totalMicroUsd: totalOf(invoiceLines(period, planPeriods)),
       body: JSON.stringify(invoiceView(accountId, period, planPeriods)),
       issuedAt: clock.now(),
-    });
-    store.planPeriods.markInvoiced(accountId, periodStart, id);
+    };
   }
 
   async function issueMonths(now: number): Promise<{ issued: number; waiting: number }> {
@@ -71,18 +74,14 @@ export function createBilling(dependencies: { store: Store; meter: Meter; clock:
     while (!isStopped) {
       // Calls that were counted but not written belong to the months that are closed here.
       if (!meter.flush()) throw new StorageError("calls of the month could not be written");
-      const rows = store.planPeriods.uninvoicedDue(now, afterId, SLICE_ACCOUNTS_MAX);
+      const rows = await store.planPeriodsToInvoice(now, afterId, SLICE_ACCOUNTS_MAX);
       const last = rows.at(-1);
-      if (last === undefined) break;
+      if (last === undefined || isStopped) break;
       afterId = last.planPeriodId;
       const months = new Map(rows.map((row) => [`${row.accountId} ${row.periodStart}`, row]));
-      const ready = [...months.values()].filter(
-        ({ accountId, periodStart }) =>
-          !store.planPeriods.ofMonth(accountId, periodStart).some((row) => meter.isOpen(row.planPeriodId)),
-      );
-      store.transact(() => ready.forEach(issue));
-      issued += ready.length;
-      waiting += months.size - ready.length;
+      const done = await store.issueInvoices([...months.values()], invoiceOf);
+      issued += done;
+      waiting += months.size - done;
       await nextTurn();
     }
     return { issued, waiting };

@@ -1,11 +1,10 @@
-import type { Store } from "../store/open.ts";
+import type { ChargeEntry, Durability, EmbeddedStore, ReplyRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
-import { type ChargeEntry, writeEntries } from "./charge-entries.ts";
 import { dayOf } from "./period.ts";
 
 type Waiting = {
   readonly entry: ChargeEntry;
-  readonly alongside: (() => void) | undefined;
+  readonly reply: ReplyRecord | null;
   /** Called in the same turn as the commit, so that memory and disk never differ for anyone who looks. */
   readonly settled: (isOnDisk: boolean) => void;
   readonly resolve: () => void;
@@ -13,11 +12,11 @@ type Waiting = {
 };
 
 export type ChargeLog = {
-  /** Resolves once the entry is on disk, with whatever `alongside` wrote; rejects where nothing of it is. */
+  /** Resolves once the entry is on disk, together with the reply; rejects where nothing of them is. */
   readonly append: (
     entry: ChargeEntry,
     settled: (isOnDisk: boolean) => void,
-    alongside?: () => void,
+    reply: ReplyRecord | null,
   ) => Promise<void>;
   /** Takes an entry that nobody waits for; on disk within a second, or together with the next charge. */
   readonly appendLater: (entry: ChargeEntry) => void;
@@ -40,14 +39,14 @@ const GROUP_WAIT_MAX_MS = 1;
  * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company.
  */
 export function createChargeLog(dependencies: {
-  store: Store;
+  store: Pick<EmbeddedStore, "record" | "sync" | "probe" | "isOpen">;
   /** Calls that may still be charged. */
   openCalls: () => number;
   entriesPerCommitMax: number;
-  /** Writes the time to disk, inside the transaction of a group. */
-  keepTime: () => void;
+  /** Returns the time that is to be kept on disk with the next charges, or null. */
+  timeToKeep: () => number | null;
 }): ChargeLog {
-  const { store, openCalls, entriesPerCommitMax, keepTime } = dependencies;
+  const { store, openCalls, entriesPerCommitMax, timeToKeep } = dependencies;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
   let isWriting = false;
@@ -71,7 +70,7 @@ export function createChargeLog(dependencies: {
   }
 
   async function writeInTurn(): Promise<void> {
-    const written = writeNext(store.transactUnsynced);
+    const written = writeNext("with_sync");
     const error = written.length === 0 ? undefined : await syncError();
     for (const { resolve, reject } of written) {
       if (error === undefined) resolve();
@@ -116,42 +115,50 @@ export function createChargeLog(dependencies: {
     const entries = takeLater();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
-      writeEntries(store, entries);
+      store.record({ entries, replies: [], keptAt: null }, "at_once");
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       for (const entry of entries) keepLater(entry);
     }
   }
 
+  function writeGroup(
+    group: readonly Waiting[],
+    others: readonly ChargeEntry[],
+    durability: Durability,
+  ): void {
+    const entries = [...group.map(({ entry }) => entry), ...others];
+    const replies = group.flatMap(({ reply }) => (reply === null ? [] : [reply]));
+    store.record({ entries, replies, keptAt: timeToKeep() }, durability);
+  }
+
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are told so. */
-  function writeNext(transact: Store["transact"]): readonly Waiting[] {
+  function writeNext(durability: Durability): readonly Waiting[] {
     const group = queue.slice(0, entriesPerCommitMax);
     queue = queue.slice(entriesPerCommitMax);
     if (group.length === 0) return [];
     const entries = takeLater();
-    const error = caught(() => writeGroup(store, transact, group, entries, keepTime));
+    const error = caught(() => writeGroup(group, entries, durability));
     if (error !== undefined) for (const entry of entries) keepLater(entry);
     if (error === undefined || error instanceof StorageError) return settle(group, error);
     // One entry's own fault must not fail its neighbours: each goes by itself.
     return group.flatMap((waiting) =>
       settle(
         [waiting],
-        caught(() => writeGroup(store, transact, [waiting], [], keepTime)),
+        caught(() => writeGroup([waiting], [], durability)),
       ),
     );
   }
 
   return {
-    append: (entry, settled, alongside) =>
+    append: (entry, settled, reply) =>
       new Promise((resolve, reject) => {
-        queue.push({ entry, alongside, settled, resolve, reject });
+        queue.push({ entry, reply, settled, resolve, reject });
         schedule();
       }),
     appendLater: keepLater,
     flush: () => {
-      // Inside a transaction the entries would be reported as written before they are.
-      if (store.isInTransaction()) throw new Error("charges are not written inside another transaction");
-      while (queue.length > 0) for (const { resolve } of writeNext(store.transact)) resolve();
+      while (queue.length > 0) for (const { resolve } of writeNext("at_once")) resolve();
       writeLater();
       return later.size === 0;
     },
@@ -165,20 +172,6 @@ function settle(group: readonly Waiting[], error: unknown): readonly Waiting[] {
   if (error === undefined) return group;
   for (const { reject } of group) reject(error);
   return [];
-}
-
-function writeGroup(
-  store: Store,
-  transact: Store["transact"],
-  group: readonly Waiting[],
-  later: readonly ChargeEntry[],
-  keepTime: () => void,
-): void {
-  transact(() => {
-    keepTime();
-    writeEntries(store, [...group.map(({ entry }) => entry), ...later]);
-    for (const { alongside } of group) alongside?.();
-  });
 }
 
 /** What the work throws, or undefined. */

@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Store } from "../store/open.ts";
-import type { ReplyRow } from "../store/reply-store.ts";
+import type { EmbeddedStore, ReplyPort, ReplyRecord } from "../store/port.ts";
 import { createIdempotentCall, type IdempotentCall, keptBody, type ReplyHead } from "./idempotent-call.ts";
 import { createReplyFiles } from "./reply-files.ts";
 
@@ -51,18 +50,18 @@ const PRUNED_ROWS_MAX = 500;
  * memory knows: a crash frees them. Streamed bodies are files in `directory`; without one they are collected in
  * memory and kept in the row, for tests.
  */
-export function createIdempotency(parts: {
-  store: Store;
+export function createIdempotency(dependencies: {
+  store: Pick<EmbeddedStore, keyof ReplyPort>;
   directory: string | null;
   clock: Clock;
   keptBytesMax?: number;
 }): Idempotency {
-  const { store, directory, clock, keptBytesMax = KEPT_BYTES_MAX } = parts;
+  const { store, directory, clock, keptBytesMax = KEPT_BYTES_MAX } = dependencies;
   const files = directory === null ? null : createReplyFiles(directory, BODY_BYTES_MAX);
   /** Account and key → the fingerprint of the call that runs. */
   const running = new Map<string, string>();
   const filesInUse = new Set<string>();
-  let keptBytes = store.replies.bodyBytes();
+  let keptBytes = store.replyBytes();
   let filesNamed = 0;
 
   function start(
@@ -91,7 +90,7 @@ export function createIdempotency(parts: {
   }
 
   /** Undefined where the file of the body is gone, as after a restored backup. */
-  function replayOf(row: ReplyRow, secret: string | undefined): IdempotencyStart | undefined {
+  function replayOf(row: ReplyRecord, secret: string | undefined): IdempotencyStart | undefined {
     const path = row.bodyFile === null ? undefined : files?.pathOf(row.bodyFile);
     if (row.bodyFile !== null && (path === undefined || !existsSync(path))) return undefined;
     const body = path === undefined ? keptBody(row, secret) : Bun.file(path);
@@ -107,8 +106,8 @@ export function createIdempotency(parts: {
       const runs = running.get(id);
       if (runs === fingerprint) return { state: "in_progress" };
       if (runs !== undefined) return mismatch(runs, fingerprint);
-      const kept = store.replies.find(accountId, key);
-      if (kept !== undefined && kept.expiresAt > now) {
+      const kept = store.findReply(accountId, key);
+      if (kept !== null && kept.expiresAt > now) {
         if (kept.fingerprint !== fingerprint) return mismatch(kept.fingerprint, fingerprint);
         const replay = replayOf(kept, secret);
         if (replay !== undefined) return replay;
@@ -120,11 +119,11 @@ export function createIdempotency(parts: {
     },
 
     prune: async () => {
-      while (store.replies.removeExpired(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX) {
+      while (store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX) {
         await nextTurn();
       }
-      keptBytes = store.replies.bodyBytes();
-      await files?.prune(() => new Set([...store.replies.bodyFiles(), ...filesInUse]));
+      keptBytes = store.replyBytes();
+      await files?.prune(() => new Set([...store.replyFiles(), ...filesInUse]));
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { Store } from "../store/open.ts";
-import type { ReplyRow } from "../store/reply-store.ts";
+import type { EmbeddedStore, ReplyRecord } from "../store/port.ts";
 import { sealText, unsealText } from "./encryption.ts";
 import type { GrowingBody, ReplyFiles } from "./reply-files.ts";
 
@@ -7,8 +6,8 @@ export type ReplyHead = { readonly status: number; readonly headers: Readonly<Re
 
 /** A call that runs under an Idempotency-Key. */
 export type IdempotentCall = {
-  /** What writes the reply: to be called inside the transaction of the call's (last) charge. */
-  readonly keep: (reply: ReplyHead & { readonly body: string }) => () => void;
+  /** Returns the reply as it is to be written in the transaction of the call's (last) charge. */
+  readonly keep: (reply: ReplyHead & { readonly body: string }) => ReplyRecord;
   /** For a reply that is streamed. */
   readonly openBody: () => Promise<ReplyBody>;
   /** To be called when the call ends, however it ends: a key whose reply is not on disk is free again. */
@@ -17,35 +16,34 @@ export type IdempotentCall = {
 
 export type ReplyBody = {
   readonly append: (text: string | Uint8Array) => Promise<void>;
-  /** Flushes the body; the result writes the reply, as that of `IdempotentCall.keep`. */
-  readonly keep: (head: ReplyHead) => Promise<() => void>;
+  /** Flushes the body, and returns the reply as `IdempotentCall.keep` does. */
+  readonly keep: (head: ReplyHead) => Promise<ReplyRecord>;
   /** The whole body; there once `keep` has resolved. */
   readonly whole: () => string | Blob;
 };
 
-type Content = Pick<ReplyRow, "body" | "bodyFile" | "bodyBytes">;
+type Content = Pick<ReplyRecord, "body" | "bodyFile" | "bodyBytes">;
 
 /** Writes one reply, into the database or beside it, and finds out at the end whether it is there. */
-export function createIdempotentCall(parts: {
-  store: Store;
+export function createIdempotentCall(dependencies: {
+  store: Pick<EmbeddedStore, "findReply">;
   files: ReplyFiles | null;
   /** The row's key and lifetime; no two calls share all four. */
-  row: Pick<ReplyRow, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
+  row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
   secret: string | undefined;
   nameFile: () => string;
   fileDone: (name: string) => void;
   ended: (keptBytes: number) => void;
 }): IdempotentCall {
-  const { store, files, row, secret, nameFile, fileDone, ended } = parts;
+  const { store, files, row, secret, nameFile, fileDone, ended } = dependencies;
   let file: { readonly name: string; readonly body: GrowingBody } | undefined;
-  let isWritten = false;
+  let isToBeWritten = false;
   let isEnded = false;
 
-  const write = (head: ReplyHead, content: Content) => (): void => {
-    isWritten = true;
-    store.replies.remove(row.accountId, row.idempotencyKey);
-    store.replies.insert({ ...row, status: head.status, headers: JSON.stringify(head.headers), ...content });
-  };
+  function recordOf(head: ReplyHead, content: Content): ReplyRecord {
+    isToBeWritten = true;
+    return { ...row, status: head.status, headers: JSON.stringify(head.headers), ...content };
+  }
 
   async function openFile(replyFiles: ReplyFiles): Promise<ReplyBody> {
     const name = nameFile();
@@ -56,7 +54,7 @@ export function createIdempotentCall(parts: {
       append: body.append,
       keep: async (head) => {
         const bodyBytes = await body.finish();
-        return write(head, { body: null, bodyFile: name, bodyBytes });
+        return recordOf(head, { body: null, bodyFile: name, bodyBytes });
       },
       whole: () => Bun.file(replyFiles.pathOf(name)),
     };
@@ -71,13 +69,13 @@ export function createIdempotentCall(parts: {
   return {
     keep: (reply) => {
       const body = secret === undefined ? reply.body : sealText(reply.body, secret, sealPurpose(row));
-      return write(reply, { body, bodyFile: null, bodyBytes: Buffer.byteLength(body) });
+      return recordOf(reply, { body, bodyFile: null, bodyBytes: Buffer.byteLength(body) });
     },
-    openBody: () => (files === null ? Promise.resolve(bodyInMemory(write)) : openFile(files)),
+    openBody: () => (files === null ? Promise.resolve(bodyInMemory(recordOf)) : openFile(files)),
     end: () => {
       if (isEnded) return;
       isEnded = true;
-      const kept = isWritten ? store.replies.find(row.accountId, row.idempotencyKey) : undefined;
+      const kept = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
       const isKept = kept?.expiresAt === row.expiresAt;
       if (file !== undefined && isKept) fileDone(file.name);
       else if (file !== undefined) discard(file);
@@ -87,12 +85,12 @@ export function createIdempotentCall(parts: {
 }
 
 /** The body of a reply that is kept in its row; null where it was sealed with another secret. */
-export function keptBody(row: ReplyRow, secret: string | undefined): string | null {
+export function keptBody(row: ReplyRecord, secret: string | undefined): string | null {
   const text = row.body ?? "";
   return secret === undefined ? text : unsealText(text, secret, sealPurpose(row));
 }
 
-function bodyInMemory(write: (head: ReplyHead, content: Content) => () => void): ReplyBody {
+function bodyInMemory(recordOf: (head: ReplyHead, content: Content) => ReplyRecord): ReplyBody {
   const pieces: Uint8Array[] = [];
   return {
     append: async (text) => {
@@ -100,12 +98,12 @@ function bodyInMemory(write: (head: ReplyHead, content: Content) => () => void):
     },
     keep: async (head) => {
       const whole = Buffer.concat(pieces);
-      return write(head, { body: whole.toString("utf8"), bodyFile: null, bodyBytes: whole.byteLength });
+      return recordOf(head, { body: whole.toString("utf8"), bodyFile: null, bodyBytes: whole.byteLength });
     },
     whole: () => Buffer.concat(pieces).toString("utf8"),
   };
 }
 
-function sealPurpose(row: Pick<ReplyRow, "accountId" | "idempotencyKey" | "expiresAt">): string {
+function sealPurpose(row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "expiresAt">): string {
   return `${row.accountId} ${row.idempotencyKey} ${row.expiresAt}`;
 }

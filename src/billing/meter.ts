@@ -1,12 +1,12 @@
 import { ApiError } from "../contract/errors.ts";
-import type { Store } from "../store/open.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { BillingClock } from "./billing-clock.ts";
-import { checkEndpoint } from "./charge-entries.ts";
 import { createChargeLog } from "./charge-log.ts";
+import { checkEndpoint } from "./endpoint.ts";
 import { formatUsd } from "./money.ts";
 import { secondOf } from "./period.ts";
-import { enterMonth } from "./plan-periods.ts";
+import { monthsToEnter } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
 import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
 import { allowance, createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./usage-ledger.ts";
@@ -59,10 +59,10 @@ const KEEP_TIME_MS = 60_000;
  * Meters calls: reserve, work, record. Reservations live in memory, where they guard hard stops and spend
  * limits; a charge is on disk before its call is answered. A crash forgets the reservations and nothing else.
  * A charge belongs to the plan period in which its call began, also when the month or the plan turns before it
- * is written. The meter must be the only writer of its database.
+ * is written. Ledgers in memory hold because nobody else writes to an embedded store.
  */
 export function createMeter(dependencies: {
-  store: Store;
+  store: Pick<EmbeddedStore, "readMonth" | "enterMonth" | "record" | "sync" | "probe" | "isOpen">;
   plans: PlanCatalogue;
   clock: BillingClock;
   /** Called when an account enters a month, in which its plan may be another one. */
@@ -75,7 +75,7 @@ export function createMeter(dependencies: {
     store,
     openCalls: () => openCalls,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
-    keepTime: () => clock.keep(KEEP_TIME_MS),
+    timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
   });
 
   /** A clock that was set back must not move a call out of the plan period that pays for it. */
@@ -128,9 +128,7 @@ export function createMeter(dependencies: {
     ledger: (accountId) => ledgers.of(accountId, clock.now()),
     forget: ledgers.forget,
     enterMonths: (accountIds, now) => {
-      store.transact(() => {
-        for (const accountId of accountIds) enterMonth(store, plans, accountId, now);
-      });
+      store.enterMonth(accountIds, (account, running) => monthsToEnter(plans, account, running, now));
       for (const accountId of accountIds) {
         ledgers.forget(accountId);
         planChanged(accountId);

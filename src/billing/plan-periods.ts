@@ -1,5 +1,4 @@
-import type { Store } from "../store/open.ts";
-import type { NewPlanPeriod, PlanPeriodRow } from "../store/plan-period-store.ts";
+import type { AccountRecord, NewPlanPeriod, PlanPeriodRecord } from "../store/port.ts";
 import { type Period, periodOf } from "./period.ts";
 import type { PlanPeriod } from "./plan-shares.ts";
 import { isPlanName, type PlanCatalogue, type PlanName, planOf } from "./plans.ts";
@@ -11,7 +10,7 @@ export function storedPlanName(text: string): PlanName {
 }
 
 /** Returns a row as invoices are computed from it. */
-export function planPeriodOf(row: PlanPeriodRow): PlanPeriod {
+export function planPeriodOf(row: PlanPeriodRecord): PlanPeriod {
   const { monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd, startsAt, units, creditedUnits } = row;
   return {
     plan: storedPlanName(row.plan),
@@ -44,36 +43,22 @@ export function newPlanPeriod(
 }
 
 /**
- * Ends the plan periods of months that are over and begins those of the next, until the running one holds
- * `now`; a plan that was asked for begins with its month. Months in which nobody called are not left out.
- * Time that runs backwards changes nothing.
+ * Returns the plan periods that follow the running one until one holds `now`; a plan that was asked for begins with
+ * its month. Months in which nobody called are not left out. Time that runs backwards begins none.
  */
-export function enterMonth(
-  store: Store,
+export function monthsToEnter(
   plans: PlanCatalogue,
-  accountId: string,
+  account: AccountRecord,
+  running: PlanPeriodRecord,
   now: number,
-): PlanPeriodRow {
-  return store.transact(() => {
-    let running = runningPlanPeriod(store, accountId);
-    while (running.periodEnd <= now) {
-      const account = store.accounts.find(accountId);
-      if (account === undefined) throw new Error("a plan period has no account");
-      const plan = storedPlanName(account.pendingPlan ?? account.plan);
-      if (account.pendingPlan !== null) store.accounts.setPlan(accountId, plan, null);
-      store.planPeriods.end(running.planPeriodId, running.periodEnd);
-      const period = periodOf(running.periodEnd);
-      running = store.planPeriods.insert(
-        newPlanPeriod(plans, { accountId, plan, period, startsAt: period.start }),
-      );
-    }
-    return running;
-  });
-}
-
-/** Returns the plan period in which an account is. Every account has one from its signup until it is erased. */
-export function runningPlanPeriod(store: Store, accountId: string): PlanPeriodRow {
-  const running = store.planPeriods.running(accountId);
-  if (running === undefined) throw new Error("the account has no running plan period");
-  return running;
+): readonly NewPlanPeriod[] {
+  const { accountId } = account;
+  const begun: NewPlanPeriod[] = [];
+  for (let { periodEnd } = running; periodEnd <= now; ) {
+    const plan = storedPlanName(account.pendingPlan ?? account.plan);
+    const period = periodOf(periodEnd);
+    begun.push(newPlanPeriod(plans, { accountId, plan, period, startsAt: period.start }));
+    periodEnd = period.end;
+  }
+  return begun;
 }

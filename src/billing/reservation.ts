@@ -1,4 +1,5 @@
-import { type ChargeEntry, checkEndpoint } from "./charge-entries.ts";
+import type { ChargeEntry, ReplyRecord } from "../store/port.ts";
+import { checkEndpoint } from "./endpoint.ts";
 import type { Tally } from "./usage-ledger.ts";
 
 export type Charge = {
@@ -12,11 +13,11 @@ export type Reservation = {
   readonly accountId: string;
   readonly units: number;
   /**
-   * Charges some of the held units, and resolves once they are on disk together with what `alongside` wrote.
+   * Charges some of the held units, and resolves once they are on disk together with the reply to keep.
    * Where it rejects with a StorageError nothing was charged and the units are held as before. However often it
    * is called, the reservation counts as one call. More than is held is a bug, and thrown.
    */
-  readonly record: (charge: Charge, alongside?: () => void) => Promise<void>;
+  readonly record: (charge: Charge, reply?: ReplyRecord | null) => Promise<void>;
   /** Frees what was not recorded. To be called when the call ends, however it ends; again does nothing. */
   readonly release: () => void;
   /** What is on disk. */
@@ -31,7 +32,7 @@ export type ReservationBook = {
   readonly append: (
     entry: ChargeEntry,
     settled: (isOnDisk: boolean) => void,
-    alongside: (() => void) | undefined,
+    reply: ReplyRecord | null,
   ) => Promise<void>;
 };
 
@@ -69,7 +70,7 @@ export function openReservation(
   return {
     accountId,
     units,
-    record: (charge, alongside) => {
+    record: (charge, reply = null) => {
       if (isReleased) throw new Error("a released reservation cannot be recorded");
       if (!Number.isSafeInteger(charge.units) || charge.units < 0 || charge.units > left) {
         throw new Error(`${charge.units} units cannot be recorded, ${left} are held`);
@@ -80,7 +81,7 @@ export function openReservation(
       const promise = book.append(
         { accountId, planPeriodId, at, endpoint, units: charge.units, calls },
         (isOnDisk) => settle(charge.units, calls, isOnDisk),
-        alongside,
+        reply,
       );
       left -= charge.units;
       recordsRunning += 1;

@@ -1,6 +1,6 @@
-import type { Store } from "../store/open.ts";
+import type { AccountMonth, EmbeddedStore, PlanPeriodRecord } from "../store/port.ts";
 import type { Period } from "./period.ts";
-import { enterMonth, planPeriodOf, runningPlanPeriod } from "./plan-periods.ts";
+import { monthsToEnter, planPeriodOf } from "./plan-periods.ts";
 import {
   basePrices,
   includedShare,
@@ -52,7 +52,7 @@ export type Ledgers = {
  * kept apart for as long as these last, so that every reservation of a plan period counts on the same tally.
  */
 export function createLedgers(dependencies: {
-  store: Store;
+  store: Pick<EmbeddedStore, "readMonth" | "enterMonth">;
   plans: PlanCatalogue;
   ledgersMax: number;
   planChanged: (accountId: string) => void;
@@ -61,30 +61,26 @@ export function createLedgers(dependencies: {
   const ledgers = new Map<string, Ledger>();
   const openTallies = new Map<number, Tally>();
 
+  function read(accountId: string): AccountMonth {
+    const month = store.readMonth(accountId);
+    if (month === null) throw new Error("the account has no ledger");
+    return month;
+  }
+
   function load(accountId: string, now: number): Ledger {
-    let running = runningPlanPeriod(store, accountId);
-    if (running.periodEnd <= now) {
-      running = enterMonth(store, plans, accountId, now);
+    let month = read(accountId);
+    if (isOver(month, now)) {
+      store.enterMonth([accountId], (account, running) => monthsToEnter(plans, account, running, now));
       planChanged(accountId);
+      month = read(accountId);
     }
-    const rows = store.planPeriods.ofMonth(accountId, running.periodStart);
-    const tallies = rows.map((row): Tally => {
-      const planPeriod = planPeriodOf(row);
+    return ledgerOf(month, (row) => {
       const open = openTallies.get(row.planPeriodId);
-      if (open === undefined) {
-        return { ...planPeriod, planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 };
-      }
-      open.endsAt = planPeriod.endsAt;
-      open.creditedUnits = planPeriod.creditedUnits;
+      if (open === undefined) return newTally(row);
+      open.endsAt = row.endsAt ?? row.periodEnd;
+      open.creditedUnits = row.creditedUnits;
       return open;
     });
-    const current = tallies.at(-1);
-    const account = store.accounts.find(accountId);
-    if (current === undefined || account === undefined) throw new Error("the account has no ledger");
-    const period = { start: running.periodStart, end: running.periodEnd };
-    const includedUnits = includedShare(period, current);
-    const { spendLimitMicroUsd } = account;
-    return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
   }
 
   function remember(ledger: Ledger): void {
@@ -117,6 +113,29 @@ export function createLedgers(dependencies: {
     },
     isOpen: (planPeriodId) => openTallies.has(planPeriodId),
   };
+}
+
+/** Returns the ledger of a month as the store has it. */
+export function ledgerOf(
+  { account, planPeriods }: AccountMonth,
+  tallyOf: (row: PlanPeriodRecord) => Tally = newTally,
+): Ledger {
+  const tallies = planPeriods.map(tallyOf);
+  const [running, current] = [planPeriods.at(-1), tallies.at(-1)];
+  if (running === undefined || current === undefined) throw new Error("the account has no plan period");
+  const { accountId, spendLimitMicroUsd } = account;
+  const period = { start: running.periodStart, end: running.periodEnd };
+  const includedUnits = includedShare(period, current);
+  return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
+}
+
+function newTally(row: PlanPeriodRecord): Tally {
+  return { ...planPeriodOf(row), planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 };
+}
+
+function isOver({ planPeriods }: AccountMonth, now: number): boolean {
+  const running = planPeriods.at(-1);
+  return running !== undefined && running.periodEnd <= now;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
+import type { ReplyOf } from "../store/port.ts";
 import type { Guard } from "./auth.ts";
 import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
@@ -22,8 +23,8 @@ export type AccountRoutingDependencies = {
 /** What a change of an account's things does, and what of its outcome the caller is shown. */
 export type AccountChange<Fields, Outcome, View> = {
   readonly status: number;
-  /** Makes the change; calls `alongside` with the outcome in the transaction that makes it. */
-  readonly make: (account: Account, fields: Fields, alongside: (outcome: Outcome) => void) => Outcome;
+  /** Makes the change, and keeps what `replyOf` returns in the same transaction. */
+  readonly make: (account: Account, fields: Fields, replyOf: ReplyOf<Outcome>) => Outcome;
   readonly viewOf: (outcome: Outcome) => View;
   /** The reply shows a key: see Idempotent. */
   readonly secret: boolean;
@@ -82,9 +83,11 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
           account,
           { bytes },
           async (entry) => {
-            const outcome = make(account, body(parseJson(bytes)), (made) => {
-              entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) })();
-            });
+            const outcome = make(
+              account,
+              body(parseJson(bytes)),
+              (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
+            );
             meter.countCall(account, operation.path);
             return json(viewOf(outcome), status);
           },

@@ -1,5 +1,3 @@
-import { SQLiteError } from "bun:sqlite";
-
 /** The database could not be read or written now: disk full, I/O error, file gone. A later try may succeed. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
@@ -8,42 +6,4 @@ export class StorageError extends Error {
 /** The data directory or its database cannot be used. The message tells the operator what to do. */
 export class StoreOpenError extends Error {
   override readonly name = "StoreOpenError";
-}
-
-/** Primary result codes that speak of the disk or the file, not of the statement. */
-const STORAGE_CODES: ReadonlySet<number> = new Set([
-  3, // PERM
-  5, // BUSY
-  6, // LOCKED
-  7, // NOMEM
-  8, // READONLY
-  10, // IOERR
-  11, // CORRUPT
-  13, // FULL
-  14, // CANTOPEN
-  26, // NOTADB
-]);
-
-/** An error of the disk becomes a StorageError; any other stays what it is. */
-export function asStorageError(error: unknown): unknown {
-  if (!(error instanceof SQLiteError) || !STORAGE_CODES.has(error.errno & 0xff)) return error;
-  return new StorageError(`${error.code ?? "SQLITE"}: ${error.message}`, { cause: error });
-}
-
-type Functions = Readonly<Record<string, (...values: never[]) => unknown>>;
-
-/** The same functions, each of which throws what `seen` makes of an error. */
-export function withStorageErrors<T extends Functions>(functions: T, seen: (error: unknown) => unknown): T {
-  const wrapped = Object.entries(functions).map(([name, declared]) => {
-    const call = declared as (...values: unknown[]) => unknown;
-    const mapped = (...values: unknown[]): unknown => {
-      try {
-        return call(...values);
-      } catch (error) {
-        throw seen(error);
-      }
-    };
-    return [name, mapped] as const;
-  });
-  return Object.fromEntries(wrapped) as unknown as T;
 }

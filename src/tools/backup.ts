@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
-import { backupDatabase } from "../store/backup.ts";
+import { backupDatabase } from "../store/sqlite/backup.ts";
 import { StoreOpenError } from "../store/storage-error.ts";
 
 /** Copies the database of DATA_DIR to the file named as the only argument. Other settings do not matter here. */

@@ -158,7 +158,7 @@ describe("plan change", () => {
     expect([limit(50_000_000), limit(), limit(null)]).toEqual(["50.00", "50.00", null]);
   });
 
-  test("and what stands alongside are written together or not at all", async () => {
+  test("and the reply to keep are written together or not at all", async () => {
     const parts = openParts({ clock: handClock() });
     const { accountId, apiKey } = signUp(parts);
     const broken = () =>

@@ -7,14 +7,11 @@ import { handClock, openParts, signUp } from "../billing/parts.ts";
 function countingParts() {
   const parts = openParts({ clock: handClock() });
   const asked = { keys: 0 };
-  const accounts = {
-    ...parts.store.accounts,
-    findKey: (hash: string) => {
-      asked.keys += 1;
-      return parts.store.accounts.findKey(hash);
-    },
+  const findKey = (hash: string) => {
+    asked.keys += 1;
+    return parts.store.findKey(hash);
   };
-  const keyRing = createKeyRing({ ...parts, store: { ...parts.store, accounts } });
+  const keyRing = createKeyRing({ ...parts, store: { findKey } });
   return { parts, asked, keyRing };
 }
 
@@ -42,7 +39,12 @@ test("a plan that was changed in the database alone is seen by every key within 
   const { apiKey: next } = parts.accounts.rotateKey(accountId, { overlapSeconds: 3_600 });
   const plans = () => [apiKey, next].map((key) => parts.keyRing.find(key)?.plan.plan);
   expect(plans()).toEqual(["free", "free"]);
-  parts.store.accounts.setPlan(accountId, "scale", null);
+  const decision = { plan: "scale", pendingPlan: null, begun: null };
+  parts.store.changePlan(
+    accountId,
+    () => decision,
+    () => null,
+  );
   parts.clock.advance(5_001);
   expect(plans()).toEqual(["scale", "scale"]);
 });
@@ -51,7 +53,7 @@ test("no plaintext key is on disk", () => {
   const parts = openParts({ clock: handClock() });
   const { accountId, apiKey } = signUp(parts);
   const { apiKey: next } = parts.accounts.rotateKey(accountId, { overlapSeconds: 60 });
-  for (const key of [apiKey, next]) expect(parts.store.accounts.findKey(key)).toBeUndefined();
+  for (const key of [apiKey, next]) expect(parts.store.findKey(key)).toBeNull();
 });
 
 test("a plan change and a rotation are seen by the next call", () => {

@@ -78,26 +78,27 @@ describe("turn of the month", () => {
   test("leaves everything as it was when the disk fails, and is done by the next run", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
     const parts = openParts({ clock });
-    const { accountId } = signUp(parts, "starter");
+    const ids = [signUp(parts, "starter").accountId, signUp(parts, "starter").accountId];
     clock.advance(DAY_MS);
     let isFull = true;
-    const invoices = {
-      ...parts.store.invoices,
-      insert: (row: Parameters<typeof parts.store.invoices.insert>[0]) => {
-        parts.store.invoices.insert(row);
-        if (isFull) throw new StorageError("SQLITE_FULL");
-      },
+    const issueInvoices: typeof parts.store.issueInvoices = (months, invoiceOf) => {
+      let made = 0;
+      return parts.store.issueInvoices(months, (month, planPeriods) => {
+        made += 1;
+        if (isFull && made === 2) throw new StorageError("SQLITE_FULL");
+        return invoiceOf(month, planPeriods);
+      });
     };
     const billing = createBilling({
-      store: { ...parts.store, invoices },
+      store: { ...parts.store, issueInvoices },
       meter: parts.meter,
       clock: parts.billingClock,
     });
     await expect(billing.issueDue()).rejects.toThrow(StorageError);
-    expect(invoicesOf(parts, accountId)).toEqual([]);
+    expect(ids.flatMap((id) => invoicesOf(parts, id))).toEqual([]);
     isFull = false;
-    expect(await billing.issueDue()).toEqual({ issued: 1, waiting: 0 });
-    expect(invoicesOf(parts, accountId)).toHaveLength(1);
+    expect(await billing.issueDue()).toEqual({ issued: 2, waiting: 0 });
+    for (const id of ids) expect(invoicesOf(parts, id)).toHaveLength(1);
   });
 
   test("stops between two slices, and the next start does the rest", async () => {

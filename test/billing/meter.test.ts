@@ -8,6 +8,11 @@ import { charge, handClock, openParts, signUp } from "./parts.ts";
 
 const ENDPOINT = "/v1/email/verify";
 
+function replyRecord(accountId: string, idempotencyKey: string) {
+  const body = { bodyBytes: 1, headers: "{}", bodyFile: null, body: "x" };
+  return { ...body, accountId, idempotencyKey, fingerprint: "f", status: 200, expiresAt: 1 };
+}
+
 function refusalOf(work: () => unknown): ApiError {
   try {
     work();
@@ -112,21 +117,20 @@ describe("record", () => {
     expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 0, calls: 0 });
   });
 
-  test("what stands alongside is written with the charge or not at all", async () => {
+  test("a reply to keep is written with its charge or not at all, whatever its neighbour's does", async () => {
     const parts = openParts({ clock: handClock() });
     const { accountId } = signUp(parts);
     const reservation = parts.meter.reserve({ accountId }, 3);
     const other = parts.meter.reserve({ accountId }, 7);
-    const failing = reservation.record({ endpoint: ENDPOINT, units: 3 }, () => {
-      parts.store.accounts.setSpendLimit(accountId, 1);
-      throw new Error("alongside broke");
-    });
-    const neighbour = other.record({ endpoint: ENDPOINT, units: 7 }, () => {
-      parts.store.accounts.setSpendLimit(accountId, 2);
-    });
-    await expect(failing).rejects.toThrow("alongside broke");
+    // No column takes half a status.
+    const broken = { ...replyRecord(accountId, "broken"), status: 0.5 };
+    const failing = reservation.record({ endpoint: ENDPOINT, units: 3 }, broken);
+    const kept = replyRecord(accountId, "kept");
+    const neighbour = other.record({ endpoint: ENDPOINT, units: 7 }, kept);
+    await expect(failing).rejects.toThrow("cannot store REAL");
     await neighbour;
-    expect(parts.store.accounts.find(accountId)?.spendLimitMicroUsd).toBe(2);
+    expect(parts.store.findReply(accountId, "kept")).toEqual(kept);
+    expect(parts.store.findReply(accountId, "broken")).toBeNull();
     expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 7, calls: 1 });
     expect(reservation.chargedUnits()).toBe(0);
     reservation.release();
@@ -136,17 +140,11 @@ describe("record", () => {
   test("charges that come together share a transaction", async () => {
     const parts = openParts({ clock: handClock() });
     let transactions = 0;
-    const store = {
-      ...parts.store,
-      transact: <T>(work: () => T) => {
-        if (!parts.store.isInTransaction()) transactions += 1;
-        return parts.store.transact(work as () => never);
-      },
-      transactUnsynced: <T>(work: () => T) => {
-        transactions += 1;
-        return parts.store.transactUnsynced(work as () => never);
-      },
-    } as typeof parts.store;
+    const record: typeof parts.store.record = (...values) => {
+      transactions += 1;
+      parts.store.record(...values);
+    };
+    const store = { ...parts.store, record };
     const meter = createMeter({
       store,
       plans: parts.plans,
@@ -228,13 +226,11 @@ describe("record", () => {
     const parts = openParts({ clock: handClock() });
     const { accountId } = signUp(parts);
     let isFull = true;
-    const store = {
-      ...parts.store,
-      transact: <T>(work: () => T) => {
-        if (isFull) throw new StorageError("SQLITE_FULL: database or disk is full");
-        return parts.store.transact(work as () => never);
-      },
-    } as typeof parts.store;
+    const record: typeof parts.store.record = (...values) => {
+      if (isFull) throw new StorageError("SQLITE_FULL: database or disk is full");
+      parts.store.record(...values);
+    };
+    const store = { ...parts.store, record };
     const meter = createMeter({
       store,
       plans: parts.plans,
@@ -390,7 +386,7 @@ test("calls of no units reach the disk with the next charge, and all at the end"
   parts.meter.countCall({ accountId }, "/v1/account");
   parts.meter.countCall({ accountId }, "/v1/account");
   await charge(parts, accountId, 1);
-  expect(parts.store.usage.byEndpoint(accountId, "2026-11-01", "2026-11-30")).toEqual([
+  expect(parts.store.usageByEndpoint(accountId, "2026-11-01", "2026-11-30")).toEqual([
     { endpoint: "/v1/account", calls: 2, units: 0 },
     { endpoint: ENDPOINT, calls: 1, units: 1 },
   ]);

@@ -10,7 +10,7 @@ import { createIdempotency } from "../../src/billing/idempotency.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS, type PlanCatalogue, type PlanName } from "../../src/billing/plans.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/sqlite/open.ts";
 
 /** A clock that stands still until it is told to move. */
 export type HandClock = Clock & {

@@ -25,6 +25,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "dns",
     "domains",
     "batch",
+    "store",
     "billing",
     "accounts",
     "directory",
@@ -47,8 +48,8 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "@sinclair/typebox": ["src/http", "src/contract"],
   "prom-client": ["src/http/routes/metrics.ts", "src/http/call-tally.ts"],
   "swagger-ui-dist": ["src/http/routes/docs.ts"],
-  "drizzle-orm": ["src/store"],
-  "bun:sqlite": ["src/store"],
+  "drizzle-orm": ["src/store/sqlite"],
+  "bun:sqlite": ["src/store/sqlite"],
   piscina: ["src/batch/pool.ts", "src/batch/transfer.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
   "dns-packet": ["src/tools/made-up-dns"],
@@ -91,6 +92,15 @@ describe("the rooms of the house", () => {
       const allowed = ARROWS[from];
       if (allowed === undefined) return [`${file}: the room ${from} has no line in ARROWS`];
       return from === to || allowed.includes("*") || allowed.includes(to) ? [] : [`${file} → ${path}`];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("what stands behind the store's port is known to the openers alone", () => {
+    const openers = new Set(["store", "app", "tools"]);
+    const broken = imports.filter(({ file, target }) => {
+      const path = relative(ROOT, normalize(join(ROOT, dirname(file), target)));
+      return target.startsWith(".") && path.startsWith("src/store/sqlite/") && !openers.has(roomOf(file));
     });
     expect(broken).toEqual([]);
   });

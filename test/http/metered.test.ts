@@ -16,7 +16,7 @@ import { createIdempotent } from "../../src/http/idempotent.ts";
 import { createMetered } from "../../src/http/metered.ts";
 import { createRouting } from "../../src/http/routing.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/sqlite/open.ts";
 
 const clock = systemClock;
 const plans = DEFAULT_PLANS;

@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/api";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
-import { MIGRATIONS, migrate } from "../../src/store/migrations.ts";
-import * as schema from "../../src/store/schema.ts";
+import { MIGRATIONS, migrate } from "../../src/store/sqlite/migrations.ts";
+import * as schema from "../../src/store/sqlite/schema.ts";
 import { handClock } from "../billing/parts.ts";
 
-const FOLDER = join(import.meta.dir, "../../src/store/migrations");
+const FOLDER = join(import.meta.dir, "../../src/store/sqlite/migrations");
 const clock = handClock();
 
 function migrated(): Database {

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { backupDatabase } from "../../src/store/backup.ts";
-import { openStore } from "../../src/store/open.ts";
+import { backupDatabase } from "../../src/store/sqlite/backup.ts";
+import { openStore } from "../../src/store/sqlite/open.ts";
 import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
 import { charge, handClock, openParts, signUp, withDirectory } from "../billing/parts.ts";
 
@@ -33,7 +33,6 @@ function refusalOf(work: () => unknown): string {
 function fill(dataDir: string): void {
   const parts = openParts({ clock, dataDir });
   for (let count = 0; count < 200; count += 1) signUp(parts);
-  parts.store.checkpoint();
   parts.store.close();
 }
 
@@ -74,7 +73,7 @@ describe("data directory", () => {
   test("is refused to a second process, and free at once when the first is killed", () =>
     withDirectory(async (dataDir) => {
       const script = `
-        import { openStore } from ${JSON.stringify(join(import.meta.dir, "../../src/store/open.ts"))};
+        import { openStore } from ${JSON.stringify(join(import.meta.dir, "../../src/store/sqlite/open.ts"))};
         import { systemClock } from ${JSON.stringify(join(import.meta.dir, "../../src/platform/clock.ts"))};
         const store = openStore({ dataDir: ${JSON.stringify(dataDir)}, clock: systemClock });
         store.probe();

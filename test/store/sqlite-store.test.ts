@@ -1,4 +1,4 @@
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/sqlite/open.ts";
 import { describeStore } from "./store-conformance.ts";
 
 describeStore("SQLite", (clock) => openStore({ path: ":memory:", clock }));

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
-import type { Store } from "../../src/store/open.ts";
+import type {
+  AccountRecord,
+  ChargeEntry,
+  Month,
+  NewPlanPeriod,
+  ReplyRecord,
+  Store,
+} from "../../src/store/port.ts";
 
 const MONTH = {
   periodStart: Date.parse("2026-11-01T00:00:00Z"),
@@ -11,213 +18,12 @@ const NEXT = {
   periodEnd: Date.parse("2027-01-01T00:00:00Z"),
 };
 const FREE = { plan: "free", monthlyPriceMicroUsd: 0, includedUnits: 1_000, overagePriceMicroUsd: null };
+const GROWTH = { ...FREE, plan: "growth", includedUnits: 250_000 };
+const NOON = Date.parse("2026-11-20T12:00:00Z");
 
-const clock: Clock = { now: () => Date.parse("2026-11-20T12:00:00Z"), monotonic: () => 1_000 };
+const clock: Clock = { now: () => NOON, monotonic: () => 1_000 };
 
-/** What every store must do, whatever it keeps its rows in. */
-export function describeStore(name: string, open: (clock: Clock) => Store): void {
-  const opened = (): Store => {
-    const store = open(clock);
-    insertAccount(store, "acc_a");
-    return store;
-  };
-
-  describe(`${name}: accounts and keys`, () => {
-    test("a normalized mailbox has one account; a second is refused without a trace", () => {
-      const store = opened();
-      expect(store.accounts.insert({ ...accountRow("acc_b"), normalized: "acc_a@example.com" })).toBe(false);
-      expect(store.accounts.find("acc_b")).toBeUndefined();
-      expect(store.accounts.insert(accountRow("acc_b"))).toBe(true);
-    });
-
-    test("plan, waiting plan and spend limit are kept as set", () => {
-      const store = opened();
-      store.accounts.setPlan("acc_a", "growth", "free");
-      store.accounts.setSpendLimit("acc_a", 749_000_000);
-      expect(store.accounts.find("acc_a")).toEqual({
-        ...accountRow("acc_a"),
-        plan: "growth",
-        pendingPlan: "free",
-        spendLimitMicroUsd: 749_000_000,
-      });
-      store.accounts.setSpendLimit("acc_a", null);
-      expect(store.accounts.find("acc_a")?.spendLimitMicroUsd).toBeNull();
-    });
-
-    test("ending the other keys never makes one live longer, nor touches another account", () => {
-      const store = opened();
-      insertAccount(store, "acc_b");
-      const key = { accountId: "acc_a", createdAt: 1, expiresAt: null };
-      store.accounts.insertKey({ ...key, keyHash: "new" });
-      store.accounts.insertKey({ ...key, keyHash: "old" });
-      store.accounts.insertKey({ ...key, keyHash: "older", expiresAt: 50 });
-      store.accounts.insertKey({ ...key, keyHash: "other", accountId: "acc_b" });
-      store.accounts.expireOtherKeys("acc_a", "new", 100);
-      const ends = ["new", "old", "older", "other"].map((hash) => store.accounts.findKey(hash)?.expiresAt);
-      expect(ends).toEqual([null, 100, 50, null]);
-    });
-
-    test("a key of no account is refused", () => {
-      const row = { keyHash: "x", accountId: "acc_none", createdAt: 1, expiresAt: null };
-      expect(() => opened().accounts.insertKey(row)).toThrow();
-    });
-  });
-
-  describe(`${name}: plan periods and usage`, () => {
-    test("an account has one running plan period at most", () => {
-      const store = opened();
-      const first = store.planPeriods.insert({
-        ...FREE,
-        ...MONTH,
-        accountId: "acc_a",
-        startsAt: MONTH.periodStart,
-      });
-      expect(first).toMatchObject({ units: 0, calls: 0, endsAt: null, invoiceId: null });
-      const again = { ...FREE, ...NEXT, accountId: "acc_a", startsAt: NEXT.periodStart };
-      expect(() => store.planPeriods.insert(again)).toThrow();
-      store.planPeriods.end(first.planPeriodId, MONTH.periodEnd);
-      const second = store.planPeriods.insert(again);
-      expect(store.planPeriods.running("acc_a")).toEqual(second);
-      expect(store.planPeriods.ofMonth("acc_a", MONTH.periodStart).map((row) => row.planPeriodId)).toEqual([
-        first.planPeriodId,
-      ]);
-    });
-
-    test("finds what is due: running in a month that is over, and ended without an invoice", () => {
-      const store = opened();
-      const row = store.planPeriods.insert({
-        ...FREE,
-        ...MONTH,
-        accountId: "acc_a",
-        startsAt: MONTH.periodStart,
-      });
-      expect(store.planPeriods.runningDue(MONTH.periodEnd - 1, 10)).toEqual([]);
-      expect(store.planPeriods.runningDue(MONTH.periodEnd, 10)).toEqual(["acc_a"]);
-      expect(store.planPeriods.uninvoicedDue(MONTH.periodEnd, 0, 10)).toEqual([]);
-      store.planPeriods.end(row.planPeriodId, MONTH.periodEnd);
-      expect(store.planPeriods.runningDue(MONTH.periodEnd, 10)).toEqual([]);
-      expect(store.planPeriods.uninvoicedDue(MONTH.periodEnd - 1, 0, 10)).toEqual([]);
-      expect(store.planPeriods.uninvoicedDue(MONTH.periodEnd, 0, 10)).toHaveLength(1);
-      expect(store.planPeriods.uninvoicedDue(MONTH.periodEnd, row.planPeriodId, 10)).toEqual([]);
-    });
-
-    test("once invoiced, a plan period takes no more units", () => {
-      const store = opened();
-      const row = store.planPeriods.insert({
-        ...FREE,
-        ...MONTH,
-        accountId: "acc_a",
-        startsAt: MONTH.periodStart,
-      });
-      store.planPeriods.add(row.planPeriodId, 3, 1);
-      store.planPeriods.end(row.planPeriodId, MONTH.periodEnd);
-      store.planPeriods.markInvoiced("acc_a", MONTH.periodStart, "inv_1");
-      expect(() => store.planPeriods.add(row.planPeriodId, 1, 1)).toThrow("never changes");
-      expect(store.planPeriods.ofMonth("acc_a", MONTH.periodStart)[0]).toMatchObject({ units: 3, calls: 1 });
-    });
-
-    test("usage adds up by day and by endpoint, within the days asked for", () => {
-      const store = opened();
-      const add = (day: string, endpoint: string, calls: number, units: number): void =>
-        store.usage.addDay({ accountId: "acc_a", day, endpoint, calls, units });
-      add("2026-11-19", "/a", 1, 10);
-      add("2026-11-20", "/a", 1, 20);
-      add("2026-11-20", "/a", 2, 5);
-      add("2026-11-20", "/b", 1, 7);
-      store.usage.addDay({ accountId: "acc_b", day: "2026-11-20", endpoint: "/a", calls: 9, units: 9 });
-      expect(store.usage.byDay("acc_a", "2026-11-01", "2026-11-30")).toEqual([
-        { day: "2026-11-19", calls: 1, units: 10 },
-        { day: "2026-11-20", calls: 4, units: 32 },
-      ]);
-      expect(store.usage.byEndpoint("acc_a", "2026-11-20", "2026-11-20")).toEqual([
-        { endpoint: "/a", calls: 3, units: 25 },
-        { endpoint: "/b", calls: 1, units: 7 },
-      ]);
-    });
-  });
-
-  describe(`${name}: invoices`, () => {
-    const row = { accountId: "acc_a", units: 1, totalMicroUsd: 2, body: "{}", issuedAt: 3 };
-
-    test("a month is invoiced once", () => {
-      const store = opened();
-      store.invoices.insert({ ...row, ...MONTH, invoiceId: "inv_1" });
-      expect(() => store.invoices.insert({ ...row, ...MONTH, invoiceId: "inv_2" })).toThrow();
-    });
-
-    test("pages are newest first and show nobody else's", () => {
-      const store = opened();
-      insertAccount(store, "acc_b");
-      store.invoices.insert({ ...row, ...MONTH, invoiceId: "inv_1" });
-      store.invoices.insert({ ...row, ...NEXT, invoiceId: "inv_2" });
-      store.invoices.insert({ ...row, ...NEXT, invoiceId: "inv_3", accountId: "acc_b" });
-      const ids = (before: number): string[] =>
-        store.invoices.page("acc_a", before, 10).map(({ invoiceId }) => invoiceId);
-      expect(ids(Number.MAX_SAFE_INTEGER)).toEqual(["inv_2", "inv_1"]);
-      expect(ids(NEXT.periodStart)).toEqual(["inv_1"]);
-      expect(store.invoices.find("acc_a", "inv_3")).toBeUndefined();
-    });
-  });
-
-  describe(`${name}: kept replies`, () => {
-    const reply = {
-      accountId: "acc_a",
-      fingerprint: "f",
-      status: 200,
-      headers: "{}",
-      bodyFile: null,
-      body: "x",
-    };
-
-    test("expired ones go a slice at a time; the rest stays", () => {
-      const store = opened();
-      for (const [index, expiresAt] of [10, 20, 30, 40].entries()) {
-        store.replies.insert({ ...reply, idempotencyKey: `k${index}`, expiresAt, bodyBytes: 5 });
-      }
-      expect(store.replies.bodyBytes()).toBe(20);
-      expect(store.replies.removeExpired(30, 2)).toBe(2);
-      expect(store.replies.removeExpired(30, 2)).toBe(1);
-      expect(store.replies.removeExpired(30, 2)).toBe(0);
-      expect(store.replies.bodyBytes()).toBe(5);
-      expect(store.replies.find("acc_a", "k3")?.expiresAt).toBe(40);
-    });
-
-    test("a key is kept once for each account", () => {
-      const store = opened();
-      const row = { ...reply, idempotencyKey: "k", expiresAt: 1, bodyBytes: 1 };
-      store.replies.insert(row);
-      store.replies.insert({ ...row, accountId: "acc_b" });
-      expect(() => store.replies.insert(row)).toThrow();
-      store.replies.remove("acc_a", "k");
-      expect(store.replies.find("acc_a", "k")).toBeUndefined();
-      expect(store.replies.find("acc_b", "k")).toBeDefined();
-    });
-  });
-
-  describe(`${name}: transactions`, () => {
-    test("undo everything when the work throws, inner ones included", () => {
-      const store = opened();
-      expect(() =>
-        store.transact(() => {
-          store.transact(() => store.accounts.setPlan("acc_a", "scale", null));
-          store.accounts.setSpendLimit("acc_a", 1);
-          throw new Error("no");
-        }),
-      ).toThrow("no");
-      expect(store.accounts.find("acc_a")).toEqual(accountRow("acc_a"));
-      expect(store.isInTransaction()).toBe(false);
-    });
-
-    test("refuse work that returns a promise, and undo it", () => {
-      const store = opened();
-      const work = (async () => store.accounts.setPlan("acc_a", "scale", null)) as unknown as () => number;
-      expect(() => store.transact(work)).toThrow("synchronous");
-      expect(store.accounts.find("acc_a")?.plan).toBe("free");
-    });
-  });
-}
-
-function accountRow(accountId: string) {
+function accountRecord(accountId: string): AccountRecord {
   return {
     accountId,
     email: `${accountId}@example.com`,
@@ -235,6 +41,376 @@ function accountRow(accountId: string) {
   };
 }
 
-function insertAccount(store: Store, accountId: string): void {
-  store.accounts.insert(accountRow(accountId));
+const keyRecord = (accountId: string, keyHash: string) => ({
+  keyHash,
+  accountId,
+  createdAt: 1,
+  expiresAt: null,
+});
+
+const planPeriod = (accountId: string, month: typeof MONTH = MONTH): NewPlanPeriod => ({
+  ...FREE,
+  ...month,
+  accountId,
+  startsAt: month.periodStart,
+});
+
+const signUp = (store: Store, accountId: string) =>
+  store.signUp(accountRecord(accountId), keyRecord(accountId, `first ${accountId}`), planPeriod(accountId));
+
+/** The plan period in which an account is. */
+async function runningOf(store: Store, accountId: string) {
+  const running = (await store.readMonth(accountId))?.planPeriods.at(-1);
+  if (running === undefined) throw new Error("the account has no plan period");
+  return running;
+}
+
+const entryOf = (planPeriodId: number, units: number, endpoint = "/a", at = NOON): ChargeEntry => ({
+  accountId: "acc_a",
+  planPeriodId,
+  at,
+  endpoint,
+  units,
+  calls: 1,
+});
+
+function replyRecord(idempotencyKey: string, more: Partial<ReplyRecord> = {}): ReplyRecord {
+  const head = { accountId: "acc_a", idempotencyKey, fingerprint: "f", status: 200, expiresAt: 10 };
+  return { ...head, headers: "{}", bodyBytes: 5, bodyFile: null, body: "x", ...more };
+}
+
+const noReply = () => null;
+
+function invoiceOf(month: Month) {
+  const { accountId, periodStart, periodEnd } = month;
+  const sums = { units: 3, totalMicroUsd: 2, body: "{}", issuedAt: 3 };
+  return { ...sums, accountId, periodStart, periodEnd, invoiceId: `inv_${accountId}_${periodStart}` };
+}
+
+/** Takes acc_a into the next month. */
+const enterNext = (store: Store) => store.enterMonth(["acc_a"], () => [planPeriod("acc_a", NEXT)]);
+
+/** What every store must do, whatever it keeps its rows in. */
+export function describeStore(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
+  async function opened(): Promise<Store> {
+    const store = await open(clock);
+    await signUp(store, "acc_a");
+    return store;
+  }
+
+  describe(`${name}: signup`, () => {
+    test("a normalized mailbox has one account; a second is refused without a trace", async () => {
+      const store = await opened();
+      const second = { ...accountRecord("acc_b"), normalized: "acc_a@example.com" };
+      expect(await store.signUp(second, keyRecord("acc_b", "b"), planPeriod("acc_b"))).toBe(false);
+      expect(await store.findAccount("acc_b")).toBeNull();
+      expect(await store.findKey("b")).toBeNull();
+      expect(await signUp(store, "acc_b")).toBe(true);
+      expect(await store.findAccount("acc_b")).toEqual(accountRecord("acc_b"));
+    });
+
+    test("is whole or not at all", async () => {
+      const store = await opened();
+      // The key of another account is taken, so the last of three rows cannot be written.
+      const signup = async () =>
+        store.signUp(accountRecord("acc_b"), keyRecord("acc_b", "first acc_a"), planPeriod("acc_b"));
+      await expect(signup()).rejects.toThrow();
+      expect(await store.findAccount("acc_b")).toBeNull();
+    });
+
+    test("begins a plan period, which runs", async () => {
+      const store = await opened();
+      const month = await store.readMonth("acc_a");
+      expect(month?.account).toEqual(accountRecord("acc_a"));
+      expect(month?.planPeriods).toMatchObject([{ ...planPeriod("acc_a"), units: 0, endsAt: null }]);
+      expect(await store.readMonth("acc_none")).toBeNull();
+    });
+  });
+
+  describe(`${name}: keys`, () => {
+    test("a key is found with the plan of its account", async () => {
+      const store = await opened();
+      const found = await store.findKey("first acc_a");
+      expect(found).toMatchObject({ ...keyRecord("acc_a", "first acc_a"), plan: "free" });
+    });
+
+    test("a rotation never makes an old key live longer, nor touches another account", async () => {
+      const store = await opened();
+      await signUp(store, "acc_b");
+      await store.rotateKey(keyRecord("acc_a", "second"), 50, null);
+      await store.rotateKey(keyRecord("acc_a", "third"), 100, replyRecord("r"));
+      const hashes = ["first acc_a", "second", "third", "first acc_b"];
+      const ends = await Promise.all(hashes.map(async (hash) => (await store.findKey(hash))?.expiresAt));
+      expect(ends).toEqual([50, 100, null, null]);
+      expect(await store.findReply("acc_a", "r")).toEqual(replyRecord("r"));
+    });
+
+    test("a key of no account is refused, and the reply with it", async () => {
+      const store = await opened();
+      const rotate = async () => store.rotateKey(keyRecord("acc_none", "x"), 5, replyRecord("r"));
+      await expect(rotate()).rejects.toThrow();
+      expect(await store.findReply("acc_a", "r")).toBeNull();
+    });
+  });
+
+  describe(`${name}: plan changes`, () => {
+    test("plan, waiting plan and spend limit are kept as decided", async () => {
+      const store = await opened();
+      const decision = { plan: "growth", pendingPlan: "free", spendLimitMicroUsd: 7, begun: null };
+      await store.changePlan("acc_a", () => decision, noReply);
+      const { begun: _, ...expected } = decision;
+      expect(await store.findAccount("acc_a")).toEqual({ ...accountRecord("acc_a"), ...expected });
+      await store.changePlan("acc_a", () => ({ plan: "growth", pendingPlan: null, begun: null }), noReply);
+      expect((await store.findAccount("acc_a"))?.spendLimitMicroUsd).toBe(7);
+      const cleared = { plan: "growth", pendingPlan: null, spendLimitMicroUsd: null, begun: null };
+      await store.changePlan("acc_a", () => cleared, noReply);
+      expect((await store.findAccount("acc_a"))?.spendLimitMicroUsd).toBeNull();
+    });
+
+    test("a plan period that begins ends the running one there; the reply is made of what is written", async () => {
+      const store = await opened();
+      const begun = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
+      const after = await store.changePlan(
+        "acc_a",
+        ({ account }) => ({ plan: account.plan === "free" ? "growth" : "scale", pendingPlan: null, begun }),
+        ({ month }) => replyRecord("r", { body: month.planPeriods.map(({ plan }) => plan).join() }),
+      );
+      expect(after.month.planPeriods.map(({ plan, endsAt }) => [plan, endsAt])).toEqual([
+        ["free", NOON],
+        ["growth", null],
+      ]);
+      expect((await store.findReply("acc_a", "r"))?.body).toBe("free,growth");
+    });
+
+    test("are undone whole where the reply cannot be made", async () => {
+      const store = await opened();
+      const begun = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
+      const change = async () =>
+        store.changePlan(
+          "acc_a",
+          () => ({ plan: "growth", pendingPlan: null, begun }),
+          () => {
+            throw new Error("no reply");
+          },
+        );
+      await expect(change()).rejects.toThrow("no reply");
+      expect(await store.findAccount("acc_a")).toEqual(accountRecord("acc_a"));
+      expect((await runningOf(store, "acc_a")).plan).toBe("free");
+    });
+  });
+
+  describe(`${name}: months`, () => {
+    test("accounts of a month that is over are found, and enter the next with the plan that waited", async () => {
+      const store = await opened();
+      await store.changePlan("acc_a", () => ({ plan: "free", pendingPlan: "growth", begun: null }), noReply);
+      expect(await store.accountsToEnter(MONTH.periodEnd - 1, 10)).toEqual([]);
+      expect(await store.accountsToEnter(MONTH.periodEnd, 10)).toEqual(["acc_a"]);
+      await store.enterMonth(["acc_a"], ({ pendingPlan }, { periodEnd }) => [
+        { ...planPeriod("acc_a", NEXT), plan: pendingPlan ?? "", startsAt: periodEnd },
+      ]);
+      expect(await store.accountsToEnter(MONTH.periodEnd, 10)).toEqual([]);
+      const month = await store.readMonth("acc_a");
+      expect(month?.account).toMatchObject({ plan: "growth", pendingPlan: null });
+      expect(month?.planPeriods).toMatchObject([{ ...NEXT, plan: "growth", endsAt: null }]);
+    });
+
+    test("are entered by all accounts or by none", async () => {
+      const store = await opened();
+      await signUp(store, "acc_b");
+      const enter = async () =>
+        store.enterMonth(["acc_a", "acc_b"], ({ accountId }) => {
+          if (accountId === "acc_b") throw new Error("no");
+          return [planPeriod(accountId, NEXT)];
+        });
+      await expect(enter()).rejects.toThrow("no");
+      expect((await runningOf(store, "acc_a")).periodStart).toBe(MONTH.periodStart);
+    });
+
+    test("that need not be entered change nothing", async () => {
+      const store = await opened();
+      const before = await store.readMonth("acc_a");
+      await store.enterMonth(["acc_a"], () => []);
+      expect(await store.readMonth("acc_a")).toEqual(before);
+    });
+  });
+
+  describe(`${name}: usage`, () => {
+    test("a record adds up in events, counters and days alike, and keeps its replies", async () => {
+      const store = await opened();
+      const { planPeriodId } = await runningOf(store, "acc_a");
+      const yesterday = NOON - 86_400_000;
+      const entries = [
+        entryOf(planPeriodId, 10, "/a", yesterday),
+        entryOf(planPeriodId, 20),
+        entryOf(planPeriodId, 7, "/b"),
+        entryOf(planPeriodId, 5),
+        entryOf(planPeriodId, 0),
+      ];
+      await store.record({ entries, replies: [replyRecord("r")], keptAt: NOON }, "with_sync");
+      await store.sync();
+      expect(await store.eventUnits()).toEqual([{ planPeriodId, units: 42 }]);
+      expect(await runningOf(store, "acc_a")).toMatchObject({ units: 42, calls: 5 });
+      expect(await store.usageByDay("acc_a", "2026-11-01", "2026-11-30")).toEqual([
+        { day: "2026-11-19", calls: 1, units: 10 },
+        { day: "2026-11-20", calls: 4, units: 32 },
+      ]);
+      const today = [
+        { endpoint: "/a", calls: 3, units: 25 },
+        { endpoint: "/b", calls: 1, units: 7 },
+      ];
+      expect(await store.usageByEndpoint("acc_a", "2026-11-20", "2026-11-20")).toEqual(today);
+      expect(await store.usageByEndpoint("acc_b", "2026-11-20", "2026-11-20")).toEqual([]);
+      expect(await store.findReply("acc_a", "r")).toEqual(replyRecord("r"));
+      expect((await store.findKeptClock())?.keptAt).toBe(NOON);
+      const { usage } = await store.readOverview("acc_a");
+      expect(usage.map(({ units }) => units)).toEqual([35, 7]);
+    });
+
+    test("a record of which one part cannot be written leaves nothing", async () => {
+      const store = await opened();
+      const { planPeriodId } = await runningOf(store, "acc_a");
+      const record = async () =>
+        store.record(
+          { entries: [entryOf(planPeriodId, 5)], replies: [replyRecord("r", { status: 0.5 })], keptAt: NOON },
+          "at_once",
+        );
+      await expect(record()).rejects.toThrow();
+      expect(await store.eventUnits()).toEqual([]);
+      expect(await store.findKeptClock()).toBeNull();
+      expect(await runningOf(store, "acc_a")).toMatchObject({ units: 0, calls: 0 });
+    });
+
+    test("once invoiced, a month takes no more units", async () => {
+      const store = await opened();
+      const { planPeriodId } = await runningOf(store, "acc_a");
+      await enterNext(store);
+      expect(await store.issueInvoices([{ accountId: "acc_a", ...MONTH }], invoiceOf)).toBe(1);
+      const record = async () =>
+        store.record({ entries: [entryOf(planPeriodId, 1)], replies: [], keptAt: null }, "at_once");
+      await expect(record()).rejects.toThrow("never changes");
+      expect(await store.eventUnits()).toEqual([]);
+    });
+  });
+
+  describe(`${name}: invoices`, () => {
+    const month = { accountId: "acc_a", ...MONTH };
+
+    test("are due for plan periods that have ended in a month that is over", async () => {
+      const store = await opened();
+      const { planPeriodId } = await runningOf(store, "acc_a");
+      expect(await store.planPeriodsToInvoice(MONTH.periodEnd, 0, 10)).toEqual([]);
+      await enterNext(store);
+      expect(await store.planPeriodsToInvoice(MONTH.periodEnd - 1, 0, 10)).toEqual([]);
+      expect(await store.planPeriodsToInvoice(MONTH.periodEnd, 0, 10)).toMatchObject([{ planPeriodId }]);
+      expect(await store.planPeriodsToInvoice(MONTH.periodEnd, planPeriodId, 10)).toEqual([]);
+    });
+
+    test("are issued once a month, and not where they are put off", async () => {
+      const store = await opened();
+      await enterNext(store);
+      expect(await store.issueInvoices([month], noReply)).toBe(0);
+      expect(await store.planPeriodsToInvoice(MONTH.periodEnd, 0, 10)).toHaveLength(1);
+      expect(await store.issueInvoices([month], invoiceOf)).toBe(1);
+      expect(await store.planPeriodsToInvoice(MONTH.periodEnd, 0, 10)).toEqual([]);
+      const again = (asked: Month) => ({ ...invoiceOf(asked), invoiceId: "inv_again" });
+      expect(await store.issueInvoices([month], again)).toBe(0);
+      expect(await store.invoicePage("acc_a", null, 10)).toEqual([invoiceOf(month)]);
+    });
+
+    test("are issued all or none", async () => {
+      const store = await opened();
+      await enterNext(store);
+      let made = 0;
+      const broken = async () =>
+        store.issueInvoices([month, { ...month, ...NEXT }], (each) => {
+          made += 1;
+          if (made === 2) throw new Error("no");
+          return invoiceOf(each);
+        });
+      await expect(broken()).rejects.toThrow("no");
+      expect(await store.invoicePage("acc_a", null, 10)).toEqual([]);
+    });
+
+    test("pages are newest first and show nobody else's", async () => {
+      const store = await opened();
+      await signUp(store, "acc_b");
+      const next = { accountId: "acc_a", ...NEXT };
+      const other = { accountId: "acc_b", ...MONTH };
+      await store.issueInvoices([month, next, other], invoiceOf);
+      const ids = async (after: string | null) =>
+        (await store.invoicePage("acc_a", after, 10))?.map(({ invoiceId }) => invoiceId);
+      const [older, newer] = [invoiceOf(month).invoiceId, invoiceOf(next).invoiceId];
+      expect(await ids(null)).toEqual([newer, older]);
+      expect(await ids(newer)).toEqual([older]);
+      expect(await ids(older)).toEqual([]);
+      expect(await ids(invoiceOf(other).invoiceId)).toBeUndefined();
+    });
+  });
+
+  describe(`${name}: kept replies`, () => {
+    const keep = (store: Store, replies: readonly ReplyRecord[]) =>
+      store.record({ entries: [], replies, keptAt: null }, "at_once");
+
+    test("expired ones go a slice at a time; the rest stays", async () => {
+      const store = await opened();
+      const ends = [10, 20, 30, 40];
+      await keep(
+        store,
+        ends.map((expiresAt, index) => replyRecord(`k${index}`, { expiresAt, bodyFile: `f${index}` })),
+      );
+      expect(await store.replyBytes()).toBe(20);
+      expect(await store.removeExpiredReplies(30, 2)).toBe(2);
+      expect(await store.removeExpiredReplies(30, 2)).toBe(1);
+      expect(await store.removeExpiredReplies(30, 2)).toBe(0);
+      expect(await store.replyBytes()).toBe(5);
+      expect(await store.replyFiles()).toEqual(["f3"]);
+      expect((await store.findReply("acc_a", "k3"))?.expiresAt).toBe(40);
+    });
+
+    test("a key of one account is kept once, the later reply in the place of the earlier", async () => {
+      const store = await opened();
+      await keep(store, [replyRecord("k"), replyRecord("k", { accountId: "acc_b" })]);
+      await keep(store, [replyRecord("k", { body: "later" })]);
+      expect((await store.findReply("acc_a", "k"))?.body).toBe("later");
+      expect((await store.findReply("acc_b", "k"))?.body).toBe("x");
+      expect(await store.findReply("acc_c", "k")).toBeNull();
+    });
+  });
+
+  describe(`${name}: operators`, () => {
+    const act = { at: 5, operator: "ann", action: "suspend", accountId: "acc_a", details: "{}" };
+
+    test("an account that is suspended or erased keeps its id, and the act is recorded with it", async () => {
+      const store = await opened();
+      await store.suspendAccount("acc_a", 5, act);
+      expect((await store.findAccountByMailbox("acc_a@example.com"))?.suspendedAt).toBe(5);
+      await store.eraseAccount("acc_a", 6, { ...act, action: "erase" });
+      expect(await store.findAccountByMailbox("acc_a@example.com")).toBeNull();
+      expect(await store.findKey("first acc_a")).toBeNull();
+      expect(await store.findAccount("acc_a")).toMatchObject({ email: "", company: null, erasedAt: 6 });
+      expect((await store.acts(10)).map(({ action }) => action)).toEqual(["erase", "suspend"]);
+    });
+
+    test("a command is taken in turn, answered once, and gone when it is read", async () => {
+      const store = await opened();
+      const asked = { askedAt: 1, operator: "ann", command: "{}" };
+      const [first, second] = [await store.askCommand(asked), await store.askCommand(asked)];
+      expect((await store.nextCommand())?.commandId).toBe(first);
+      await store.answerCommand(first, "done");
+      expect(await store.withdrawCommand(first)).toBe(false);
+      expect(await store.commandOutcome(first)).toBe("done");
+      await store.removeCommand(first);
+      expect(await store.withdrawCommand(second)).toBe(true);
+      expect(await store.nextCommand()).toBeNull();
+    });
+
+    test("the kept clock is the last one kept", async () => {
+      const store = await open(clock);
+      expect(await store.findKeptClock()).toBeNull();
+      await store.keepClock(1);
+      await store.keepClock(2);
+      await store.confirmClock(9);
+      expect(await store.findKeptClock()).toEqual({ keptAt: 2, confirmedAt: 9 });
+    });
+  });
 }

@@ -39,10 +39,10 @@ export function accountRoutes({ accountRouting, accounts }: AccountRouteDependen
 function planChange(accounts: Accounts): AccountChange<Static<typeof PlanBody>, AccountView, AccountView> {
   return {
     status: 200,
-    make({ accountId }, { plan, spend_limit_usd }, alongside) {
+    make({ accountId }, { plan, spend_limit_usd }, replyOf) {
       const spendLimitMicroUsd =
         typeof spend_limit_usd === "string" ? parseUsd(spend_limit_usd) : spend_limit_usd;
-      return accounts.changePlan(accountId, { plan, spendLimitMicroUsd }, alongside);
+      return accounts.changePlan(accountId, { plan, spendLimitMicroUsd }, replyOf);
     },
     viewOf: (view) => view,
     secret: false,
@@ -54,8 +54,8 @@ function keyRotation(
 ): AccountChange<Static<typeof RotateBody>, RotatedKey, RotatedKeyBody> {
   return {
     status: 201,
-    make: ({ accountId }, { overlap_seconds }, alongside) =>
-      accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0 }, alongside),
+    make: ({ accountId }, { overlap_seconds }, replyOf) =>
+      accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0 }, replyOf),
     viewOf: ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
     secret: true,
   };

@@ -1,37 +1,25 @@
 import { and, asc, eq, inArray, isNotNull, lte, sql, sum } from "drizzle-orm";
+import type { ReplyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { idempotentReplies } from "./schema.ts";
 
-export type ReplyRow = typeof idempotentReplies.$inferSelect;
-
-export type ReplyStore = ReturnType<typeof createReplyStore>;
-
 /** Replies that are kept for a repeated Idempotency-Key. */
-export function createReplyStore(orm: Orm) {
+export function createReplyStatements(orm: Orm) {
   const thisKey = and(
     eq(idempotentReplies.accountId, sql.placeholder("accountId")),
     eq(idempotentReplies.idempotencyKey, sql.placeholder("idempotencyKey")),
   );
   const find = orm.select().from(idempotentReplies).where(thisKey).prepare();
+  const remove = orm.delete(idempotentReplies).where(thisKey).prepare();
 
   return {
-    find: (accountId: string, idempotencyKey: string): ReplyRow | undefined =>
+    find: (accountId: string, idempotencyKey: string): ReplyRecord | undefined =>
       find.get({ accountId, idempotencyKey }),
 
-    insert: (row: ReplyRow): void => {
+    /** Writes a reply in the place of an earlier one of its key. */
+    put: (row: ReplyRecord): void => {
+      remove.run({ accountId: row.accountId, idempotencyKey: row.idempotencyKey });
       orm.insert(idempotentReplies).values(row).run();
-    },
-
-    remove: (accountId: string, idempotencyKey: string): void => {
-      orm
-        .delete(idempotentReplies)
-        .where(
-          and(
-            eq(idempotentReplies.accountId, accountId),
-            eq(idempotentReplies.idempotencyKey, idempotencyKey),
-          ),
-        )
-        .run();
     },
 
     /** Removes up to `limit` replies that have expired; how many there were. */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { StoreOpenError } from "./storage-error.ts";
+import { StoreOpenError } from "../storage-error.ts";
 
 /** "ASSY": marks a database file as one of this program's. */
 const APPLICATION_ID = 0x41535359;

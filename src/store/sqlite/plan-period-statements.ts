@@ -1,17 +1,10 @@
 import { and, asc, eq, isNotNull, isNull, lte, sql } from "drizzle-orm";
+import type { NewPlanPeriod, PlanPeriodRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { planPeriods } from "./schema.ts";
 
-export type PlanPeriodRow = typeof planPeriods.$inferSelect;
-export type NewPlanPeriod = Omit<
-  PlanPeriodRow,
-  "planPeriodId" | "endsAt" | "units" | "calls" | "invoiceId" | "creditedUnits"
->;
-
-export type PlanPeriodStore = ReturnType<typeof createPlanPeriodStore>;
-
 /** The times that accounts spent on a plan, and what they used in them. */
-export function createPlanPeriodStore(orm: Orm) {
+export function createPlanPeriodStatements(orm: Orm) {
   const running = orm
     .select()
     .from(planPeriods)
@@ -38,12 +31,12 @@ export function createPlanPeriodStore(orm: Orm) {
     .prepare();
 
   return {
-    insert: (row: NewPlanPeriod): PlanPeriodRow => orm.insert(planPeriods).values(row).returning().get(),
+    insert: (row: NewPlanPeriod): PlanPeriodRecord => orm.insert(planPeriods).values(row).returning().get(),
 
-    running: (accountId: string): PlanPeriodRow | undefined => running.get({ accountId }),
+    running: (accountId: string): PlanPeriodRecord | undefined => running.get({ accountId }),
 
     /** The plan periods of one month, in the order in which they began. */
-    ofMonth: (accountId: string, periodStart: number): PlanPeriodRow[] =>
+    ofMonth: (accountId: string, periodStart: number): PlanPeriodRecord[] =>
       ofMonth.all({ accountId, periodStart }),
 
     end: (planPeriodId: number, endsAt: number): void => {
@@ -75,7 +68,7 @@ export function createPlanPeriodStore(orm: Orm) {
         .map((row) => row.accountId),
 
     /** The next plan period after `afterId` that has ended, in a month that is over, and has no invoice. */
-    uninvoicedDue: (now: number, afterId: number, limit: number): PlanPeriodRow[] =>
+    uninvoicedDue: (now: number, afterId: number, limit: number): PlanPeriodRecord[] =>
       orm
         .select()
         .from(planPeriods)

@@ -1,6 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
-import { StoreOpenError } from "./storage-error.ts";
+import { StoreOpenError } from "../storage-error.ts";
 
 export type DataDirLock = { readonly release: () => void };
 

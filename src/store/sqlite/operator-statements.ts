@@ -1,14 +1,10 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt } from "drizzle-orm";
+import type { OperatorAct, OperatorCommand } from "../operator-port.ts";
 import type { Orm } from "./orm.ts";
 import { operatorActs, operatorCommands } from "./schema.ts";
 
-export type OperatorCommandRow = typeof operatorCommands.$inferSelect;
-export type OperatorActRow = typeof operatorActs.$inferSelect;
-
-export type OperatorStore = ReturnType<typeof createOperatorStore>;
-
 /** What operators ask of a running server, and the record of what they did. */
-export function createOperatorStore(orm: Orm) {
+export function createOperatorStatements(orm: Orm) {
   const next = orm
     .select()
     .from(operatorCommands)
@@ -19,11 +15,11 @@ export function createOperatorStore(orm: Orm) {
 
   return {
     /** Returns the number by which the outcome is found. */
-    ask: (row: Pick<OperatorCommandRow, "askedAt" | "operator" | "command">): number =>
+    ask: (row: Pick<OperatorCommand, "askedAt" | "operator" | "command">): number =>
       orm.insert(operatorCommands).values(row).returning({ id: operatorCommands.commandId }).get().id,
 
     /** The oldest command without an outcome. */
-    next: (): OperatorCommandRow | undefined => next.get(),
+    next: (): OperatorCommand | undefined => next.get(),
 
     answer: (commandId: number, outcome: string): void => {
       orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId)).run();
@@ -57,12 +53,12 @@ export function createOperatorStore(orm: Orm) {
         .run();
     },
 
-    record: (act: Omit<OperatorActRow, "actId">): void => {
+    record: (act: Omit<OperatorAct, "actId">): void => {
       orm.insert(operatorActs).values(act).run();
     },
 
     /** The newest acts first. */
-    acts: (limit: number): OperatorActRow[] =>
+    acts: (limit: number): OperatorAct[] =>
       orm.select().from(operatorActs).orderBy(desc(operatorActs.actId)).limit(limit).all(),
   };
 }

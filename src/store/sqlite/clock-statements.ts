@@ -1,15 +1,12 @@
 import { eq } from "drizzle-orm";
+import type { KeptClock } from "../operator-port.ts";
 import type { Orm } from "./orm.ts";
 import { keptClock } from "./schema.ts";
-
-export type KeptClock = { readonly keptAt: number; readonly confirmedAt: number | null };
-
-export type ClockStore = ReturnType<typeof createClockStore>;
 
 const ROW = 1;
 
 /** The last time that the clock showed while it was trusted, and the time that an operator confirmed last. */
-export function createClockStore(orm: Orm) {
+export function createClockStatements(orm: Orm) {
   return {
     /** Undefined in a database in which no time was kept yet. */
     find: (): KeptClock | undefined =>

@@ -1,14 +1,13 @@
 import { and, asc, between, eq, sql, sum } from "drizzle-orm";
+import type { EndpointUse } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { usageDays, usageEvents } from "./schema.ts";
 
-export type UsageEventRow = typeof usageEvents.$inferSelect;
-export type UsageDayRow = typeof usageDays.$inferSelect;
-
-export type UsageStore = ReturnType<typeof createUsageStore>;
+type UsageEventRow = typeof usageEvents.$inferSelect;
+type UsageDayRow = typeof usageDays.$inferSelect;
 
 /** Charges one by one, and their roll-up by day and endpoint. */
-export function createUsageStore(orm: Orm) {
+export function createUsageStatements(orm: Orm) {
   const insertEvent = orm
     .insert(usageEvents)
     .values({
@@ -41,6 +40,16 @@ export function createUsageStore(orm: Orm) {
   const calls = sum(usageDays.calls).mapWith(Number);
   const units = sum(usageDays.units).mapWith(Number);
 
+  /** Both days belong to the range. */
+  const byEndpoint = (accountId: string, firstDay: string, lastDay: string): EndpointUse[] =>
+    orm
+      .select({ endpoint: usageDays.endpoint, calls, units })
+      .from(usageDays)
+      .where(inDays(accountId, firstDay, lastDay))
+      .groupBy(usageDays.endpoint)
+      .orderBy(asc(usageDays.endpoint))
+      .all();
+
   return {
     insertEvent: (event: Omit<UsageEventRow, "eventId">): void => {
       insertEvent.run(event);
@@ -60,15 +69,7 @@ export function createUsageStore(orm: Orm) {
         .orderBy(asc(usageDays.day))
         .all(),
 
-    /** Both days belong to the range. */
-    byEndpoint: (accountId: string, firstDay: string, lastDay: string) =>
-      orm
-        .select({ endpoint: usageDays.endpoint, calls, units })
-        .from(usageDays)
-        .where(inDays(accountId, firstDay, lastDay))
-        .groupBy(usageDays.endpoint)
-        .orderBy(asc(usageDays.endpoint))
-        .all(),
+    byEndpoint,
 
     /** The units of all events, by plan period: what counters and invoices must agree with. */
     eventUnits: (): { planPeriodId: number; units: number }[] =>

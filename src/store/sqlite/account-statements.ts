@@ -1,28 +1,25 @@
-import { and, asc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, ne, or, sql } from "drizzle-orm";
+import type { AccountRecord, FoundKey, KeyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
 
-export type AccountRow = typeof accounts.$inferSelect;
-export type ApiKeyRow = typeof apiKeys.$inferSelect;
-
-export type AccountStore = ReturnType<typeof createAccountStore>;
-
 /** Accounts and the hashes of their keys. */
-export function createAccountStore(orm: Orm) {
+export function createAccountStatements(orm: Orm) {
   const byId = orm
     .select()
     .from(accounts)
     .where(eq(accounts.accountId, sql.placeholder("accountId")))
     .prepare();
   const keyByHash = orm
-    .select()
+    .select({ ...getTableColumns(apiKeys), plan: accounts.plan })
     .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
     .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
     .prepare();
 
   return {
     /** False, and nothing written, where an account with this normalized mailbox exists. */
-    insert: (row: AccountRow): boolean =>
+    insert: (row: AccountRecord): boolean =>
       orm
         .insert(accounts)
         .values(row)
@@ -30,7 +27,7 @@ export function createAccountStore(orm: Orm) {
         .returning({ accountId: accounts.accountId })
         .all().length > 0,
 
-    find: (accountId: string): AccountRow | undefined => byId.get({ accountId }),
+    find: (accountId: string): AccountRecord | undefined => byId.get({ accountId }),
 
     setPlan: (accountId: string, plan: string, pendingPlan: string | null): void => {
       orm.update(accounts).set({ plan, pendingPlan }).where(eq(accounts.accountId, accountId)).run();
@@ -44,11 +41,11 @@ export function createAccountStore(orm: Orm) {
       orm.update(accounts).set({ suspendedAt }).where(eq(accounts.accountId, accountId)).run();
     },
 
-    findByMailbox: (normalized: string): AccountRow | undefined =>
+    findByMailbox: (normalized: string): AccountRecord | undefined =>
       orm.select().from(accounts).where(eq(accounts.normalized, normalized)).get(),
 
     /** Up to `limit` accounts in the order of their ids, after `afterId`. */
-    page: (afterId: string, limit: number): AccountRow[] =>
+    page: (afterId: string, limit: number): AccountRecord[] =>
       orm
         .select()
         .from(accounts)
@@ -68,11 +65,11 @@ export function createAccountStore(orm: Orm) {
         .run();
     },
 
-    insertKey: (row: ApiKeyRow): void => {
+    insertKey: (row: KeyRecord): void => {
       orm.insert(apiKeys).values(row).run();
     },
 
-    findKey: (keyHash: string): ApiKeyRow | undefined => keyByHash.get({ keyHash }),
+    findKey: (keyHash: string): FoundKey | undefined => keyByHash.get({ keyHash }),
 
     /** Ends all other keys of the account at `expiresAt`, unless they end before. */
     expireOtherKeys: (accountId: string, keyHash: string, expiresAt: number): void => {

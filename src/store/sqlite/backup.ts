@@ -11,8 +11,8 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { StoreOpenError } from "../storage-error.ts";
 import { databasePath } from "./database-file.ts";
-import { StoreOpenError } from "./storage-error.ts";
 
 /**
  * Writes a consistent, checked copy of a data directory's database to a new file, while the server runs or not:

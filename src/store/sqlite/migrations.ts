@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
-import type { Clock } from "../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { StoreOpenError } from "../storage-error.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
 import operators from "./migrations/0002_operators.sql" with { type: "text" };
-import { StoreOpenError } from "./storage-error.ts";
 
 /** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
 export type Migration = { readonly name: string; readonly sql: string };

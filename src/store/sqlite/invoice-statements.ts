@@ -1,19 +1,21 @@
 import { and, desc, eq, lt } from "drizzle-orm";
+import type { InvoiceRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { invoices } from "./schema.ts";
 
-export type InvoiceRow = typeof invoices.$inferSelect;
-
-export type InvoiceStore = ReturnType<typeof createInvoiceStore>;
-
 /** Issued invoices. They are written once; the database refuses to change them. */
-export function createInvoiceStore(orm: Orm) {
+export function createInvoiceStatements(orm: Orm) {
   return {
-    insert: (row: InvoiceRow): void => {
-      orm.insert(invoices).values(row).run();
-    },
+    /** False where the month has its invoice. */
+    insert: (row: InvoiceRecord): boolean =>
+      orm
+        .insert(invoices)
+        .values(row)
+        .onConflictDoNothing({ target: [invoices.accountId, invoices.periodStart] })
+        .returning({ invoiceId: invoices.invoiceId })
+        .all().length > 0,
 
-    find: (accountId: string, invoiceId: string): InvoiceRow | undefined =>
+    find: (accountId: string, invoiceId: string): InvoiceRecord | undefined =>
       orm
         .select()
         .from(invoices)
@@ -21,7 +23,7 @@ export function createInvoiceStore(orm: Orm) {
         .get(),
 
     /** Invoices of periods that began before `before`, newest first. */
-    page: (accountId: string, before: number, limit: number): InvoiceRow[] =>
+    page: (accountId: string, before: number, limit: number): InvoiceRecord[] =>
       orm
         .select()
         .from(invoices)

@@ -1,0 +1,61 @@
+import type { Answer } from "../platform/answer.ts";
+import type { AccountRecord } from "./port.ts";
+
+/** What an operator asks of a running server; without an outcome until it is done. */
+export type OperatorCommand = {
+  readonly commandId: number;
+  readonly askedAt: number;
+  readonly operator: string;
+  readonly command: string;
+  readonly outcome: string | null;
+};
+
+/** What an operator did. It never changes and never goes. */
+export type OperatorAct = {
+  readonly actId: number;
+  readonly at: number;
+  readonly operator: string;
+  readonly action: string;
+  readonly accountId: string | null;
+  readonly details: string;
+};
+
+export type KeptClock = { readonly keptAt: number; readonly confirmedAt: number | null };
+
+/** The acts of operators, the accounts as they see them, and the time that was kept last. */
+export type OperatorPort = {
+  readonly findAccountByMailbox: (normalized: string) => Answer<AccountRecord | null>;
+  /** Returns up to `limit` accounts in the order of their ids, after `afterId`. */
+  readonly accountPage: (afterId: string, limit: number) => Answer<readonly AccountRecord[]>;
+  /** The act is recorded in the same transaction; null gives the account its keys back. */
+  readonly suspendAccount: (
+    accountId: string,
+    suspendedAt: number | null,
+    act: Omit<OperatorAct, "actId">,
+  ) => Answer<void>;
+  /** Removes the personal data and the keys of an account. Its id, counts and invoices stay. */
+  readonly eraseAccount: (
+    accountId: string,
+    erasedAt: number,
+    act: Omit<OperatorAct, "actId">,
+  ) => Answer<void>;
+  /** Returns the number by which the outcome is found. */
+  readonly askCommand: (command: Omit<OperatorCommand, "commandId" | "outcome">) => Answer<number>;
+  /** Returns the oldest command without an outcome. */
+  readonly nextCommand: () => Answer<OperatorCommand | null>;
+  readonly answerCommand: (commandId: number, outcome: string) => Answer<void>;
+  readonly commandOutcome: (commandId: number) => Answer<string | null>;
+  /** Takes a command back. False where it has an outcome already. */
+  readonly withdrawCommand: (commandId: number) => Answer<boolean>;
+  /** Outcomes may hold personal data: they go once they are read. */
+  readonly removeCommand: (commandId: number) => Answer<void>;
+  /** Removes outcomes that nobody came to read. */
+  readonly removeAnsweredCommands: (askedBefore: number) => Answer<void>;
+  readonly recordAct: (act: Omit<OperatorAct, "actId">) => Answer<void>;
+  /** Returns the newest acts first. */
+  readonly acts: (limit: number) => Answer<readonly OperatorAct[]>;
+  /** Returns the last time that the clock showed while it was trusted, and the time that an operator confirmed. */
+  readonly findKeptClock: () => Answer<KeptClock | null>;
+  readonly keepClock: (keptAt: number) => Answer<void>;
+  readonly confirmClock: (confirmedAt: number) => Answer<void>;
+};

@@ -1,0 +1,237 @@
+import type { Answer, AtOnce } from "../platform/answer.ts";
+import type { OperatorPort } from "./operator-port.ts";
+
+// What the program asks of its store, one function a use case: each is one transaction, whole or not at all. Times
+// are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Functions that are passed in
+// run inside the transaction: they compute, and ask no store. Everything may throw a StorageError.
+
+export type AccountRecord = {
+  readonly accountId: string;
+  readonly email: string;
+  /** The key by which two spellings of one mailbox are found to be the same. */
+  readonly normalized: string;
+  readonly name: string | null;
+  readonly company: string | null;
+  readonly country: string | null;
+  readonly referralCode: string | null;
+  readonly plan: string;
+  /** The plan that begins with the next period. */
+  readonly pendingPlan: string | null;
+  readonly spendLimitMicroUsd: number | null;
+  readonly createdAt: number;
+  /** While it is set, the keys of the account are refused. */
+  readonly suspendedAt: number | null;
+  /** When the personal data of the account was erased. */
+  readonly erasedAt: number | null;
+};
+
+export type KeyRecord = {
+  /** The SHA-256 of the key, in hex. */
+  readonly keyHash: string;
+  readonly accountId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+};
+
+/** A key with what is asked at every call of the account that it belongs to. */
+export type FoundKey = KeyRecord & { readonly plan: string };
+
+export type NewPlanPeriod = {
+  readonly accountId: string;
+  readonly periodStart: number;
+  readonly periodEnd: number;
+  readonly plan: string;
+  readonly monthlyPriceMicroUsd: number;
+  readonly includedUnits: number;
+  readonly overagePriceMicroUsd: number | null;
+  readonly startsAt: number;
+};
+
+/** The time an account spent on one plan within one month, with the plan's prices as they were when it began. */
+export type PlanPeriodRecord = NewPlanPeriod & {
+  readonly planPeriodId: number;
+  /** Null while it runs. */
+  readonly endsAt: number | null;
+  readonly units: number;
+  readonly calls: number;
+  /** Null until the month is invoiced. */
+  readonly invoiceId: string | null;
+  readonly creditedUnits: number;
+};
+
+/** An account and the plan periods of its running month, in the order in which they began; the last one runs. */
+export type AccountMonth = {
+  readonly account: AccountRecord;
+  readonly planPeriods: readonly PlanPeriodRecord[];
+};
+
+export type EndpointUse = { readonly endpoint: string; readonly calls: number; readonly units: number };
+export type DayUse = { readonly day: string; readonly calls: number; readonly units: number };
+
+/** A charge, or a call of no units. */
+export type ChargeEntry = {
+  readonly accountId: string;
+  readonly planPeriodId: number;
+  readonly at: number;
+  readonly endpoint: string;
+  readonly units: number;
+  readonly calls: number;
+};
+
+/** What a call with an Idempotency-Key was answered. A large body is a file beside the store. */
+export type ReplyRecord = {
+  readonly accountId: string;
+  readonly idempotencyKey: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly bodyBytes: number;
+  readonly expiresAt: number;
+  readonly headers: string;
+  readonly bodyFile: string | null;
+  readonly body: string | null;
+};
+
+export type Month = {
+  readonly accountId: string;
+  readonly periodStart: number;
+  readonly periodEnd: number;
+};
+
+export type InvoiceRecord = Month & {
+  readonly invoiceId: string;
+  readonly units: number;
+  readonly totalMicroUsd: number;
+  /** The text that callers get. */
+  readonly body: string;
+  readonly issuedAt: number;
+};
+
+/** What a change of plan writes; what is left out stays. */
+export type PlanDecision = {
+  readonly plan: string;
+  readonly pendingPlan: string | null;
+  readonly spendLimitMicroUsd?: number | null | undefined;
+  /** Ends the running plan period where it starts. */
+  readonly begun: NewPlanPeriod | null;
+};
+
+/** An account's month and what was used in it, endpoint by endpoint. */
+export type AccountOverview = { readonly month: AccountMonth; readonly usage: readonly EndpointUse[] };
+
+/** Makes the reply to keep of what a change came to. */
+export type ReplyOf<Outcome> = (outcome: Outcome) => ReplyRecord | null;
+
+export type AccountPort = {
+  /** False, and nothing written, where an account with this normalized mailbox exists. */
+  readonly signUp: (account: AccountRecord, key: KeyRecord, planPeriod: NewPlanPeriod) => Answer<boolean>;
+  readonly findAccount: (accountId: string) => Answer<AccountRecord | null>;
+  readonly readOverview: (accountId: string) => Answer<AccountOverview>;
+  /** Returns the account as it is afterwards. `decide` is shown it as it was. */
+  readonly changePlan: (
+    accountId: string,
+    decide: (before: AccountMonth) => PlanDecision,
+    replyOf: ReplyOf<AccountOverview>,
+  ) => Answer<AccountOverview>;
+};
+
+export type KeyPort = {
+  readonly findKey: (keyHash: string) => Answer<FoundKey | null>;
+  /** Adds a key; all others of the account end at `othersEndAt`, unless they end before. */
+  readonly rotateKey: (key: KeyRecord, othersEndAt: number, reply: ReplyRecord | null) => Answer<void>;
+};
+
+export type MonthPort = {
+  readonly readMonth: (accountId: string) => Answer<AccountMonth | null>;
+  /**
+   * Takes accounts into the months that have begun, all or none: ends the running plan period of each with its
+   * month and begins those that `monthsOf` returns, oldest first. With the last one the account has its plan.
+   */
+  readonly enterMonth: (
+    accountIds: readonly string[],
+    monthsOf: (account: AccountRecord, running: PlanPeriodRecord) => readonly NewPlanPeriod[],
+  ) => Answer<void>;
+  /** Returns accounts whose running plan period lies in a month that is over. */
+  readonly accountsToEnter: (now: number, limit: number) => Answer<readonly string[]>;
+};
+
+/** How a commit gets to the disk: before the call returns, or by the next `sync`. */
+export type Durability = "at_once" | "with_sync";
+
+export type UsageRecord = {
+  readonly entries: readonly ChargeEntry[];
+  readonly replies: readonly ReplyRecord[];
+  /** The time to keep beside them, or null. */
+  readonly keptAt: number | null;
+};
+
+export type UsagePort = {
+  /** Writes charges and the replies that were kept with them. What is charged is added up: events, counters, days. */
+  readonly record: (usage: UsageRecord, durability: Durability) => Answer<void>;
+  /** Resolves once all that was committed would survive a power cut. The thread goes on meanwhile. */
+  readonly sync: () => Promise<void>;
+  /** Both days belong to the range. */
+  readonly usageByDay: (accountId: string, firstDay: string, lastDay: string) => Answer<readonly DayUse[]>;
+  readonly usageByEndpoint: (
+    accountId: string,
+    firstDay: string,
+    lastDay: string,
+  ) => Answer<readonly EndpointUse[]>;
+  /** Returns the units of all events by plan period: what counters and invoices must agree with. */
+  readonly eventUnits: () => Answer<readonly { readonly planPeriodId: number; readonly units: number }[]>;
+};
+
+export type InvoicePort = {
+  /** Returns the plan periods after `afterId` that have ended, in months that are over, and have no invoice. */
+  readonly planPeriodsToInvoice: (
+    now: number,
+    afterId: number,
+    limit: number,
+  ) => Answer<readonly PlanPeriodRecord[]>;
+  /**
+   * Issues the invoices that `invoiceOf` makes of whole months; null leaves a month for later. A month that has
+   * its invoice is passed over. Returns how many were issued.
+   */
+  readonly issueInvoices: (
+    months: readonly Month[],
+    invoiceOf: (month: Month, planPeriods: readonly PlanPeriodRecord[]) => InvoiceRecord | null,
+  ) => Answer<number>;
+  /** Returns issued invoices, newest first, after the one named; null where the account has none of that name. */
+  readonly invoicePage: (
+    accountId: string,
+    afterInvoiceId: string | null,
+    limit: number,
+  ) => Answer<readonly InvoiceRecord[] | null>;
+};
+
+export type ReplyPort = {
+  readonly findReply: (accountId: string, idempotencyKey: string) => Answer<ReplyRecord | null>;
+  /** Removes up to `limit` replies that have expired; returns how many there were. */
+  readonly removeExpiredReplies: (now: number, limit: number) => Answer<number>;
+  readonly replyFiles: () => Answer<readonly string[]>;
+  /** Returns how many bytes of bodies are kept. */
+  readonly replyBytes: () => Answer<number>;
+};
+
+export type Upkeep = {
+  /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
+  readonly probe: () => Answer<void>;
+  readonly isOpen: () => boolean;
+  readonly stats: () => { readonly errors: number };
+  /** Frees what it holds. Closing twice is closing once. */
+  readonly close: () => void;
+};
+
+export type Store = AccountPort &
+  KeyPort &
+  MonthPort &
+  UsagePort &
+  InvoicePort &
+  ReplyPort &
+  OperatorPort &
+  Upkeep;
+
+/**
+ * A store inside this process, which answers at once and has no other writer: what is read of it holds until this
+ * process changes it.
+ */
+export type EmbeddedStore = AtOnce<Store>;

@@ -1,0 +1,91 @@
+import type { AtOnce } from "../../platform/answer.ts";
+import { utcDay } from "../charge-sums.ts";
+import type { AccountMonth, AccountOverview, AccountPort, KeyPort, MonthPort } from "../port.ts";
+import type { Transact } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+
+/** Accounts, their keys and the months that they are in. */
+export function createAccountCases(
+  { accounts, planPeriods, usage, replies }: Statements,
+  transact: Transact,
+): AtOnce<AccountPort & KeyPort & MonthPort> {
+  function monthOf(accountId: string): AccountMonth | null {
+    const account = accounts.find(accountId);
+    const running = planPeriods.running(accountId);
+    if (account === undefined || running === undefined) return null;
+    return { account, planPeriods: planPeriods.ofMonth(accountId, running.periodStart) };
+  }
+
+  function existingMonth(accountId: string): AccountMonth {
+    const month = monthOf(accountId);
+    if (month === null) throw new Error("there is no such account");
+    return month;
+  }
+
+  function overviewOf(accountId: string): AccountOverview {
+    const month = existingMonth(accountId);
+    const [first] = month.planPeriods;
+    if (first === undefined) throw new Error("the account has no plan period");
+    const { periodStart, periodEnd } = first;
+    return { month, usage: usage.byEndpoint(accountId, utcDay(periodStart), utcDay(periodEnd - 1)) };
+  }
+
+  return {
+    signUp: (account, key, planPeriod) =>
+      transact(() => {
+        if (!accounts.insert(account)) return false;
+        accounts.insertKey(key);
+        planPeriods.insert(planPeriod);
+        return true;
+      }),
+
+    readOverview: overviewOf,
+
+    findAccount: (accountId) => accounts.find(accountId) ?? null,
+
+    changePlan: (accountId, decide, replyOf) =>
+      transact(() => {
+        const before = existingMonth(accountId);
+        const { plan, pendingPlan, spendLimitMicroUsd, begun } = decide(before);
+        if (begun !== null) {
+          const running = before.planPeriods.at(-1);
+          if (running !== undefined) planPeriods.end(running.planPeriodId, begun.startsAt);
+          planPeriods.insert(begun);
+        }
+        accounts.setPlan(accountId, plan, pendingPlan);
+        if (spendLimitMicroUsd !== undefined) accounts.setSpendLimit(accountId, spendLimitMicroUsd);
+        const after = overviewOf(accountId);
+        const reply = replyOf(after);
+        if (reply !== null) replies.put(reply);
+        return after;
+      }),
+
+    findKey: (keyHash) => accounts.findKey(keyHash) ?? null,
+
+    rotateKey: (key, othersEndAt, reply) =>
+      transact(() => {
+        accounts.insertKey(key);
+        accounts.expireOtherKeys(key.accountId, key.keyHash, othersEndAt);
+        if (reply !== null) replies.put(reply);
+      }),
+
+    readMonth: monthOf,
+
+    enterMonth: (accountIds, monthsOf) =>
+      transact(() => {
+        for (const accountId of accountIds) {
+          const { account, planPeriods: known } = existingMonth(accountId);
+          let running = known.at(-1);
+          if (running === undefined) continue;
+          const begun = monthsOf(account, running);
+          for (const planPeriod of begun) {
+            planPeriods.end(running.planPeriodId, running.periodEnd);
+            running = planPeriods.insert(planPeriod);
+          }
+          if (begun.length > 0) accounts.setPlan(accountId, running.plan, null);
+        }
+      }),
+
+    accountsToEnter: planPeriods.runningDue,
+  };
+}

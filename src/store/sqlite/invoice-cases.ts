@@ -1,0 +1,33 @@
+import type { AtOnce } from "../../platform/answer.ts";
+import type { InvoicePort } from "../port.ts";
+import type { Transact } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+
+/** Months that are over and the invoices of them. */
+export function createInvoiceCases(
+  { planPeriods, invoices }: Statements,
+  transact: Transact,
+): AtOnce<InvoicePort> {
+  return {
+    planPeriodsToInvoice: planPeriods.uninvoicedDue,
+
+    issueInvoices: (months, invoiceOf) =>
+      transact(() => {
+        let issued = 0;
+        for (const month of months) {
+          const { accountId, periodStart } = month;
+          const invoice = invoiceOf(month, planPeriods.ofMonth(accountId, periodStart));
+          if (invoice === null || !invoices.insert(invoice)) continue;
+          planPeriods.markInvoiced(accountId, periodStart, invoice.invoiceId);
+          issued += 1;
+        }
+        return issued;
+      }),
+
+    invoicePage: (accountId, afterInvoiceId, limit) => {
+      const after = afterInvoiceId === null ? null : invoices.find(accountId, afterInvoiceId);
+      if (after === undefined) return null;
+      return invoices.page(accountId, after?.periodStart ?? Number.MAX_SAFE_INTEGER, limit);
+    },
+  };
+}

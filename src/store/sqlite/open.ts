@@ -1,0 +1,83 @@
+import type { Database } from "bun:sqlite";
+import type { Clock } from "../../platform/clock.ts";
+import type { EmbeddedStore } from "../port.ts";
+import { createAccountCases } from "./account-cases.ts";
+import { createConnection } from "./connection.ts";
+import { lockDataDir } from "./data-dir-lock.ts";
+import {
+  asOpenError,
+  databasePath,
+  openDatabaseFile,
+  openMemoryDatabase,
+  prepareDataDir,
+} from "./database-file.ts";
+import { createInvoiceCases } from "./invoice-cases.ts";
+import { migrate } from "./migrations.ts";
+import { createOperatorCases } from "./operator-cases.ts";
+import { withStorageErrors } from "./sqlite-error.ts";
+import { createStatements } from "./statements.ts";
+import { createUsageCases } from "./usage-cases.ts";
+
+type StoreOptions =
+  | { readonly dataDir: string; readonly clock: Clock }
+  | { readonly path: ":memory:"; readonly clock: Clock };
+
+/**
+ * Opens the database of a data directory and takes the directory for this process alone. Throws a
+ * StoreOpenError, whose message tells the operator what to do, where that is not possible.
+ */
+export function openStore(options: StoreOptions): EmbeddedStore {
+  const { clock } = options;
+  if ("path" in options) {
+    const database = openMemoryDatabase();
+    migrate(database, clock);
+    return createStore(database, { clock, path: null, unlock: () => {} });
+  }
+  const path = databasePath(options.dataDir);
+  prepareDataDir(options.dataDir);
+  const lock = lockDataDir(options.dataDir);
+  let database: Database | undefined;
+  try {
+    database = openDatabaseFile(path);
+    migrate(database, clock);
+    return createStore(database, { clock, path, unlock: lock.release });
+  } catch (error) {
+    database?.close(true);
+    lock.release();
+    throw asOpenError(path, error);
+  }
+}
+
+function createStore(
+  database: Database,
+  options: { readonly clock: Clock; readonly path: string | null; readonly unlock: () => void },
+): EmbeddedStore {
+  const { clock, path, unlock } = options;
+  const connection = createConnection(database, path);
+  const { transact, counted } = connection;
+  const statements = createStatements(connection.orm);
+  let isOpen = true;
+  return {
+    ...withStorageErrors(
+      {
+        ...createAccountCases(statements, transact),
+        ...createUsageCases(statements, connection),
+        ...createInvoiceCases(statements, transact),
+        ...createOperatorCases(statements, transact),
+        probe: (): void => {
+          connection.assertFileInPlace();
+          statements.probe(clock.now());
+        },
+      },
+      counted,
+    ),
+    isOpen: () => isOpen,
+    stats: () => ({ errors: connection.errors() }),
+    close: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      connection.close();
+      unlock();
+    },
+  };
+}

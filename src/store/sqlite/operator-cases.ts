@@ -1,0 +1,37 @@
+import type { AtOnce } from "../../platform/answer.ts";
+import type { OperatorPort } from "../operator-port.ts";
+import type { Transact } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+
+/** What operators ask and do, and the kept clock. */
+export function createOperatorCases(
+  { accounts, operators, clock }: Statements,
+  transact: Transact,
+): AtOnce<OperatorPort> {
+  return {
+    findAccountByMailbox: (normalized) => accounts.findByMailbox(normalized) ?? null,
+    accountPage: accounts.page,
+    suspendAccount: (accountId, suspendedAt, act) =>
+      transact(() => {
+        accounts.setSuspended(accountId, suspendedAt);
+        operators.record(act);
+      }),
+    eraseAccount: (accountId, erasedAt, act) =>
+      transact(() => {
+        accounts.erase(accountId, erasedAt);
+        operators.record(act);
+      }),
+    askCommand: operators.ask,
+    nextCommand: () => operators.next() ?? null,
+    answerCommand: operators.answer,
+    commandOutcome: operators.outcome,
+    withdrawCommand: operators.withdraw,
+    removeCommand: operators.remove,
+    removeAnsweredCommands: operators.removeAnswered,
+    recordAct: operators.record,
+    acts: operators.acts,
+    findKeptClock: () => clock.find() ?? null,
+    keepClock: clock.keep,
+    confirmClock: clock.confirm,
+  };
+}

@@ -1,0 +1,32 @@
+import { createAccountStatements } from "./account-statements.ts";
+import { createClockStatements } from "./clock-statements.ts";
+import { createInvoiceStatements } from "./invoice-statements.ts";
+import { createOperatorStatements } from "./operator-statements.ts";
+import type { Orm } from "./orm.ts";
+import { createPlanPeriodStatements } from "./plan-period-statements.ts";
+import { createReplyStatements } from "./reply-statements.ts";
+import { probes } from "./schema.ts";
+import { createUsageStatements } from "./usage-statements.ts";
+
+/** The statements of each table: what use cases are made of. */
+export type Statements = ReturnType<typeof createStatements>;
+
+export function createStatements(orm: Orm) {
+  return {
+    accounts: createAccountStatements(orm),
+    planPeriods: createPlanPeriodStatements(orm),
+    usage: createUsageStatements(orm),
+    invoices: createInvoiceStatements(orm),
+    replies: createReplyStatements(orm),
+    operators: createOperatorStatements(orm),
+    clock: createClockStatements(orm),
+    /** Writes the one row of the probe. */
+    probe: (at: number): void => {
+      orm
+        .insert(probes)
+        .values({ probeId: 1, at })
+        .onConflictDoUpdate({ target: probes.probeId, set: { at } })
+        .run();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { AtOnce } from "../../platform/answer.ts";
+import { chargeSums, planPeriodSums } from "../charge-sums.ts";
+import type { ReplyPort, UsagePort } from "../port.ts";
+import type { Connection } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+
+/** Charges, what they add up to, and the replies that are kept with them. */
+export function createUsageCases(
+  { planPeriods, usage, replies, clock }: Statements,
+  { transact, sync }: Connection,
+): AtOnce<UsagePort & ReplyPort> {
+  return {
+    record: ({ entries, replies: kept, keptAt }, durability) => {
+      const sums = chargeSums(entries);
+      transact(() => {
+        for (const [planPeriodId, { units, calls }] of planPeriodSums(sums)) {
+          planPeriods.add(planPeriodId, units, calls);
+        }
+        for (const { accountId, planPeriodId, at, endpoint, units, calls, day } of sums) {
+          if (units > 0) usage.insertEvent({ accountId, planPeriodId, at, endpoint, units });
+          usage.addDay({ accountId, day, endpoint, calls, units });
+        }
+        for (const reply of kept) replies.put(reply);
+        if (keptAt !== null) clock.keep(keptAt);
+      }, durability);
+    },
+    sync,
+    usageByDay: usage.byDay,
+    usageByEndpoint: usage.byEndpoint,
+    eventUnits: usage.eventUnits,
+    findReply: (accountId, idempotencyKey) => replies.find(accountId, idempotencyKey) ?? null,
+    removeExpiredReplies: replies.removeExpired,
+    replyFiles: replies.bodyFiles,
+    replyBytes: replies.bodyBytes,
+  };
+}
