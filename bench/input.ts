@@ -1,5 +1,6 @@
 import type { DocumentType } from "../src/verification/documents/outcome.ts";
 import { DOCUMENT_TYPES } from "../src/verification/documents/registry.ts";
+import { validateByLibrary } from "../src/verification/phone/validation.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** What is measured with: corpora made from a seed, each item with the answer that is right for it. */
@@ -122,6 +123,27 @@ export async function phoneCorpus(options: {
     e164,
   }));
   return Array.from({ length: options.count }, () => random.pick(vectors));
+}
+
+/** The numbers of the test vectors in the forms that lists hold: E.164, international, and national with its country. */
+export async function plainPhoneCorpus(options: {
+  readonly seed: number;
+  readonly count: number;
+}): Promise<readonly PhoneCase[]> {
+  const cases = (await phoneCorpus(options)).flatMap(({ e164 }, n) => {
+    const { international, national, country } = validateByLibrary(e164, undefined);
+    const forms = [
+      { text: e164, country: null },
+      { text: international ?? e164, country: null },
+      { text: national ?? e164, country },
+    ];
+    const form = forms[n % forms.length];
+    return form === undefined || form.country === "001" ? [] : [{ ...form, e164 }];
+  });
+  return cases.filter(
+    ({ text, country, e164 }) =>
+      validateByLibrary(text, country === null ? undefined : { country }).e164 === e164,
+  );
 }
 
 /** The tab-separated rows of a file of test vectors. */

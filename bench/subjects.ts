@@ -21,7 +21,14 @@ import { suggestDomain } from "../src/verification/email/suggestion.ts";
 import { createEmailJudge } from "../src/verification/email/verification.ts";
 import { readCountry } from "../src/verification/phone/region.ts";
 import { validatePhone } from "../src/verification/phone/validation.ts";
-import { type AddressCase, addressCorpus, documentCorpus, phoneCorpus, warmingAddresses } from "./input.ts";
+import {
+  type AddressCase,
+  addressCorpus,
+  documentCorpus,
+  phoneCorpus,
+  plainPhoneCorpus,
+  warmingAddresses,
+} from "./input.ts";
 
 /** One thing that is timed. */
 export type Subject = {
@@ -55,7 +62,7 @@ export async function createSubjects(): Promise<AsyncDisposable & { readonly sub
     ...textSubjects(corpus.cases),
     ...(await lookupSubjects(corpus.cases, corpus.zone, stack)),
     ...(await documentSubjects()),
-    await phoneSubject(),
+    ...(await phoneSubjects()),
     keySubject(stack),
   ];
   const opened = stack.move();
@@ -237,17 +244,22 @@ async function documentSubjects(): Promise<Subject[]> {
   return [...subjects, detects];
 }
 
-async function phoneSubject(): Promise<Subject> {
-  const cases = (await phoneCorpus({ seed: SEED, count: 500 })).map((one) => ({
-    ...one,
-    region: one.country === null ? undefined : (readCountry(one.country) ?? undefined),
-  }));
-  return over(
-    "phones",
-    "validate a phone number",
-    cases,
-    ({ text, region }) => validatePhone(text, region),
-    ({ e164 }, result) => result.e164 === e164,
+async function phoneSubjects(): Promise<Subject[]> {
+  const corpora = [
+    ["validate a phone number", await phoneCorpus({ seed: SEED, count: 500 })],
+    ["validate a phone number in a plain form", await plainPhoneCorpus({ seed: SEED, count: 500 })],
+  ] as const;
+  return corpora.map(([name, cases]) =>
+    over(
+      "phones",
+      name,
+      cases.map((one) => ({
+        ...one,
+        region: one.country === null ? undefined : (readCountry(one.country) ?? undefined),
+      })),
+      ({ text, region }) => validatePhone(text, region),
+      ({ e164 }, result) => result.e164 === e164,
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 import { validateDocument } from "../../src/verification/documents/registry.ts";
 import { readCountry } from "../../src/verification/phone/region.ts";
 import { validatePhone } from "../../src/verification/phone/validation.ts";
-import { documentCorpus, phoneCorpus } from "../input.ts";
+import { documentCorpus, type PhoneCase, phoneCorpus, plainPhoneCorpus } from "../input.ts";
 import { type Figure, median } from "../result.ts";
 import { documentPeers, phonePeers } from "./text-peers.ts";
 
@@ -73,7 +73,14 @@ async function documentContenders(): Promise<Contender[]> {
 }
 
 async function phoneContenders(): Promise<Contender[]> {
-  const cases = (await phoneCorpus({ seed: SEED, count: 500 })).map((one) => {
+  return [
+    ...phoneContendersOver("phone", await phoneCorpus({ seed: SEED, count: 500 })),
+    ...phoneContendersOver("phone, plain forms", await plainPhoneCorpus({ seed: SEED, count: 500 })),
+  ];
+}
+
+function phoneContendersOver(group: string, corpus: readonly PhoneCase[]): Contender[] {
+  const cases = corpus.map((one) => {
     const region = one.country === null ? undefined : (readCountry(one.country) ?? undefined);
     return {
       ...one,
@@ -87,7 +94,7 @@ async function phoneContenders(): Promise<Contender[]> {
     isOurs: boolean,
     e164: (one: (typeof fair)[number]) => string | null,
   ): Contender => ({
-    group: "phone",
+    group,
     name,
     isOurs,
     items: fair.length,

@@ -54,7 +54,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
   "dns-packet": ["src/tools/made-up-dns"],
   tldts: ["src/verification/email", "src/domains", "src/tools/data-refresh"],
-  "libphonenumber-js": ["src/verification/phone"],
+  "libphonenumber-js": ["src/verification/phone", "src/tools/data-refresh"],
   pino: ["src/app/log.ts"],
   commander: ["src/cli/arguments.ts"],
   "csv-parse": ["src/tables/csv-rows.ts"],

@@ -3,6 +3,7 @@ import { tables as isbnRanges } from "./documents-isbn-ranges.ts";
 import { tables as emailLists } from "./email-lists.ts";
 import type { GeneratedTable } from "./generated-table.ts";
 import { tables as gibberishTable } from "./gibberish-table.ts";
+import { tables as phonePlans } from "./phone-plans.ts";
 import { tables as phoneTables } from "./phone-tables.ts";
 
 /** Every committed file that is made from installed packages or checked-in sources. */
@@ -12,4 +13,5 @@ export const allTables: readonly GeneratedTable[] = [
   ...cardBrands,
   ...isbnRanges,
   ...phoneTables,
+  ...phonePlans,
 ];

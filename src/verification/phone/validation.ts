@@ -1,6 +1,7 @@
 import { lengthFault, parseNumber, type Reading } from "./parse.ts";
 import { type PhoneReason, type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PhoneText, readPhoneText } from "./phone-text.ts";
+import { validatePlain } from "./plain-validation.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 import { planRegion } from "./region.ts";
 
@@ -12,6 +13,11 @@ import { planRegion } from "./region.ts";
  * @example validatePhone("(11) 98765-4321", { country: "BR" }).e164 // "+5511987654321"
  */
 export function validatePhone(text: string, region: PhoneRegion | undefined): PhoneResult {
+  return validatePlain(text, planRegion(region)) ?? validateByLibrary(text, region);
+}
+
+/** Judges as `validatePhone` does, by libphonenumber-js alone: the reference, and the way for any text. */
+export function validateByLibrary(text: string, region: PhoneRegion | undefined): PhoneResult {
   const written = readPhoneText(text);
   if (typeof written === "string") return unread(text, written);
   const planned = planRegion(region);

@@ -1,0 +1,71 @@
+/** How the national number of one kind is written. */
+export type NumberFormat = {
+  /** For each length of number, where its groups end; made when first asked for. */
+  readonly ends: (readonly number[] | undefined)[];
+  readonly groups: readonly { readonly least: number; readonly most: number }[];
+  readonly national: Template;
+  readonly international: Template;
+};
+
+/** Text before each group; `groups` tells which, from 0; then text behind the last. */
+type Template = { readonly texts: readonly string[]; readonly groups: readonly number[] };
+
+/** Decodes a row: `format`, groups as `3 3-4`, the national and the international template, with tabs between. */
+export function decodeFormat(row: string): NumberFormat {
+  const [, groups = "", national = "", international = ""] = row.split("\t");
+  return {
+    ends: [],
+    groups: groups.split(" ").map((group) => {
+      const [least = 0, most = least] = group.split("-").map(Number);
+      return { least, most };
+    }),
+    national: decodeTemplate(national),
+    international: decodeTemplate(international),
+  };
+}
+
+function decodeTemplate(text: string): Template {
+  const parts = text.split(/\$(\d)/);
+  return {
+    texts: parts.filter((_, n) => n % 2 === 0),
+    groups: parts.filter((_, n) => n % 2 === 1).map((group) => Number(group) - 1),
+  };
+}
+
+/** Writes a number with its national prefix; without format as it is. The format takes numbers of its length. */
+export function nationalForm(digits: string, format: NumberFormat | undefined): string {
+  return format === undefined ? digits : filled(format.national, digits, endsOf(format, digits.length));
+}
+
+/** Writes a number as it stands behind its calling code. */
+export function internationalForm(digits: string, format: NumberFormat | undefined): string {
+  return format === undefined ? digits : filled(format.international, digits, endsOf(format, digits.length));
+}
+
+function filled({ texts, groups }: Template, digits: string, ends: readonly number[]): string {
+  let written = texts[0] ?? "";
+  for (let n = 0; n < groups.length; n += 1) {
+    const group = groups[n] ?? 0;
+    written += digits.slice(group === 0 ? 0 : ends[group - 1], ends[group]) + texts[n + 1];
+  }
+  return written;
+}
+
+function endsOf(format: NumberFormat, length: number): readonly number[] {
+  const known = format.ends[length];
+  if (known !== undefined) return known;
+  const ends = groupEnds(format.groups, length);
+  format.ends[length] = ends;
+  return ends;
+}
+
+/** The first groups take as many digits as they can, as a greedy pattern does. */
+function groupEnds(groups: NumberFormat["groups"], length: number): number[] {
+  let wanted = groups.reduce((sum, { least }) => sum + least, 0);
+  let end = 0;
+  return groups.map(({ least, most }) => {
+    wanted -= least;
+    end += Math.min(most, length - end - wanted);
+    return end;
+  });
+}

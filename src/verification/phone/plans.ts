@@ -1,0 +1,116 @@
+import { type Automaton, decodeAutomaton } from "./automaton.ts";
+import plansText from "./data/plans.txt" with { type: "text" };
+import { decodeFormat, type NumberFormat } from "./number-format.ts";
+
+/** A numbering plan, compiled from the library's metadata at `data:refresh`. */
+export type NumberingPlan = {
+  /** ISO 3166 alpha-2, undefined for a calling code of no country. */
+  readonly country: string | undefined;
+  readonly callingCode: CallingCode;
+  /** One bit for each length of national numbers that is in use. */
+  readonly lengths: number;
+  readonly shortest: number;
+  readonly longest: number;
+  /** What is dialled to leave the country. */
+  readonly exitPrefix: Prefix;
+  readonly nationalPrefix: Prefix;
+  /** What a number becomes whose national prefix has groups; as in `String.replace`. */
+  readonly transformRule: string | undefined;
+  /** The automaton's first state: it ends with a label of `plan-label.ts`. */
+  readonly start: number;
+  /** Rows of formats; each becomes a format when it is first asked for. */
+  readonly formats: (NumberFormat | string)[];
+};
+
+/** A pattern that begins a number, and one bit for each digit that can begin the pattern: mostly one, or none. */
+export type Prefix = { readonly pattern: RegExp; readonly firstDigits: number };
+
+export type CallingCode = {
+  readonly digits: string;
+  /** The main country's plan first. */
+  readonly plans: NumberingPlan[];
+  /** The state that ends with the index of a number's country, from 1; 0 where the code is not shared. */
+  start: number;
+};
+
+export type Plans = {
+  readonly ofCountry: ReadonlyMap<string, NumberingPlan>;
+  /** By its number, 1 to 999. */
+  readonly ofCallingCode: readonly (CallingCode | undefined)[];
+  /** Of all plans and of all shared calling codes. */
+  readonly automaton: Automaton;
+};
+
+const CALLING_CODES = 1000;
+const STATES_ROW = "\nstates\t";
+
+let decoded: Plans | undefined;
+
+/** Returns the plans. They are constant, and decoded when first asked for, once in each thread: 4 ms, 1 MB. */
+export function numberingPlans(): Plans {
+  decoded ??= decodePlans(plansText);
+  return decoded;
+}
+
+/** Returns the plan that holds for the calling code where the country is not known. */
+export function mainPlan(plan: NumberingPlan): NumberingPlan {
+  return plan.callingCode.plans[0] ?? plan;
+}
+
+/** Returns a format of the plan by its index; undefined where there is no such format. */
+export function formatOf({ formats }: NumberingPlan, index: number): NumberFormat | undefined {
+  const format = formats[index];
+  if (typeof format !== "string") return format;
+  const decodedFormat = decodeFormat(format);
+  formats[index] = decodedFormat;
+  return decodedFormat;
+}
+
+/** Decodes the rows that `phone-plans.ts` in the data refresh writes. */
+export function decodePlans(text: string): Plans {
+  const ofCountry = new Map<string, NumberingPlan>();
+  const ofCallingCode: (CallingCode | undefined)[] = Array(CALLING_CODES).fill(undefined);
+  const statesAt = text.indexOf(STATES_ROW);
+  let formats: string[] = [];
+  for (const row of text.slice(0, statesAt).split("\n")) {
+    const [kind, ...fields] = row.split("\t");
+    if (kind === "format") formats.push(row);
+    else if (kind === "shared") {
+      const shared = ofCallingCode[Number(fields[0])];
+      if (shared !== undefined) shared.start = Number(fields[1]);
+    } else if (kind === "plan") {
+      formats = [];
+      const digits = fields[1] ?? "";
+      const callingCode = ofCallingCode[Number(digits)] ?? { digits, plans: [], start: 0 };
+      ofCallingCode[Number(digits)] = callingCode;
+      const plan = decodePlan(fields, callingCode, formats);
+      callingCode.plans.push(plan);
+      if (plan.country !== undefined) ofCountry.set(plan.country, plan);
+    }
+  }
+  return { ofCountry, ofCallingCode, automaton: decodeAutomaton(text, statesAt + STATES_ROW.length) };
+}
+
+function decodePlan(fields: readonly string[], callingCode: CallingCode, formats: string[]): NumberingPlan {
+  const [id, , lengthList = "", exitPrefix, exitFirst, nationalPrefix, nationalFirst, transformRule, start] =
+    fields;
+  const lengths = lengthList.split(" ").map(Number);
+  return {
+    country: id === "001" ? undefined : id,
+    callingCode,
+    lengths: lengths.reduce((mask, length) => mask | (1 << length), 0),
+    shortest: Math.min(...lengths),
+    longest: Math.max(...lengths),
+    exitPrefix: decodePrefix(exitPrefix, exitFirst),
+    nationalPrefix: decodePrefix(nationalPrefix, nationalFirst),
+    transformRule: transformRule === "" ? undefined : transformRule,
+    start: Number(start),
+    formats,
+  };
+}
+
+function decodePrefix(source = "", firstDigits = ""): Prefix {
+  let mask = 0;
+  for (const digit of firstDigits) mask |= 1 << Number(digit);
+  return { pattern: new RegExp(`^(?:${source})`), firstDigits: mask };
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { comparePhones, describeAgreement } from "../../../bench/eval/phone-agreement.ts";
+import { validatePlain } from "../../../src/verification/phone/plain-validation.ts";
+import { validateByLibrary, validatePhone } from "../../../src/verification/phone/validation.ts";
+import { readVectors, regionOf } from "./vectors.ts";
+
+const FILES = ["published.txt", "mobile-examples.txt", "invalid.txt", "extensions.txt", "vanity.txt"];
+const SAMPLE = 100_000;
+/** Another sample in each run. */
+const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+
+describe("the compiled numbering plans", () => {
+  test("say what the library says, in every field, of every vector", async () => {
+    let byPlans = 0;
+    for (const file of FILES) {
+      for (const [text = "", column = "-"] of await readVectors(file)) {
+        const region = regionOf(column);
+        expect(validatePhone(text, region)).toStrictEqual(validateByLibrary(text, region));
+        if (validatePlain(text, region) !== undefined) byPlans += 1;
+      }
+    }
+    expect(byPlans).toBeGreaterThan(500);
+  });
+
+  test(`say what the library says, in every field, of ${SAMPLE} numbers of all plans (seed ${SEED})`, () => {
+    const agreement = comparePhones({ seed: SEED, count: SAMPLE });
+    expect(describeAgreement(agreement).slice(1)).toEqual([]);
+    expect(agreement.byPlans).toBeGreaterThan(SAMPLE * 0.8);
+    expect(agreement.countries).toBeGreaterThan(240);
+    expect(agreement.types).toBe(11);
+  }, 120_000);
+
+  test("judge the written forms of a list, and leave the rest to the library", () => {
+    const brazil = { country: "BR" };
+    for (const text of ["+5511987654321", "(11) 98765-4321", " 011 98765.4321 ", "+55 11/98765-4321"]) {
+      expect(validatePlain(text, brazil)?.e164).toBe("+5511987654321");
+    }
+    for (const text of ["", "+", "12", "+011", "++5511987654321", "11 98765-4321 ext. 5", "1-800-FLOWERS"]) {
+      expect(validatePlain(text, brazil)).toBeUndefined();
+    }
+    // A number that leaves the country by another country's exit code.
+    expect(validatePlain("0049 30 901820", { country: "US" })).toBeUndefined();
+    expect(validatePhone("0049 30 901820", { country: "US" }).e164).toBe("+4930901820");
+    expect(validatePlain("1".repeat(251), brazil)).toBeUndefined();
+  });
+});
