@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
-import type { Lookup, RecordType, Resolver } from "./lookup.ts";
+import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
+import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 
 /** A look-up, with the instant on `Clock.monotonic` up to which it holds. */
 export type CachedLookup<T extends RecordType> = Lookup<T> & { readonly expiresAt: number };
@@ -8,9 +9,14 @@ export type CachedLookup<T extends RecordType> = Lookup<T> & { readonly expiresA
 export type DnsCache = {
   /**
    * Answers from the cache, or joins the look-up for the same name and type that is on its way, or starts one.
-   * Never rejects. A caller that stops waiting leaves the look-up to the others.
+   * Never rejects. A caller that stops waiting leaves the look-up to the others. With an allowance that is spent, no
+   * look-up is started: an `error` with the detail `not_allowed`, which says nothing of the name and holds for ever.
    */
-  readonly lookUp: <T extends RecordType>(name: string, type: T) => Promise<CachedLookup<T>>;
+  readonly lookUp: <T extends RecordType>(
+    name: string,
+    type: T,
+    allowance?: QueryAllowance,
+  ) => Promise<CachedLookup<T>>;
   readonly stats: () => CacheStats;
 };
 
@@ -45,6 +51,12 @@ const STALE_TOO = { allowStale: true };
 
 type Entry = CachedLookup<RecordType> & { readonly failureMs: number };
 
+const NOT_ASKED: Entry = {
+  ...emptyLookup<RecordType>("error", 0, NOT_ALLOWED),
+  expiresAt: Number.POSITIVE_INFINITY,
+  failureMs: 0,
+};
+
 /**
  * A cache in front of a resolver: positive answers for their TTL (60 s to 24 h), negative ones for what their SOA
  * allows (RFC 2308, at most 3 h), failures for 5 to 30 s. It evicts what was used least recently.
@@ -62,7 +74,7 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
   const onTheirWay = new Map<string, Promise<Entry>>();
   const counts = { hits: 0, misses: 0, joined: 0 };
 
-  function lookUp(name: string, type: RecordType): Promise<Entry> {
+  function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
     const key = `${type} ${name}`;
     const known = entries.get(key);
     if (known !== undefined) {
@@ -74,8 +86,9 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
       counts.joined++;
       return sameLookup;
     }
+    if (allowance !== undefined && allowance.left < QUERIES_PER_QUESTION) return Promise.resolve(NOT_ASKED);
     counts.misses++;
-    const work = resolver.lookUp(name, type).then((lookup) => keep(key, lookup));
+    const work = resolver.lookUp(name, type, allowance).then((lookup) => keep(key, lookup));
     onTheirWay.set(key, work);
     return work;
   }

@@ -1,3 +1,5 @@
+import type { QueryAllowance } from "./query-allowance.ts";
+
 /** One MX record: where mail goes, the lowest preference first. */
 export type MailExchange = { readonly preference: number; readonly exchange: string };
 
@@ -34,9 +36,13 @@ export type Lookup<T extends RecordType> = {
   readonly detail: string | null;
 };
 
-/** Asks the DNS. Names are A-labels, in any case, with or without the last dot. */
+/** Asks the DNS. Names are A-labels, in any case, with or without the last dot. What it sends is taken off the allowance. */
 export type Resolver = {
-  readonly lookUp: <T extends RecordType>(name: string, type: T) => Promise<Lookup<T>>;
+  readonly lookUp: <T extends RecordType>(
+    name: string,
+    type: T,
+    allowance?: QueryAllowance,
+  ) => Promise<Lookup<T>>;
 };
 
 /** An outcome without records. */

@@ -1,5 +1,6 @@
 import { emptyLookup, type Lookup, type RecordType } from "./lookup.ts";
 import type { Query } from "./query.ts";
+import type { QueryAllowance } from "./query-allowance.ts";
 import type { ServerAddress } from "./server-address.ts";
 import type { Transaction, UdpChannel } from "./udp-channel.ts";
 
@@ -10,6 +11,9 @@ export type Question = {
   name: string;
   readonly type: RecordType;
   readonly settle: (lookup: Lookup<RecordType>) => void;
+  readonly allowance: QueryAllowance | null;
+  /** What is charged to the allowance. */
+  queries: number;
   /** In the order in which they are asked. */
   servers: readonly Server[];
   /** In the order in which they began; those that have ended too. */
@@ -32,10 +36,17 @@ export interface Exchange extends Transaction<Exchange> {
   hangUp: (() => void) | null;
 }
 
-export function newQuestion(name: string, type: RecordType, settle: Question["settle"]): Question {
+export function newQuestion(
+  name: string,
+  type: RecordType,
+  allowance: QueryAllowance | null,
+  settle: Question["settle"],
+): Question {
   return {
     name,
     type,
+    allowance,
+    queries: 1,
     settle,
     servers: [],
     exchanges: [],

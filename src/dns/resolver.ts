@@ -1,6 +1,7 @@
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { isEncodable } from "./name.ts";
 import { encodeQuery, type Query } from "./query.ts";
+import { QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 import { createTurns } from "./query-queue.ts";
 import { createSweeper } from "./query-reaper.ts";
 import {
@@ -65,15 +66,21 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   const sweeper = createSweeper(clock, sweep);
   let closed = false;
 
-  function lookUp<T extends RecordType>(name: string, type: T): Promise<Lookup<T>> {
+  function lookUp<T extends RecordType>(
+    name: string,
+    type: T,
+    allowance?: QueryAllowance,
+  ): Promise<Lookup<T>> {
     counts.lookups++;
     const refusal = refuse(name);
     if (refusal !== null) {
       counts.errors++;
       return Promise.resolve(emptyLookup<T>("error", 0, refusal));
     }
+    if (allowance !== undefined) allowance.left -= QUERIES_PER_QUESTION;
     return new Promise((resolve) => {
-      turns.enter(newQuestion(name, type, resolve as (lookup: Lookup<RecordType>) => void));
+      const settle = resolve as (lookup: Lookup<RecordType>) => void;
+      turns.enter(newQuestion(name, type, allowance ?? null, settle));
     });
   }
 
@@ -156,6 +163,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
   function retryByTcp(question: Question, server: Server, query: Query): void {
     counts.queries++;
     counts.tcpQueries++;
+    question.queries++;
     question.nextAttemptAt = Math.max(
       question.nextAttemptAt,
       clock.monotonic() + (settings.attemptTimeoutsMs.at(-1) ?? 0),
@@ -198,6 +206,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     alias: { readonly target: string; readonly hops: number; readonly ttlSeconds: number },
   ): void {
     endExchanges(question);
+    question.queries++;
     question.hops += alias.hops;
     question.aliasTtlSeconds = Math.min(question.aliasTtlSeconds, alias.ttlSeconds);
     question.name = alias.target;
@@ -209,6 +218,7 @@ export function createStubResolver(parts: StubResolverParts): StubResolver {
     endExchanges(question);
     if (lookup.outcome === "timeout") counts.timeouts++;
     if (lookup.outcome === "error") counts.errors++;
+    if (question.allowance !== null) question.allowance.left += QUERIES_PER_QUESTION - question.queries;
     // A sweep that is under way passes it by.
     question.deadline = Number.POSITIVE_INFINITY;
     question.nextAttemptAt = Number.POSITIVE_INFINITY;

@@ -3,7 +3,9 @@
  * organizational domain, else that of its public suffix, found by walking up the DNS tree.
  */
 import type { DnsCache } from "../dns/cache.ts";
+import { NOT_ALLOWED } from "../dns/query-allowance.ts";
 import type { MailPolicy } from "../verification/email/domain-facts.ts";
+import { lookUpWithin, type SharedAllowance } from "./allowed-lookup.ts";
 
 type Policy = NonNullable<MailPolicy["dmarc"]["policy"]>;
 
@@ -27,12 +29,22 @@ export type DmarcRecord = {
 /** From a name of so many labels on, the walk goes on with the last seven, which bounds it to eight queries. */
 const LABELS_MAX = 8;
 
-/** Finds the policy that applies to a domain. Parents are asked for through the cache, which their children share. */
-export async function findDmarc(cache: DnsCache, domain: string): Promise<DmarcFinding> {
+/**
+ * Finds the policy that applies to a domain. Parents are asked for after `before`, through the cache, which their
+ * children share; where the allowance ends, the walk does.
+ */
+export async function findDmarc(
+  cache: DnsCache,
+  domain: string,
+  shared: SharedAllowance,
+  before: Promise<unknown>,
+): Promise<DmarcFinding> {
   let expiresAt = Number.POSITIVE_INFINITY;
   const found: { name: string; record: DmarcRecord }[] = [];
   for (const name of namesToAsk(domain)) {
-    const lookup = await cache.lookUp(`_dmarc.${name}`, "TXT");
+    if (name !== domain) await before;
+    const lookup = await lookUpWithin(cache, `_dmarc.${name}`, "TXT", shared);
+    if (lookup.detail === NOT_ALLOWED) break;
     expiresAt = Math.min(expiresAt, lookup.expiresAt);
     if (lookup.outcome === "timeout" || lookup.outcome === "error") return nothing("temperror", expiresAt);
     const record = soleRecord(lookup.records);

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { DnsCache } from "../dns/cache.ts";
+import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
 import type { DomainJudgement } from "../verification/email/domain-verdict.ts";
@@ -53,6 +54,13 @@ export type DomainFactsParts = {
 };
 
 const ENTRIES_MAX = 100_000;
+/**
+ * What one domain may make us send, whatever its records say. The exchange, the own records of SPF and DMARC and the
+ * preferred exchangers come first, then what SPF names, what DMARC walks up, and the other exchangers.
+ */
+const QUERIES_MAX = 20;
+/** Kept for the preferred exchangers, whatever else there is to ask: enough for the five of the largest providers. */
+const PREFERRED_QUERIES = 10;
 const CUT_SHORT: MailPolicy = {
   spf: { state: "temperror", all: null, sendsNoMail: false },
   dmarc: { state: "temperror", policy: null },
@@ -119,13 +127,22 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
     const same = onTheirWay.get(domain);
     if (same !== undefined) return same;
     const sofar: Gathering["sofar"] = { mail: { state: "timeout" } };
-    const routed = routing.routeOf(domain, (mail) => {
-      sofar.mail = mail;
+    const allowance: QueryAllowance = { left: QUERIES_MAX - PREFERRED_QUERIES };
+    const { promise: returned, resolve: onReturned } = Promise.withResolvers<void>();
+    const policy = deep ? policies.policyOf(domain, { allowance, returned }) : null;
+    const routed = routing.routeOf(domain, {
+      allowance,
+      preferredAllowance: { left: PREFERRED_QUERIES },
+      onHosts: (mail) => {
+        sofar.mail = mail;
+      },
+      onReturned,
+      ...(policy === null ? {} : { before: policy }),
     });
     void routed.then(({ mail }) => {
       sofar.mail = mail;
     });
-    const whole = keepWhole(domain, routed, deep ? policies.policyOf(domain) : null);
+    const whole = keepWhole(domain, routed, policy);
     const gathering: Gathering = { whole, sofar };
     onTheirWay.set(domain, gathering);
     return gathering;

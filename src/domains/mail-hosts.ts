@@ -1,11 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import { isAddress, isPublicAddress } from "../dns/public-address.ts";
+import { NOT_ALLOWED, type QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 
 /** What a host name that mail is sent to resolves to. */
 export type MailHost = {
-  readonly reach: "public" | "private" | "dead" | "literal" | "timeout" | "error";
+  /** `not_asked`: the allowance did not suffice to find out. */
+  readonly reach: "public" | "private" | "dead" | "literal" | "timeout" | "error" | "not_asked";
   /** The name is an alias. */
   readonly alias: boolean;
   /** The instant on `Clock.monotonic` up to which this holds. */
@@ -14,7 +16,7 @@ export type MailHost = {
 
 export type MailHosts = {
   /** Resolves a host, in lower case without the last dot. Never rejects. */
-  readonly reachOf: (host: string) => Promise<MailHost>;
+  readonly reachOf: (host: string, allowance: QueryAllowance) => Promise<MailHost>;
 };
 
 const HOSTS_MAX = 50_000;
@@ -32,23 +34,25 @@ export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Cloc
   /** No more than there are look-ups on their way or waiting. */
   const onTheirWay = new Map<string, Promise<MailHost>>();
 
-  function reachOf(host: string): Promise<MailHost> {
+  function reachOf(host: string, allowance: QueryAllowance): Promise<MailHost> {
     const before = known.get(host);
     if (before !== undefined) return Promise.resolve(before);
     const same = onTheirWay.get(host);
-    if (same !== undefined) return same;
+    if (same !== undefined)
+      return same.then((found) => (found.reach === "not_asked" ? findAndKeep(host, allowance) : found));
     const fixed = reachWithoutDns(host);
     if (fixed !== null) {
       return Promise.resolve({ reach: fixed, alias: false, expiresAt: Number.POSITIVE_INFINITY });
     }
-    const work = findAndKeep(host);
+    const work = findAndKeep(host, allowance);
     onTheirWay.set(host, work);
     return work;
   }
 
-  async function findAndKeep(host: string): Promise<MailHost> {
-    const found = await resolve(cache, host);
+  async function findAndKeep(host: string, allowance: QueryAllowance): Promise<MailHost> {
+    const found = await resolve(cache, host, allowance);
     onTheirWay.delete(host);
+    if (found.reach === "not_asked") return found;
     const ttlMs = found.expiresAt - clock.monotonic();
     if (ttlMs > 0) known.set(host, found, { ttl: ttlMs });
     return found;
@@ -63,12 +67,12 @@ function reachWithoutDns(host: string): "literal" | "private" | null {
   return host === "localhost" || host.endsWith(".localhost") ? "private" : null;
 }
 
-async function resolve(cache: DnsCache, host: string): Promise<MailHost> {
-  const a = await cache.lookUp(host, "A");
+async function resolve(cache: DnsCache, host: string, allowance: QueryAllowance): Promise<MailHost> {
+  const a = await cache.lookUp(host, "A", allowance);
   const settled = a.outcome === "nxdomain" || hasPublic(a);
   // Who is silent about one type is silent about the other: asking again would only double the wait.
   if (settled || a.outcome === "timeout") return reachFrom([a]);
-  return reachFrom([a, await cache.lookUp(host, "AAAA")]);
+  return reachFrom([a, await cache.lookUp(host, "AAAA", allowance)]);
 }
 
 type AddressLookup = CachedLookup<"A"> | CachedLookup<"AAAA">;
@@ -83,6 +87,7 @@ function reachFrom(lookups: readonly AddressLookup[]): MailHost {
 
 function bestReach(lookups: readonly AddressLookup[]): MailHost["reach"] {
   if (lookups.some(hasPublic)) return "public";
+  if (lookups.some(({ detail }) => detail === NOT_ALLOWED)) return "not_asked";
   if (lookups.some(({ outcome }) => outcome === "timeout")) return "timeout";
   if (lookups.some(({ outcome }) => outcome === "error")) return "error";
   return lookups.some(({ outcome }) => outcome === "answer") ? "private" : "dead";

@@ -1,5 +1,6 @@
 import type { DnsCache } from "../dns/cache.ts";
 import type { MailPolicy } from "../verification/email/domain-facts.ts";
+import type { SharedAllowance } from "./allowed-lookup.ts";
 import { findDmarc } from "./dmarc.ts";
 import { evaluateSpf } from "./spf.ts";
 
@@ -11,13 +12,17 @@ export type PolicyFinding = {
 };
 
 export type MailPolicies = {
-  /** Finds what a domain publishes by SPF and DMARC. Never rejects. */
-  readonly policyOf: (domain: string) => Promise<PolicyFinding>;
+  /**
+   * Finds what a domain publishes by SPF and DMARC. Never rejects. DMARC walks up the tree with what SPF leaves of
+   * the allowance.
+   */
+  readonly policyOf: (domain: string, shared: SharedAllowance) => Promise<PolicyFinding>;
 };
 
 export function createMailPolicies({ cache }: { readonly cache: DnsCache }): MailPolicies {
-  async function policyOf(domain: string): Promise<PolicyFinding> {
-    const [spf, dmarc] = await Promise.all([evaluateSpf(cache, domain), findDmarc(cache, domain)]);
+  const policyOf: MailPolicies["policyOf"] = async (domain, shared) => {
+    const evaluated = evaluateSpf(cache, domain, shared);
+    const [spf, dmarc] = await Promise.all([evaluated, findDmarc(cache, domain, shared, evaluated)]);
     return {
       policyFor: (exists) => ({
         spf: spf.finding,
@@ -25,7 +30,7 @@ export function createMailPolicies({ cache }: { readonly cache: DnsCache }): Mai
       }),
       expiresAt: Math.min(spf.expiresAt, dmarc.expiresAt),
     };
-  }
+  };
 
   return { policyOf };
 }

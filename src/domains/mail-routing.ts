@@ -1,5 +1,6 @@
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { MailExchange } from "../dns/lookup.ts";
+import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { MailExchangers, MailRouting } from "../verification/email/domain-facts.ts";
 import { isMajorProvider } from "../verification/email/providers.ts";
 import type { MailHost, MailHosts } from "./mail-hosts.ts";
@@ -10,12 +11,21 @@ export type RoutingFinding = {
   readonly expiresAt: number;
 };
 
+export type RouteOptions = {
+  readonly allowance: QueryAllowance;
+  /** What the preferred exchangers may take; what they leave is added to the allowance. */
+  readonly preferredAllowance: QueryAllowance;
+  /** Gets the exchangers before they are resolved, as routing whose targets are unknown. */
+  readonly onHosts?: (mail: MailRouting) => void;
+  /** Called when that is added. */
+  readonly onReturned?: () => void;
+  /** What is to be found out before the other exchangers. */
+  readonly before?: Promise<unknown>;
+};
+
 export type MailRoutes = {
-  /**
-   * Finds where mail for a domain goes (RFC 5321, 5.1). Never rejects. `onHosts` is told of the exchangers before
-   * they are resolved, as routing whose targets are unknown.
-   */
-  readonly routeOf: (domain: string, onHosts?: (mail: MailRouting) => void) => Promise<RoutingFinding>;
+  /** Finds where mail for a domain goes (RFC 5321, 5.1). Never rejects. */
+  readonly routeOf: (domain: string, options: RouteOptions) => Promise<RoutingFinding>;
 };
 
 /** More exchangers than any sender tries: those after them are not reported. */
@@ -30,53 +40,84 @@ export function createMailRouting(parts: {
 }): MailRoutes {
   const { cache, mailHosts } = parts;
 
-  async function routeOf(domain: string, onHosts?: (mail: MailRouting) => void): Promise<RoutingFinding> {
-    const { mail, expiresAt } = await routeAsTold(domain, onHosts);
+  async function routeOf(domain: string, options: RouteOptions): Promise<RoutingFinding> {
+    const preferred = options.preferredAllowance;
+    const giveBack = () => {
+      options.allowance.left += preferred.left;
+      preferred.left = 0;
+      options.onReturned?.();
+    };
+    const { mail, expiresAt } = await routeAsTold(domain, { ...options, onReturned: giveBack });
     return { mail: isDenied(mail) && isMajorProvider(domain) ? { state: "error" } : mail, expiresAt };
   }
 
-  async function routeAsTold(domain: string, onHosts?: (mail: MailRouting) => void): Promise<RoutingFinding> {
-    const mx = await cache.lookUp(domain, "MX");
-    switch (mx.outcome) {
-      case "timeout":
-      case "error":
-        return { mail: { state: mx.outcome }, expiresAt: mx.expiresAt };
-      case "nxdomain":
-        return { mail: { state: "no_domain" }, expiresAt: mx.expiresAt };
-      case "nodata":
-        return routeByAddress(domain, mx.expiresAt);
-      case "answer":
-        return routeByExchangers(mx, onHosts);
-    }
+  async function routeAsTold(domain: string, options: RouteOptions): Promise<RoutingFinding> {
+    const mx = await cache.lookUp(domain, "MX", options.allowance);
+    if (mx.outcome === "answer") return routeByExchangers(mx, options);
+    const routed = await routeWithoutMx(domain, mx, options.allowance);
+    options.onReturned?.();
+    return routed;
   }
 
-  async function routeByAddress(domain: string, mxExpiresAt: number): Promise<RoutingFinding> {
-    const host = await mailHosts.reachOf(domain);
-    return { mail: IMPLICIT[host.reach], expiresAt: Math.min(mxExpiresAt, host.expiresAt) };
-  }
-
-  async function routeByExchangers(
+  async function routeWithoutMx(
+    domain: string,
     mx: CachedLookup<"MX">,
-    onHosts?: (mail: MailRouting) => void,
+    allowance: QueryAllowance,
   ): Promise<RoutingFinding> {
+    if (mx.outcome === "nxdomain") return { mail: { state: "no_domain" }, expiresAt: mx.expiresAt };
+    if (mx.outcome !== "nodata") {
+      return { mail: { state: mx.outcome === "timeout" ? "timeout" : "error" }, expiresAt: mx.expiresAt };
+    }
+    const host = await mailHosts.reachOf(domain, allowance);
+    return { mail: IMPLICIT[host.reach], expiresAt: Math.min(mx.expiresAt, host.expiresAt) };
+  }
+
+  async function routeByExchangers(mx: CachedLookup<"MX">, options: RouteOptions): Promise<RoutingFinding> {
     const hosts = hostsByPreference(mx.records);
-    if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
     const nullMixed = mx.records.some(({ exchange }) => exchange === ".");
-    onHosts?.({ state: "mx", hosts, targets: "unknown", cname: false, partlyDead: false, nullMixed });
-    const resolved = await resolveHosts(hosts);
+    if (hosts.length > 0) {
+      options.onHosts?.({
+        state: "mx",
+        hosts,
+        targets: "unknown",
+        cname: false,
+        partlyDead: false,
+        nullMixed,
+      });
+    }
+    const resolved = await resolveHosts(hosts, options);
+    if (hosts.length === 0) return { mail: { state: "null_mx" }, expiresAt: mx.expiresAt };
     return {
       mail: { state: "mx", hosts, ...summarize(resolved), nullMixed },
       expiresAt: Math.min(mx.expiresAt, ...resolved.map(({ expiresAt }) => expiresAt)),
     };
   }
 
-  async function resolveHosts(hosts: readonly string[]): Promise<readonly MailHost[]> {
-    const resolved: MailHost[] = [];
-    while (resolved.length < hosts.length && resolved.every(isUseless)) {
+  /** Resolves exchangers as far as the allowance goes, in the order of preference. */
+  async function resolveHosts(hosts: readonly string[], options: RouteOptions): Promise<readonly MailHost[]> {
+    const { allowance, preferredAllowance, onReturned, before } = options;
+    const first = hosts.slice(0, HOSTS_TOGETHER);
+    let resolved = await resolveTogether(first, preferredAllowance);
+    onReturned?.();
+    if (resolved.some(isNotAsked)) {
+      await before;
+      resolved = await resolveTogether(first, allowance);
+    }
+    while (resolved.length < hosts.length && resolved.every(isNoHelp)) {
+      await before;
       const next = hosts.slice(resolved.length, resolved.length + HOSTS_TOGETHER);
-      resolved.push(...(await Promise.all(next.map(mailHosts.reachOf))));
+      resolved.push(...(await resolveTogether(next, allowance)));
     }
     return resolved;
+  }
+
+  /** Begins as many as the allowance holds, and others with what these leave of it. */
+  async function resolveTogether(hosts: readonly string[], allowance: QueryAllowance): Promise<MailHost[]> {
+    for (;;) {
+      const { left } = allowance;
+      const resolved = await Promise.all(hosts.map((host) => mailHosts.reachOf(host, allowance)));
+      if (!resolved.some(isNotAsked) || allowance.left === left) return resolved;
+    }
   }
 
   return { routeOf };
@@ -98,6 +139,7 @@ const IMPLICIT: { readonly [Reach in MailHost["reach"]]: MailRouting } = {
   dead: { state: "no_mail_server" },
   timeout: { state: "timeout" },
   error: { state: "error" },
+  not_asked: { state: "error" },
 };
 
 /** Each host once, the lowest preference first; servers rotate equal ones, so those go by name. */
@@ -114,6 +156,14 @@ function isUseless({ reach }: MailHost): boolean {
   return reach === "dead" || reach === "private" || reach === "literal";
 }
 
+function isNoHelp(host: MailHost): boolean {
+  return isUseless(host) || isNotAsked(host);
+}
+
+function isNotAsked({ reach }: MailHost): boolean {
+  return reach === "not_asked";
+}
+
 function summarize(hosts: readonly MailHost[]): Pick<MailExchangers, "targets" | "cname" | "partlyDead"> {
   const reaches = new Set(hosts.map(({ reach }) => reach));
   return {
@@ -125,7 +175,7 @@ function summarize(hosts: readonly MailHost[]): Pick<MailExchangers, "targets" |
 
 function bestTarget(reaches: ReadonlySet<MailHost["reach"]>): MailExchangers["targets"] {
   if (reaches.has("public")) return "public";
-  if (reaches.has("timeout") || reaches.has("error")) return "unknown";
+  if (reaches.has("timeout") || reaches.has("error") || reaches.has("not_asked")) return "unknown";
   if (reaches.has("literal")) return "literal";
   return reaches.has("private") ? "private" : "dead";
 }

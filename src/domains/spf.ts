@@ -5,6 +5,7 @@
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { RecordType } from "../dns/lookup.ts";
 import type { MailPolicy } from "../verification/email/domain-facts.ts";
+import { lookUpWithin, type SharedAllowance } from "./allowed-lookup.ts";
 import {
   expandMacros,
   isEmptyHanded,
@@ -31,20 +32,32 @@ type Outcome =
 /** One evaluation: the limits hold for all the records that it comes through. */
 type Evaluation = {
   readonly cache: DnsCache;
+  readonly shared: SharedAllowance;
   /** The domain whose record is evaluated, before any include. */
   readonly sender: string;
   lookups: number;
   voids: number;
+  /** Names without an IPv4 address that may have another: void or not, as long as it makes no difference. */
+  readonly doubtful: string[];
   expiresAt: number;
 };
 
-/** Evaluates a domain's record. Never rejects. */
-export async function evaluateSpf(cache: DnsCache, domain: string): Promise<SpfFinding> {
+/**
+ * Evaluates a domain's record, one look-up after the other, and none past the limits. Never rejects. Where the
+ * allowance ends the outcome is `temperror`.
+ */
+export async function evaluateSpf(
+  cache: DnsCache,
+  domain: string,
+  shared: SharedAllowance,
+): Promise<SpfFinding> {
   const evaluation: Evaluation = {
     cache,
+    shared,
     sender: domain,
     lookups: 0,
     voids: 0,
+    doubtful: [],
     expiresAt: Number.POSITIVE_INFINITY,
   };
   const outcome = await evaluateDomain(evaluation, domain);
@@ -76,7 +89,6 @@ async function evaluateRecord(
   record: SpfRecord,
   text: string,
 ): Promise<Outcome> {
-  askAhead(evaluation, domain, record);
   for (const mechanism of record.mechanisms) {
     if (mechanism.kind === "all") return { state: "found", all: mechanism.qualifier, text };
     const failure = await evaluateMechanism(evaluation, domain, mechanism);
@@ -127,10 +139,11 @@ async function evaluateInclude(evaluation: Evaluation, target: string): Promise<
   return state === "none" ? "permerror" : state;
 }
 
-function checkMx(evaluation: Evaluation, lookup: CachedLookup<"MX">): Failure | null {
+async function checkMx(evaluation: Evaluation, lookup: CachedLookup<"MX">): Promise<Failure | null> {
   if (isTransient(lookup)) return "temperror";
   if (lookup.records.length > MX_NAMES_MAX) return "permerror";
-  return countVoid(evaluation, lookup) ? null : "permerror";
+  countVoid(evaluation, lookup);
+  return settleVoids(evaluation);
 }
 
 /** `a` is void only without an address of either family, since the sender's may be either; `exists` asks for A. */
@@ -141,10 +154,20 @@ async function checkAddress(
 ): Promise<Failure | null> {
   const a = await ask(evaluation, target, "A");
   if (isTransient(a)) return "temperror";
-  if (kind === "exists" || a.outcome !== "nodata") return countVoid(evaluation, a) ? null : "permerror";
-  const aaaa = await ask(evaluation, target, "AAAA");
-  if (isTransient(aaaa)) return "temperror";
-  return countVoid(evaluation, aaaa) ? null : "permerror";
+  if (kind === "a" && a.outcome === "nodata") evaluation.doubtful.push(target);
+  else countVoid(evaluation, a);
+  return settleVoids(evaluation);
+}
+
+/** Asks for the other addresses of doubtful names, as long as these could be the voids that are too many. */
+async function settleVoids(evaluation: Evaluation): Promise<Failure | null> {
+  const { doubtful } = evaluation;
+  while (evaluation.voids <= VOIDS_MAX && evaluation.voids + doubtful.length > VOIDS_MAX) {
+    const aaaa = await ask(evaluation, doubtful.shift() ?? "", "AAAA");
+    if (isTransient(aaaa)) return "temperror";
+    countVoid(evaluation, aaaa);
+  }
+  return evaluation.voids <= VOIDS_MAX ? null : "permerror";
 }
 
 async function ask<T extends RecordType>(
@@ -152,20 +175,9 @@ async function ask<T extends RecordType>(
   name: string,
   type: T,
 ): Promise<CachedLookup<T>> {
-  const lookup = await evaluation.cache.lookUp(name.toLowerCase(), type);
+  const lookup = await lookUpWithin(evaluation.cache, name.toLowerCase(), type, evaluation.shared);
   evaluation.expiresAt = Math.min(evaluation.expiresAt, lookup.expiresAt);
   return lookup;
-}
-
-/** Starts the look-ups of a record's includes together; they are then waited for one after the other. */
-function askAhead(evaluation: Evaluation, domain: string, record: SpfRecord): void {
-  const end = record.mechanisms.findIndex(({ kind }) => kind === "all");
-  const evaluated = end < 0 ? record.mechanisms : record.mechanisms.slice(0, end);
-  for (const mechanism of evaluated.slice(0, LOOKUPS_MAX)) {
-    if (mechanism.kind !== "include") continue;
-    const target = expandMacros(mechanism.domain, domain, evaluation.sender);
-    if (target !== null) void evaluation.cache.lookUp(target.toLowerCase(), "TXT");
-  }
 }
 
 function countLookup(evaluation: Evaluation): boolean {
@@ -173,9 +185,8 @@ function countLookup(evaluation: Evaluation): boolean {
   return evaluation.lookups <= LOOKUPS_MAX;
 }
 
-function countVoid(evaluation: Evaluation, lookup: CachedLookup<RecordType>): boolean {
+function countVoid(evaluation: Evaluation, lookup: CachedLookup<RecordType>): void {
   if (lookup.outcome !== "answer") evaluation.voids++;
-  return evaluation.voids <= VOIDS_MAX;
 }
 
 /** A name that cannot be asked for is no passing failure: it finds nothing, whoever asks (4.8). */

@@ -27,6 +27,9 @@ const dmarcRows = readRows(dmarcText);
 let dns: ResolverUnderTest;
 let cache: DnsCache;
 
+const NOTHING = Promise.resolve();
+const unshared = () => ({ allowance: { left: 20 }, returned: NOTHING });
+
 beforeAll(async () => {
   dns = await startDns([...spfRows, ...dmarcRows].map(({ zone }) => zone).join("\n"), {
     attemptTimeoutsMs: [150],
@@ -38,7 +41,7 @@ afterAll(() => dns[Symbol.asyncDispose]());
 
 describe("SPF", () => {
   test.each(spfRows)("$domain: $expected", async ({ domain, expected }) => {
-    const { finding } = await evaluateSpf(cache, domain);
+    const { finding } = await evaluateSpf(cache, domain, unshared());
     const words = [finding.state, finding.all ?? "", finding.sendsNoMail ? "sends_no_mail" : ""];
     expect(words.filter((word) => word !== "").join(" ")).toBe(expected);
   });
@@ -46,7 +49,7 @@ describe("SPF", () => {
 
 describe("DMARC", () => {
   test.each(dmarcRows)("$domain: $expected", async ({ domain, expected }) => {
-    const { state, policy, policyIfMissing } = await findDmarc(cache, domain);
+    const { state, policy, policyIfMissing } = await findDmarc(cache, domain, unshared(), NOTHING);
     const missing = policyIfMissing === policy ? "" : `, missing ${policyIfMissing}`;
     expect(`${state}${policy === null ? "" : ` ${policy}`}${missing}`).toBe(expected);
   });
@@ -70,7 +73,7 @@ describe("DMARC", () => {
   });
 
   test("does not walk where the domain has a record of its own", async () => {
-    await findDmarc(cache, "own.com");
+    await findDmarc(cache, "own.com", unshared(), NOTHING);
     expect(dns.server.queryCount("_dmarc.own.com", "TXT")).toBe(1);
     expect(dns.server.queryCount("_dmarc.walked.own.com", "TXT")).toBe(0);
   });

@@ -11,16 +11,15 @@ const rows = mailRoutingRows();
 let dns: ResolverUnderTest;
 let facts: DomainFactsSource;
 
-/** Exchangers that are no use, preferred to one that is: more than are resolved together. */
-const DEAD_HOSTS = 40;
-const deadHosts = Array.from(
-  { length: DEAD_HOSTS },
-  (_, at) => `many-hosts.com MX ${at} gone${at}.hosts.com`,
-);
+/** Exchangers that are no use. */
+const deadHosts = (domain: string, count: number) =>
+  Array.from({ length: count }, (_, at) => `${domain} MX ${at} gone${at}.${domain}`);
 const spareHosts = Array.from({ length: 20 }, (_, at) => `spare-hosts.com MX ${at} mx${at}.spare.com`);
 const manyHostsZone = [
-  ...deadHosts,
-  "many-hosts.com MX 99 mx1.hosts.com",
+  ...deadHosts("many-hosts.com", 17),
+  "many-hosts.com MX 99 alive.many-hosts.com",
+  "alive.many-hosts.com A 8.8.8.8",
+  ...deadHosts("endless-hosts.com", 60),
   ...spareHosts,
   "*.spare.com A 8.8.8.8",
 ].join("\n");
@@ -54,10 +53,17 @@ describe("mail routing", () => {
     expect(dns.server.queryCount("mx1.hosts.com", "A")).toBe(1);
   });
 
-  test("a host that takes mail is found however many that do not are preferred to it", async () => {
+  test("a host that takes mail is found where many that do not are preferred to it", async () => {
     const { mail } = factsIn(await facts.findDomain("many-hosts.com", PLAIN));
     expect(mail).toMatchObject({ state: "mx", targets: "public", partlyDead: true });
-    expect(dns.server.queryCount("gone0.hosts.com", "A")).toBe(1);
+    expect(dns.server.queryCount("gone0.many-hosts.com", "A")).toBe(1);
+  });
+
+  test("a domain with more dead hosts than may be asked for is unknown, not undeliverable", async () => {
+    const { mail } = factsIn(await facts.findDomain("endless-hosts.com", PLAIN));
+    expect(mail).toMatchObject({ state: "mx", targets: "unknown" });
+    expect(dns.server.queryCount("gone0.endless-hosts.com", "A")).toBe(1);
+    expect(dns.server.queryCount("gone59.endless-hosts.com", "A")).toBe(0);
   });
 
   test("hosts behind those that take mail are not asked for", async () => {
