@@ -10,10 +10,13 @@ export const ERRORS = {
   missing_key: { status: 401, message: "Send your key in the header Authorization: Bearer <key>." },
   bad_key: { status: 401, message: "The key is not valid." },
   quota_exceeded: { status: 402, message: "The units of this period are used up." },
+  payment_required: { status: 402, message: "This call is paid with x402." },
+  payment_invalid: { status: 402, message: "The payment was not taken." },
   not_found: { status: 404, message: "There is nothing at this path." },
   method_not_allowed: { status: 405, message: "This path does not take that method." },
   account_exists: { status: 409, message: "An account with this mailbox exists." },
   idempotency_in_progress: { status: 409, message: "A call with this Idempotency-Key is still running." },
+  payment_in_use: { status: 409, message: "A call with this payment is still running." },
   payload_too_large: { status: 413, message: "The body is too large." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
   idempotency_mismatch: {
@@ -22,10 +25,13 @@ export const ERRORS = {
   },
   rate_limited: { status: 429, message: "Too many requests." },
   internal_error: { status: 500, message: "Something went wrong on our side." },
+  upstream_failed: { status: 502, message: "A server that this call depends on does not answer." },
   overloaded: { status: 503, message: "The server is at its limit; try again shortly." },
   shutting_down: { status: 503, message: "The server is shutting down." },
   storage_unavailable: { status: 503, message: "The database cannot be written at the moment." },
   directory_unavailable: { status: 503, message: "The directory has no snapshot yet." },
+  settlement_unknown: { status: 503, message: "It is not yet known whether the payment was settled." },
+  processing: { status: 504, message: "The result is not ready yet; ask again." },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -7,6 +7,7 @@ const RETRY_AFTER_SECONDS: { readonly [code in ErrorCode]?: number } = {
   shutting_down: 5,
   storage_unavailable: 5,
   directory_unavailable: 10,
+  processing: 2,
 };
 
 /** A refusal as every route answers it, with the headers that the call has gathered so far. */

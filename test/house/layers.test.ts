@@ -17,6 +17,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   store: ["platform"],
   billing: ["platform", "contract", "store"],
   accounts: ["platform", "contract", "store", "billing"],
+  payments: ["platform", "contract", "store", "billing", "net"],
   directory: ["platform", "contract", "dns", "net"],
   http: [
     "platform",
@@ -29,6 +30,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "billing",
     "accounts",
     "directory",
+    "payments",
   ],
   tables: ["batch", "verification"],
   client: [],

@@ -30,6 +30,13 @@ const MEANINGS: { readonly [code in ErrorCode]: string } = {
   shutting_down: "The server is about to stop. Try again after `Retry-After`.",
   storage_unavailable: "The database cannot be written, so nothing can be charged or answered.",
   directory_unavailable: "The directory has no snapshot yet.",
+  payment_required: "Paid services: pay with x402, as `PAYMENT-REQUIRED` and the body say.",
+  payment_invalid: "Paid services: the payment does not fit, or it was not settled. Nothing was charged.",
+  payment_in_use: "Paid services: a call with this payment is still running.",
+  upstream_failed: "Paid services: a server that the call depends on does not answer. Nothing was charged.",
+  settlement_unknown:
+    "Paid services: the payment may have been settled. Send the same payment again after `Retry-After`.",
+  processing: "Paid services: the work goes on; ask again with the same payment. Nothing was charged.",
 };
 
 /** Each code with its status and when a caller meets it: the source of the table of errors. */

@@ -1,0 +1,169 @@
+import { findNetwork } from "./networks.ts";
+import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
+import type { SentPayment } from "./x402-codec.ts";
+
+/** A payment with what it pays for, as the facilitator is sent it: kept in the journal until its outcome is known. */
+export type FacilitatorRequest = {
+  readonly x402Version: 1 | 2;
+  readonly paymentPayload: { readonly [name: string]: unknown };
+  readonly paymentRequirements: object;
+};
+
+export type VerifyOutcome =
+  | { readonly kind: "valid"; readonly payer: string | null }
+  | { readonly kind: "invalid"; readonly reason: string; readonly detail: string }
+  | { readonly kind: "unreachable"; readonly reason: string };
+
+export type SettleOutcome =
+  | { readonly kind: "settled"; readonly transaction: string; readonly payer: string | null }
+  /** The facilitator says that nothing was paid. */
+  | { readonly kind: "refused"; readonly reason: string }
+  /** It may have been paid or not. */
+  | { readonly kind: "unknown"; readonly reason: string };
+
+export type Facilitator = {
+  readonly verify: (request: FacilitatorRequest) => Promise<VerifyOutcome>;
+  readonly settle: (request: FacilitatorRequest) => Promise<SettleOutcome>;
+  /** Returns the fee payer of each Solana network that it serves, by CAIP-2 id; null when it cannot be asked. */
+  readonly feePayers: () => Promise<ReadonlyMap<string, string> | null>;
+};
+
+/** Sends one request and returns status and text of its answer. Throws where there is none within the deadline. */
+export type FacilitatorFetch = (
+  url: string,
+  options: { readonly body: string | null; readonly deadlineMs: number; readonly bytesMax: number },
+) => Promise<{ readonly status: number; readonly text: string }>;
+
+export type FacilitatorOptions = {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly fetch: FacilitatorFetch;
+  readonly verifyDeadlineMs: number;
+  readonly settleDeadlineMs: number;
+};
+
+/** The first call waits for it. */
+const SUPPORTED_DEADLINE_MS = 3000;
+const ANSWER_BYTES_MAX = 262_144;
+const REASON_LENGTH_MAX = 200;
+const TEXT_LENGTH_MAX = 2000;
+
+/** Returns what the facilitator is sent for a payment that matches a requirement. */
+export function facilitatorRequest(
+  payment: SentPayment,
+  requirement: Requirement,
+  { resource }: Offer,
+): FacilitatorRequest {
+  const { x402Version } = payment;
+  const alias = findNetwork(requirement.network)?.alias ?? requirement.network;
+  return {
+    x402Version,
+    paymentPayload: payment.sent,
+    paymentRequirements: x402Version === 2 ? requirement : requirementV1(requirement, alias, resource),
+  };
+}
+
+/** Returns the client of one facilitator. None of its functions rejects. */
+export function createFacilitator(options: FacilitatorOptions): Facilitator {
+  const ask = async (path: string, body: object | null, deadlineMs: number): Promise<Answer> => {
+    try {
+      const { status, text } = await options.fetch(`${options.url}/${path}`, {
+        body: body === null ? null : JSON.stringify(body),
+        deadlineMs,
+        bytesMax: ANSWER_BYTES_MAX,
+      });
+      return { status, fields: parseFields(text) };
+    } catch (error) {
+      return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
+    }
+  };
+  return {
+    verify: async (request) => readVerify(await ask("verify", request, options.verifyDeadlineMs)),
+    settle: async (request) => readSettle(await ask("settle", request, options.settleDeadlineMs), request),
+    feePayers: async () =>
+      readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, options.verifyDeadlineMs))),
+  };
+}
+
+type Fields = { readonly [name: string]: unknown };
+type Answer = { readonly status: number; readonly fields: Fields | null; readonly failure?: string };
+
+function readVerify(answer: Answer): VerifyOutcome {
+  const { status, fields } = answer;
+  const isValid = fields?.isValid;
+  if (fields !== null && isValid === true && status === 200) {
+    return { kind: "valid", payer: textOf(fields.payer) };
+  }
+  if (fields !== null && isValid === false && status < 500) {
+    const detail = textOf(fields.invalidMessage) ?? "";
+    return { kind: "invalid", reason: reasonOf(fields.invalidReason), detail };
+  }
+  return { kind: "unreachable", reason: failureOf(answer) };
+}
+
+function readSettle(answer: Answer, request: FacilitatorRequest): SettleOutcome {
+  const { status, fields } = answer;
+  const success = fields?.success;
+  if (fields !== null && success === true && status === 200) return readSuccess(fields, request);
+  if (fields === null || success !== false || status >= 500) {
+    return { kind: "unknown", reason: failureOf(answer) };
+  }
+  const reason = reasonOf(fields.errorReason);
+  // Broadcast and not yet confirmed, or given up while waiting: it may still be paid.
+  const isPending = /pending|time[d_ -]*out/i.test(reason);
+  return { kind: isPending ? "unknown" : "refused", reason };
+}
+
+/** A success that is not of this payment says nothing of it. */
+function readSuccess(fields: Fields, request: FacilitatorRequest): SettleOutcome {
+  const transaction = textOf(fields.transaction);
+  const network = textOf(fields.network);
+  if (transaction === null) return { kind: "unknown", reason: "a success without a transaction" };
+  const { network: asked } = request.paymentRequirements as { readonly network: string };
+  if (network !== null && findNetwork(network)?.id !== findNetwork(asked)?.id) {
+    return { kind: "unknown", reason: "a success on another network" };
+  }
+  return { kind: "settled", transaction, payer: textOf(fields.payer) };
+}
+
+function readFeePayers({ fields }: Answer): ReadonlyMap<string, string> | null {
+  const kinds = fields?.kinds;
+  if (!Array.isArray(kinds)) return null;
+  const feePayers = new Map<string, string>();
+  for (const kind of kinds.slice(0, 1000)) {
+    if (!isFields(kind) || kind.scheme !== "exact" || typeof kind.network !== "string") continue;
+    const feePayer = isFields(kind.extra) ? kind.extra.feePayer : undefined;
+    const network = findNetwork(kind.network);
+    if (network?.kind === "solana" && typeof feePayer === "string" && !feePayers.has(network.id)) {
+      feePayers.set(network.id, feePayer);
+    }
+  }
+  return feePayers;
+}
+
+function parseFields(text: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function failureOf({ status, failure }: Answer): string {
+  return failure ?? `the facilitator answered ${status}`;
+}
+
+/** Reasons are shown to callers: words of the facilitator, cut to what a reason needs. */
+function reasonOf(value: unknown): string {
+  if (typeof value !== "string" || value === "") return "no reason given";
+  return value.replace(/[^\x20-\x7e]/g, "?").slice(0, REASON_LENGTH_MAX);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value.slice(0, TEXT_LENGTH_MAX) : null;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

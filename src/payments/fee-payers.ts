@@ -1,0 +1,37 @@
+import type { Clock } from "../platform/clock.ts";
+import type { Facilitator } from "./facilitator.ts";
+import type { Network } from "./networks.ts";
+
+/** Knows which account pays the fee on each Solana network, as the facilitator told it last. */
+export type FeePayers = {
+  /** Returns the look-up by network. Asks the facilitator where the answer is old, and waits only for the first. */
+  readonly current: () => Promise<(network: Network) => string | null>;
+};
+
+const FRESH_MS = 600_000;
+const RETRY_MS = 5000;
+
+export function createFeePayers(dependencies: {
+  readonly facilitator: Pick<Facilitator, "feePayers">;
+  readonly clock: Clock;
+}): FeePayers {
+  const { facilitator, clock } = dependencies;
+  let known: ReadonlyMap<string, string> | null = null;
+  let nextMs = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+
+  async function ask(): Promise<void> {
+    const told = await facilitator.feePayers();
+    known = told ?? known;
+    nextMs = clock.monotonic() + (told === null ? RETRY_MS : FRESH_MS);
+    asking = null;
+  }
+
+  return {
+    async current() {
+      if (asking === null && clock.monotonic() >= nextMs) asking = ask();
+      if (known === null && asking !== null) await asking;
+      return ({ id }) => known?.get(id) ?? null;
+    },
+  };
+}

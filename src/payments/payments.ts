@@ -1,0 +1,357 @@
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
+import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
+import { createFeePayers } from "./fee-payers.ts";
+import { fingerprintOf, type KeptAnswer, sealAnswer, unsealAnswer } from "./kept-answer.ts";
+import { findNetwork } from "./networks.ts";
+import { type Payee, type Requirement, requirementsOf } from "./offer.ts";
+import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
+import { identify, type PaymentIdentity } from "./payment-identity.ts";
+import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
+import { type PaymentView, paymentView } from "./payment-view.ts";
+import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
+import { createSettlementPoll } from "./settlement-poll.ts";
+import { matchRequirement, readPayment, type SentPayment, settlementHeaders } from "./x402-codec.ts";
+
+/** Takes payments for calls, each for one answer. */
+export type Payments = AsyncDisposable & {
+  /** Clears up what a former process left open, and asks what the facilitator serves. */
+  readonly start: () => void;
+  /** Answers a call that is to be paid. Throws what the work throws. */
+  readonly take: (call: PaidCall) => Promise<PaidReply>;
+  /** Returns a payment as callers see it, or null. */
+  readonly find: (paymentId: string) => PaymentView | null;
+  /** Removes answers that have expired. */
+  readonly prune: () => void;
+  readonly stats: () => { readonly inFlight: number; readonly unknown: number };
+};
+
+export type PaymentsDependencies = {
+  readonly store: PaymentStore;
+  readonly facilitator: Facilitator;
+  readonly clock: Clock;
+  readonly reportError: (error: unknown) => void;
+};
+
+export type PaymentsOptions = {
+  /** At least one. */
+  readonly payees: readonly Payee[];
+  /** The wait before a settlement of unknown outcome is sent again; it doubles up to a minute. */
+  readonly pollDelayMs: number;
+  readonly inFlightMax: number;
+  readonly inFlightPerPayerMax: number;
+};
+
+const ANSWER_KEPT_MS = 24 * 3_600_000;
+const PRUNED_ROWS_MAX = 500;
+const POLL_DELAY_MS_MAX = 60_000;
+
+/** What is known of a call once its payment was read and matched. */
+type MatchedCall = {
+  readonly call: PaidCall;
+  readonly sent: SentPayment;
+  readonly requirement: Requirement;
+  readonly requirements: readonly Requirement[];
+  readonly identity: PaymentIdentity;
+};
+
+export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
+  const { store, facilitator, clock, reportError } = dependencies;
+  const feePayers = createFeePayers({ facilitator, clock });
+  const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
+  const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
+  /** Payments in work or being settled: the reservation. */
+  const inFlight = new Set<string>();
+  const inFlightByPayer = new Map<string, number>();
+  let waiting = 0;
+  const poll = createSettlementPoll({
+    store,
+    clock,
+    reportError,
+    delayMs: options.pollDelayMs,
+    delayMsMax: POLL_DELAY_MS_MAX,
+    attempt: async (paymentId) => {
+      const row = store.find(paymentId);
+      if (row?.state !== "settling") return true;
+      if (inFlight.has(paymentId)) return false;
+      const result = await reserved(paymentId, () => settleRow({ ...row, isDoubtful: true }));
+      return result.kind !== "unknown";
+    },
+  });
+
+  async function reserved<T>(paymentId: string, work: () => Promise<T>): Promise<T> {
+    inFlight.add(paymentId);
+    try {
+      return await work();
+    } finally {
+      inFlight.delete(paymentId);
+    }
+  }
+
+  /** Holds one of the payer's places while its work goes on. */
+  async function withinShare<T>(payer: string, work: () => Promise<T>): Promise<T> {
+    const held = inFlightByPayer.get(payer) ?? 0;
+    if (held >= options.inFlightPerPayerMax) {
+      throw new ApiError(
+        "overloaded",
+        `At most ${options.inFlightPerPayerMax} calls of one payer run at once.`,
+      );
+    }
+    inFlightByPayer.set(payer, held + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (inFlightByPayer.get(payer) ?? 1) - 1;
+      if (left === 0) inFlightByPayer.delete(payer);
+      else inFlightByPayer.set(payer, left);
+    }
+  }
+
+  /** A settlement whose outcome cannot be written is one that is not known. */
+  async function settleRow(row: PaymentRow): Promise<SettlementResult> {
+    try {
+      return await settle({ store, facilitator, clock }, row);
+    } catch (error) {
+      reportError(error);
+      return { kind: "unknown" };
+    }
+  }
+
+  async function take(call: PaidCall): Promise<PaidReply> {
+    const requirements = requirementsOf(call.offer, options.payees, await feePayerOf());
+    const refuse = (reason: string | null) => challenge(call, requirements, reason);
+    const read = readPayment(call.headers);
+    if (read.kind === "none") return refuse(null);
+    if (read.kind === "malformed") return refuse(read.reason);
+    const requirement = matchRequirement(read.payment, requirements);
+    if (requirement === null) return refuse("the payment matches none of the ways to pay this call");
+    const network = findNetwork(requirement.network);
+    if (network === null) throw new Error("a requirement of an unknown network");
+    const identity = identify(read.payment.payload, requirement, network, clock.now());
+    if (typeof identity === "string") return refuse(identity);
+    call.onPayment(identity.id);
+    if (waiting >= options.inFlightMax) throw new ApiError("overloaded");
+    waiting += 1;
+    try {
+      return await takeMatched({ call, sent: read.payment, requirement, requirements, identity });
+    } finally {
+      waiting -= 1;
+    }
+  }
+
+  async function takeMatched(matched: MatchedCall): Promise<PaidReply> {
+    const { call, sent, requirement, requirements, identity } = matched;
+    const known = store.find(identity.id);
+    if (known !== undefined) return takeAgain(matched, known);
+    if (inFlight.has(identity.id)) return inUse();
+    const request = facilitatorRequest(sent, requirement, call.offer);
+    const verified = await facilitator.verify(request);
+    if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
+    if (verified.kind === "unreachable" || !isPayer(verified.payer, identity)) return cannotVerify();
+    if (inFlight.has(identity.id)) return inUse();
+    // Another call with the same payment may have begun and ended meanwhile.
+    const settledMeanwhile = store.find(identity.id);
+    if (settledMeanwhile !== undefined) return takeAgain(matched, settledMeanwhile);
+    const payer = identity.payer ?? verified.payer ?? "";
+    const payment = paymentOf(matched, payer);
+    return reserved(identity.id, () => withinShare(payer, () => takeNew(matched, payment, request)));
+  }
+
+  /** The work, the journal, the settlement and the answer of a payment that is shown for the first time. */
+  async function takeNew(
+    matched: MatchedCall,
+    payment: Payment,
+    request: FacilitatorRequest,
+  ): Promise<PaidReply> {
+    const { call } = matched;
+    const prepared = await call.work(payment);
+    if (prepared.kind === "answer" && !isSuccess(prepared.status)) return prepared;
+    const answer = prepared.kind === "answer" ? sealKept(prepared, matched) : null;
+    const row = journalRow(matched, payment, request, answer);
+    let result: SettlementResult = { kind: "released", reason: "the settlement was not sent" };
+    try {
+      store.insert(row);
+      result = await settleRow(row);
+    } finally {
+      if (prepared.kind === "stream" && result.kind !== "settled") prepared.cancel();
+    }
+    if (result.kind !== "settled") return unsettled(matched, row, result);
+    if (prepared.kind === "answer") return answerOf(matched, payment, result, prepared);
+    return streamOf(matched, payment, result, prepared);
+  }
+
+  /** A payment that is in the journal: its kept answer, or what is missing of its settlement or its work. */
+  async function takeAgain(matched: MatchedCall, row: PaymentRow): Promise<PaidReply> {
+    const { call, requirements, identity } = matched;
+    if (row.proof !== identity.proof)
+      return challenge(call, requirements, "the nonce of this payment was used");
+    if (row.fingerprint !== fingerprintOf(call.request)) {
+      return challenge(call, requirements, "this payment has bought the answer to another request");
+    }
+    if (inFlight.has(row.paymentId)) return row.state === "settling" ? outcomeUnknown() : inUse();
+    return reserved(row.paymentId, async () => {
+      if (row.state === "settled") return answerAgain(matched, row, resultOf(row));
+      // Nobody can say any more whether it was paid: who holds it is given what it may have bought.
+      if (row.reason === OUTCOME_UNKNOWN)
+        return withoutReceipt(await answerAgain(matched, row, resultOf(row)));
+      if (row.state === "released" && row.answer === null) {
+        return challenge(call, requirements, row.reason ?? "the payment was released");
+      }
+      if (row.state === "released") store.resume(row.paymentId);
+      const result = await settleRow({ ...row, isDoubtful: row.isDoubtful || row.state === "settling" });
+      return result.kind === "settled" ? answerAgain(matched, row, result) : unsettled(matched, row, result);
+    });
+  }
+
+  async function answerAgain(
+    matched: MatchedCall,
+    row: PaymentRow,
+    result: SettledResult,
+  ): Promise<PaidReply> {
+    const { call, requirements } = matched;
+    const payment = paymentOf(matched, result.payer);
+    if (row.answer !== null) {
+      const kept = unsealAnswer(row.answer, call.request, row.paymentId);
+      return answerOf(matched, payment, result, kept);
+    }
+    if (clock.now() >= row.answerExpiresAt) {
+      return challenge(call, requirements, "the answer that this payment bought is no longer kept");
+    }
+    // The process ended in the middle of a stream.
+    const prepared = await call.work(payment);
+    if (prepared.kind === "stream") return streamOf(matched, payment, result, prepared);
+    if (isSuccess(prepared.status)) store.keepAnswer(row.paymentId, sealKept(prepared, matched));
+    return isSuccess(prepared.status) ? answerOf(matched, payment, result, prepared) : prepared;
+  }
+
+  async function answerOf(
+    { call, sent }: MatchedCall,
+    payment: Payment,
+    { transaction }: SettledResult,
+    kept: KeptAnswer,
+  ): Promise<PaidReply> {
+    const { status, headers, body } = (await call.finish?.(kept, { ...payment, transaction })) ?? kept;
+    return { status, body, headers: { ...headers, ...receiptHeaders(sent, payment, transaction) } };
+  }
+
+  function streamOf(
+    matched: MatchedCall,
+    payment: Payment,
+    { transaction }: SettledResult,
+    prepared: Extract<Awaited<ReturnType<PaidCall["work"]>>, { kind: "stream" }>,
+  ): PaidReply {
+    const { kept, ...reply } = prepared.start({ ...payment, transaction });
+    kept
+      .then((answer) => {
+        if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, matched));
+      })
+      .catch(reportError);
+    return { ...reply, headers: { ...reply.headers, ...receiptHeaders(matched.sent, payment, transaction) } };
+  }
+
+  function unsettled(
+    { call, requirements, sent, requirement }: MatchedCall,
+    row: PaymentRow,
+    result: Exclude<SettlementResult, SettledResult>,
+  ): PaidReply {
+    if (result.kind === "unknown") poll.add(row.paymentId);
+    if (result.kind === "unknown" || result.reason === OUTCOME_UNKNOWN) return outcomeUnknown();
+    const refused = challenge(call, requirements, result.reason);
+    const notice = { transaction: "", network: requirement.network, payer: row.payer };
+    const told = settlementHeaders(sent.x402Version, {
+      success: false,
+      errorReason: result.reason,
+      ...notice,
+    });
+    return { ...refused, headers: { ...refused.headers, ...told } };
+  }
+
+  function journalRow(
+    { call, sent, identity }: MatchedCall,
+    payment: Payment,
+    request: FacilitatorRequest,
+    answer: string | null,
+  ): PaymentRow {
+    const { paymentId, network, payer, payTo, asset, amountMicroUsd } = payment;
+    return {
+      ...{ paymentId, network, payer, payTo, asset, amountMicroUsd, answer },
+      resource: call.offer.resource.url,
+      x402Version: sent.x402Version,
+      proof: identity.proof,
+      fingerprint: fingerprintOf(call.request),
+      state: "settling",
+      reason: null,
+      isDoubtful: false,
+      transaction: null,
+      request: JSON.stringify(request),
+      createdAt: clock.now(),
+      settledAt: null,
+      answerExpiresAt: clock.now() + ANSWER_KEPT_MS,
+    };
+  }
+
+  return {
+    take,
+    start() {
+      poll.start();
+      void feePayerOf();
+    },
+    find(paymentId) {
+      const row = store.find(paymentId);
+      return row === undefined ? null : paymentView(row);
+    },
+    prune() {
+      while (store.removeExpiredAnswers(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
+    },
+    stats: () => ({ inFlight: inFlight.size, unknown: poll.open() }),
+    [Symbol.asyncDispose]: () => poll[Symbol.asyncDispose](),
+  };
+}
+
+type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
+
+function sealKept(answer: KeptAnswer, { call, identity }: MatchedCall): string {
+  const { status, headers, body } = answer;
+  return sealAnswer({ status, headers, body }, call.request, identity.id);
+}
+
+function paymentOf({ sent, requirement, identity }: MatchedCall, payer: string): Payment {
+  return {
+    paymentId: identity.id,
+    x402Version: sent.x402Version,
+    network: requirement.network,
+    payer,
+    payTo: requirement.payTo,
+    asset: requirement.asset,
+    amountMicroUsd: Number(requirement.amount),
+    nonce: identity.nonce,
+  };
+}
+
+function resultOf({ transaction, payer }: PaymentRow): SettledResult {
+  return { kind: "settled", transaction, payer };
+}
+
+function receiptHeaders(sent: SentPayment, { network, payer }: Payment, transaction: string | null) {
+  return settlementHeaders(sent.x402Version, {
+    success: true,
+    transaction: transaction ?? "",
+    network,
+    payer,
+  });
+}
+
+function withoutReceipt(reply: PaidReply): PaidReply {
+  const { "PAYMENT-RESPONSE": _second, "X-PAYMENT-RESPONSE": _first, ...headers } = reply.headers;
+  return { ...reply, headers };
+}
+
+/** The facilitator must speak of the payer that signed. */
+function isPayer(told: string | null, { payer }: PaymentIdentity): boolean {
+  return payer === null || told === null || told.toLowerCase() === payer;
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

@@ -1,0 +1,135 @@
+import { findNetwork } from "./networks.ts";
+import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
+
+/** A payment as a caller sent it, not yet checked. */
+export type SentPayment = {
+  readonly x402Version: 1 | 2;
+  /** The whole payload, as the facilitator wants it back. */
+  readonly sent: { readonly [name: string]: unknown };
+  readonly payload: { readonly [name: string]: unknown };
+  /** What the caller says it pays: an entry of `accepts` in version 2, scheme and network in version 1. */
+  readonly accepted: { readonly [name: string]: unknown };
+};
+
+export type ReadPayment =
+  | { readonly kind: "none" }
+  | { readonly kind: "malformed"; readonly reason: string }
+  | { readonly kind: "payment"; readonly payment: SentPayment };
+
+/** A settlement as the caller is told it. */
+export type SettlementNotice = {
+  readonly success: boolean;
+  readonly transaction: string;
+  readonly network: string;
+  readonly payer: string;
+  readonly errorReason?: string;
+};
+
+const PAYMENT_HEADER_BYTES_MAX = 16_384;
+export const CHALLENGE_HEADER_BYTES_MAX = 8192;
+
+/** Reads the payment of a call: version 2 from PAYMENT-SIGNATURE, else version 1 from X-PAYMENT. */
+export function readPayment(headers: { get(name: string): string | null }): ReadPayment {
+  const second = headers.get("payment-signature");
+  if (second !== null) return readHeader(second, "PAYMENT-SIGNATURE", 2);
+  const first = headers.get("x-payment");
+  return first === null ? { kind: "none" } : readHeader(first, "X-PAYMENT", 1);
+}
+
+function readHeader(text: string, name: string, version: 1 | 2): ReadPayment {
+  const malformed = (reason: string): ReadPayment => ({ kind: "malformed", reason: `${name} ${reason}` });
+  if (text.length > PAYMENT_HEADER_BYTES_MAX) {
+    return malformed(`is longer than ${PAYMENT_HEADER_BYTES_MAX} bytes`);
+  }
+  const sent = decode(text);
+  if (sent === null) return malformed("must be a JSON object in base64");
+  // Clients of version 1 know no other header, and some of version 2 put theirs there.
+  const x402Version = sent.x402Version === 2 ? 2 : 1;
+  if (sent.x402Version !== version && !(version === 1 && x402Version === 2)) {
+    return malformed(`must have x402Version ${version}`);
+  }
+  const { payload } = sent;
+  if (!isRecord(payload)) return malformed("has no payload");
+  const accepted = x402Version === 2 ? sent.accepted : sent;
+  if (!isRecord(accepted)) return malformed("has no accepted");
+  return { kind: "payment", payment: { x402Version, sent, payload, accepted } };
+}
+
+/** Returns the requirement that a payment is for, or null. Version 1 names scheme and network alone. */
+export function matchRequirement(
+  { x402Version, accepted }: SentPayment,
+  requirements: readonly Requirement[],
+): Requirement | null {
+  const found = requirements.find(({ scheme, network }) => {
+    const name = accepted.network;
+    return accepted.scheme === scheme && typeof name === "string" && findNetwork(name)?.id === network;
+  });
+  if (found === undefined) return null;
+  if (x402Version === 1) return found;
+  if (accepted.network !== found.network || accepted.amount !== found.amount) return null;
+  if (!isSameAddress(accepted.asset, found) || !isSameAddress(accepted.payTo, found, "payTo")) return null;
+  // A quote that the payer did not accept is none that it pays.
+  const extra = isRecord(accepted.extra) ? accepted.extra : {};
+  return Object.entries(found.extra).every(([name, value]) => extra[name] === value) ? found : null;
+}
+
+/** Addresses of EVM networks are the same in any case, those of Solana are not. */
+function isSameAddress(sent: unknown, found: Requirement, name: "asset" | "payTo" = "asset"): boolean {
+  if (typeof sent !== "string") return false;
+  const wanted = found[name];
+  if (findNetwork(found.network)?.kind === "solana") return sent === wanted;
+  return sent.toLowerCase() === wanted.toLowerCase();
+}
+
+/** What a call is refused with that is to be paid: the header of version 2 and the fields of the body. */
+export type Challenge = {
+  readonly header: string;
+  readonly body: { readonly [name: string]: unknown };
+};
+
+/**
+ * Returns the challenge of an offer. Where it would pass the limit of the header, the extensions are left out, which
+ * only describe.
+ */
+export function challengeOf(offer: Offer, requirements: readonly Requirement[], error: string): Challenge {
+  const { resource, extensions } = offer;
+  const bare = { x402Version: 2, error, resource, accepts: requirements };
+  const full = extensions === undefined ? bare : { ...bare, extensions };
+  const header = encode(full);
+  const second = header.length <= CHALLENGE_HEADER_BYTES_MAX ? full : bare;
+  const accepts = requirements.map((requirement) =>
+    requirementV1(requirement, findNetwork(requirement.network)?.alias ?? requirement.network, resource),
+  );
+  return {
+    header: second === full ? header : encode(bare),
+    body: { x402Version: 1, accepts, payment_required: second },
+  };
+}
+
+/** Returns the headers that tell a caller how its payment was settled. */
+export function settlementHeaders(
+  x402Version: 1 | 2,
+  notice: SettlementNotice,
+): { readonly [name: string]: string } {
+  if (x402Version === 2) return { "PAYMENT-RESPONSE": encode(notice) };
+  const network = findNetwork(notice.network)?.alias ?? notice.network;
+  return { "X-PAYMENT-RESPONSE": encode({ ...notice, network }) };
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value), "utf8").toString("base64");
+}
+
+function decode(text: string): { readonly [name: string]: unknown } | null {
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

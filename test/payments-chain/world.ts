@@ -1,0 +1,82 @@
+import { x402Client } from "@x402/core/client";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { PaidRequest, PaymentWorld, WorldPayer } from "../support/payment-world.ts";
+import { startBaseChain } from "./base-chain.ts";
+import { startFacilitator } from "./facilitator.ts";
+import { startSolanaChain } from "./solana-chain.ts";
+
+/** Two local chains, a facilitator and payers, all of them the official code. */
+export async function openPaymentWorld(): Promise<PaymentWorld> {
+  const [base, solana] = await Promise.all([startBaseChain(), startSolanaChain()]);
+  const facilitator = startFacilitator(base, solana);
+  const payeeOnBase = privateKeyToAccount(generatePrivateKey()).address;
+  const payeeOnSolana = (await solana.newPayer()).address;
+  await solana.fund(payeeOnSolana, 0n);
+
+  const payer = (client: x402Client, address: string, balance: () => Promise<bigint>): WorldPayer => ({
+    address,
+    balance,
+    fetch: wrapFetchWithPayment(fetch, client) as WorldPayer["fetch"],
+    /** Version 1 clients look at the body alone. */
+    fetchV1: wrapFetchWithPayment(withoutSecondVersion, client) as WorldPayer["fetch"],
+    sign: (url, body) => sign(client, url, body),
+  });
+
+  return {
+    facilitator,
+    payeeOnBase,
+    payeeOnSolana,
+    received: async () => ({
+      base: await base.balanceOf(payeeOnBase),
+      solana: await solana.balanceOf(payeeOnSolana),
+    }),
+    async newBasePayer(microUsd) {
+      const account = privateKeyToAccount(generatePrivateKey());
+      if (microUsd > 0n) await base.mint(account.address, microUsd);
+      const client = new x402Client()
+        .register("eip155:*", new ExactEvmScheme(account))
+        .registerV1("base" as never, new ExactEvmSchemeV1(account));
+      return payer(client, account.address, () => base.balanceOf(account.address));
+    },
+    async newSolanaPayer(microUsd) {
+      const signer = await solana.newPayer();
+      await solana.fund(signer.address, microUsd);
+      const config = { rpcUrl: solana.url };
+      const client = new x402Client()
+        .register("solana:*", new ExactSvmScheme(signer as never, config))
+        .registerV1("solana" as never, new ExactSvmSchemeV1(signer as never, config));
+      return payer(client, signer.address, () => solana.balanceOf(signer.address));
+    },
+    async [Symbol.asyncDispose]() {
+      facilitator.close();
+      solana.close();
+      await base.close();
+    },
+  };
+}
+
+async function withoutSecondVersion(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, init);
+  const headers = new Headers(response.headers);
+  headers.delete("PAYMENT-REQUIRED");
+  return new Response(response.body, { status: response.status, headers });
+}
+
+/** Returns the paid request that a client would send, without sending it. */
+async function sign(client: x402Client, url: string, body: string): Promise<PaidRequest> {
+  let paid: PaidRequest | null = null;
+  const record = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    if (!request.headers.has("payment-signature")) return fetch(request);
+    paid = { url, method: "POST", headers: Object.fromEntries(request.headers), body };
+    return new Response(null, { status: 204 });
+  };
+  await wrapFetchWithPayment(record, client)(url, { method: "POST", body });
+  if (paid === null) throw new Error("the client did not pay");
+  return paid;
+}

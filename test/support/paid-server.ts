@@ -1,0 +1,90 @@
+import type { AnyElysia } from "elysia";
+import { ApiError } from "../../src/contract/errors.ts";
+import { createBoundary } from "../../src/http/boundary.ts";
+import { mountRoutes } from "../../src/http/mount.ts";
+import { createWithPayment, type PaidWork } from "../../src/http/paid.ts";
+import { paymentRoutes } from "../../src/http/routes/payments.ts";
+import type { Route } from "../../src/http/routing.ts";
+import { createFacilitator } from "../../src/payments/facilitator.ts";
+import { fetchFacilitator } from "../../src/payments/facilitator-fetch.ts";
+import { findNetwork } from "../../src/payments/networks.ts";
+import { createPayments } from "../../src/payments/payments.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+
+export type PaidServerOptions = {
+  /** Null for a database in memory. */
+  readonly dataDir: string | null;
+  readonly facilitatorUrl: string;
+  readonly payeeOnBase: string;
+  readonly payeeOnSolana: string;
+  readonly work: PaidWork["work"];
+  readonly settleDeadlineMs?: number;
+};
+
+export const PRICE_MICRO_USD = 50_000;
+
+/** A server with one paid route, `POST /v1/paid`, at 0.05 USD. */
+export function startPaidServer(options: PaidServerOptions) {
+  const { dataDir, facilitatorUrl, payeeOnBase, payeeOnSolana, work, settleDeadlineMs = 5000 } = options;
+  const bugs: unknown[] = [];
+  const database = openPayments(dataDir, systemClock);
+  const facilitator = createFacilitator({
+    url: facilitatorUrl,
+    fetch: fetchFacilitator,
+    verifyDeadlineMs: settleDeadlineMs,
+    settleDeadlineMs,
+  });
+  const payments = createPayments(
+    { store: database.payments, facilitator, clock: systemClock, reportError: (error) => bugs.push(error) },
+    {
+      payees: [payee("base", payeeOnBase), payee("solana", payeeOnSolana)],
+      pollDelayMs: 50,
+      inFlightMax: 2000,
+      inFlightPerPayerMax: 50,
+    },
+  );
+  payments.start();
+  let calls = 0;
+  const boundary = createBoundary({
+    clock: systemClock,
+    newRequestId: () => `req_${++calls}`,
+    trustProxy: false,
+    server: () => app.server,
+    draining: () => false,
+    setRateLimitHeaders: () => {},
+    report: () => {},
+    reportBug: (_call, error) => bugs.push(error),
+    refusalOf: () => undefined,
+  });
+  const withPayment = createWithPayment(payments);
+  const paid: Route = {
+    ...{ method: "POST", path: "/v1/paid", access: "public", operation: null },
+    handler: async (call) => {
+      const body = await call.request.text();
+      if (body === "refuse me") throw new ApiError("invalid_request");
+      const resource = { url: call.request.url, description: "An answer.", mimeType: "application/json" };
+      return withPayment(call, { body, offer: { resource, priceMicroUsd: PRICE_MICRO_USD }, work });
+    },
+  };
+  const app: AnyElysia = mountRoutes([...paymentRoutes({ payments }), paid], boundary);
+  app.listen({ hostname: "127.0.0.1", port: 0 });
+  return {
+    url: `${app.server?.url.origin}/v1/paid`,
+    origin: app.server?.url.origin ?? "",
+    payments,
+    store: database.payments,
+    bugs,
+    async stop() {
+      await app.stop(true);
+      await payments[Symbol.asyncDispose]();
+      database[Symbol.dispose]();
+    },
+  };
+}
+
+function payee(alias: string, payTo: string) {
+  const network = findNetwork(alias);
+  if (network === null) throw new Error(`no network ${alias}`);
+  return { network, payTo };
+}

@@ -1,0 +1,65 @@
+import { join } from "node:path";
+
+/** Local chains with a facilitator and payers; they are packages of their own, which the server never needs. */
+
+const FOLDER = join(import.meta.dir, "../payments-chain");
+
+export type FacilitatorFault =
+  | "down"
+  | "verify hangs"
+  | "settle hangs"
+  | "settle fails before broadcast"
+  | "settle fails after broadcast"
+  | "settle hangs after broadcast"
+  | "settle denies after broadcast";
+
+export type WorldPayer = {
+  readonly address: string;
+  readonly balance: () => Promise<bigint>;
+  /** Pays what answers 402, once. */
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  readonly fetchV1: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Returns the paid call without sending it. */
+  readonly sign: (url: string, body: string) => Promise<PaidRequest>;
+};
+
+/** A paid POST, to be sent as often as a test likes. */
+export type PaidRequest = {
+  readonly url: string;
+  readonly method: "POST";
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+};
+
+export type PaymentWorld = AsyncDisposable & {
+  readonly facilitator: {
+    readonly url: string;
+    readonly calls: { readonly verify: number; readonly settle: number };
+    readonly setFault: (fault: FacilitatorFault | null) => void;
+  };
+  readonly payeeOnBase: string;
+  readonly payeeOnSolana: string;
+  readonly received: () => Promise<{ readonly base: bigint; readonly solana: bigint }>;
+  readonly newBasePayer: (microUsd: bigint) => Promise<WorldPayer>;
+  readonly newSolanaPayer: (microUsd: bigint) => Promise<WorldPayer>;
+};
+
+/** Opens the world, or returns null, with a line that says so, where its packages cannot be installed. */
+export async function openWorld(): Promise<PaymentWorld | null> {
+  const install = Bun.spawn(["bun", "install", "--cwd", FOLDER, "--frozen-lockfile", "--silent"], {
+    stdout: "ignore",
+    stderr: "ignore",
+    timeout: 100_000,
+  });
+  if ((await install.exited) !== 0) {
+    console.log(
+      "payments: the packages of test/payments-chain cannot be installed here; real settlement is skipped",
+    );
+    return null;
+  }
+  // Named by a value, so that the types of this project do not depend on packages that may be missing.
+  const { openPaymentWorld } = (await import(join(FOLDER, "world.ts"))) as {
+    readonly openPaymentWorld: () => Promise<PaymentWorld>;
+  };
+  return openPaymentWorld();
+}
