@@ -1,4 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
+import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
 /** What every route with a body says to the router: leave it, so that a stranger's is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;
@@ -128,12 +129,12 @@ function isEmpty(request: Request): boolean {
   return request.headers.get("content-length") === "0" || request.body === null;
 }
 
-/** The length that a call states, or null; throws `payload_too_large` where it is over the limit. */
+/** The length that a call states of its decoded body, or null; throws `payload_too_large` where it is over the limit. */
 function declaredBytes(request: Request, bytesMax: number): number | null {
   const declared = request.headers.get("content-length");
   if (declared === null) return null;
   if (Number(declared) > bytesMax) throw tooLarge(bytesMax);
-  return Number(declared);
+  return bodyEncoding(request) === null ? Number(declared) : null;
 }
 
 /** A body without a declared length is counted as it comes in. */
@@ -156,7 +157,9 @@ async function readParts(
 /** Where `work` throws, the rest of the body is left unread. */
 async function forEachPart(request: Request, work: (part: Uint8Array) => void): Promise<void> {
   if (request.body === null) return;
-  for await (const part of request.body) work(part);
+  const encoding = bodyEncoding(request);
+  const parts = encoding === null ? request.body : decodedParts(request.body, encoding);
+  for await (const part of parts) work(part);
 }
 
 function tooLarge(bytesMax: number): ApiError {

@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
+import { ApiError } from "../contract/errors.ts";
+import { createZstdFrames } from "./zstd-frames.ts";
+
+/** What a request body is packed with; null for a body as it is. */
+export type BodyEncoding = "gzip" | "zstd" | "deflate";
+
+const DECODED_PART_BYTES = 65_536;
+/** The largest window that a sender may ask for (RFC 9659): 8 MiB. */
+const ZSTD_WINDOW_LOG_MAX = 23;
+
+/** Returns the encoding of a request's body, null for none. Throws `unsupported_media_type` for any other. */
+export function bodyEncoding(request: Request): BodyEncoding | null {
+  const header = request.headers.get("content-encoding");
+  if (header === null) return null;
+  const name = header.trim().toLowerCase();
+  if (name === "" || name === "identity") return null;
+  if (name === "x-gzip") return "gzip";
+  if (name === "gzip" || name === "zstd" || name === "deflate") return name;
+  const shown = JSON.stringify(header.slice(0, 40));
+  throw new ApiError(
+    "unsupported_media_type",
+    `Content-Encoding ${shown} is not read: send the body with gzip, zstd, deflate or none.`,
+  );
+}
+
+/**
+ * Yields a body decoded, in parts of at most 64 KiB, as fast as they are taken: decoding is done outside the
+ * main thread, and ends where the caller leaves. Throws `invalid_request` where the bytes are not of the encoding.
+ */
+export async function* decodedParts(
+  body: ReadableStream<Uint8Array>,
+  encoding: BodyEncoding,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const parts = body[Symbol.asyncIterator]();
+  try {
+    const first = await parts.next();
+    if (first.done === true) return;
+    const decoder = createDecoder(encoding, first.value);
+    const closed = once(decoder, "close").catch(() => undefined);
+    const frames = encoding === "zstd" ? createZstdFrames() : null;
+    const feed = async (): Promise<void> => {
+      let part: IteratorResult<Uint8Array, undefined> = first;
+      while (part.done !== true && !decoder.destroyed) {
+        frames?.take(part.value);
+        if (!decoder.write(part.value)) await Promise.race([once(decoder, "drain"), closed]);
+        part = await parts.next();
+      }
+      decoder.end();
+    };
+    const fed = feed().catch((error: unknown) => void decoder.destroy(asError(error)));
+    try {
+      for await (const part of decoder) yield part;
+    } finally {
+      decoder.destroy();
+    }
+    await fed;
+    if (frames?.isAtEnd() === false) throw notOf(encoding);
+  } catch (error) {
+    throw isOfDecoder(error) ? notOf(encoding) : error;
+  } finally {
+    await parts.return?.();
+  }
+}
+
+function createDecoder(encoding: BodyEncoding, first: Uint8Array) {
+  const options = { chunkSize: DECODED_PART_BYTES };
+  if (encoding === "gzip") return createGunzip(options);
+  if (encoding === "zstd") {
+    return createZstdDecompress({
+      ...options,
+      params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX },
+    });
+  }
+  return hasZlibHeader(first) ? createInflate(options) : createInflateRaw(options);
+}
+
+/** `deflate` is the zlib format (RFC 9110); some senders leave its header out. */
+function hasZlibHeader([first = 0, second]: Uint8Array): boolean {
+  return (first & 15) === 8 && (second === undefined || (first * 256 + second) % 31 === 0);
+}
+
+function isOfDecoder(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return /^(?:Z_|ZSTD_)/.test(code);
+}
+
+function notOf(encoding: BodyEncoding): ApiError {
+  return new ApiError("invalid_request", `The body is not whole ${encoding} data, as Content-Encoding says.`);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
