@@ -1,11 +1,12 @@
 import { availableParallelism } from "node:os";
 import { openLookups } from "../src/app/components.ts";
-import { beginCut } from "../src/batch/chunking.ts";
-import { inOrder } from "../src/batch/concurrent-map.ts";
+import { startChunking } from "../src/batch/chunking.ts";
+import { mapConcurrently } from "../src/batch/concurrent-map.ts";
+import { INTERACTIVE_WEIGHT } from "../src/batch/fair-queue.ts";
 import { createGatherFacts } from "../src/batch/gather-facts.ts";
 import type { BodyForm, Chunk } from "../src/batch/messages.ts";
 import { createPool, type Pool } from "../src/batch/pool.ts";
-import { createFactsBoard } from "../src/batch/shared-facts.ts";
+import { createFactsBuffer } from "../src/batch/shared-facts.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { startFixtureServer } from "../src/tools/made-up-dns/server.ts";
 import { type AddressCorpus, addressCorpus, warmingAddresses } from "./input.ts";
@@ -19,6 +20,7 @@ const PAYLOADS = ["bytes", "text", "objects"] as const;
 const ROUNDS = 15;
 const LOOKUPS_MAX = 128;
 const TASK_TIMEOUT_MS = 30_000;
+const SHARE = { tenant: "bench", weight: INTERACTIVE_WEIGHT };
 
 type Payload = (typeof PAYLOADS)[number];
 type Gather = ReturnType<typeof createGatherFacts>;
@@ -81,7 +83,7 @@ async function openGather(corpus: AddressCorpus, stack: AsyncDisposableStack): P
   };
   const { domainFacts, checkEmail } = openLookups(settings, { clock: systemClock }, stack);
   for (const text of warmingAddresses(corpus.cases)) await checkEmail(text, { deep: false, dns: true });
-  return createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_MAX);
+  return createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_MAX);
 }
 
 function openPool(payload: Payload, threads: number): Pool {
@@ -106,7 +108,7 @@ function bodiesOf({ cases }: AddressCorpus): { readonly [form in BodyForm]: Uint
 
 async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): Promise<number> {
   const itemsMax = ADDRESSES;
-  const split = {
+  const task = {
     kind: "email",
     form: setup.form,
     body,
@@ -114,25 +116,31 @@ async function run(setup: Setup, pool: Pool, body: Uint8Array, gather: Gather): 
     chunkItemsMin: setup.chunk,
     chunkItemsMax: setup.chunk,
   } as const;
-  const cut = await beginCut((tell) => pool.run("split", split, { tell }));
-  if (!cut.ok) throw new Error(cut.message);
+  const chunked = await startChunking("email", (onEvent) =>
+    pool.runTwice("chunkBody", task, { share: SHARE, onEvent }),
+  );
+  if (!chunked.ok) throw new Error(chunked.message);
   const endMs = systemClock.monotonic() + TASK_TIMEOUT_MS;
   const { signal } = new AbortController();
-  const factsOf = gather({ deep: false, dns: true, deadlineMs: () => endMs, signal });
-  const judge = async ({ items, count, repeats, newDomains, domainNumbers, position }: Chunk) =>
-    await pool.run("judge", {
-      kind: "email",
-      items,
-      count,
-      repeats,
-      domainNumbers,
-      facts: domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers }),
-      country: null,
-      separator: ",",
-      continues: position > 0,
-    });
+  const factsOf = gather({ deep: false, dns: true, deadlineMs: () => endMs, signal, tenant: SHARE.tenant });
+  const verify = async ({ items, count, duplicates, newDomains, domainNumbers, position }: Chunk) =>
+    await pool.run(
+      "verifyChunk",
+      {
+        kind: "email",
+        items,
+        count,
+        duplicates,
+        domainNumbers,
+        facts: domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers }),
+        country: null,
+        separator: ",",
+        continues: position > 0,
+      },
+      { share: SHARE },
+    );
   let results = 0;
-  for await (const outcome of inOrder(cut.chunks, setup.threads * 2 + 1, judge)) {
+  for await (const outcome of mapConcurrently(chunked.chunks, setup.threads * 2 + 1, verify)) {
     if (setup.payload === "objects") writtenDown(outcome);
     for (const count of Object.values(outcome.counts)) results += count;
   }

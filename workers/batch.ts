@@ -1,14 +1,14 @@
 import { setPriority } from "node:os";
-import { createChunkJudge } from "../src/batch/chunk-verifier.ts";
-import { createSplitBatch } from "../src/batch/split.ts";
-import { createJudgeTask, createSplitTask } from "../src/batch/thread-tasks.ts";
+import { createBodyChunker } from "../src/batch/body-chunker.ts";
+import { createChunkVerifier } from "../src/batch/chunk-verifier.ts";
+import { createChunkBodyTask, createVerifyChunkTask } from "../src/batch/thread-tasks.ts";
 
 /** The tasks of a worker thread, by the names that the pool calls. */
 
 yieldToRequests();
 
-export const split = createSplitTask(createSplitBatch());
-export const judge = createJudgeTask(createChunkJudge().judge);
+export const chunkBody = createChunkBodyTask(createBodyChunker());
+export const verifyChunk = createVerifyChunkTask(createChunkVerifier().verify);
 export const ping = () => "pong";
 
 /**

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
-import { createChunkJudge } from "../batch/chunk-verifier.ts";
+import { createBodyChunker } from "../batch/body-chunker.ts";
+import { createChunkVerifier } from "../batch/chunk-verifier.ts";
 import { createGatherFacts } from "../batch/gather-facts.ts";
 import { createPool, type Pool } from "../batch/pool.ts";
 import { type BatchRunner, createBatchRunner, waitingTasksMax } from "../batch/runner.ts";
-import { createFactsBoard } from "../batch/shared-facts.ts";
-import { createSplitBatch } from "../batch/split.ts";
+import { createFactsBuffer } from "../batch/shared-facts.ts";
 import { createEmailWriter } from "../batch/written-email.ts";
 import { createBilling } from "../billing/billing.ts";
 import { type BillingClock, createBillingClock } from "../billing/billing-clock.ts";
@@ -176,16 +176,17 @@ export function openBatches(
       clock,
     }),
   );
-  const judge = createChunkJudge();
+  const verifier = createChunkVerifier();
   const runner = createBatchRunner({
     pool,
-    gatherFacts: createGatherFacts(domainFacts, createFactsBoard(), LOOKUPS_PER_BATCH_MAX),
+    gatherFacts: createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_PER_BATCH_MAX),
     clock,
-    inline: { split: createSplitBatch(), judge: judge.judge, failed: judge.failed },
+    inline: { chunkBody: createBodyChunker(), verify: verifier.verify, failed: verifier.failed },
     settings: {
       batchesMax: batch.inFlightMax,
       threads: batch.workerThreads,
       lookupTimeoutMs: batch.lookupTimeoutMs,
+      taskTimeoutMs: batch.taskTimeoutMs,
     },
   });
   return { pool, runner };

@@ -1,4 +1,5 @@
 import { statfs } from "node:fs/promises";
+import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
 import type { CheckResult } from "../contract/health.ts";
 import type { BodyReader } from "../http/request-body.ts";
 import type { Check } from "../http/routes/health.ts";
@@ -13,6 +14,9 @@ const DISK_WARN_MB = 512;
 const DISK_FAIL_MB = 8;
 /** Any name does: what counts is that a server answers. */
 const PROBED_NAME = "example.com";
+
+/** The probe waits for a thread like any tenant. */
+const PROBE_SHARE = { tenant: "health probe", weight: INTERACTIVE_WEIGHT };
 
 /** What /health does to find out whether each part works. */
 export function checksOf(
@@ -50,7 +54,10 @@ export function checksOf(
             throw new Error(`The look-up ended in ${outcome}`);
         }),
     },
-    worker_pool: { fallback: "fail", run: (signal) => timed(() => pool.run("ping", {}, { signal })) },
+    worker_pool: {
+      fallback: "fail",
+      run: (signal) => timed(() => pool.runTwice("ping", {}, { signal, share: PROBE_SHARE })),
+    },
     directory: {
       fallback: "warn",
       run: () => {

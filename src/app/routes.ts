@@ -1,6 +1,6 @@
 import type { AnyElysia } from "elysia";
 import { version } from "../../package.json" with { type: "json" };
-import { PoolFullError } from "../batch/semaphore.ts";
+import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
 import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
@@ -98,7 +98,7 @@ function routesOf(
 /** The failures of parts that callers are told of. Everything else is a bug. */
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof StorageError) return new ApiError("storage_unavailable", undefined, { cause: error });
-  if (error instanceof PoolFullError) return new ApiError("overloaded", undefined, { cause: error });
+  if (error instanceof QueueFullError) return new ApiError("overloaded", undefined, { cause: error });
   if (error instanceof Error && error.name === "AbortError") {
     return new ApiError("invalid_request", "The body was cut off.", { cause: error });
   }

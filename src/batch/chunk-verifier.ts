@@ -12,52 +12,53 @@ import { readCountry } from "../verification/phone/region.ts";
 import { validatePhone } from "../verification/phone/validation.ts";
 import { phoneWithoutCard } from "./card-redaction.ts";
 import { readTexts } from "./items.ts";
-import type { JudgeOutcome, JudgeTask } from "./messages.ts";
-import { createJudgements } from "./verdict-cache.ts";
-import { type ItemJudge, judgeItems, type Verdict, writeObjects } from "./verifier.ts";
+import type { VerifiedChunk, VerifyTask } from "./messages.ts";
+import { createVerdictCache } from "./verdict-cache.ts";
+import { type ItemVerdict, type ItemVerifier, verifyItems, writeObjects } from "./verifier.ts";
 import { createEmailWriterIn, writtenEmail } from "./written-email.ts";
 
-/** Judges chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
-export type ChunkJudge = {
-  readonly judge: (task: JudgeTask) => JudgeOutcome;
-  /** Every item answered `check_failed`: for a chunk that broke its threads. */
-  readonly failed: (task: JudgeTask) => JudgeOutcome;
+/** Verifies chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
+export type ChunkVerifier = {
+  readonly verify: (task: VerifyTask) => VerifiedChunk;
+  /** Returns `check_failed` for every item: for a chunk that broke its threads. */
+  readonly failed: (task: VerifyTask) => VerifiedChunk;
 };
 
-/** A document as it stands in a chunk: its type, or null to find it out, and its value. */
+/** A document as it is written in a chunk: its type, or null to find it out, and its value. */
 type DocumentItem = readonly [type: DocumentType | null, value: string];
 
 const NO_DOCUMENT: DocumentItem = [null, ""];
 
-export function createChunkJudge(): ChunkJudge {
-  const emailJudge = createEmailItemJudge();
-  const judged = <Outcome>(
-    task: JudgeTask,
-    judge: <Result>(judge: ItemJudge<Result>) => Outcome,
+export function createChunkVerifier(): ChunkVerifier {
+  const emailVerifier = createEmailVerifier();
+  const withVerifier = <Outcome>(
+    task: VerifyTask,
+    work: <Result>(verifier: ItemVerifier<Result>) => Outcome,
   ): Outcome => {
     switch (task.kind) {
       case "email":
-        return judge(emailJudge(task));
+        return work(emailVerifier(task));
       case "phone":
-        return judge(phoneJudge(task));
+        return work(phoneVerifier(task));
       case "identity":
-        return judge(documentJudge(task));
+        return work(documentVerifier(task));
     }
   };
   return {
-    judge: (task) => judged(task, (judge) => judgeItems(task, judge)),
-    failed: (task) => judged(task, (judge) => judgeItems(task, { ...judge, judge: judge.checkFailed })),
+    verify: (task) => withVerifier(task, (verifier) => verifyItems(task, verifier)),
+    failed: (task) =>
+      withVerifier(task, (verifier) => verifyItems(task, { ...verifier, verify: verifier.checkFailed })),
   };
 }
 
-function createEmailItemJudge(): (task: JudgeTask) => ItemJudge<string> {
+function createEmailVerifier(): (task: VerifyTask) => ItemVerifier<string> {
   const write = createEmailWriterIn(createEmailJudge());
-  const judgementsOf = createJudgements();
+  const domainVerdictsOf = createVerdictCache();
   return (task) => {
-    const judgementAt = judgementsOf(task);
-    const { holder, from, end, identity } = readTexts(task.items, task.count);
+    const domainVerdictAt = domainVerdictsOf(task);
+    const { source, start, end, identity } = readTexts(task.items, task.count);
     return {
-      judge: (at) => emailVerdict(write(holder(at), from(at), end(at), judgementAt(at))),
+      verify: (at) => emailVerdict(write(source(at), start(at), end(at), domainVerdictAt(at))),
       checkFailed: (at) => emailVerdict(writtenEmail(emailCheckFailed(identity(at)))),
       write: concatenated,
     };
@@ -71,26 +72,26 @@ function concatenated(texts: readonly string[], separator: "," | "\n"): string {
   return whole;
 }
 
-function emailVerdict({ json, status, sub_status }: WrittenVerification): Verdict<string> {
+function emailVerdict({ json, status, sub_status }: WrittenVerification): ItemVerdict<string> {
   return { result: json, status, chargeable: isEmailCharged(sub_status) };
 }
 
-function phoneJudge({ items, country }: JudgeTask): ItemJudge<object> {
+function phoneVerifier({ items, country }: VerifyTask): ItemVerifier<object> {
   const region = (country === null ? null : readCountry(country)) ?? undefined;
   const texts: readonly string[] = JSON.parse(items);
   const textAt = (position: number) => texts[position] ?? "";
   return {
-    judge: (position) => outcomeVerdict(phoneWithoutCard(validatePhone(textAt(position), region))),
+    verify: (position) => outcomeVerdict(phoneWithoutCard(validatePhone(textAt(position), region))),
     checkFailed: (position) => outcomeVerdict(phoneWithoutCard(phoneCheckFailed(textAt(position)))),
     write: writeObjects,
   };
 }
 
-function documentJudge({ items }: JudgeTask): ItemJudge<object> {
+function documentVerifier({ items }: VerifyTask): ItemVerifier<object> {
   const documents: readonly DocumentItem[] = JSON.parse(items);
   const documentAt = (position: number) => documents[position] ?? NO_DOCUMENT;
   return {
-    judge(position) {
+    verify(position) {
       const [type, value] = documentAt(position);
       return outcomeVerdict(type === null ? autodetect(value) : validateDocument(type, value));
     },
@@ -102,7 +103,7 @@ function documentJudge({ items }: JudgeTask): ItemJudge<object> {
 function outcomeVerdict(result: {
   readonly valid: boolean;
   readonly reason: string | null;
-}): Verdict<object> {
+}): ItemVerdict<object> {
   return {
     result,
     status: result.valid ? "valid" : "invalid",

@@ -1,34 +1,32 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { BatchHead, BatchTotals, Chunk, SplitEvent, SplitOutcome } from "./messages.ts";
+import type { ChunkSource } from "./chunk-source.ts";
+import type { BatchHead, BatchKind, BatchTotals, Chunk, ChunkingEvent, ChunkingOutcome } from "./messages.ts";
 
-/** A batch that is being cut. */
-export type Cut = BatchHead & {
-  /** Each as soon as it is there. Throws where the cutting fails. To be gone through once. */
-  readonly chunks: AsyncIterable<Chunk>;
-  /** Known when the last chunk is there. */
-  readonly totals: Promise<BatchTotals>;
-  /** Whether the last chunk is there, or no more will come. */
-  readonly hasEnded: () => boolean;
-};
+/** A batch body that is being chunked. */
+export type ChunkedBody = BatchHead &
+  ChunkSource & {
+    /** Known when the last chunk is there. */
+    readonly ended: Promise<BatchTotals>;
+  };
 
-/** A batch that is being cut, or the refusal of its body. */
-export type CutOutcome = ({ readonly ok: true } & Cut) | Extract<SplitOutcome, { ok: false }>;
+/** A batch body that is being chunked, or its refusal. */
+export type ChunkingStart = ({ readonly ok: true } & ChunkedBody) | Extract<ChunkingOutcome, { ok: false }>;
 
-type Cutting = (tell: (event: SplitEvent) => void) => Promise<SplitOutcome> | SplitOutcome;
+type Work = (onEvent: (event: ChunkingEvent) => void) => Promise<ChunkingOutcome> | ChunkingOutcome;
 
 /**
- * Begins to cut a body, and answers as soon as it is known what it is. Where the cutting begins anew, as after the end
- * of its thread, it tells the same once more; that is passed over.
+ * Starts to chunk a body, and returns as soon as it is known what it is. Where the work begins anew, as after the end
+ * of its thread, it emits the same events once more; those are passed over.
  */
-export async function beginCut(cutting: Cutting): Promise<CutOutcome> {
-  const receiver = createReceiver();
-  void follow(cutting, receiver);
-  return await receiver.outcome;
+export async function startChunking(kind: BatchKind, work: Work): Promise<ChunkingStart> {
+  const receiver = createReceiver(kind);
+  void follow(work, receiver);
+  return await receiver.start;
 }
 
-async function follow(cutting: Cutting, { tell, end, fail }: Receiver): Promise<void> {
+async function follow(work: Work, { onEvent, end, fail }: Receiver): Promise<void> {
   try {
-    end(await cutting(tell));
+    end(await work(onEvent));
   } catch (error) {
     fail(error);
   }
@@ -36,23 +34,31 @@ async function follow(cutting: Cutting, { tell, end, fail }: Receiver): Promise<
 
 type Receiver = ReturnType<typeof createReceiver>;
 
-/** Knows nothing of the cutting, which holds the body: chunks are taken for as long as the reply is read. */
-function createReceiver() {
-  const outcome = Promise.withResolvers<CutOutcome>();
-  const totals = Promise.withResolvers<BatchTotals>();
-  // Whoever takes the chunks or the totals hears of it.
-  totals.promise.catch(() => undefined);
+/** Knows nothing of the work, which holds the body: chunks are taken for as long as the reply is read. */
+function createReceiver(kind: BatchKind) {
+  const start = Promise.withResolvers<ChunkingStart>();
+  const ended = Promise.withResolvers<BatchTotals>();
+  // Whoever goes through the chunks learns of a failure.
+  ended.promise.catch(() => undefined);
   const waiting: Chunk[] = [];
   let itemsExpected: number | null = null;
   let itemsReceived = 0;
   let hasEnded = false;
   let arrival = Promise.withResolvers<void>();
 
-  function tell(event: SplitEvent): void {
+  function onEvent(event: ChunkingEvent): void {
     if ("head" in event) {
-      itemsExpected = event.head.count;
-      const cut = { ...event.head, chunks: received(), totals: totals.promise, hasEnded: () => hasEnded };
-      outcome.resolve({ ok: true, ...cut });
+      const { head } = event;
+      itemsExpected = head.count;
+      start.resolve({
+        ok: true,
+        ...head,
+        kind,
+        chunkItems: head.count / Math.max(head.chunkCount, 1),
+        chunks: received(),
+        ended: ended.promise,
+        hasEnded: () => hasEnded,
+      });
       return;
     }
     for (const chunk of event.chunks) {
@@ -74,24 +80,24 @@ function createReceiver() {
       if (hasEnded) break;
       await arrival.promise;
     }
-    await totals.promise;
+    await ended.promise;
   }
 
-  function end(last: SplitOutcome): void {
+  function end(last: ChunkingOutcome): void {
     if (!last.ok) {
-      outcome.resolve(last);
+      start.resolve(last);
       fail(new Error(last.message));
     } else if (itemsReceived !== itemsExpected) {
-      fail(new Error(`${itemsReceived} items of ${itemsExpected} were cut`));
+      fail(new Error(`${itemsReceived} items of ${itemsExpected} were chunked`));
     } else {
-      totals.resolve({ distinct: last.distinct });
+      ended.resolve({ distinct: last.distinct });
       close();
     }
   }
 
   function fail(error: unknown): void {
-    outcome.reject(error);
-    totals.reject(error);
+    start.reject(error);
+    ended.reject(error);
     close();
   }
 
@@ -100,5 +106,5 @@ function createReceiver() {
     arrival.resolve();
   }
 
-  return { outcome: outcome.promise, tell, end, fail };
+  return { start: start.promise, onEvent, end, fail };
 }

@@ -1,8 +1,8 @@
 /**
- * Works on several items at once and hands the results out in the order of the items. At most as many items are under
+ * Works on several items at once and yields the results in the order of the items. At most as many items are under
  * way or waiting to be taken as `windowMax` says at the time, so a reader that stops also stops the work.
  */
-export async function* inOrder<In, Out>(
+export async function* mapConcurrently<In, Out>(
   items: Iterable<In> | AsyncIterable<In>,
   windowMax: number | (() => number),
   work: (item: In) => Promise<Out>,
@@ -22,18 +22,18 @@ export async function* inOrder<In, Out>(
   for (const result of window) yield await result;
 }
 
-/** Begins to take from a source at once: whatever leads up to its first item is under way before anyone asks for it. */
-export function begun<Item>(
+/** Takes the first item of a source at once: what leads up to it is under way before anyone asks for it. */
+export function prefetch<Item>(
   source: AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
   const first = source.next();
   // A rejection is met by whoever asks.
   first.catch(() => undefined);
-  return continued(first, source);
+  return prepend(first, source);
 }
 
-/** A generator of which the first value was asked for, as if none was. */
-export async function* continued<Item>(
+/** Puts a first value, which was taken from a generator, in front of the rest. */
+export async function* prepend<Item>(
   first: IteratorResult<Item, void> | Promise<IteratorResult<Item, void>>,
   rest: AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
@@ -43,7 +43,7 @@ export async function* continued<Item>(
   yield* rest;
 }
 
-/** Hands the first item on by itself, so that nothing waits for company at the start, and the others in groups. */
+/** Yields the first item by itself, so that nothing waits at the start, and the others in groups. */
 export async function* inGroups<Item>(
   items: AsyncIterable<Item>,
   groupSize: number,

@@ -1,27 +1,29 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
 import {
-  type Board,
   type Chunk,
-  type FactsOnBoards,
   NO_DOMAIN,
-  NUMBERS_PER_PLACE,
-  PLACE_BYTES,
+  NUMBERS_PER_OFFSET,
+  OFFSET_BYTES,
+  type SharedBuffer,
+  type SharedFacts,
 } from "./messages.ts";
-import type { FactsBoard } from "./shared-facts.ts";
+import type { FactsBuffer } from "./shared-facts.ts";
 
 /**
- * Begins to find the facts of a batch's mail domains. What it returns takes the chunks in turn, and answers when the
+ * Starts to find the facts of a batch's mail domains. What it returns takes the chunks in turn, and resolves when the
  * domains of a chunk and of all before it are found.
  */
 export type GatherFacts = (options: {
   readonly deep: boolean;
   readonly dns: boolean;
-  /** On the monotonic clock; asked for each look-up when it begins. */
+  /** On the monotonic clock; called for each look-up when it begins. */
   readonly deadlineMs: () => number;
+  /** Whose share of the look-ups it takes. */
+  readonly tenant: string;
   /** Aborted, it ends the look-ups: chunks that still wait for some fail. */
   readonly signal: AbortSignal;
-}) => (chunk: ChunkDomains) => Promise<FactsOnBoards>;
+}) => (chunk: ChunkDomains) => Promise<SharedFacts>;
 
 /** The mail domains of a chunk that has some. */
 type ChunkDomains = Pick<Chunk, "newDomains"> & { readonly domainNumbers: Uint32Array };
@@ -29,11 +31,11 @@ type ChunkDomains = Pick<Chunk, "newDomains"> & { readonly domainNumbers: Uint32
 /** Looks up at most `lookupsMax` domains of a batch at a time, in their order. */
 export function createGatherFacts(
   source: DomainFactsSource,
-  factsBoard: FactsBoard,
+  factsBuffer: FactsBuffer,
   lookupsMax: number,
 ): GatherFacts {
   return ({ deadlineMs, ...options }) => {
-    const places = createPlaces(factsBoard);
+    const offsets = createOffsets(factsBuffer);
     const queue = createLookupQueue(lookupsMax, options.signal, (domain) =>
       source.findDomain(domain, { ...options, deadlineMs: deadlineMs() }),
     );
@@ -41,57 +43,57 @@ export function createGatherFacts(
     let before: Promise<unknown> = Promise.resolve();
     return async ({ newDomains, domainNumbers }) => {
       const domains = newDomains === "" ? [] : newDomains.split("\n");
-      places.makeRoom(numbered + domains.length);
+      offsets.makeRoom(numbered + domains.length);
       const lookups: Promise<void>[] = [];
       for (const domain of domains) {
         const number = numbered++;
         const known = source.knownDomain(domain, options);
-        if (known === undefined) lookups.push(queue.find(domain, (found) => places.note(number, found)));
-        else places.note(number, known);
+        if (known === undefined) lookups.push(queue.find(domain, (found) => offsets.put(number, found)));
+        else offsets.put(number, known);
       }
       before = Promise.all([before, ...lookups]);
       await before;
-      return places.neededFor(domainNumbers);
+      return offsets.neededFor(domainNumbers);
     };
   };
 }
 
-/** Room for the places of a batch's domains at first. */
+/** Domains of a batch that there is room for at first. */
 const DOMAINS_FIRST = 256;
 
-/** Where the facts of a batch's domains stand, by the numbers of the domains. */
-function createPlaces(factsBoard: FactsBoard) {
-  const boards: Board[] = [];
-  let boardOf = new Uint32Array(0);
+/** Where the facts of a batch's domains are, by the numbers of the domains. */
+function createOffsets(factsBuffer: FactsBuffer) {
+  const buffers: SharedBuffer[] = [];
+  let bufferOf = new Uint32Array(0);
   let memory = new SharedArrayBuffer(0);
   let numbers = new Float64Array(memory);
 
   return {
-    /** Makes room for so many domains. Threads keep the memory that they were handed: all they need stands there. */
+    /** Makes room for so many domains. Threads keep the memory that they have received, with all that they need. */
     makeRoom(domainCount: number): void {
-      if (domainCount <= boardOf.length) return;
-      const capacity = Math.max(DOMAINS_FIRST, boardOf.length * 2, domainCount);
-      memory = new SharedArrayBuffer(capacity * PLACE_BYTES);
-      const [smaller, smallerBoardOf] = [numbers, boardOf];
+      if (domainCount <= bufferOf.length) return;
+      const capacity = Math.max(DOMAINS_FIRST, bufferOf.length * 2, domainCount);
+      memory = new SharedArrayBuffer(capacity * OFFSET_BYTES);
+      const [smaller, smallerBufferOf] = [numbers, bufferOf];
       numbers = new Float64Array(memory);
       numbers.set(smaller);
-      boardOf = new Uint32Array(capacity);
-      boardOf.set(smallerBoardOf);
+      bufferOf = new Uint32Array(capacity);
+      bufferOf.set(smallerBufferOf);
     },
-    note(number: number, domain: KnownDomain): void {
-      const { board, key, start, end } = factsBoard.place(domain);
-      numbers.set([key, start, end], number * NUMBERS_PER_PLACE);
-      // A domain met before is on an older board: there are few.
-      let at = boards.lastIndexOf(board);
-      if (at === -1) at = boards.push(board) - 1;
-      boardOf[number] = at;
+    put(number: number, domain: KnownDomain): void {
+      const { buffer, key, start, end } = factsBuffer.put(domain);
+      numbers.set([key, start, end], number * NUMBERS_PER_OFFSET);
+      // A domain met before is on an older buffer: there are few.
+      let at = buffers.lastIndexOf(buffer);
+      if (at === -1) at = buffers.push(buffer) - 1;
+      bufferOf[number] = at;
     },
-    /** The boards that these domains need, in the order of their keys. */
-    neededFor(domainNumbers: Uint32Array): FactsOnBoards {
-      const isNeeded = new Uint8Array(boards.length);
-      for (const number of domainNumbers) if (number !== NO_DOMAIN) isNeeded[boardOf[number] ?? 0] = 1;
-      const needed = boards.filter((_, at) => isNeeded[at] === 1).sort((a, b) => a.firstKey - b.firstKey);
-      return { boards: needed, places: memory };
+    /** The buffers that these domains need, in the order of their keys. */
+    neededFor(domainNumbers: Uint32Array): SharedFacts {
+      const isNeeded = new Uint8Array(buffers.length);
+      for (const number of domainNumbers) if (number !== NO_DOMAIN) isNeeded[bufferOf[number] ?? 0] = 1;
+      const needed = buffers.filter((_, at) => isNeeded[at] === 1).sort((a, b) => a.firstKey - b.firstKey);
+      return { buffers: needed, offsets: memory };
     },
   };
 }
@@ -115,7 +117,7 @@ function createLookupQueue(
   let running = 0;
   let pause: Promise<void> | null = null;
 
-  /** Where nothing is asked of the DNS, nothing else lets other calls in between. */
+  /** Where nothing is asked of the DNS, nothing else lets other calls in separator. */
   async function pauseForOthers(): Promise<void> {
     await nextTurn();
     pause = null;
@@ -140,11 +142,11 @@ function createLookupQueue(
   }
 
   return {
-    /** Resolves once the domain is found and `note` has heard of it. */
-    find: (domain: string, note: (found: KnownDomain) => void) =>
+    /** Resolves once the domain is found and `onFound` has returned. */
+    find: (domain: string, onFound: (found: KnownDomain) => void) =>
       new Promise<void>((resolve, reject) => {
         const found = (known: KnownDomain) => {
-          note(known);
+          onFound(known);
           resolve();
         };
         waiting.push({ domain, found, failed: reject });

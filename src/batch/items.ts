@@ -2,16 +2,16 @@
 export type Item = string | readonly [type: string | null, value: string];
 
 /**
- * Items in the order of the request, each where it stands: to cut a text out of another takes memory for each, and a
- * tenth of the time that it takes to judge an address.
+ * Items in the order of the request, each as a view into a text: to copy a text out of another takes memory for each,
+ * and a tenth of the time that it takes to verify an address.
  */
 export type Items = {
   readonly count: number;
-  /** The text in which an item stands, or a document's value, and from where to where. */
-  readonly holder: (position: number) => string;
-  readonly from: (position: number) => number;
+  /** The text that contains an item, or a document's value, and where the item starts and ends in it. */
+  readonly source: (position: number) => string;
+  readonly start: (position: number) => number;
   readonly end: (position: number) => number;
-  /** What an item has in common with its repeats alone. */
+  /** What an item has in common with its duplicates alone. */
   readonly identity: (position: number) => string;
   /** A run of items as a JSON array: strings, or for documents `[type or null, value]`; long ones shortened. */
   readonly json: (start: number, end: number) => string;
@@ -34,7 +34,7 @@ function shortenedItem(item: Item): Item {
   return typeof item === "string" ? shortened(item) : [item[0], shortened(item[1])];
 }
 
-/** Items that are cut out already. */
+/** Items that are texts of their own. */
 export function listedItems(items: readonly Item[]): Items {
   const textAt = (position: number): string => {
     const item = items[position] ?? "";
@@ -42,8 +42,8 @@ export function listedItems(items: readonly Item[]): Items {
   };
   return {
     count: items.length,
-    holder: textAt,
-    from: () => 0,
+    source: textAt,
+    start: () => 0,
     end: (position) => textAt(position).length,
     identity(position) {
       const item = items[position] ?? "";
@@ -54,24 +54,24 @@ export function listedItems(items: readonly Item[]): Items {
 }
 
 /**
- * Texts that stand in JSON without an escape, with the same between each two of them. `starts` are their places, and
- * the place where one more would stand.
+ * Texts within JSON, without an escape, with the same separator between each two of them. `starts` are where they
+ * start, and where one more would.
  */
-export function standingItems(json: string, starts: Uint32Array, between: string): Items {
-  const from = (position: number) => starts[position] ?? 0;
-  const end = (position: number) => (starts[position + 1] ?? 0) - between.length;
+export function itemsWithin(json: string, starts: Uint32Array, separator: string): Items {
+  const start = (position: number) => starts[position] ?? 0;
+  const end = (position: number) => (starts[position + 1] ?? 0) - separator.length;
   return {
     count: starts.length - 1,
-    holder: () => json,
-    from,
+    source: () => json,
+    start,
     end,
-    identity: (position) => json.slice(from(position), end(position)),
+    identity: (position) => json.slice(start(position), end(position)),
     json(first, past) {
       let isLong = false;
-      for (let at = first; at < past && !isLong; at++) isLong = end(at) - from(at) > ITEM_UNITS_MAX;
-      if (!isLong) return `[${json.slice(from(first) - 1, end(past - 1) + 1)}]`;
+      for (let at = first; at < past && !isLong; at++) isLong = end(at) - start(at) > ITEM_UNITS_MAX;
+      if (!isLong) return `[${json.slice(start(first) - 1, end(past - 1) + 1)}]`;
       const texts: string[] = [];
-      for (let at = first; at < past; at++) texts.push(shortened(json.slice(from(at), end(at))));
+      for (let at = first; at < past; at++) texts.push(shortened(json.slice(start(at), end(at))));
       return JSON.stringify(texts);
     },
   };
@@ -80,20 +80,20 @@ export function standingItems(json: string, starts: Uint32Array, between: string
 /** Reads what `json` has written of `count` texts. */
 export function readTexts(json: string, count: number): Items {
   if (json.includes("\\") || !json.startsWith('["')) return listedItems(JSON.parse(json));
-  const between = betweenIn(json);
+  const separator = separatorIn(json);
   const starts = new Uint32Array(count + 1);
   let start = '["'.length;
   for (let position = 0; position < count; position++) {
     starts[position] = start;
-    const end = json.indexOf(between, start);
-    start = (end === -1 ? json.length - '"]'.length : end) + between.length;
+    const end = json.indexOf(separator, start);
+    start = (end === -1 ? json.length - '"]'.length : end) + separator.length;
   }
   starts[count] = start;
-  return standingItems(json, starts, between);
+  return itemsWithin(json, starts, separator);
 }
 
 /** From the end of the first text to the start of the second: a comma between quotes, and white space around it. */
-function betweenIn(json: string): string {
+function separatorIn(json: string): string {
   const end = json.indexOf('"', '["'.length);
   const start = json.indexOf('"', end + 1);
   return start === -1 ? '","' : json.slice(end, start + 1);

@@ -7,8 +7,8 @@ export type BatchKind = "email" | "identity" | "phone";
 /** How the items of a request body are written down. */
 export type BodyForm = "json" | "ndjson" | "text";
 
-/** A request body to cut into chunks. */
-export type SplitTask = {
+/** A request body to make chunks of. */
+export type ChunkingTask = {
   readonly kind: BatchKind;
   readonly form: BodyForm;
   readonly body: Uint8Array;
@@ -18,10 +18,10 @@ export type SplitTask = {
   readonly chunkItemsMax: number;
 };
 
-/** What is told while a body is cut, in this order: what it is, and its chunks, some at a time. */
-export type SplitEvent = { readonly head: BatchHead } | { readonly chunks: readonly Chunk[] };
+/** What is emitted while a body is chunked, in this order: what it is, and its chunks, some at a time. */
+export type ChunkingEvent = { readonly head: BatchHead } | { readonly chunks: readonly Chunk[] };
 
-/** What is known of a batch before it is cut. */
+/** What is known of a batch before its chunks are there. */
 export type BatchHead = {
   readonly count: number;
   readonly chunkCount: number;
@@ -29,13 +29,13 @@ export type BatchHead = {
   readonly options: BatchOptions;
 };
 
-/** What is known of a batch when it is cut, or the refusal of its body. */
-export type SplitOutcome =
+/** What is known of a batch when all its chunks are there, or the refusal of its body. */
+export type ChunkingOutcome =
   | ({ readonly ok: true } & BatchTotals)
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
 export type BatchTotals = {
-  /** Items that are not repeats of an earlier one. */
+  /** Items that are not duplicates of an earlier one. */
   readonly distinct: number;
 };
 
@@ -52,8 +52,8 @@ export type Chunk = {
   /** A JSON array: strings, or for documents `[type or null, value]`. */
   readonly items: string;
   readonly count: number;
-  /** Ascending positions of the items that repeat an earlier item of the batch. */
-  readonly repeats: readonly number[];
+  /** Ascending positions of the items that duplicate an earlier item of the batch. */
+  readonly duplicates: readonly number[];
   /**
    * Mail domains that no chunk before has, one per line; empty where there are none. The batch numbers its domains
    * in this order, from 0.
@@ -66,15 +66,15 @@ export type Chunk = {
 /** In place of a domain's number: the item is refused whatever the DNS says. */
 export const NO_DOMAIN = 0xffff_ffff;
 
-/** A chunk to judge. */
-export type JudgeTask = {
+/** A chunk to verify. */
+export type VerifyTask = {
   readonly kind: BatchKind;
   readonly items: string;
   readonly count: number;
-  readonly repeats: readonly number[];
+  readonly duplicates: readonly number[];
   readonly domainNumbers: Uint32Array | null;
   /** What is known of the batch's domains, as far as this chunk needs it; null for items that have none. */
-  readonly facts: FactsOnBoards | null;
+  readonly facts: SharedFacts | null;
   /** The default country of phone numbers, as the caller wrote it. */
   readonly country: string | null;
   readonly separator: "," | "\n";
@@ -83,34 +83,34 @@ export type JudgeTask = {
 };
 
 /** Facts of a batch's domains, in memory that the threads share. */
-export type FactsOnBoards = {
+export type SharedFacts = {
   /** Those that the chunk needs, in the order of their keys. */
-  readonly boards: readonly Board[];
+  readonly buffers: readonly SharedBuffer[];
   /**
    * For each domain by its number: the key of its facts, and where they start and end, each of 64 bits, as a busy
    * server's keys pass 32. A key of 0: not known.
    */
-  readonly places: SharedArrayBuffer;
+  readonly offsets: SharedArrayBuffer;
 };
 
-/** Facts as JSON, never changed once they are written. Each key stands for one text for ever. */
-export type Board = {
-  /** Facts with this key and higher ones stand here, up to the first key of the board that was begun next. */
+/** Facts as JSON, never changed once they are written. A key is never used for another text. */
+export type SharedBuffer = {
+  /** It holds the facts with this key and higher ones, up to the first key of the buffer behind it. */
   readonly firstKey: number;
   readonly memory: SharedArrayBuffer;
 };
 
-/** Numbers to a place in `FactsOnBoards.places`. */
-export const NUMBERS_PER_PLACE = 3;
-export const PLACE_BYTES = NUMBERS_PER_PLACE * Float64Array.BYTES_PER_ELEMENT;
+/** Numbers to a domain in `SharedFacts.offsets`. */
+export const NUMBERS_PER_OFFSET = 3;
+export const OFFSET_BYTES = NUMBERS_PER_OFFSET * Float64Array.BYTES_PER_ELEMENT;
 
-/** A judged chunk. */
-export type JudgeOutcome = {
+/** A verified chunk. */
+export type VerifiedChunk = {
   /** The results as JSON text in UTF-8, joined by the separator. */
   readonly bytes: Uint8Array;
   /** How many results have which status. */
   readonly counts: Counts;
-  /** Results to pay for: neither repeats nor our own failures. */
+  /** Results to pay for: neither duplicates nor our own failures. */
   readonly chargeable: number;
 };
 

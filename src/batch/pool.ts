@@ -1,20 +1,24 @@
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Clock } from "../platform/clock.ts";
-import type { JudgeOutcome, JudgeTask, SplitEvent, SplitOutcome, SplitTask } from "./messages.ts";
-import { createSlots } from "./semaphore.ts";
-import { handOver } from "./transfer.ts";
+import { createFairQueue, type Lease, type Share } from "./fair-queue.ts";
+import type { ChunkingEvent, ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
+import { transfer } from "./transfer.ts";
 
 /** What the worker threads can do: the named exports of the worker file. */
 export type PoolTasks = {
-  /** Tells of its work by a port: see thread-tasks.ts. */
-  readonly split: {
-    readonly task: SplitTask;
-    readonly outcome: SplitOutcome;
-    readonly event: SplitEvent;
+  /** Emits events by a port while it runs: see thread-tasks.ts. */
+  readonly chunkBody: {
+    readonly task: ChunkingTask;
+    readonly outcome: ChunkingOutcome;
+    readonly event: ChunkingEvent;
   };
-  readonly judge: { readonly task: JudgeTask; readonly outcome: JudgeOutcome; readonly event: never };
-  /** Does nothing, in a thread: to see that one answers. */
+  readonly verifyChunk: {
+    readonly task: VerifyTask;
+    readonly outcome: VerifiedChunk;
+    readonly event: never;
+  };
+  /** Does nothing, in a thread: to see that one responds. */
   readonly ping: {
     readonly task: Record<string, never>;
     readonly outcome: string;
@@ -23,22 +27,33 @@ export type PoolTasks = {
 };
 
 export type RunOptions<Event> = {
+  /** Whose share of the threads' time the task takes. Tasks of one tenant run first come, first served. */
+  readonly share: Share;
   /** Ends the wait for a thread; a task that runs is left to end, as stopping it would cost the thread. */
   readonly signal?: AbortSignal;
-  /** Hears all that the task tells before its outcome is returned; from the start again where it is tried once more. */
-  readonly tell?: (event: Event) => void;
+  /** Called with all that the task emits before its outcome is returned. */
+  readonly onEvent?: (event: Event) => void;
+  /**
+   * The task, or a part of it, has failed before: it runs on one thread of its tenant at a time, and is left alone
+   * until its deadline.
+   */
+  readonly isRetry?: boolean;
+  /** Instead of the pool's. */
+  readonly timeoutMs?: number;
 };
 
 export type Pool = AsyncDisposable & {
   /**
-   * Runs a task in a worker thread. A task that throws, ends its thread or passes the deadline is tried once
-   * more in another thread; then PoolTaskError. PoolFullError where the queue is at its limit.
+   * Runs a task in a worker thread, once. Throws PoolTaskError where the task throws, ends its thread, passes its
+   * deadline, or takes long while other tenants wait; QueueFullError where the tenant has too many tasks waiting.
    */
   readonly run: <Name extends keyof PoolTasks>(
     name: Name,
     task: PoolTasks[Name]["task"],
-    options?: RunOptions<PoolTasks[Name]["event"]>,
+    options: RunOptions<PoolTasks[Name]["event"]>,
   ) => Promise<PoolTasks[Name]["outcome"]>;
+  /** Runs a task, and once more where it fails; `onEvent` then gets everything again from the start. */
+  readonly runTwice: Pool["run"];
   readonly stats: () => PoolStats;
 };
 
@@ -47,6 +62,7 @@ export type PoolStats = {
   readonly running: number;
   readonly waiting: number;
   readonly finished: number;
+  /** Tasks that were run because they, or what they are a part of, had failed. */
   readonly retried: number;
   readonly failed: number;
   /** Time that tasks waited for a thread in all. */
@@ -61,24 +77,29 @@ export type PoolSettings = {
   readonly threads: number;
   /** Tasks that may wait for a thread. */
   readonly waitingMax: number;
-  /** From hand-over to a thread until its result. */
+  /** From the transfer to a thread until the result. */
   readonly taskTimeoutMs: number;
   readonly clock: Clock;
 };
 
-/** A task failed twice. */
+/** A task failed. */
 export class PoolTaskError extends Error {
   override readonly name = "PoolTaskError";
 }
 
-/** Threads that read their code keep a small machine busy: so long those are answered first who call at the start. */
+/** Threads that read their code keep a small machine busy: calls at the start are answered first for this long. */
 const THREADS_START_MS = 250;
+/** A thread in the place of one that ended reads its code first, which counts against nobody's deadline. */
+const THREAD_START_MS_MAX = 30_000;
+/** A task of at most 4,000 items takes a tenth of it. */
+const PATIENCE_MS = 1000;
 
 /**
- * A pool of worker threads with a bounded queue, a deadline for each task and one retry. The threads start with the
- * first task, or a moment after the pool was made.
+ * A pool of worker threads, shared fairly among tenants, with a bounded queue and a deadline for each task. The threads
+ * start with the first task, or a moment after the pool was made.
  */
 export function createPool(settings: PoolSettings): Pool {
+  const { clock, taskTimeoutMs } = settings;
   let started: Piscina | undefined;
   let isClosed = false;
   const threads = (): Piscina => {
@@ -87,58 +108,69 @@ export function createPool(settings: PoolSettings): Pool {
     return started;
   };
   const starting = setTimeout(threads, THREADS_START_MS).unref();
-  const slots = createSlots(settings.threads, settings.waitingMax);
+  const queue = createFairQueue({ ...settings, patienceMs: Math.min(PATIENCE_MS, taskTimeoutMs) });
   const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
 
-  async function attempt(name: string, task: object, tell: ((event: never) => void) | undefined) {
+  async function attempt(
+    name: string,
+    task: object,
+    { overdue }: Lease,
+    timeoutMs: number,
+    onEvent: ((event: never) => void) | undefined,
+  ) {
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), settings.taskTimeoutMs);
-    const { signal } = deadline;
+    const timer = setTimeout(() => deadline.abort(new Error("the task passed its deadline")), timeoutMs);
+    const signal = AbortSignal.any([deadline.signal, overdue]);
     try {
-      if (tell === undefined) return await threads().run(task, { name, signal });
-      using heard = hear(tell, signal);
-      const { port } = heard;
-      const outcome = await threads().run(handOver({ ...task, port }, port), { name, signal });
-      await heard.all;
+      if (onEvent === undefined) return await threads().run(task, { name, signal });
+      using events = listen(onEvent, signal);
+      const { port } = events;
+      const outcome = await threads().run(transfer({ ...task, port }, port), { name, signal });
+      await events.all;
       return outcome;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async function attemptTwice(name: string, task: object, tell: ((event: never) => void) | undefined) {
+  const run: Pool["run"] = async (name, task, options) => {
+    const { share, signal, isRetry, onEvent, timeoutMs = taskTimeoutMs } = options;
+    const queuedMs = clock.monotonic();
+    const lease = await queue.acquire(share, { signal, isRetry });
+    const startedMs = clock.monotonic();
+    totals.waitMs += startedMs - queuedMs;
     try {
-      return await attempt(name, task, tell);
-    } catch {
-      totals.retried += 1;
-    }
-    try {
-      return await attempt(name, task, tell);
+      if (isRetry === true) {
+        totals.retried += 1;
+        await threads().run({}, { name: "ping", signal: AbortSignal.timeout(THREAD_START_MS_MAX) });
+      }
+      const outcome = await attempt(name, task, lease, timeoutMs, onEvent);
+      totals.finished += 1;
+      return outcome;
     } catch (cause) {
       totals.failed += 1;
-      throw new PoolTaskError(`The task ${name} failed twice`, { cause });
+      queue.suspect(share.tenant);
+      throw new PoolTaskError(`The task ${name} failed`, { cause });
+    } finally {
+      totals.runMs += clock.monotonic() - startedMs;
+      lease.release();
     }
-  }
+  };
 
   return {
-    async run(name, task, { signal, tell } = {}) {
-      const queuedMs = settings.clock.monotonic();
-      await slots.take(signal);
-      const startedMs = settings.clock.monotonic();
-      totals.waitMs += startedMs - queuedMs;
+    run,
+    async runTwice(name, task, options) {
       try {
-        const outcome = await attemptTwice(name, task, tell);
-        totals.finished += 1;
-        return outcome;
-      } finally {
-        totals.runMs += settings.clock.monotonic() - startedMs;
-        slots.give();
+        return await run(name, task, options);
+      } catch (error) {
+        if (!(error instanceof PoolTaskError)) throw error;
+        return await run(name, task, { ...options, isRetry: true });
       }
     },
     stats: () => ({
       threads: settings.threads,
-      running: settings.threads - slots.free(),
-      waiting: slots.waiting(),
+      running: queue.running(),
+      waiting: queue.waiting(),
       ...totals,
     }),
     async [Symbol.asyncDispose]() {
@@ -160,8 +192,8 @@ function startThreads({ workerFile, threads }: PoolSettings): Piscina {
   });
 }
 
-/** A port for a task to tell by, and all that it told, which ends with a null. */
-function hear<Event>(tell: (event: Event) => void, signal: AbortSignal) {
+/** A port for a task to emit its events by, and the end of them, which a null marks. */
+function listen<Event>(onEvent: (event: Event) => void, signal: AbortSignal) {
   const { port1, port2 } = new MessageChannel();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   // It is waited for only where the task itself has ended well.
@@ -169,7 +201,7 @@ function hear<Event>(tell: (event: Event) => void, signal: AbortSignal) {
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   port1.on("message", (event: Event | null) => {
     if (event === null) resolve();
-    else tell(event);
+    else onEvent(event);
   });
   return { port: port2, all: promise, [Symbol.dispose]: () => port1.close() };
 }

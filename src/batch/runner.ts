@@ -1,50 +1,59 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import { beginCut, type Cut, type CutOutcome } from "./chunking.ts";
-import { inOrder } from "./concurrent-map.ts";
+import type { BodyChunker } from "./body-chunker.ts";
+import type { ChunkSource } from "./chunk-source.ts";
+import { type ChunkingStart, startChunking } from "./chunking.ts";
+import { mapConcurrently } from "./concurrent-map.ts";
+import type { Share } from "./fair-queue.ts";
 import type { GatherFacts } from "./gather-facts.ts";
-import type { BatchKind, Chunk, JudgeOutcome, JudgeTask, SplitTask } from "./messages.ts";
+import { FAILURES_PER_BATCH_MAX, type FailureBudget, verifyByHalves } from "./halving.ts";
+import type { BatchKind, Chunk, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
-import type { SplitBatch } from "./split.ts";
+import { createShares } from "./shares.ts";
 
-/** What a batch is judged by, beside its items. */
-export type JudgeOptions = {
+/** What a batch is verified by, beside its items. */
+export type VerifyOptions = {
   readonly deep: boolean;
   readonly dns: boolean;
   readonly country: string | null;
   readonly separator: "," | "\n";
+  /** Whose share of threads and look-ups it takes. */
+  readonly share: Share;
 };
 
 export type BatchRunner = {
-  /** Counts a batch among those under way: throws `overloaded` at the limit. Dispose of the place at the end. */
-  readonly enter: () => Disposable;
-  /** Reads a body and begins to cut it into chunks. */
-  readonly split: (task: Omit<SplitTask, "chunkItemsMin" | "chunkItemsMax">) => Promise<CutOutcome>;
-  /** Judges chunks side by side and yields what they come to in order; reading slowly slows the work down. */
-  readonly judge: (
-    kind: BatchKind,
-    cut: Pick<Cut, "count" | "chunkCount" | "chunks" | "totals" | "hasEnded">,
-    options: JudgeOptions,
+  /** Counts a batch among those under way; throws `overloaded` over the tenant's share. Dispose of it at the end. */
+  readonly enter: (tenant: string) => Disposable;
+  /** Reads a body and starts to make chunks of it. */
+  readonly startChunking: (
+    task: Omit<ChunkingTask, "chunkItemsMin" | "chunkItemsMax">,
+    share: Share,
+  ) => Promise<ChunkingStart>;
+  /** Verifies chunks side by side and yields the results in order; reading slowly slows the work down. */
+  readonly verify: (
+    source: ChunkSource,
+    options: VerifyOptions,
     signal: AbortSignal,
-  ) => AsyncGenerator<JudgeOutcome, void, undefined>;
+  ) => AsyncGenerator<VerifiedChunk, void, undefined>;
   readonly underWay: () => number;
 };
 
-export type BatchRunnerParts = {
+export type BatchRunnerDependencies = {
   readonly pool: Pool;
   readonly gatherFacts: GatherFacts;
   readonly clock: Clock;
   /** The work itself, for batches so small that a thread would cost more than it saves. */
   readonly inline: {
-    readonly split: SplitBatch;
-    readonly judge: (task: JudgeTask) => JudgeOutcome;
-    /** Every item answered `check_failed`. */
-    readonly failed: (task: JudgeTask) => JudgeOutcome;
+    readonly chunkBody: BodyChunker;
+    readonly verify: (task: VerifyTask) => VerifiedChunk;
+    /** Returns `check_failed` for every item. */
+    readonly failed: (task: VerifyTask) => VerifiedChunk;
   };
   readonly settings: {
     readonly batchesMax: number;
     readonly threads: number;
     readonly lookupTimeoutMs: number;
+    readonly taskTimeoutMs: number;
   };
 };
 
@@ -54,104 +63,124 @@ export type BatchRunnerParts = {
  */
 const CHUNK_ITEMS_MIN = 1000;
 const CHUNK_ITEMS_MAX = 4000;
-/** Up to here a batch is cut, and a chunk judged, where it arrives. */
+/** Up to here a batch is chunked, and a chunk verified, where it arrives. */
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
+/** A tenant has as many batches as this under way whatever the others have. */
+const BATCHES_GUARANTEED = 4;
+const BATCHES_OVERFLOW = 4;
 
-/** Items of a batch that are judged before all of it is cut: a thread is free for them unless others want it. */
-const ITEMS_AHEAD_OF_CUT = 32_000;
+/** Items of a batch that are verified before all of it is chunked: a thread is free for them unless others want it. */
+const ITEMS_AHEAD_OF_CHUNKING = 32_000;
 
-/** Chunks of a batch that may be ahead of its reader once all of it is cut. */
+/** What has failed gets at least this long: 4,000 items take a tenth of it on a machine that is not busy. */
+const RETRY_TIMEOUT_MS_MIN = 500;
+
+/** Chunks of a batch that may be ahead of its reader once all of it is chunked. */
 function chunksAhead(threads: number): number {
   // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
   return threads * 2 + 1;
 }
 
-/** The same before all of it is cut. */
-function chunksAheadOfCut(threads: number, chunkItems: number): number {
-  const ahead = Math.floor(ITEMS_AHEAD_OF_CUT / Math.max(chunkItems, CHUNK_ITEMS_MIN));
+/** The same before all of it is chunked. */
+function chunksAheadOfChunking(threads: number, chunkItems: number): number {
+  const ahead = Math.floor(ITEMS_AHEAD_OF_CHUNKING / Math.max(chunkItems, CHUNK_ITEMS_MIN));
   return Math.max(chunksAhead(threads), ahead);
 }
 
-/** Tasks of one batch that may wait for a thread at a time: its chunks, and the cutting. */
+/** Tasks of one batch that may wait for a thread at a time: its chunks, and the chunking. */
 export function waitingTasksMax(threads: number): number {
-  return chunksAheadOfCut(threads, CHUNK_ITEMS_MIN) + 1;
+  return chunksAheadOfChunking(threads, CHUNK_ITEMS_MIN) + 1;
 }
 
-/** The way of every batch: cut, look up, judge in threads, in order. */
+/** Returns how long what has failed may take: its part of the time of the whole chunk. */
+function retryTimeoutMs(taskTimeoutMs: number, part: VerifyTask, whole: VerifyTask): number {
+  const partMs = (taskTimeoutMs * part.count) / whole.count;
+  return Math.min(taskTimeoutMs, Math.max(RETRY_TIMEOUT_MS_MIN, partMs));
+}
+
+/** The way of every batch: chunk, look up, verify in threads, in order. */
 export function createBatchRunner({
   pool,
   gatherFacts,
   clock,
   inline,
   settings,
-}: BatchRunnerParts): BatchRunner {
-  let underWay = 0;
+}: BatchRunnerDependencies): BatchRunner {
+  const places = createShares({
+    capacity: settings.batchesMax,
+    guaranteed: Math.min(BATCHES_GUARANTEED, settings.batchesMax),
+    overflow: BATCHES_OVERFLOW,
+  });
 
-  async function judgeChunk(
+  async function verifyInThread(
+    task: VerifyTask,
+    share: Share,
+    budget: FailureBudget,
+    signal: AbortSignal,
+  ): Promise<VerifiedChunk> {
+    try {
+      return await pool.run("verifyChunk", task, { share, signal });
+    } catch (error) {
+      if (!(error instanceof PoolTaskError)) throw error;
+      budget.left -= 1;
+    }
+    const retry = (part: VerifyTask) => {
+      const timeoutMs = retryTimeoutMs(settings.taskTimeoutMs, part, task);
+      return pool.run("verifyChunk", part, { share, signal, isRetry: true, timeoutMs });
+    };
+    return await verifyByHalves(task, retry, inline.failed, budget);
+  }
+
+  function verifyChunk(
     kind: BatchKind,
-    chunk: Chunk,
-    options: JudgeOptions,
+    options: VerifyOptions,
     factsOf: ReturnType<GatherFacts>,
     signal: AbortSignal,
-  ): Promise<JudgeOutcome> {
-    const { domainNumbers } = chunk;
-    const task: JudgeTask = {
-      kind,
-      items: chunk.items,
-      count: chunk.count,
-      repeats: chunk.repeats,
-      domainNumbers,
-      facts: domainNumbers === null ? null : await factsOf({ newDomains: chunk.newDomains, domainNumbers }),
-      country: options.country,
-      separator: options.separator,
-      continues: chunk.position > 0,
+  ): (chunk: Chunk) => Promise<VerifiedChunk> {
+    const { country, separator, share } = options;
+    const budget = { left: FAILURES_PER_BATCH_MAX };
+    return async ({ items, count, duplicates, newDomains, domainNumbers, position }) => {
+      const facts = domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers });
+      const continues = position > 0;
+      const task = { kind, items, count, duplicates, domainNumbers, facts, country, separator, continues };
+      const isSmall = count <= INLINE_ITEMS_MAX && items.length <= INLINE_BYTES_MAX;
+      return isSmall ? inline.verify(task) : await verifyInThread(task, share, budget, signal);
     };
-    const isSmall = chunk.count <= INLINE_ITEMS_MAX && chunk.items.length <= INLINE_BYTES_MAX;
-    if (isSmall) return inline.judge(task);
-    try {
-      return await pool.run("judge", task, { signal });
-    } catch (error) {
-      if (error instanceof PoolTaskError) return inline.failed(task);
-      throw error;
-    }
   }
 
   return {
-    enter() {
-      if (underWay >= settings.batchesMax) throw new ApiError("overloaded");
-      underWay += 1;
+    enter(tenant) {
+      if (!places.acquire(tenant, 1)) throw new ApiError("overloaded");
       let left = false;
       return {
         [Symbol.dispose]() {
-          if (!left) underWay -= 1;
+          if (!left) places.release(tenant, 1);
           left = true;
         },
       };
     },
-    async split(task) {
+    async startChunking(task, share) {
       const whole = { ...task, chunkItemsMin: CHUNK_ITEMS_MIN, chunkItemsMax: CHUNK_ITEMS_MAX };
       return task.body.byteLength <= INLINE_BYTES_MAX
-        ? await beginCut((tell) => inline.split(whole, tell))
-        : await beginCut((tell) => pool.run("split", whole, { tell }));
+        ? await startChunking(task.kind, (onEvent) => inline.chunkBody(whole, onEvent))
+        : await startChunking(task.kind, (onEvent) => pool.runTwice("chunkBody", whole, { share, onEvent }));
     },
-    judge(kind, { count, chunkCount, chunks, totals, hasEnded }, options, signal) {
-      // A body that takes long to cut takes nothing from the time for its look-ups.
-      let cutEndedMs: number | null = null;
-      totals.then(
-        () => {
-          cutEndedMs = clock.monotonic();
-        },
-        () => undefined,
-      );
-      const deadlineMs = () => (cutEndedMs ?? clock.monotonic()) + settings.lookupTimeoutMs;
-      const { deep, dns } = options;
-      const factsOf = gatherFacts({ deep, dns, deadlineMs, signal });
+    verify({ kind, chunkItems, chunks, ended, hasEnded }, options, signal) {
+      // A source that takes long takes nothing from the time for its look-ups.
+      let endedMs: number | null = null;
+      const atEnd = () => {
+        endedMs = clock.monotonic();
+      };
+      ended.then(atEnd, () => undefined);
+      const deadlineMs = () => (endedMs ?? clock.monotonic()) + settings.lookupTimeoutMs;
+      const { deep, dns, share } = options;
+      const factsOf = gatherFacts({ deep, dns, deadlineMs, signal, tenant: share.tenant });
       const { threads } = settings;
-      const aheadOfCut = chunksAheadOfCut(threads, count / Math.max(chunkCount, 1));
-      const windowMax = () => (hasEnded() ? chunksAhead(threads) : aheadOfCut);
-      return inOrder(chunks, windowMax, (chunk) => judgeChunk(kind, chunk, options, factsOf, signal));
+      const aheadOfChunking = chunksAheadOfChunking(threads, chunkItems);
+      const windowMax = () => (hasEnded() ? chunksAhead(threads) : aheadOfChunking);
+      return mapConcurrently(chunks, windowMax, verifyChunk(kind, options, factsOf, signal));
     },
-    underWay: () => underWay,
+    underWay: () => places.held(),
   };
 }

@@ -1,16 +1,18 @@
 import type { MessagePort } from "node:worker_threads";
-import type { JudgeOutcome, JudgeTask, SplitOutcome, SplitTask } from "./messages.ts";
-import type { SplitBatch } from "./split.ts";
-import { handOver } from "./transfer.ts";
+import type { BodyChunker } from "./body-chunker.ts";
+import type { ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
+import { transfer } from "./transfer.ts";
 
 /** The tasks of a worker file, as the pool calls them. */
 
-/** A task that tells of its work by a port, and ends with a null. */
-export type Telling<Task> = Task & { readonly port: MessagePort };
+/** A task that emits events by a port, the last of them a null. */
+export type Emitting<Task> = Task & { readonly port: MessagePort };
 
-export function createSplitTask(split: SplitBatch): (task: Telling<SplitTask>) => SplitOutcome {
+export function createChunkBodyTask(
+  chunkBody: BodyChunker,
+): (task: Emitting<ChunkingTask>) => ChunkingOutcome {
   return ({ port, ...task }) => {
-    const outcome = split(task, (event) => port.postMessage(event));
+    const outcome = chunkBody(task, (event) => port.postMessage(event));
     port.postMessage(null);
     port.close();
     return outcome;
@@ -18,9 +20,9 @@ export function createSplitTask(split: SplitBatch): (task: Telling<SplitTask>) =
 }
 
 /** The bytes of an outcome leave the thread; copying them would cost the memory of every batch twice. */
-export function createJudgeTask(judge: (task: JudgeTask) => JudgeOutcome) {
-  return (task: JudgeTask) => {
-    const outcome = judge(task);
-    return handOver(outcome, outcome.bytes.buffer);
+export function createVerifyChunkTask(verify: (task: VerifyTask) => VerifiedChunk) {
+  return (task: VerifyTask) => {
+    const outcome = verify(task);
+    return transfer(outcome, outcome.bytes.buffer);
   };
 }

@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 
-/** A value for another thread, which takes a part of it along: copying that would cost its memory twice, or cannot be. */
-export function handOver(value: object, part: ArrayBufferLike | MessagePort) {
+/** A value for another thread, with a part of it that is moved: a copy would take its memory twice, or cannot be made. */
+export function transfer(value: object, part: ArrayBufferLike | MessagePort) {
   return move({
     get [transferableSymbol]() {
       return [part];

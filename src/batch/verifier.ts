@@ -1,38 +1,38 @@
-import type { Counts, JudgeOutcome, JudgeTask } from "./messages.ts";
+import type { Counts, VerifiedChunk, VerifyTask } from "./messages.ts";
 
-/** Judges one kind of item: everything a chunk needs besides its items is bound beforehand. */
-export type ItemJudge<Result> = {
-  readonly judge: (position: number) => Verdict<Result>;
-  /** The answer where `judge` broke or its thread died. */
-  readonly checkFailed: (position: number) => Verdict<Result>;
-  /** Some results as JSON, one after the other with the separator between them. */
+/** Verifies one kind of item: everything a chunk needs besides its items is bound beforehand. */
+export type ItemVerifier<Result> = {
+  readonly verify: (position: number) => ItemVerdict<Result>;
+  /** The result where `verify` broke or its thread died. */
+  readonly checkFailed: (position: number) => ItemVerdict<Result>;
+  /** Some results as JSON, one after the other with the separator separator them. */
   readonly write: (results: readonly Result[], separator: "," | "\n") => string;
 };
 
-/** One judged item: its result, the summary's word for it, and whether it is paid for. */
-export type Verdict<Result> = {
+/** One verified item: its result, the summary's word for it, and whether it is paid for. */
+export type ItemVerdict<Result> = {
   readonly result: Result;
   readonly status: string;
   readonly chargeable: boolean;
 };
 
 /**
- * Judges the items of a chunk in order and writes the results down as bytes. An item whose check throws is
- * answered `check_failed` and not charged; the others go on.
+ * Verifies the items of a chunk in order and writes the results down as bytes. The result of an item whose check throws
+ * is `check_failed` and not charged; the others go on.
  */
-export function judgeItems<Result>(
-  { count, repeats, separator, continues }: JudgeTask,
-  { judge, checkFailed, write }: ItemJudge<Result>,
-): JudgeOutcome {
+export function verifyItems<Result>(
+  { count, duplicates, separator, continues }: VerifyTask,
+  { verify, checkFailed, write }: ItemVerifier<Result>,
+): VerifiedChunk {
   const results: Result[] = [];
   const counts: { [status: string]: number } = {};
   let chargeable = 0;
-  let nextRepeat = 0;
+  let nextDuplicate = 0;
   for (let position = 0; position < count; position++) {
-    const verdict = attempt(position, judge, checkFailed);
+    const verdict = attempt(position, verify, checkFailed);
     results.push(verdict.result);
     counts[verdict.status] = (counts[verdict.status] ?? 0) + 1;
-    if (repeats[nextRepeat] === position) nextRepeat += 1;
+    if (duplicates[nextDuplicate] === position) nextDuplicate += 1;
     else if (verdict.chargeable) chargeable += 1;
   }
   const text = write(results, separator);
@@ -47,11 +47,11 @@ export function writeObjects(results: readonly object[], separator: "," | "\n"):
 
 function attempt<Result>(
   position: number,
-  judge: ItemJudge<Result>["judge"],
-  checkFailed: ItemJudge<Result>["checkFailed"],
-): Verdict<Result> {
+  verify: ItemVerifier<Result>["verify"],
+  checkFailed: ItemVerifier<Result>["checkFailed"],
+): ItemVerdict<Result> {
   try {
-    return judge(position);
+    return verify(position);
   } catch {
     return checkFailed(position);
   }

@@ -8,8 +8,8 @@ import {
 import { emailWithoutCard } from "./card-redaction.ts";
 
 /**
- * Judges addresses as an `EmailJudge` does and writes down what goes on the wire; those that are refused are left to
- * the judge. Among these alone are card numbers: an address that is accepted is none.
+ * Verifies addresses as an `EmailJudge` does and writes down what goes on the wire; those that are refused are left to
+ * it. Among these alone are card numbers: an address that is accepted is none.
  */
 export function createEmailWriter(
   judge: EmailJudge,
@@ -18,19 +18,19 @@ export function createEmailWriter(
   return (text, judgement) => writeIn(text, 0, text.length, judgement);
 }
 
-/** The same for addresses that stand in a text from a place to another. */
+/** The same for addresses within a text. */
 export function createEmailWriterIn(
   judge: EmailJudge,
 ): (
-  holder: string,
-  from: number,
+  source: string,
+  start: number,
   end: number,
   judgement: DomainJudgement | undefined,
 ) => WrittenVerification {
-  return (holder, from, end, judgement) =>
+  return (source, start, end, judgement) =>
     judgement === undefined
-      ? writtenEmail(judge(holder.slice(from, end), undefined))
-      : writeVerificationIn(holder, from, end, judgement);
+      ? writtenEmail(judge(source.slice(start, end), undefined))
+      : writeVerificationIn(source, start, end, judgement);
 }
 
 /** Writes down the result for an address that was refused, or whose check broke: a card number in it is masked. */

@@ -1,4 +1,4 @@
-import { inOrder } from "../batch/concurrent-map.ts";
+import { mapConcurrently } from "../batch/concurrent-map.ts";
 import type { Table } from "../tables/table.ts";
 import { statusOf } from "../tables/task.ts";
 import type { BlockResults, Verifier } from "./block-verifier.ts";
@@ -64,11 +64,15 @@ async function writeBlocks(work: Work, progress: Progress): Promise<void> {
   const done = from?.rows ?? 0;
   const blocks = blocksOf(input.runs, { blockRows: work.blockRows, from: done, bytesRead: source.bytesRead });
   if (from === null) await ledger.begin(table.header);
-  const verified = inOrder(failureLast(undone(blocks, ledger)), verifier.blocksInFlight, async (next) => {
-    if ("failure" in next) throw next.failure;
-    const items = next.rows.map(({ item }) => item);
-    return { block: next, results: await verifier.verify(items, `${ledger.runId}-${next.firstRow}`) };
-  });
+  const verified = mapConcurrently(
+    failureLast(undone(blocks, ledger)),
+    verifier.blocksInFlight,
+    async (next) => {
+      if ("failure" in next) throw next.failure;
+      const items = next.rows.map(({ item }) => item);
+      return { block: next, results: await verifier.verify(items, `${ledger.runId}-${next.firstRow}`) };
+    },
+  );
   for await (const { block, results } of verified) {
     await writeBlock(work, block, results);
     progress.update({ rows: block.firstRow + block.rows.length, bytes: block.bytesRead });

@@ -1,7 +1,8 @@
 import { openBatches, openLookups } from "../app/components.ts";
 import type { Surroundings } from "../app/platform.ts";
 import type { Config } from "../app/settings.ts";
-import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
+import { INTERACTIVE_WEIGHT, type Share } from "../batch/fair-queue.ts";
+import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
 import type { Result, Task } from "../tables/task.ts";
 import type { Verifier } from "./block-verifier.ts";
 
@@ -9,6 +10,9 @@ import type { Verifier } from "./block-verifier.ts";
 export type VerifierDependencies = Pick<Surroundings, "clock" | "workerFiles">;
 
 const BLOCK_ROWS = 500;
+
+/** Nobody shares the threads of a command. */
+const SHARE: Share = { tenant: "command", weight: INTERACTIVE_WEIGHT };
 
 /** Checks items in this process: own look-ups, own worker threads, nothing metered. */
 export function createLocalVerifier(
@@ -40,21 +44,25 @@ async function verifyItems(
   signal: AbortSignal,
 ): Promise<readonly Result[]> {
   const body = new TextEncoder().encode(JSON.stringify(batchBody(task, items)));
-  const batch = await runner.split({ kind: task.kind, form: "json", body, itemsMax: items.length });
+  const batch = await runner.startChunking(
+    { kind: task.kind, form: "json", body, itemsMax: items.length },
+    SHARE,
+  );
   if (!batch.ok) throw new Error(`a block of items was refused: ${batch.message}`);
   const texts: string[] = [];
-  for await (const { bytes } of runner.judge(task.kind, batch, optionsOf(task), signal)) {
+  for await (const { bytes } of runner.verify(batch, optionsOf(task), signal)) {
     texts.push(new TextDecoder().decode(bytes));
   }
   return JSON.parse(`[${texts.join(",")}]`);
 }
 
-function optionsOf(task: Task): JudgeOptions {
+function optionsOf(task: Task): VerifyOptions {
   return {
     deep: task.kind === "email" && task.deep,
     dns: task.kind === "email" && task.dns,
     country: task.kind === "phone" ? task.country : null,
     separator: ",",
+    share: SHARE,
   };
 }
 

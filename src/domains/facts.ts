@@ -14,6 +14,8 @@ export type FactsOptions = {
   readonly dns: boolean;
   /** SPF and DMARC too. */
   readonly deep: boolean;
+  /** Whose share of the look-ups it takes; for those who wrap a source. */
+  readonly tenant?: string;
   /** The instant on `Clock.monotonic` at which this caller stops waiting. */
   readonly deadlineMs?: number;
   /** Aborted, it stops this caller's waiting. */

@@ -1,12 +1,13 @@
 import type { Account } from "../accounts/key-ring.ts";
-import type { Cut } from "../batch/chunking.ts";
-import { begun } from "../batch/concurrent-map.ts";
+import type { ChunkedBody } from "../batch/chunking.ts";
+import { prefetch } from "../batch/concurrent-map.ts";
+import { INTERACTIVE_WEIGHT, type Share } from "../batch/fair-queue.ts";
 import type { BatchKind, BodyForm } from "../batch/messages.ts";
-import type { BatchRunner, JudgeOptions } from "../batch/runner.ts";
+import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
-import { answerKept, answerStreamed, answerWhole, type BatchRun } from "./batch-reply.ts";
+import { type BatchRun, replyKept, replyStreamed, replyWhole } from "./batch-reply.ts";
 import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
@@ -28,7 +29,7 @@ export type BatchRoute = {
   readonly unitsPerItem: (settings: BatchSettings) => number;
 };
 
-export type BatchRouteParts = {
+export type BatchRouteDependencies = {
   readonly meter: Meter;
   readonly runner: BatchRunner;
   readonly idempotent: Idempotent;
@@ -39,20 +40,20 @@ export type BatchRouteParts = {
 /** Replies of up to so many chunks are made whole before their headers leave, which then tell the exact units. */
 const WHOLE_CHUNKS_MAX = 2;
 
-/** A POST of a batch: cut and judged at once, reserved, and streamed; each chunk is charged before its bytes leave. */
-export function batchHandler(parts: BatchRouteParts, route: BatchRoute): KeyedHandler {
+/** A POST of a batch: chunked and verified at once, reserved, and streamed; each chunk is charged before its bytes leave. */
+export function batchHandler(dependencies: BatchRouteDependencies, route: BatchRoute): KeyedHandler {
   return async (call, account) => {
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
-    using body = await parts.bodies.read(call.request);
-    call.suspendIdleTimeout(parts.readerStallMs);
-    return await parts.idempotent.run(call, account, body, (entry) =>
-      answer(parts, route, { call, account, form, query, body, entry }),
+    using body = await dependencies.bodies.read(call.request);
+    call.suspendIdleTimeout(dependencies.readerStallMs);
+    return await dependencies.idempotent.run(call, account, body, (entry) =>
+      replyTo(dependencies, route, { call, account, form, query, body, entry }),
     );
   };
 }
 
-type Sent = {
+type BatchCall = {
   readonly call: Call;
   readonly account: Account;
   readonly form: BodyForm;
@@ -61,70 +62,84 @@ type Sent = {
   readonly entry: IdempotentCall | null;
 };
 
-async function answer(parts: BatchRouteParts, route: BatchRoute, sent: Sent): Promise<Reply> {
-  const { call, account, form, body, entry } = sent;
+async function replyTo(
+  dependencies: BatchRouteDependencies,
+  route: BatchRoute,
+  batchCall: BatchCall,
+): Promise<Reply> {
+  const { call, account, form, body, entry } = batchCall;
+  const { runner, meter, readerStallMs } = dependencies;
   const stop = new AbortController();
   using cleanUp = new DisposableStack();
-  cleanUp.use(parts.runner.enter());
+  cleanUp.use(runner.enter(account.accountId));
   cleanUp.defer(() => stop.abort());
   const itemsMax = account.plan.maxBatchSize;
-  const cut = await parts.runner.split({ kind: route.kind, form, body: body.bytes, itemsMax });
-  if (!cut.ok) throw new ApiError(cut.code, cut.message);
+  const task = { kind: route.kind, form, body: body.bytes, itemsMax };
+  const chunked = await runner.startChunking(task, shareOf(account));
+  if (!chunked.ok) throw new ApiError(chunked.code, chunked.message);
+  const { count, chunkCount } = chunked;
   const lines = acceptsLines(call.request);
-  const { results, unitsPerItem } = await judgeWhileCut(parts, route, sent, cut, {
+  const { signal } = stop;
+  const { results, unitsPerItem } = await verifyWhileChunking(dependencies, route, batchCall, chunked, {
     lines,
-    signal: stop.signal,
+    signal,
   });
-  const { distinct } = await cut.totals;
+  const { distinct } = await chunked.ended;
   // Its items live on in the chunks.
   body[Symbol.dispose]();
-  const reservation = parts.meter.reserve(account, distinct * unitsPerItem);
+  const reservation = meter.reserve(account, distinct * unitsPerItem);
   cleanUp.defer(() => reservation.release());
   const { statuses } = route;
-  const { count } = cut;
-  const { signal } = stop;
   const run: BatchRun = {
     call,
     signal,
     statuses,
     count,
-    chunkCount: cut.chunkCount,
+    chunkCount,
     distinct,
     reservation,
     unitsPerItem,
     results,
     lines,
   };
-  if (entry !== null) return await answerKept(run, entry);
-  if (cut.chunkCount <= WHOLE_CHUNKS_MAX) return await answerWhole(run);
-  return await answerStreamed(run, cleanUp, parts.readerStallMs);
+  if (entry !== null) return await replyKept(run, entry);
+  if (chunkCount <= WHOLE_CHUNKS_MAX) return await replyWhole(run);
+  return await replyStreamed(run, cleanUp, readerStallMs);
 }
 
-/** Begins to judge, and answers when all is cut, however it answers: until then the body and its thread are in use. */
-async function judgeWhileCut(
-  { runner, meter }: BatchRouteParts,
+function shareOf({ accountId }: Account): Share {
+  return { tenant: accountId, weight: INTERACTIVE_WEIGHT };
+}
+
+/** Starts to verify, and returns when the whole body is chunked: until then the body and its thread are in use. */
+async function verifyWhileChunking(
+  { runner, meter }: BatchRouteDependencies,
   route: BatchRoute,
-  { query, account }: Sent,
-  cut: Cut,
+  { query, account }: BatchCall,
+  chunked: ChunkedBody,
   { lines, signal }: { readonly lines: boolean; readonly signal: AbortSignal },
 ): Promise<Pick<BatchRun, "results" | "unitsPerItem">> {
   try {
-    const settings = { ...query, ...cut.options };
+    const settings = { ...query, ...chunked.options };
     route.check(settings);
     const unitsPerItem = route.unitsPerItem(settings);
-    const results = runner.judge(route.kind, cut, judgeOptions(settings, lines), signal);
-    // Only where repeats could be paid for, too: which items are repeats is known when all is cut.
+    const results = runner.verify(chunked, verifyOptions(settings, lines, account), signal);
+    // Only where duplicates could be paid for, too: which items are duplicates is known when all is chunked.
     return {
       unitsPerItem,
-      results: meter.covers(account, cut.count * unitsPerItem) ? begun(results) : results,
+      results: meter.covers(account, chunked.count * unitsPerItem) ? prefetch(results) : results,
     };
   } finally {
-    await cut.totals.catch(() => undefined);
+    await chunked.ended.catch(() => undefined);
   }
 }
 
-function judgeOptions({ deep = false, dns = true, country }: BatchSettings, lines: boolean): JudgeOptions {
-  return { deep, dns, country: country ?? null, separator: lines ? "\n" : "," };
+function verifyOptions(
+  { deep = false, dns = true, country }: BatchSettings,
+  lines: boolean,
+  account: Account,
+): VerifyOptions {
+  return { deep, dns, country: country ?? null, separator: lines ? "\n" : ",", share: shareOf(account) };
 }
 
 /** Lines where they are named, unless the caller would rather have JSON. */

@@ -1,5 +1,5 @@
-import { continued, inGroups } from "../batch/concurrent-map.ts";
-import type { JudgeOutcome } from "../batch/messages.ts";
+import { inGroups, prepend } from "../batch/concurrent-map.ts";
+import type { VerifiedChunk } from "../batch/messages.ts";
 import { addCounts } from "../batch/verifier.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Reservation } from "../billing/reservation.ts";
@@ -10,17 +10,17 @@ import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
 /** A batch whose units are reserved. */
 export type BatchRun = {
   readonly call: Call;
-  /** Aborted when the call ends: nothing is judged or charged any more. */
+  /** Aborted when the call ends: nothing is verified or charged any more. */
   readonly signal: AbortSignal;
   /** The words of the summary. */
   readonly statuses: readonly string[];
   readonly count: number;
   readonly chunkCount: number;
-  /** Items that are not repeats of an earlier one. */
+  /** Items that are not duplicates of an earlier one. */
   readonly distinct: number;
   readonly reservation: Reservation;
   readonly unitsPerItem: number;
-  readonly results: AsyncGenerator<JudgeOutcome, void, undefined>;
+  readonly results: AsyncGenerator<VerifiedChunk, void, undefined>;
   /** JSON lines rather than one object. */
   readonly lines: boolean;
 };
@@ -32,16 +32,16 @@ function chunksPerCharge({ count, chunkCount }: BatchRun): number {
   return Math.max(1, Math.round((ITEMS_PER_CHARGE * chunkCount) / Math.max(count, 1)));
 }
 
-/** Judges and charges everything, then answers. */
-export async function answerWhole(run: BatchRun): Promise<Reply> {
+/** Verifies and charges everything, then replies. */
+export async function replyWhole(run: BatchRun): Promise<Reply> {
   const texts: Uint8Array[] = [];
-  for await (const part of chargedParts(run)) texts.push(part);
+  for await (const part of chargedBytes(run)) texts.push(part);
   run.call.units = run.reservation.chargedUnits();
   return { status: 200, body: Buffer.concat(texts), headers: replyHeaders(run) };
 }
 
-/** Judges everything into the kept reply and charges it in the transaction that keeps it. */
-export async function answerKept(run: BatchRun, entry: IdempotentCall): Promise<Reply> {
+/** Verifies everything into the kept reply and charges it in the transaction that keeps it. */
+export async function replyKept(run: BatchRun, entry: IdempotentCall): Promise<Reply> {
   const kept = await entry.openBody();
   const totals = newTotals();
   await kept.append(opening(run));
@@ -59,22 +59,22 @@ export async function answerKept(run: BatchRun, entry: IdempotentCall): Promise<
 }
 
 /**
- * Answers once the first chunk is charged, and judges the rest as it is read. The headers tell the units reserved.
+ * Replies once the first chunk is charged, and verifies the rest as it is read. The headers contain the units reserved.
  * Takes over what is left to clean up.
  */
-export async function answerStreamed(
+export async function replyStreamed(
   run: BatchRun,
   cleanUp: DisposableStack,
   stallMs: number,
 ): Promise<Reply> {
   const { call, reservation } = run;
-  const source = chargedParts(run);
+  const source = chargedBytes(run);
   // What fails up to here still gets an answer; afterwards the connection can only be broken off.
   const first = await source.next();
   const left = cleanUp.move();
   call.streaming = true;
   call.units = reservation.units;
-  const body = byteStream(continued(first, source), {
+  const body = byteStream(prepend(first, source), {
     stallMs,
     onError: call.reportError,
     onEnd(complete) {
@@ -86,8 +86,8 @@ export async function answerStreamed(
   return { status: 200, body, headers: replyHeaders(run) };
 }
 
-/** The reply's bytes in order. The units of a chunk are on disk before its bytes are handed out. */
-async function* chargedParts(run: BatchRun): AsyncGenerator<Uint8Array, void, undefined> {
+/** The reply's bytes in order. The units of a chunk are on disk before its bytes leave. */
+async function* chargedBytes(run: BatchRun): AsyncGenerator<Uint8Array, void, undefined> {
   const { reservation, unitsPerItem } = run;
   const endpoint = run.call.route;
   const totals = newTotals();
@@ -114,7 +114,7 @@ type Totals = { chunks: number; chargeable: number; readonly counts: { [status: 
 
 const newTotals = (): Totals => ({ chunks: 0, chargeable: 0, counts: {} });
 
-function add(totals: Totals, outcome: JudgeOutcome): void {
+function add(totals: Totals, outcome: VerifiedChunk): void {
   totals.chunks += 1;
   totals.chargeable += outcome.chargeable;
   addCounts(totals.counts, outcome.counts);

@@ -1,32 +1,32 @@
 import { describe, expect, test } from "bun:test";
-import { createChunkJudge } from "../../src/batch/chunk-verifier.ts";
+import { createBodyChunker } from "../../src/batch/body-chunker.ts";
+import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
 import {
   type BatchKind,
-  type FactsOnBoards,
-  type JudgeTask,
+  type ChunkingEvent,
   NO_DOMAIN,
-  NUMBERS_PER_PLACE,
-  PLACE_BYTES,
-  type SplitEvent,
+  NUMBERS_PER_OFFSET,
+  OFFSET_BYTES,
+  type SharedFacts,
+  type VerifyTask,
 } from "../../src/batch/messages.ts";
-import { createFactsBoard } from "../../src/batch/shared-facts.ts";
-import { createSplitBatch } from "../../src/batch/split.ts";
-import { createJudgements } from "../../src/batch/verdict-cache.ts";
+import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
+import { createVerdictCache } from "../../src/batch/verdict-cache.ts";
 import type { DocumentType } from "../../src/verification/documents/outcome.ts";
 import { DOCUMENT_TYPES } from "../../src/verification/documents/registry.ts";
 import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
 
 /** What is known of the domains of a batch, numbered in this order. */
-function known(...domains: readonly (readonly [domain: string, mail: DomainFacts["mail"]])[]): FactsOnBoards {
-  const factsBoard = createFactsBoard();
-  const places = new SharedArrayBuffer((domains.length + 1) * PLACE_BYTES);
-  const boards = domains.map(([domain, mail], number) => {
+function known(...domains: readonly (readonly [domain: string, mail: DomainFacts["mail"]])[]): SharedFacts {
+  const factsBuffer = createFactsBuffer();
+  const offsets = new SharedArrayBuffer((domains.length + 1) * OFFSET_BYTES);
+  const buffers = domains.map(([domain, mail], number) => {
     const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
-    const { board, key, start, end } = factsBoard.place({ json: JSON.stringify(facts), judgement: null });
-    new Float64Array(places).set([key, start, end], number * NUMBERS_PER_PLACE);
-    return board;
+    const { buffer, key, start, end } = factsBuffer.put({ json: JSON.stringify(facts), judgement: null });
+    new Float64Array(offsets).set([key, start, end], number * NUMBERS_PER_OFFSET);
+    return buffer;
   });
-  return { boards, places };
+  return { buffers, offsets };
 }
 
 const EXCHANGE: DomainFacts["mail"] = {
@@ -38,9 +38,9 @@ const EXCHANGE: DomainFacts["mail"] = {
   nullMixed: false,
 };
 
-function task(kind: BatchKind, items: readonly unknown[], more: Partial<JudgeTask> = {}): JudgeTask {
+function task(kind: BatchKind, items: readonly unknown[], more: Partial<VerifyTask> = {}): VerifyTask {
   const written = { items: JSON.stringify(items), count: items.length };
-  const base = { kind, ...written, repeats: [], domainNumbers: null, facts: null };
+  const base = { kind, ...written, duplicates: [], domainNumbers: null, facts: null };
   return { ...base, country: null, separator: ",", continues: false, ...more };
 }
 
@@ -57,13 +57,13 @@ async function vectorsOf(type: DocumentType): Promise<(readonly [DocumentType, s
 const results = (bytes: Uint8Array) => JSON.parse(`[${new TextDecoder().decode(bytes).replace(/^,/, "")}]`);
 
 describe("a chunk", () => {
-  test("is judged in order, counted, and charged but for repeats and our own failures", () => {
-    const { judge } = createChunkJudge();
-    const outcome = judge(
+  test("is verified in order, counted, and charged but for duplicates and our own failures", () => {
+    const { verify } = createChunkVerifier();
+    const outcome = verify(
       task("email", ["ann@good.com", "bob@late.com", "ann@good.com", "no address"], {
         domainNumbers: Uint32Array.of(0, 1, 0, NO_DOMAIN),
         facts: known(["good.com", EXCHANGE], ["late.com", { state: "timeout" }]),
-        repeats: [2],
+        duplicates: [2],
       }),
     );
     expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
@@ -77,13 +77,13 @@ describe("a chunk", () => {
   });
 
   test("that continues a reply begins with the separator", () => {
-    const { judge } = createChunkJudge();
-    const { bytes } = judge(task("phone", ["+5511987654321"], { separator: "\n", continues: true }));
+    const { verify } = createChunkVerifier();
+    const { bytes } = verify(task("phone", ["+5511987654321"], { separator: "\n", continues: true }));
     expect(new TextDecoder().decode(bytes)).toStartWith('\n{"phone":"+5511987654321"');
   });
 
   test("has the same results by lines as in a list, whatever stands in them", async () => {
-    const { judge } = createChunkJudge();
+    const { verify } = createChunkVerifier();
     const hostile = ['a},{"email":"b', '"},{"', "},{", '\\"},{\\"', "a\nb@c.com", "\u2028"];
     const documents = await Promise.all(DOCUMENT_TYPES.map(vectorsOf));
     const items = {
@@ -93,15 +93,15 @@ describe("a chunk", () => {
     };
     for (const kind of ["email", "phone", "identity"] as const) {
       const one = task(kind, items[kind], { domainNumbers: new Uint32Array(1000).fill(NO_DOMAIN) });
-      const list = new TextDecoder().decode(judge(one).bytes);
-      const lines = new TextDecoder().decode(judge({ ...one, separator: "\n" }).bytes).split("\n");
+      const list = new TextDecoder().decode(verify(one).bytes);
+      const lines = new TextDecoder().decode(verify({ ...one, separator: "\n" }).bytes).split("\n");
       expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(`[${list}]`));
       expect(lines.length).toBe(items[kind].length);
     }
   });
 
   test("that broke its threads has every item answered check_failed, and none charged", () => {
-    const { failed } = createChunkJudge();
+    const { failed } = createChunkVerifier();
     const chunks = [
       task("email", ["ann@good.com"]),
       task("phone", ["+5511987654321"]),
@@ -120,8 +120,8 @@ describe("a chunk", () => {
   });
 
   test("an item whose facts are missing fails by itself, and its neighbours do not", () => {
-    const { judge } = createChunkJudge();
-    const outcome = judge(
+    const { verify } = createChunkVerifier();
+    const outcome = verify(
       task("email", ["ann@good.com", "bob@unknown.com"], {
         domainNumbers: Uint32Array.of(0, 1),
         facts: known(["good.com", EXCHANGE]),
@@ -140,19 +140,19 @@ describe("judgements of domains", () => {
     const names = Array.from({ length: 50 }, (_, n) => `d${n}.com`);
     const facts = known(...names.map((name) => [name, EXCHANGE] as const));
     const domainNumbers = Uint32Array.from(names, (_, number) => number);
-    const judgementAt = createJudgements(8)({ facts, domainNumbers });
+    const domainVerdictAt = createVerdictCache(8)({ facts, domainNumbers });
     for (let round = 0; round < 3; round += 1) {
-      expect(names.map((_, position) => judgementAt(position)?.domain)).toEqual(names);
+      expect(names.map((_, position) => domainVerdictAt(position)?.domain)).toEqual(names);
     }
-    expect(judgementAt(49)).toBe(judgementAt(49));
-    expect(judgementAt(50)).toBeUndefined();
+    expect(domainVerdictAt(49)).toBe(domainVerdictAt(49));
+    expect(domainVerdictAt(50)).toBeUndefined();
   });
 });
 
 describe("a body cut into chunks", () => {
   const cut = (emails: readonly string[], chunkItems: number, chunkItemsMax = chunkItems) => {
     const body = new TextEncoder().encode(JSON.stringify({ emails }));
-    const told: SplitEvent[] = [];
+    const told: ChunkingEvent[] = [];
     const task = {
       kind: "email",
       form: "json",
@@ -161,14 +161,14 @@ describe("a body cut into chunks", () => {
       chunkItemsMin: chunkItems,
       chunkItemsMax,
     } as const;
-    const outcome = createSplitBatch()(task, (event) => told.push(event));
+    const outcome = createBodyChunker()(task, (event) => told.push(event));
     if (!outcome.ok) throw new Error(outcome.message);
     const [first, ...rest] = told;
     const groups = rest.map((event) => ("chunks" in event ? event.chunks : []));
     return { first, distinct: outcome.distinct, groups, chunks: groups.flat() };
   };
 
-  test("has larger chunks the more it holds, between the least and the most", () => {
+  test("has larger chunks the more it holds, separator the least and the most", () => {
     const sizes = [1, 40, 60, 75, 90, 100].map((count) => {
       const emails = Array.from({ length: count }, (_, n) => `user${n}@x.com`);
       const { first, chunks } = cut(emails, 2, 3);
@@ -179,7 +179,7 @@ describe("a body cut into chunks", () => {
     expect(sizes).toEqual([1, 2, 3, 3, 3, 3]);
   });
 
-  test("keeps order, counts the distinct items, and marks repeats over the borders of chunks", () => {
+  test("keeps order, counts the distinct items, and marks duplicates over the borders of chunks", () => {
     const { first, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
     expect(first).toEqual({ head: { count: 5, chunkCount: 3, options: {} } });
     expect(distinct).toBe(3);
@@ -188,7 +188,7 @@ describe("a body cut into chunks", () => {
       ["a@x.com", "c@x.com"],
       ["b@y.com"],
     ]);
-    expect(chunks.map(({ repeats }) => repeats)).toEqual([[], [0], [0]]);
+    expect(chunks.map(({ duplicates }) => duplicates)).toEqual([[], [0], [0]]);
     expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
   });
 

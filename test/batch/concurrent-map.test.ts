@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { begun, inGroups, inOrder } from "../../src/batch/concurrent-map.ts";
+import { inGroups, mapConcurrently, prefetch } from "../../src/batch/concurrent-map.ts";
 
 const collect = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const all: Item[] = [];
@@ -23,7 +23,7 @@ function heldWork() {
 describe("in order", () => {
   test("results come in the order of the items, whatever ends first", async () => {
     const { work, end } = heldWork();
-    const results = collect(inOrder([1, 2, 3], 3, work));
+    const results = collect(mapConcurrently([1, 2, 3], 3, work));
     await new Promise(setImmediate);
     for (const item of [3, 1, 2]) end(item);
     expect(await results).toEqual([10, 20, 30]);
@@ -31,7 +31,7 @@ describe("in order", () => {
 
   test("no more than the window is under way, and a reader that stops ends the work", async () => {
     const { work, end, started } = heldWork();
-    const results = inOrder([1, 2, 3, 4, 5, 6], 2, work);
+    const results = mapConcurrently([1, 2, 3, 4, 5, 6], 2, work);
     const first = results.next();
     await new Promise(setImmediate);
     expect(started()).toBe(2);
@@ -42,10 +42,10 @@ describe("in order", () => {
     expect(started()).toBe(2);
   });
 
-  test("a window that narrows is kept to once what was begun before has been taken", async () => {
+  test("a window that narrows is kept to once what was prefetch before has been taken", async () => {
     const { work, end, started } = heldWork();
     let windowMax = 4;
-    const results = inOrder([1, 2, 3, 4, 5, 6], () => windowMax, work);
+    const results = mapConcurrently([1, 2, 3, 4, 5, 6], () => windowMax, work);
     const first = results.next();
     await new Promise(setImmediate);
     expect(started()).toBe(4);
@@ -63,9 +63,9 @@ describe("in order", () => {
     await results.return();
   });
 
-  test("what is begun is under way before anyone asks, and comes whole and in order", async () => {
+  test("what is prefetch is under way before anyone asks, and comes whole and in order", async () => {
     const { work, end, started } = heldWork();
-    const results = begun(inOrder([1, 2, 3], 2, work));
+    const results = prefetch(mapConcurrently([1, 2, 3], 2, work));
     await new Promise(setImmediate);
     expect(started()).toBe(2);
     const all = collect(results);
@@ -76,14 +76,14 @@ describe("in order", () => {
     expect(await all).toEqual([10, 20, 30]);
   });
 
-  test("what is begun and fails is thrown to whoever asks, and to nobody else", async () => {
-    const results = begun(inOrder([1], 1, () => Promise.reject(new Error("one"))));
+  test("what is prefetch and fails is thrown to whoever asks, and to nobody else", async () => {
+    const results = prefetch(mapConcurrently([1], 1, () => Promise.reject(new Error("one"))));
     await new Promise(setImmediate);
     await expect(results.next()).rejects.toThrow("one");
   });
 
   test("what fails is thrown at its place, after what came before it", async () => {
-    const results = inOrder([1, 2, 3], 3, async (item) => {
+    const results = mapConcurrently([1, 2, 3], 3, async (item) => {
       if (item === 2) throw new Error("two");
       return item;
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findRepeats } from "../../src/batch/duplicates.ts";
+import { findDuplicates } from "../../src/batch/duplicates.ts";
 import { type Item, listedItems } from "../../src/batch/items.ts";
 
 /** By what an item is known: a document by its type, too. */
@@ -18,15 +18,15 @@ function expected(items: readonly Item[], runItems: number) {
 }
 
 function found(items: readonly Item[], runItems: number) {
-  const repeats = findRepeats(listedItems(items));
+  const duplicates = findDuplicates(listedItems(items));
   const runs: number[][] = [];
   for (let start = 0; start < items.length; start += runItems) {
-    runs.push(repeats.inRun(start, Math.min(items.length, start + runItems)));
+    runs.push(duplicates.inRange(start, Math.min(items.length, start + runItems)));
   }
-  return { runs, distinct: repeats.distinct() };
+  return { runs, distinct: duplicates.distinct() };
 }
 
-describe("the repeats of a batch", () => {
+describe("the duplicates of a batch", () => {
   const text = fc.oneof(
     fc.constantFrom("a@x.com", "b@x.com", "A@x.com", "", "a@x.com ", "\ud800"),
     fc.string({ unit: "binary", maxLength: 6 }),
@@ -36,7 +36,7 @@ describe("the repeats of a batch", () => {
   test.each([
     ["texts", text],
     ["documents", document],
-  ] as const)("are those whose %s are the same to the letter, whatever comes between", (_, item) => {
+  ] as const)("are those whose %s are the same to the letter, whatever comes separator", (_, item) => {
     fc.assert(
       fc.property(
         fc.array<Item>(item as fc.Arbitrary<Item>, { maxLength: 200 }),

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createGatherFacts } from "../../src/batch/gather-facts.ts";
-import { type FactsOnBoards, NO_DOMAIN, NUMBERS_PER_PLACE } from "../../src/batch/messages.ts";
-import { createFactsBoard, type Place } from "../../src/batch/shared-facts.ts";
+import { NO_DOMAIN, NUMBERS_PER_OFFSET, type SharedFacts } from "../../src/batch/messages.ts";
+import { createFactsBuffer, type FactsOffset } from "../../src/batch/shared-facts.ts";
 import type { DomainFactsSource, FactsOptions, KnownDomain } from "../../src/domains/facts.ts";
+
+const tenant = "one";
 
 const known = (domain: string): KnownDomain => {
   const facts = {
@@ -13,7 +15,7 @@ const known = (domain: string): KnownDomain => {
   return { json: JSON.stringify(facts), judgement: null };
 };
 
-const read = ({ board, start, end }: Place) => Buffer.from(board.memory).toString("utf8", start, end);
+const read = ({ buffer, start, end }: FactsOffset) => Buffer.from(buffer.memory).toString("utf8", start, end);
 
 describe("the facts of a batch", () => {
   /** Knows the domains that begin with a k; the others are answered when the test says so. */
@@ -25,25 +27,25 @@ describe("the facts of a batch", () => {
     return { answers, source: { findDomain, knownDomain } as unknown as DomainFactsSource };
   }
   const { signal } = new AbortController();
-  const options = { deep: false, dns: true, deadlineMs: () => Number.POSITIVE_INFINITY, signal };
+  const options = { deep: false, dns: true, tenant, deadlineMs: () => Number.POSITIVE_INFINITY, signal };
 
   const chunk = (newDomains: string, ...numbers: readonly number[]) => ({
     newDomains,
     domainNumbers: Uint32Array.from(numbers),
   });
 
-  function domainAt({ boards, places }: FactsOnBoards, number: number): string | null {
-    const [key = 0, start = 0, end = 0] = new Float64Array(places).subarray(number * NUMBERS_PER_PLACE);
-    const board = boards.findLast(({ firstKey }) => firstKey <= key);
-    return board === undefined ? null : JSON.parse(read({ board, key, start, end })).domain;
+  function domainAt({ buffers, offsets }: SharedFacts, number: number): string | null {
+    const [key = 0, start = 0, end = 0] = new Float64Array(offsets).subarray(number * NUMBERS_PER_OFFSET);
+    const buffer = buffers.findLast(({ firstKey }) => firstKey <= key);
+    return buffer === undefined ? null : JSON.parse(read({ buffer, key, start, end })).domain;
   }
 
-  const domainsOn = (facts: FactsOnBoards, count: number) =>
+  const domainsOn = (facts: SharedFacts, count: number) =>
     Array.from({ length: count }, (_, number) => domainAt(facts, number));
 
-  test("stand by the numbers of the domains, whatever is answered first, on whichever board", async () => {
+  test("are found by the numbers of the domains, whatever is answered first, on whichever buffer", async () => {
     const { answers, source: facts } = source();
-    const gather = createGatherFacts(facts, createFactsBoard(200), 8);
+    const gather = createGatherFacts(facts, createFactsBuffer(200), 8);
     const factsOf = gather(options);
     const first = factsOf(chunk("a.com\nk1.com\nb.com", 0, 1, 2, NO_DOMAIN));
     const second = factsOf(chunk("k2.com\nc.com", 0, 1, 2, 3, 4));
@@ -52,49 +54,49 @@ describe("the facts of a batch", () => {
     expect(domainsOn(await first, 3)).toEqual(["a.com", "k1.com", "b.com"]);
   });
 
-  test("are handed to a chunk when those of the chunks before it are known too", async () => {
+  test("are known to a chunk when those of the chunks before it are known too", async () => {
     const { answers, source: facts } = source();
-    const factsOf = createGatherFacts(facts, createFactsBoard(), 8)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8)(options);
     void factsOf(chunk("a.com", 0));
-    let isHanded = false;
+    let isThere = false;
     const later = factsOf(chunk("k.com", 0, 1)).then((on) => {
-      isHanded = true;
+      isThere = true;
       return on;
     });
     await Bun.sleep(0);
-    expect(isHanded).toBe(false);
+    expect(isThere).toBe(false);
     answers.get("a.com")?.();
     expect(domainsOn(await later, 2)).toEqual(["a.com", "k.com"]);
   });
 
-  test("are handed over with the boards that the chunk needs, in the order of their keys", async () => {
-    const factsBoard = createFactsBoard(200);
+  test("are handed over with the buffers that the chunk needs, in the order of their keys", async () => {
+    const factsBuffer = createFactsBuffer(200);
     const facts = [known("k1.com"), known("k2.com"), known("k3.com")];
-    for (const domain of facts) factsBoard.place(domain);
+    for (const domain of facts) factsBuffer.put(domain);
     const knownDomain = (domain: string) => facts.find((one) => JSON.parse(one.json).domain === domain);
-    const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBoard, 8);
+    const gather = createGatherFacts({ knownDomain } as unknown as DomainFactsSource, factsBuffer, 8);
     const factsOf = gather(options);
     const all = await factsOf(chunk("k3.com\nk1.com\nk2.com", 0, 1, 2));
-    const keys = all.boards.map(({ firstKey }) => firstKey);
+    const keys = all.buffers.map(({ firstKey }) => firstKey);
     expect(keys.length).toBeGreaterThan(1);
     expect(keys).toEqual(keys.toSorted((a, b) => a - b));
     expect(domainsOn(all, 3)).toEqual(["k3.com", "k1.com", "k2.com"]);
-    expect((await factsOf(chunk("", 1, 1))).boards.length).toBe(1);
-    expect((await factsOf(chunk("", NO_DOMAIN))).boards).toEqual([]);
+    expect((await factsOf(chunk("", 1, 1))).buffers.length).toBe(1);
+    expect((await factsOf(chunk("", NO_DOMAIN))).buffers).toEqual([]);
   });
 
   test("stand by keys of more than 32 bits in a server that has run for long", async () => {
     const text = known("a.com").json;
     const memory = new SharedArrayBuffer(1000);
     Buffer.from(memory).write(text);
-    const place = { board: { firstKey: 2 ** 32 - 1, memory }, key: 2 ** 32, start: 0, end: text.length };
-    const gather = createGatherFacts(source().source, { place: () => place }, 8);
+    const put = { buffer: { firstKey: 2 ** 32 - 1, memory }, key: 2 ** 32, start: 0, end: text.length };
+    const gather = createGatherFacts(source().source, { put: () => put }, 8);
     expect(domainsOn(await gather(options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
   });
 
   test("are looked up so many at a time and no more, in their order, however many chunks there are", async () => {
     const { answers, source: facts } = source();
-    const factsOf = createGatherFacts(facts, createFactsBoard(), 2)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 2)(options);
     const first = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     const second = factsOf(chunk("d.com\ne.com", 3, 4));
     const answered = async (domain: string) => {
@@ -113,7 +115,7 @@ describe("the facts of a batch", () => {
 
   test("stand where they stood when there are more domains than there was room for", async () => {
     const { source: facts } = source();
-    const factsOf = createGatherFacts(facts, createFactsBoard(2000), 8)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(2000), 8)(options);
     const names = Array.from({ length: 1000 }, (_, n) => `k${n}.com`);
     for (let from = 0; from < names.length; from += 100) {
       const added = names.slice(from, from + 100);
@@ -134,22 +136,22 @@ describe("the facts of a batch", () => {
     let deadlineMs = 100;
     const factsOf = createGatherFacts(
       facts,
-      createFactsBoard(),
+      createFactsBuffer(),
       1,
-    )({ ...options, deadlineMs: () => deadlineMs });
+    )({ ...options, tenant, deadlineMs: () => deadlineMs });
     await factsOf(chunk("a.com", 0));
     deadlineMs = 200;
     await factsOf(chunk("b.com", 1));
     expect(asked).toEqual([
-      { deep: false, dns: true, deadlineMs: 100, signal },
-      { deep: false, dns: true, deadlineMs: 200, signal },
+      { deep: false, dns: true, tenant, deadlineMs: 100, signal },
+      { deep: false, dns: true, tenant, deadlineMs: 200, signal },
     ]);
   });
 
   test("are looked up no more once the batch is given up, and whoever waits for them is told", async () => {
     const { answers, source: facts } = source();
     const stop = new AbortController();
-    const factsOf = createGatherFacts(facts, createFactsBoard(), 1)({ ...options, signal: stop.signal });
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 1)({ ...options, signal: stop.signal });
     const found = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));
     stop.abort();
     answers.get("a.com")?.();
@@ -158,7 +160,7 @@ describe("the facts of a batch", () => {
     expect([...answers.keys()]).toEqual(["a.com"]);
   });
 
-  test("let other work in between where none of them is waited for", async () => {
+  test("let other work in separator where none of them is waited for", async () => {
     const findDomain = async (domain: string) => known(domain);
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
     const names = Array.from({ length: 2000 }, (_, n) => `d${n}.com`);
@@ -169,18 +171,18 @@ describe("the facts of a batch", () => {
       if (!isGathered) setImmediate(count);
     };
     setImmediate(count);
-    await createGatherFacts(facts, createFactsBoard(), 256)(options)(chunk(names.join("\n"), 0));
+    await createGatherFacts(facts, createFactsBuffer(), 256)(options)(chunk(names.join("\n"), 0));
     isGathered = true;
     expect(turns).toBeGreaterThan(5);
   });
 
-  test("fail where they cannot be placed, and keep nobody waiting", async () => {
-    const place = () => {
+  test("fail where they cannot be put down, and keep nobody waiting", async () => {
+    const put = () => {
       throw new RangeError("Out of memory");
     };
     const findDomain = async (domain: string) => known(domain);
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
-    const factsOf = createGatherFacts(facts, { place }, 1)(options);
+    const factsOf = createGatherFacts(facts, { put }, 1)(options);
     await expect(factsOf(chunk("a.com\nb.com", 0, 1))).rejects.toThrow("Out of memory");
     await expect(factsOf(chunk("c.com", 2))).rejects.toThrow("Out of memory");
   });
@@ -188,7 +190,7 @@ describe("the facts of a batch", () => {
   test("fail where a look-up fails, which none should, and keep nobody waiting", async () => {
     const findDomain = () => Promise.reject(new Error("no facts"));
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
-    const factsOf = createGatherFacts(facts, createFactsBoard(), 1)(options);
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 1)(options);
     await expect(factsOf(chunk("a.com\nb.com", 0, 1))).rejects.toThrow("no facts");
   });
 });

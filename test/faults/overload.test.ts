@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { INTERACTIVE_WEIGHT, QueueFullError } from "../../src/batch/fair-queue.ts";
 import { createPool, PoolTaskError } from "../../src/batch/pool.ts";
-import { PoolFullError } from "../../src/batch/semaphore.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { FAULT_ZONE, until } from "../support/caller.ts";
 import { startFaultServer } from "../support/fault-server.ts";
@@ -12,6 +12,8 @@ setDefaultTimeout(120_000);
 const BATCHES_MAX = 3;
 const BATCHES = 20;
 const ITEMS = 40;
+
+const share = { tenant: "one", weight: INTERACTIVE_WEIGHT };
 
 test("more batches than are let in get 503 and when to come back, uncharged; the others are answered", async () => {
   const zone = `${FAULT_ZONE}slow.com !delay 300\nslow.com MX 10 mx.good.com\n`;
@@ -45,26 +47,30 @@ test("a pool whose queue is full refuses at once, and those who wait get their t
     workerFile: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
     threads: 1,
     waitingMax,
-    taskTimeoutMs: 300,
+    taskTimeoutMs: 2000,
     clock: systemClock,
   });
-  const looping = pool.run("judge", {
-    kind: "phone",
-    items: '["worker-loops"]',
-    count: 1,
-    repeats: [],
-    domainNumbers: null,
-    facts: null,
-    country: null,
-    separator: ",",
-    continues: false,
-  });
-  const waiting = Array.from({ length: waitingMax }, () => pool.run("ping", {}));
+  const looping = pool.run(
+    "verifyChunk",
+    {
+      kind: "phone",
+      items: '["worker-loops"]',
+      count: 1,
+      duplicates: [],
+      domainNumbers: null,
+      facts: null,
+      country: null,
+      separator: ",",
+      continues: false,
+    },
+    { share },
+  );
+  const waiting = Array.from({ length: waitingMax }, () => pool.run("ping", {}, { share }));
   await until("full queue", () => pool.stats().waiting === waitingMax);
-  await expect(pool.run("ping", {})).rejects.toBeInstanceOf(PoolFullError);
+  await expect(pool.run("ping", {}, { share })).rejects.toBeInstanceOf(QueueFullError);
   await expect(looping).rejects.toBeInstanceOf(PoolTaskError);
   expect(await Promise.all(waiting)).toEqual(["pong", "pong", "pong"]);
-  expect(await pool.run("ping", {})).toBe("pong");
+  expect(await pool.run("ping", {}, { share })).toBe("pong");
 });
 
 test("a pool that was closed before its threads had started runs nothing", async () => {
@@ -76,7 +82,7 @@ test("a pool that was closed before its threads had started runs nothing", async
     clock: systemClock,
   });
   await pool[Symbol.asyncDispose]();
-  await expect(pool.run("ping", {})).rejects.toBeInstanceOf(PoolTaskError);
+  await expect(pool.run("ping", {}, { share })).rejects.toBeInstanceOf(PoolTaskError);
 });
 
 test("a wait for a thread that is given up leaves the queue", async () => {
@@ -88,8 +94,8 @@ test("a wait for a thread that is given up leaves the queue", async () => {
     clock: systemClock,
   });
   const gone = new AbortController();
-  const first = pool.run("ping", {});
-  const second = pool.run("ping", {}, { signal: gone.signal });
+  const first = pool.run("ping", {}, { share });
+  const second = pool.run("ping", {}, { share, signal: gone.signal });
   expect(pool.stats().waiting).toBe(1);
   gone.abort();
   await expect(second).rejects.toThrow("aborted");

@@ -9,10 +9,14 @@ import { refusalOf } from "../support/server.ts";
 
 setDefaultTimeout(120_000);
 
-const TASK_TIMEOUT_MS = 500;
+/** A thread in the place of one that ended has to start within it, on a busy machine too. */
+const TASK_TIMEOUT_MS = 2000;
+const SLOWEST_MS_MAX = 500;
 const ITEMS = 3500;
-/** The chunk of 1,000 in which the marked address stands. */
-const MARKED = { from: 1000, to: 2000 } as const;
+/** In the second chunk of 1,000. */
+const MARKED_AT = 1500;
+/** A chunk of 1,000, its half with the marked item, and so on: 500, 250, 125, 62, 31, 15, 7, 3, 1. */
+const FAILURES = 10;
 
 const folder = temporaryFolder("worker-threads");
 let dns: Awaited<ReturnType<typeof startDns>>;
@@ -27,6 +31,7 @@ beforeAll(async () => {
     DATA_DIR: join(folder.path, "data"),
     DNS_SERVERS: dns.server.address,
     WORKER_THREADS: "2",
+    SIGNUPS_PER_MINUTE: "100000",
     BATCH_TASK_TIMEOUT_MS: `${TASK_TIMEOUT_MS}`,
     TEST_BATCH_WORKER: new URL("../support/misbehaving-worker.ts", import.meta.url).href,
     TEST_MARKS_FOLDER: marks,
@@ -40,7 +45,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-const emailsWith = (mark: string, markedAt = MARKED.from + 500): string[] =>
+const emailsWith = (mark: string, markedAt = MARKED_AT): string[] =>
   Array.from({ length: ITEMS }, (_, at) => `${at === markedAt ? mark : "one"}.${at}@good.com`);
 
 async function poolTasks(): Promise<{ retried: number; failed: number }> {
@@ -63,10 +68,10 @@ describe("a worker thread that", () => {
       expect(summary).toMatchObject({ deliverable: ITEMS, unknown: 0, units_charged: ITEMS });
       expect(await caller.unitsOf(key)).toBe(ITEMS);
       const { retried, failed } = await poolTasks();
-      expect([retried - before.retried, failed - before.failed]).toEqual([1, 0]);
+      expect([retried - before.retried, failed - before.failed]).toEqual([2, 1]);
     });
 
-    test(`${way} each time costs its chunk only: answered check_failed, not charged`, async () => {
+    test(`${way} each time costs the item only that breaks it: check_failed, not charged`, async () => {
       const key = await caller.signUp();
       const before = await poolTasks();
       const startedMs = performance.now();
@@ -75,27 +80,26 @@ describe("a worker thread that", () => {
         body: { emails: emailsWith(`worker-${way}`) },
       });
       const { count, summary, results } = await emailBatchOf(reply);
-      expect(performance.now() - startedMs).toBeLessThan(2 * TASK_TIMEOUT_MS + 3000);
-      const failing = MARKED.to - MARKED.from;
+      expect(performance.now() - startedMs).toBeLessThan(FAILURES * TASK_TIMEOUT_MS + 5000);
       expect(count).toBe(ITEMS);
       expect(summary).toMatchObject({
-        deliverable: ITEMS - failing,
-        unknown: failing,
-        units_charged: ITEMS - failing,
+        deliverable: ITEMS - 1,
+        unknown: 1,
+        units_charged: ITEMS - 1,
       });
       for (const [at, { email, status, sub_status }] of results.entries()) {
-        const isMarked = at >= MARKED.from && at < MARKED.to;
         expect(email).toEndWith(`.${at}@good.com`);
         expect(`${status} ${sub_status}`).toBe(
-          isMarked ? "unknown check_failed" : "deliverable accepts_mail",
+          at === MARKED_AT ? "unknown check_failed" : "deliverable accepts_mail",
         );
       }
-      expect(await caller.unitsOf(key)).toBe(ITEMS - failing);
+      expect(await caller.unitsOf(key)).toBe(ITEMS - 1);
       const { retried, failed } = await poolTasks();
-      expect([retried - before.retried, failed - before.failed]).toEqual([1, 1]);
+      // Of each two halves one fails.
+      expect([retried - before.retried, failed - before.failed]).toEqual([2 * (FAILURES - 1), FAILURES]);
     });
 
-    test(`${way} once half way through a body has it cut by another, and each item judged once`, async () => {
+    test(`${way} once half way through a body has it chunked by another, and each item verified once`, async () => {
       const key = await caller.signUp();
       const before = await poolTasks();
       const emails = emailsWith(`late-worker-${way}-once-c`, ITEMS - 1);
@@ -105,10 +109,10 @@ describe("a worker thread that", () => {
       expect(results.map(({ email }) => email)).toEqual(emails);
       expect(await caller.unitsOf(key)).toBe(ITEMS);
       const { retried, failed } = await poolTasks();
-      expect([retried - before.retried, failed - before.failed]).toEqual([1, 0]);
+      expect([retried - before.retried, failed - before.failed]).toEqual([1, 1]);
     });
 
-    test(`${way} each time half way through a body is answered 500, not charged`, async () => {
+    test(`${way} each time half way through a body is 500, not charged`, async () => {
       const key = await caller.signUp();
       const emails = emailsWith(`late-worker-${way}`, ITEMS - 1);
       const reply = await caller.call("/v1/email/batch", { key, body: { emails } });
@@ -116,7 +120,7 @@ describe("a worker thread that", () => {
       expect(await caller.unitsOf(key)).toBe(0);
     });
 
-    test(`${way} over a body is answered 500, not charged`, async () => {
+    test(`${way} over a body is 500, not charged`, async () => {
       const key = await caller.signUp();
       const emails = emailsWith(`split-worker-${way}`);
       const reply = await caller.call("/v1/email/batch", { key, body: { emails } });
@@ -148,8 +152,8 @@ describe("a worker thread that", () => {
       await Promise.all([single.text(), batch.text()]);
       slowestMs = Math.max(slowestMs, performance.now() - startedMs);
     }
-    expect(slowestMs).toBeLessThan(TASK_TIMEOUT_MS);
-    expect(await Promise.all(ended)).toEqual([ITEMS - 1000, ITEMS - 1000]);
+    expect(slowestMs).toBeLessThan(SLOWEST_MS_MAX);
+    expect(await Promise.all(ended)).toEqual([ITEMS - 1, ITEMS - 1]);
   });
 
   test("broke leaves a pool that works", async () => {

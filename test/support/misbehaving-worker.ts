@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
-import type { JudgeTask, SplitTask } from "../../src/batch/messages.ts";
-import type { Telling } from "../../src/batch/thread-tasks.ts";
-import { judge as judgeWell, split as splitWell } from "../../workers/batch.ts";
+import type { ChunkingTask, VerifyTask } from "../../src/batch/messages.ts";
+import type { Emitting } from "../../src/batch/thread-tasks.ts";
+import { chunkBody as chunkWell, verifyChunk as verifyWell } from "../../workers/batch.ts";
 
 // The worker of batches, except that a chunk or a body which names one of these words ends badly.
 
@@ -19,16 +19,16 @@ const WAYS: { readonly [word: string]: () => void } = {
   },
 };
 
-export function judge(task: JudgeTask) {
+export function verifyChunk(task: VerifyTask) {
   misbehave(task.items);
-  return judgeWell(task);
+  return verifyWell(task);
 }
 
-export function split(task: Telling<SplitTask>) {
+export function chunkBody(task: Emitting<ChunkingTask>) {
   const text = new TextDecoder().decode(task.body);
   if (text.includes("split-")) misbehave(text);
-  if (text.includes("late-")) return splitWell({ ...task, port: misbehavingPort(task.port, text) });
-  return splitWell(task);
+  if (text.includes("late-")) return chunkWell({ ...task, port: misbehavingPort(task.port, text) });
+  return chunkWell(task);
 }
 
 /** Misbehaves when the head and the first chunks are told. */

@@ -6,7 +6,7 @@ import { queryReader } from "../../contract/schema.ts";
 import { verifyEmail, verifyEmailPost, verifyEmails } from "../../contract/specification/email.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import { checkFailed, type WrittenVerification } from "../../verification/email/verification.ts";
-import { type BatchRouteParts, batchHandler } from "../batch-handler.ts";
+import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
 import type { Metered } from "../metered.ts";
 import { restorePlus } from "../plus.ts";
 import type { Route, Routing } from "../routing.ts";
@@ -14,7 +14,7 @@ import type { Route, Routing } from "../routing.ts";
 export type EmailRouteDependencies = {
   readonly routing: Routing;
   readonly metered: Metered;
-  readonly batch: BatchRouteParts;
+  readonly batch: BatchRouteDependencies;
   readonly writeEmail: EmailCheck<WrittenVerification>;
 };
 

@@ -8,14 +8,14 @@ import {
 } from "../../contract/specification/identity.ts";
 import { autodetect } from "../../verification/documents/autodetect.ts";
 import { checkFailed, validateDocument } from "../../verification/documents/registry.ts";
-import { type BatchRouteParts, batchHandler } from "../batch-handler.ts";
+import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
 import type { Metered } from "../metered.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type IdentityRouteDependencies = {
   readonly routing: Routing;
   readonly metered: Metered;
-  readonly batch: BatchRouteParts;
+  readonly batch: BatchRouteDependencies;
 };
 
 /** Checks of identity documents, one at a time or in batches. */

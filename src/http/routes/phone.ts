@@ -12,7 +12,7 @@ import {
 import { checkFailed, type PhoneRegion } from "../../verification/phone/phone-number.ts";
 import { readCountry } from "../../verification/phone/region.ts";
 import { validatePhone } from "../../verification/phone/validation.ts";
-import { type BatchRouteParts, batchHandler } from "../batch-handler.ts";
+import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
 import type { Metered } from "../metered.ts";
 import { restorePlusOfPhone } from "../plus.ts";
 import type { Route, Routing } from "../routing.ts";
@@ -20,7 +20,7 @@ import type { Route, Routing } from "../routing.ts";
 export type PhoneRouteDependencies = {
   readonly routing: Routing;
   readonly metered: Metered;
-  readonly batch: BatchRouteParts;
+  readonly batch: BatchRouteDependencies;
 };
 
 /** Checks of phone numbers, one at a time or in batches. */

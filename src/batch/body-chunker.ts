@@ -1,0 +1,80 @@
+import { createAddressParser } from "../verification/email/address.ts";
+import { readItems } from "./body-items.ts";
+import { createChunkMaker } from "./chunk-source.ts";
+import { findDuplicates } from "./duplicates.ts";
+import { ITEM_UNITS_MAX, type Items } from "./items.ts";
+import type { Chunk, ChunkingEvent, ChunkingOutcome, ChunkingTask } from "./messages.ts";
+
+/**
+ * Reads a batch body and makes chunks of it: checks each item's type, marks duplicates and lists the mail domains
+ * that are needed. Emits the chunks while it goes on, a few at first and then more at a time. Runs in a worker
+ * thread, or inline for a small body. Never throws.
+ */
+export type BodyChunker = (task: ChunkingTask, emit: (event: ChunkingEvent) => void) => ChunkingOutcome;
+
+/** Chunks that are emitted together at first; then twice as many each time, as each event costs its listener. */
+const CHUNKS_EMITTED_FIRST = 2;
+/** An event with this many of the largest chunks costs its listener under 2 ms. */
+const CHUNKS_EMITTED_MAX = 8;
+
+/** What is remembered from batch to batch only saves time. */
+export function createBodyChunker(): BodyChunker {
+  const parser = createAddressParser();
+  return (task, emit) => {
+    const read = readItems(task.kind, task.form, task.body, task.itemsMax);
+    if (!read.ok) return read;
+    const { items, options } = read;
+    const { count } = items;
+    const ends = chunkEnds(items, chunkItemsFor(count, task));
+    emit({ head: { count, chunkCount: ends.length, options } });
+    const duplicates = findDuplicates(items);
+    const makeChunk = createChunkMaker(task.kind, parser);
+    let chunks: Chunk[] = [];
+    let emittedTogether = CHUNKS_EMITTED_FIRST;
+    let start = 0;
+    for (const end of ends) {
+      chunks.push(makeChunk(items, { start, end, position: start }, duplicates.inRange(start, end)));
+      start = end;
+      if (chunks.length < emittedTogether) continue;
+      emit({ chunks });
+      chunks = [];
+      emittedTogether = Math.min(emittedTogether * 2, CHUNKS_EMITTED_MAX);
+    }
+    if (chunks.length > 0) emit({ chunks });
+    return { ok: true, distinct: duplicates.distinct() };
+  };
+}
+
+/** Enough chunks to keep all threads busy to the end: what a chunk costs beside its items grows with their number. */
+const CHUNKS_ENOUGH = 25;
+
+function chunkItemsFor(
+  count: number,
+  { chunkItemsMin, chunkItemsMax }: Pick<ChunkingTask, "chunkItemsMin" | "chunkItemsMax">,
+): number {
+  return Math.min(Math.max(Math.ceil(count / CHUNKS_ENOUGH), chunkItemsMin), chunkItemsMax);
+}
+
+/**
+ * UTF-16 units in a chunk of more than one item: its text and its results cross threads in one piece, and receiving
+ * them may not keep the main thread. Four thousand addresses of 60 characters are one chunk.
+ */
+const CHUNK_UNITS_MAX = 262_144;
+
+/** Returns the position behind the last item of each chunk. */
+function chunkEnds(items: Items, chunkItems: number): readonly number[] {
+  const ends: number[] = [];
+  let start = 0;
+  let units = 0;
+  for (let at = 0; at < items.count; at++) {
+    const itemUnits = Math.min(items.end(at) - items.start(at), ITEM_UNITS_MAX);
+    if (at > start && (at - start === chunkItems || units + itemUnits > CHUNK_UNITS_MAX)) {
+      ends.push(at);
+      start = at;
+      units = 0;
+    }
+    units += itemUnits;
+  }
+  if (items.count > start) ends.push(items.count);
+  return ends;
+}

@@ -1,0 +1,260 @@
+import type { Clock } from "../platform/clock.ts";
+import { createShares } from "./shares.ts";
+
+/** Who works, and what its time weighs beside that of others. */
+export type Share = {
+  /** Opaque: an account's id, or any other name for one who takes part. */
+  readonly tenant: string;
+  /** Of two that wait, one of twice the weight gets twice the time. */
+  readonly weight: number;
+};
+
+/** Work that a caller waits for comes before work that nobody waits for; neither ever shuts the other out. */
+export const INTERACTIVE_WEIGHT = 8;
+export const BACKGROUND_WEIGHT = 1;
+
+/** The queue is at its limit for this tenant. */
+export class QueueFullError extends Error {
+  override readonly name = "QueueFullError";
+}
+
+/** A thread in use. Release it once, whatever became of the work: its time counts either way. */
+export type Lease = {
+  readonly release: () => void;
+  /** Aborted where the work has taken longer than `patienceMs` and another tenant waits for a thread. */
+  readonly overdue: AbortSignal;
+};
+
+export type FairQueue = {
+  /** Waits for a thread. Throws QueueFullError at once, or the reason of the signal. */
+  readonly acquire: (share: Share, options?: AcquireOptions) => Promise<Lease>;
+  /** From now on for a while, the tenant's work breaks threads: it runs on one thread at a time. */
+  readonly suspect: (tenant: string) => void;
+  readonly running: () => number;
+  readonly waiting: () => number;
+};
+
+export type AcquireOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** The work has failed before. It runs on one thread of its tenant, and is never overdue. */
+  readonly isRetry?: boolean | undefined;
+};
+
+export type FairQueueOptions = {
+  readonly threads: number;
+  /** Who wait for a thread, all tenants together; see `createShares`. */
+  readonly waitingMax: number;
+  /** So long work goes on undisturbed while another tenant waits. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
+};
+
+/** Tenants under suspicion are so for this long after their last failure. */
+const SUSPICION_MS = 30_000;
+const SUSPECTS_MAX = 10_000;
+/** How fast the expected cost follows what work takes. */
+const SMOOTHING = 0.1;
+const EXPECTED_MS_FIRST = 10;
+
+type Waiting = { readonly start: () => void; readonly isRetry: boolean };
+type Running = { readonly startedMs: number; readonly chargedMs: number; readonly overdue: AbortController };
+
+/** What waits and runs for one tenant at one weight. */
+type Flow = {
+  readonly share: Share;
+  readonly waiting: Set<Waiting>;
+  readonly running: Set<Running>;
+  /** Virtual time at which its next work starts. */
+  tag: number;
+};
+
+/**
+ * Shares threads among tenants by start-time fair queueing (Goyal, Vin, Cheng 1996): of those who wait, whoever has
+ * had the least thread time for its weight is next. The time counts that the work took, work that failed or was ended
+ * included; what it takes is expected beforehand and corrected afterwards. Who comes back after a pause starts level
+ * with the others: nobody saves time up. A choice is linear in the tenants that wait.
+ */
+export function createFairQueue(options: FairQueueOptions): FairQueue {
+  const { threads, clock, patienceMs } = options;
+  const flows = new Map<string, Flow>();
+  const suspectUntilMs = new Map<string, number>();
+  const queued = createShares({ capacity: options.waitingMax, guaranteed: 1, overflow: 2 });
+  let virtualMs = 0;
+  let expectedMs = EXPECTED_MS_FIRST;
+  let runningCount = 0;
+  let watch: ReturnType<typeof setTimeout> | undefined;
+
+  function flowOf(share: Share): Flow {
+    const key = `${share.weight} ${share.tenant}`;
+    const known = flows.get(key);
+    if (known !== undefined) return known;
+    const flow = { share, waiting: new Set<Waiting>(), running: new Set<Running>(), tag: virtualMs };
+    flows.set(key, flow);
+    return flow;
+  }
+
+  function isSuspect({ share }: Flow): boolean {
+    return (suspectUntilMs.get(share.tenant) ?? 0) > clock.monotonic();
+  }
+
+  function runningOf(tenant: string): number {
+    let count = 0;
+    for (const { share, running } of flows.values()) if (share.tenant === tenant) count += running.size;
+    return count;
+  }
+
+  /** Threads that tenants under suspicion have together. One is left to the others wherever there are two. */
+  function suspectThreads(): number {
+    let count = 0;
+    for (const flow of flows.values())
+      if (flow.running.size > 0 && isSuspect(flow)) count += flow.running.size;
+    return count;
+  }
+
+  function mayRun(flow: Flow): boolean {
+    const [next] = flow.waiting;
+    if (next === undefined) return false;
+    if (!next.isRetry && !isSuspect(flow)) return true;
+    return runningOf(flow.share.tenant) === 0 && suspectThreads() < Math.max(1, threads - 1);
+  }
+
+  /** Work under way counts as it goes on, not only when it ends. */
+  function tagOf({ share, running, tag }: Flow): number {
+    const nowMs = clock.monotonic();
+    let tagNow = tag;
+    for (const { startedMs, chargedMs } of running) {
+      tagNow += Math.max(0, nowMs - startedMs - chargedMs) / share.weight;
+    }
+    return tagNow;
+  }
+
+  function nextFlow(): Flow | undefined {
+    let next: Flow | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const flow of flows.values()) {
+      if (!mayRun(flow)) continue;
+      const tag = tagOf(flow);
+      if (tag >= least) continue;
+      next = flow;
+      least = tag;
+    }
+    return next;
+  }
+
+  function dispatch(): void {
+    while (runningCount < threads) {
+      const flow = nextFlow();
+      if (flow === undefined) break;
+      const [next] = flow.waiting;
+      if (next === undefined) break;
+      flow.waiting.delete(next);
+      queued.release(flow.share.tenant, 1);
+      next.start();
+    }
+    watchRunning();
+  }
+
+  function begin(flow: Flow): Lease {
+    virtualMs = Math.max(virtualMs, flow.tag);
+    const chargedMs = expectedMs;
+    flow.tag += chargedMs / flow.share.weight;
+    const run = { startedMs: clock.monotonic(), chargedMs, overdue: new AbortController() };
+    flow.running.add(run);
+    runningCount += 1;
+    return { release: () => end(flow, run), overdue: run.overdue.signal };
+  }
+
+  function end(flow: Flow, run: Running): void {
+    if (!flow.running.delete(run)) return;
+    runningCount -= 1;
+    const tookMs = clock.monotonic() - run.startedMs;
+    flow.tag += (tookMs - run.chargedMs) / flow.share.weight;
+    expectedMs += (tookMs - expectedMs) * SMOOTHING;
+    dispatch();
+    forgetIdle();
+  }
+
+  /** A flow that owes nothing is like a new one; where nothing is under way, nobody owes anything. */
+  function forgetIdle(): void {
+    const isIdle = runningCount === 0;
+    for (const [key, { waiting, running, tag }] of flows) {
+      if (waiting.size + running.size === 0 && (isIdle || tag <= virtualMs)) flows.delete(key);
+    }
+  }
+
+  /** Looks at work under way when the first of it may be overdue, for as long as anyone waits. */
+  function watchRunning(): void {
+    clearTimeout(watch);
+    if (queued.held() === 0) return;
+    let firstMs = Number.POSITIVE_INFINITY;
+    for (const { running } of flows.values()) {
+      for (const { startedMs, overdue } of running) {
+        if (!overdue.signal.aborted) firstMs = Math.min(firstMs, startedMs + patienceMs);
+      }
+    }
+    if (firstMs === Number.POSITIVE_INFINITY) return;
+    watch = setTimeout(endOverdue, Math.max(1, firstMs - clock.monotonic()));
+    watch.unref();
+  }
+
+  function endOverdue(): void {
+    const nowMs = clock.monotonic();
+    for (const flow of flows.values()) {
+      if (isSuspect(flow) || !othersWait(flow.share.tenant)) continue;
+      for (const { startedMs, overdue } of flow.running) {
+        if (nowMs - startedMs >= patienceMs) overdue.abort(new Error("other tenants wait for a thread"));
+      }
+    }
+    // What goes on all the same is looked at again a while later.
+    watch = setTimeout(watchRunning, patienceMs);
+    watch.unref();
+  }
+
+  function othersWait(tenant: string): boolean {
+    for (const flow of flows.values()) if (flow.share.tenant !== tenant && mayRun(flow)) return true;
+    return false;
+  }
+
+  return {
+    async acquire(share, { signal, isRetry = false } = {}) {
+      signal?.throwIfAborted();
+      const flow = flowOf(share);
+      if (flow.waiting.size + flow.running.size === 0) flow.tag = Math.max(flow.tag, virtualMs);
+      return await new Promise<Lease>((resolve, reject) => {
+        const waiting: Waiting = {
+          isRetry,
+          start() {
+            signal?.removeEventListener("abort", leave);
+            resolve(begin(flow));
+          },
+        };
+        const leave = () => {
+          flow.waiting.delete(waiting);
+          queued.release(share.tenant, 1);
+          forgetIdle();
+          reject(signal?.reason);
+        };
+        flow.waiting.add(waiting);
+        if (runningCount < threads && flow.waiting.size === 1 && mayRun(flow)) {
+          flow.waiting.delete(waiting);
+          waiting.start();
+          return;
+        }
+        if (!queued.acquire(share.tenant, 1)) {
+          flow.waiting.delete(waiting);
+          reject(new QueueFullError("The queue for a thread is at its limit"));
+          return;
+        }
+        signal?.addEventListener("abort", leave, { once: true });
+        watchRunning();
+      });
+    },
+    suspect(tenant) {
+      if (suspectUntilMs.size >= SUSPECTS_MAX) suspectUntilMs.clear();
+      suspectUntilMs.delete(tenant);
+      suspectUntilMs.set(tenant, clock.monotonic() + SUSPICION_MS);
+    },
+    running: () => runningCount,
+    waiting: () => queued.held(),
+  };
+}

@@ -1,0 +1,62 @@
+/** Something that tenants hold parts of, such as places or bytes. */
+export type Shares = {
+  /** Takes an amount for a tenant; false where it is over the tenant's share and nothing else is left. */
+  readonly acquire: (tenant: string, amount: number) => boolean;
+  /** Gives back what was acquired. */
+  readonly release: (tenant: string, amount: number) => void;
+  /** The tenants that hold more than their share, the greatest excess first. */
+  readonly overShare: () => readonly string[];
+  readonly held: () => number;
+  readonly heldBy: (tenant: string) => number;
+};
+
+export type SharesOptions = {
+  /** One tenant alone may hold all of it. */
+  readonly capacity: number;
+  /** What a tenant may hold even where others hold all. */
+  readonly guaranteed: number;
+  /** What all may hold together, as a multiple of the capacity, while those who came first hold on to theirs. */
+  readonly overflow: number;
+};
+
+/**
+ * Divides a capacity among tenants. While some of it is free, anyone may take it. Once it is used up, a tenant below
+ * its equal share, or below what is guaranteed, still gets in on top, so that those who came first do not shut it out;
+ * a tenant at its share is refused until others give something back. Each step costs the same however many tenants.
+ */
+export function createShares({ capacity, guaranteed, overflow }: SharesOptions): Shares {
+  const heldByTenant = new Map<string, number>();
+  let held = 0;
+
+  function fits(tenant: string, amount: number): boolean {
+    if (held + amount <= capacity) return true;
+    const before = heldByTenant.get(tenant) ?? 0;
+    const tenants = heldByTenant.size + (before === 0 ? 1 : 0);
+    const share = Math.max(guaranteed, capacity / tenants);
+    return tenants > 1 && before + amount <= share && held + amount <= capacity * overflow;
+  }
+
+  return {
+    acquire(tenant, amount) {
+      if (!fits(tenant, amount)) return false;
+      held += amount;
+      heldByTenant.set(tenant, (heldByTenant.get(tenant) ?? 0) + amount);
+      return true;
+    },
+    release(tenant, amount) {
+      held -= amount;
+      const left = (heldByTenant.get(tenant) ?? 0) - amount;
+      if (left > 0) heldByTenant.set(tenant, left);
+      else heldByTenant.delete(tenant);
+    },
+    overShare() {
+      const share = capacity / Math.max(1, heldByTenant.size);
+      return [...heldByTenant]
+        .filter(([, amount]) => amount > share)
+        .sort(([, one], [, other]) => other - one)
+        .map(([tenant]) => tenant);
+    },
+    held: () => held,
+    heldBy: (tenant) => heldByTenant.get(tenant) ?? 0,
+  };
+}
