@@ -4,6 +4,7 @@ import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
 import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
+import { createBearerReader } from "../http/bearer.ts";
 import { type CallReport, createBoundary } from "../http/boundary.ts";
 import { createIdempotent } from "../http/idempotent.ts";
 import { createMetered } from "../http/metered.ts";
@@ -38,13 +39,14 @@ export function createApp(
   const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
   const metrics = createMetrics(readingsOf(parts, bodies));
   const guard = createGuard(parts);
-  const { clock, log, newRequestId } = surroundings;
+  const { clock, log, newRequestId, randomBytes } = surroundings;
   const boundary = createBoundary({
     clock,
     newRequestId,
     trustProxy: config.trustProxy,
     server: () => app.server,
     draining,
+    readBearer: createBearerReader(Buffer.from(randomBytes(16)).toString("hex")),
     setRateLimitHeaders: guard.setRateLimitHeaders,
     report(report) {
       metrics.observe(report);

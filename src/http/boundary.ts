@@ -2,6 +2,7 @@ import type { Server } from "bun";
 import type { Account } from "../accounts/key-ring.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { BearerReader } from "./bearer.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
@@ -18,6 +19,8 @@ export type Call = {
   /** The path's template, never the path itself: for logs, metrics and metering. */
   readonly route: string;
   readonly params: { readonly [name: string]: string };
+  /** What was sent as bearer token; null where none was, and on routes that take none. */
+  readonly bearer: string | null;
   /** The peer's, or what a trusted proxy names. */
   readonly clientAddress: () => string;
   /**
@@ -63,6 +66,7 @@ export type BoundaryParts = {
   /** The server that listens; null before it does. */
   readonly server: () => Server<unknown> | null;
   readonly draining: () => boolean;
+  readonly readBearer: BearerReader;
   /** Writes the headers of authenticated replies. */
   readonly setRateLimitHeaders: (call: Call) => void;
   /** Hears of each call once, when its reply is decided; of a streamed one when it ends. */
@@ -72,12 +76,18 @@ export type BoundaryParts = {
   readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
 
+export type RouteOptions = {
+  readonly open?: boolean;
+  /** The call is given its bearer token; on other routes the header is not looked at. */
+  readonly readsBearer?: boolean;
+};
+
 export type Boundary = {
   /** Wraps a handler: request id, headers, error envelope, report. `open` routes also answer while draining. */
   readonly route: (
     route: string,
     handler: Handler,
-    options?: { readonly open?: boolean },
+    options?: RouteOptions,
   ) => (context: RouteContext) => Promise<Response>;
 };
 
@@ -89,7 +99,7 @@ export function createBoundary(parts: BoundaryParts): Boundary {
       (route, handler, options = {}) =>
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
       async ({ request, params }) => {
-        const call = beginCall(parts, route, request, params);
+        const call = beginCall(parts, route, options, request, params);
         let response: Response;
         try {
           if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
@@ -109,6 +119,7 @@ export function createBoundary(parts: BoundaryParts): Boundary {
 function beginCall(
   parts: BoundaryParts,
   route: string,
+  { readsBearer = false }: RouteOptions,
   request: Request,
   params: RouteContext["params"] = {},
 ): Call {
@@ -120,6 +131,7 @@ function beginCall(
     request,
     route,
     params,
+    bearer: readsBearer ? parts.readBearer(request.headers.get("authorization")) : null,
     clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
     suspendIdleTimeout(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000) {
       silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));

@@ -8,7 +8,7 @@ import {
   parseIdempotencyKey,
 } from "../billing/idempotency.ts";
 import { ApiError } from "../contract/errors.ts";
-import { bearerKey } from "./auth.ts";
+import { keyOf } from "./auth.ts";
 import type { Call } from "./boundary.ts";
 import type { Reply } from "./reply.ts";
 import { requestPath } from "./request-path.ts";
@@ -31,7 +31,8 @@ export type Idempotent = {
 };
 
 export function createIdempotent(idempotency: Idempotency): Idempotent {
-  function begin({ request }: Call, account: Account, header: string, body: Uint8Array, isSecret: boolean) {
+  function begin(call: Call, account: Account, header: string, body: Uint8Array, isSecret: boolean) {
+    const { request } = call;
     const key = parseIdempotencyKey(header);
     if (key === null) {
       throw new ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.");
@@ -43,7 +44,7 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
       accept: request.headers.get("accept") ?? "",
       body,
     });
-    return idempotency.begin(account.accountId, key, fingerprint, isSecret ? bearerKey(request) : undefined);
+    return idempotency.begin(account.accountId, key, fingerprint, isSecret ? keyOf(call) : undefined);
   }
 
   return {

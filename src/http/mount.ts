@@ -7,8 +7,9 @@ import { unroutedHandler } from "./unrouted.ts";
 /** Mounts the routes behind the boundary, and what is answered where none of them fits. */
 export function mountRoutes(routes: readonly Route[], boundary: Boundary): AnyElysia {
   const app = new Elysia({ name: "assay", normalize: false, handler: { standardHostname: false } });
-  for (const { method, path, access, handler } of routes) {
-    app.route(method, path, boundary.route(path, handler, { open: access === "open" }), BODY_UNREAD);
+  for (const { method, path, access, readsBearer, handler } of routes) {
+    const enter = boundary.route(path, handler, { open: access === "open", readsBearer });
+    app.route(method, path, enter, BODY_UNREAD);
   }
   const unrouted = boundary.route("unrouted", unroutedHandler(routes));
   return app.onError(({ code, error, request }) => {

@@ -10,6 +10,8 @@ export type Route = {
   readonly method: string;
   readonly path: string;
   readonly access: Access;
+  /** The bearer token of the call is read: on all routes with a key, and on no others. */
+  readonly readsBearer: boolean;
   readonly handler: Handler;
   /** What the specification says of it; null for the files of the documentation page. */
   readonly operation: Operation | null;
@@ -23,7 +25,11 @@ export type AddressLimit = { readonly purpose: string; readonly rate: Rate };
 /** Registers routes. Path, method, schemas and specification are those of the operation. */
 export type Routing = {
   /** For operations with `access: "open"`. */
-  readonly open: (operation: Operation, handler: Handler) => Route;
+  readonly open: (
+    operation: Operation,
+    handler: Handler,
+    options?: { readonly readsBearer: boolean },
+  ) => Route;
   /** For operations with `access: "public"`: 429 above the limit of the client address. */
   readonly public: (operation: Operation, handler: Handler, limit?: AddressLimit) => Route;
   /** A public path that is no part of the API. */
@@ -51,12 +57,13 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
       return handler(call);
     };
   return {
-    open: (operation, handler) => routeOf(operation, "open", handler),
+    open: (operation, handler, options) => ({ ...routeOf(operation, "open", handler), ...options }),
     public: (operation, handler, limit) => routeOf(operation, "public", limited(handler, limit)),
     file: (path, handler) => ({
       method: "GET",
       path,
       access: "public",
+      readsBearer: false,
       handler: limited(handler),
       operation: null,
     }),
@@ -70,5 +77,5 @@ function routeOf(operation: Operation, access: Access, handler: Handler): Route 
   if (operation.access !== access) {
     throw new Error(`${operationId} is registered as ${access} and described as ${operation.access}`);
   }
-  return { method, path, access, handler, operation };
+  return { method, path, access, readsBearer: access === "key", handler, operation };
 }

@@ -132,6 +132,11 @@ describe("401", () => {
     expect(await refusalOf(reply)).toBe("401 missing_key");
   });
 
+  test("a key in the body is no key", async () => {
+    const body = { email: "a@good.com", access_token: key };
+    expect(await refusalOf(await server.call("/v1/email/verify", { body }))).toBe("401 missing_key");
+  });
+
   test("a stranger is refused before the body is read, and before it is judged", async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);

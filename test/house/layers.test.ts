@@ -47,6 +47,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
 /** Where each library may be imported; a place is a folder or a file. */
 const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   elysia: ["src/http/mount.ts", "src/app/routes.ts"],
+  "@elysiajs/bearer": ["src/http/bearer.ts"],
   "@sinclair/typebox": ["src/http", "src/contract"],
   "prom-client": ["src/http/routes/metrics.ts", "src/http/call-tally.ts"],
   "swagger-ui-dist": ["src/http/routes/docs.ts"],

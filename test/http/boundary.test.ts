@@ -13,6 +13,7 @@ function routeWithout(stampError: Error, handler: Handler) {
     trustProxy: false,
     server: () => null,
     draining: () => false,
+    readBearer: () => null,
     setRateLimitHeaders: () => {
       throw stampError;
     },

@@ -52,6 +52,7 @@ function openRoute(work: () => Result | Promise<Result>) {
     trustProxy: false,
     server: () => server as unknown as Server<unknown>,
     draining: () => false,
+    readBearer: () => apiKey,
     setRateLimitHeaders: guard.setRateLimitHeaders,
     report: () => undefined,
     reportBug: (_, error) => bugs.push(error),
@@ -73,11 +74,11 @@ function openRoute(work: () => Result | Promise<Result>) {
   const handler = check?.handler ?? (() => Promise.reject(new Error("No route was registered")));
   const signup = { normalized: "a@b.co", name: null, company: null, country: null, referralCode: null };
   const { apiKey, accountId } = accounts.signup({ ...signup, email: "a@b.co", plan: "free" });
-  const request = new Request("http://localhost/check", { headers: { Authorization: `Bearer ${apiKey}` } });
+  const request = new Request("http://localhost/check");
   return {
     bugs,
     silences,
-    call: () => boundary.route("/check", handler)({ request }),
+    call: () => boundary.route("/check", handler, { readsBearer: true })({ request }),
     units: () => accounts.view(accountId).usage.units,
   };
 }

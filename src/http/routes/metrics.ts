@@ -2,8 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import type { Registry } from "prom-client";
 import { ApiError } from "../../contract/errors.ts";
 import { getMetrics } from "../../contract/specification/service.ts";
-import { bearerKey } from "../auth.ts";
-import type { Call, CallReport } from "../boundary.ts";
+import { keyOf } from "../auth.ts";
+import type { Call, CallReport, Handler } from "../boundary.ts";
 import { type CallTally, createCallTally } from "../call-tally.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -99,21 +99,20 @@ export type MetricsRouteDependencies = {
 export function metricsRoutes({ routing, metrics, settings }: MetricsRouteDependencies): readonly Route[] {
   const { access, token } = settings;
   if (access === "off") return [];
-  return [
-    routing.open(getMetrics, async (call) => {
-      if (token !== null) requireToken(call, token);
-      else if (access === "loopback" && !isFromThisMachine(call)) throw new ApiError("not_found");
-      return {
-        status: 200,
-        body: await metrics.text(),
-        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
-      };
-    }),
-  ];
+  const answer: Handler = async (call) => {
+    if (token !== null) requireToken(call, token);
+    else if (access === "loopback" && !isFromThisMachine(call)) throw new ApiError("not_found");
+    return {
+      status: 200,
+      body: await metrics.text(),
+      headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
+    };
+  };
+  return [routing.open(getMetrics, answer, { readsBearer: token !== null })];
 }
 
-function requireToken({ request }: Call, token: string): void {
-  const sent = bearerKey(request);
+function requireToken(call: Call, token: string): void {
+  const sent = keyOf(call);
   const hash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   if (!timingSafeEqual(hash(sent), hash(token))) throw new ApiError("bad_key");
 }
