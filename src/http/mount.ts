@@ -7,7 +7,7 @@ import { unroutedHandler } from "./unrouted.ts";
 /** Mounts the routes behind the boundary, and what is answered where none of them fits. */
 export function mountRoutes(routes: readonly Route[], boundary: Boundary): AnyElysia {
   const app = new Elysia({ name: "assay", normalize: false, handler: { standardHostname: false } });
-  for (const { method, path, access, readsBearer, handler } of routes) {
+  for (const { method, path, access, readsBearer = false, handler } of routes) {
     const enter = boundary.route(path, handler, { open: access === "open", readsBearer });
     app.route(method, path, enter, BODY_UNREAD);
   }

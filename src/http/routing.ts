@@ -11,7 +11,7 @@ export type Route = {
   readonly path: string;
   readonly access: Access;
   /** The bearer token of the call is read: on all routes with a key, and on no others. */
-  readonly readsBearer: boolean;
+  readonly readsBearer?: boolean;
   readonly handler: Handler;
   /** What the specification says of it; null for the files of the documentation page. */
   readonly operation: Operation | null;
@@ -63,7 +63,6 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
       method: "GET",
       path,
       access: "public",
-      readsBearer: false,
       handler: limited(handler),
       operation: null,
     }),

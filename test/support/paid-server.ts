@@ -52,6 +52,7 @@ export function startPaidServer(options: PaidServerOptions) {
     trustProxy: false,
     server: () => app.server,
     draining: () => false,
+    readBearer: () => null,
     setRateLimitHeaders: () => {},
     report: () => {},
     reportBug: (_call, error) => bugs.push(error),
