@@ -1,0 +1,64 @@
+import type { Item } from "../../batch/items.ts";
+import { isObject } from "../../batch/json-value.ts";
+import type { BatchKind } from "../../batch/messages.ts";
+import type { InputTable } from "./intake-messages.ts";
+import { ITEM_FIELDS } from "./item-fields.ts";
+import { identityOf } from "./line-records.ts";
+import type { RecordForm } from "./records.ts";
+
+/** A chunk as it is stored. */
+export type StoredChunk = { readonly form: RecordForm; readonly body: Uint8Array<ArrayBuffer> };
+
+/** The records of a chunk, each a line. */
+export function recordsOf({ body }: StoredChunk): string[] {
+  return Bun.zstdDecompressSync(body).toString("utf8").split("\n");
+}
+
+/** What tells the items of a chunk from others, in their order. */
+export function itemTextsOf(chunk: StoredChunk, kind: BatchKind, table: InputTable | null): string[] {
+  const records = recordsOf(chunk);
+  if (chunk.form !== "ndjson") return records.map((record) => cellText(record, chunk.form, table));
+  return records.map(
+    (record) =>
+      identityOf(JSON.parse(record), ITEM_FIELDS[kind]) ?? identityOf(JSON.parse(record), "value") ?? "",
+  );
+}
+
+/** The items of a chunk in the form of a batch's; `type` is that of documents which name none. */
+export function itemsOf(
+  chunk: StoredChunk,
+  {
+    kind,
+    type,
+    table,
+  }: { readonly kind: BatchKind; readonly type: string | null; readonly table: InputTable | null },
+): Item[] {
+  const typed = (value: string, own: string | null): Item =>
+    kind === "identity" ? [own ?? type, value] : value;
+  return recordsOf(chunk).map((record) => {
+    if (chunk.form !== "ndjson") return typed(cellText(record, chunk.form, table), null);
+    const value: unknown = JSON.parse(record);
+    if (typeof value === "string") return typed(value, null);
+    if (!isObject(value)) throw new Error("a stored record holds no item");
+    const item = value[ITEM_FIELDS[kind]] ?? value.value;
+    return typed(String(item), typeof value.type === "string" ? value.type : null);
+  });
+}
+
+/** The cells of a CSV record as it is stored. */
+export function cellsOf(record: string, form: RecordForm, { delimiter }: InputTable): string[] {
+  return form === "cells" ? JSON.parse(record) : record.split(delimiter);
+}
+
+function cellText(record: string, form: RecordForm, table: InputTable | null): string {
+  if (table === null || form === "text") return record;
+  if (form === "cells") return JSON.parse(record)[table.index] ?? "";
+  let start = 0;
+  for (let column = 0; column < table.index; column++) {
+    const delimiter = record.indexOf(table.delimiter, start);
+    if (delimiter === -1) return "";
+    start = delimiter + table.delimiter.length;
+  }
+  const end = record.indexOf(table.delimiter, start);
+  return record.slice(start, end === -1 ? undefined : end);
+}

@@ -1,0 +1,149 @@
+import { chooseColumn } from "../../tables/column.ts";
+import { type CsvForm, csvFormOf, csvRecords, firstRecords, type Records } from "../../tables/csv-rows.ts";
+import { rejoined } from "../../tables/rows.ts";
+import { TableError } from "../../tables/table-error.ts";
+import { createLineReader } from "./csv-lines.ts";
+import type { InputTable, IntakeOptions } from "./intake-messages.ts";
+import { RECORD_BYTES_MAX, type RecordSink, type Refusal, tooLong } from "./records.ts";
+
+export type CsvOutcome = { readonly refusal: Refusal } | { readonly table: InputTable | null };
+
+type Reading = { readonly form: CsvForm; readonly options: Pick<IntakeOptions, "kind" | "column"> };
+
+/** The form and the column are found by so much of the text. */
+const START_BYTES = 262_144;
+const NAME = "The body";
+
+/**
+ * Reads CSV in UTF-8. Up to the first quote a record is a line and is kept as it stands; from there on a parser reads
+ * on, and records are kept as their cells.
+ */
+export async function readCsvRecords(
+  pieces: AsyncIterable<Uint8Array>,
+  sink: RecordSink,
+  options: Pick<IntakeOptions, "kind" | "column" | "delimiter">,
+): Promise<CsvOutcome> {
+  const source = pieces[Symbol.asyncIterator]();
+  const start = await readStart(source);
+  const startText = new TextDecoder().decode(start);
+  const { hintChars, ...found } = csvFormOf(startText);
+  const form = { ...found, delimiter: options.delimiter ?? found.delimiter };
+  const text = startText.slice(hintChars);
+  const rest = startingWith(start.subarray(Buffer.byteLength(startText.slice(0, hintChars))), source);
+  // What lines alone cannot tell is left to the parser: quotes, lines that end with CR, a delimiter of several bytes.
+  const isPlain = form.lineEnds.includes("\n") && !text.includes('"') && form.delimiter < "\u0080";
+  const reading = { form, options };
+  try {
+    return isPlain ? await readLines(text, rest, sink, reading) : await readParsed(rest, sink, reading);
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    return { refusal: { code: "invalid_request", message: error.message } };
+  }
+}
+
+async function readLines(
+  startText: string,
+  pieces: AsyncIterator<Uint8Array>,
+  sink: RecordSink,
+  { form, options }: Reading,
+): Promise<CsvOutcome> {
+  const wholeLines = startText.slice(0, startText.lastIndexOf("\n") + 1 || undefined);
+  const sample = wholeLines.split(/\r?\n/).filter((line) => line !== "");
+  if (sample.length === 0) return { table: null };
+  const cells = sample.map((line) => line.split(form.delimiter));
+  const { table, hasHeader } = tableOf(cells, { form, options });
+  const lines = createLineReader(sink, table, hasHeader);
+  let carry: Uint8Array = new Uint8Array(0);
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+    const bytes = carry.byteLength === 0 ? next.value : Buffer.concat([carry, next.value]);
+    const { end, outcome } = lines.read(bytes, false);
+    if (outcome === "quote") return await parseRest(bytes.subarray(end));
+    if (outcome !== null) return { refusal: outcome };
+    carry = bytes.slice(end);
+    if (carry.byteLength > RECORD_BYTES_MAX) return { refusal: tooLong(lines.rows() + 1) };
+  }
+  const { outcome } = lines.read(carry, true);
+  if (outcome === "quote") return await parseRest(carry);
+  return outcome === null ? { table } : { refusal: outcome };
+
+  async function parseRest(bytes: Uint8Array): Promise<CsvOutcome> {
+    const rowsBefore = form.rowsBefore + lines.linesRead();
+    const records = csvRecords(NAME, textOf(startingWith(bytes, pieces)), { ...form, rowsBefore });
+    return takeCells(records, sink, table, lines.isHeaderDue());
+  }
+}
+
+async function readParsed(
+  pieces: AsyncIterator<Uint8Array>,
+  sink: RecordSink,
+  { form, options }: Reading,
+): Promise<CsvOutcome> {
+  const records = csvRecords(NAME, textOf(pieces), form);
+  const first = await firstRecords(records);
+  if (first.length === 0) return { table: null };
+  const { table, hasHeader } = tableOf(first, { form, options });
+  return takeCells(rejoined(first, records), sink, table, hasHeader);
+}
+
+async function takeCells(
+  records: AsyncIterable<Records>,
+  sink: RecordSink,
+  table: InputTable,
+  hasHeader: boolean,
+): Promise<CsvOutcome> {
+  let isHeader = hasHeader;
+  for await (const run of records) {
+    for (const cells of run) {
+      if (isHeader) {
+        isHeader = false;
+        continue;
+      }
+      const refusal = sink.takeText("cells", JSON.stringify(cells), cells[table.index] ?? "");
+      if (refusal !== null) return { refusal };
+    }
+  }
+  return { table };
+}
+
+function tableOf(
+  records: Records,
+  { form, options }: Reading,
+): { readonly table: InputTable; readonly hasHeader: boolean } {
+  const wish = { column: options.column ?? undefined, header: undefined };
+  const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
+  return { table: { columns: names, delimiter: form.delimiter, index }, hasHeader };
+}
+
+async function readStart(source: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for (let bytes = 0; bytes < START_BYTES; ) {
+    const { done, value } = await source.next();
+    if (done === true) break;
+    // The buffer of a piece is used again for the next.
+    pieces.push(value.slice());
+    bytes += value.byteLength;
+  }
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+}
+
+async function* startingWith(start: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield start;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+async function* textOf(pieces: AsyncIterator<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const checked = (text: string) => {
+    if (text.includes("\0")) throw new TableError(`${NAME} is not text: it has a NUL character.`);
+    return text;
+  };
+  try {
+    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+      yield checked(decoder.decode(next.value, { stream: true }));
+    }
+    yield checked(decoder.decode());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new TableError(`${NAME} is not UTF-8; name the encoding with encoding=.`);
+  }
+}

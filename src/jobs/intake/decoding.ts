@@ -1,0 +1,109 @@
+import { Readable } from "node:stream";
+import { createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import type { IntakeOptions } from "./intake-messages.ts";
+import type { Refusal } from "./records.ts";
+
+/** An input that cannot be decoded. */
+export class DecodingError extends Error {
+  override readonly name = "DecodingError";
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+const DECODERS = { gzip: createGunzip, deflate: createInflate, zstd: createZstdDecompress };
+const PIECE_BYTES = 262_144;
+
+/** Undoes the content encoding. Throws a DecodingError where it is broken, or where the input passes `bytesMax`. */
+export async function* decodedPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  { contentEncoding, bytesMax }: Pick<IntakeOptions, "contentEncoding" | "bytesMax">,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  try {
+    for await (const piece of contentEncoding === "identity"
+      ? pieces
+      : decompressed(pieces, contentEncoding)) {
+      bytes += piece.byteLength;
+      if (bytes > bytesMax) {
+        const message = `The body has more than ${bytesMax} bytes when it is decoded.`;
+        throw new DecodingError({ code: "payload_too_large", message });
+      }
+      yield piece;
+    }
+  } catch (error) {
+    if (error instanceof DecodingError || !isZlibError(error)) throw error;
+    throw new DecodingError({
+      code: "invalid_request",
+      message: `The body is not valid ${contentEncoding}.`,
+    });
+  }
+}
+
+function decompressed(
+  pieces: AsyncIterable<Uint8Array>,
+  encoding: keyof typeof DECODERS,
+): AsyncIterable<Uint8Array> {
+  const source = Readable.from(pieces, { objectMode: false, highWaterMark: PIECE_BYTES });
+  const decoder = DECODERS[encoding]({ chunkSize: PIECE_BYTES });
+  source.on("error", (error) => decoder.destroy(error));
+  return source.pipe(decoder);
+}
+
+function isZlibError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  return (
+    /^Z_|^ERR_ZLIB|^ZSTD_|^ERR_ZSTD/.test(code) || /unexpected end of file|zstd|zlib/i.test(error.message)
+  );
+}
+
+/** Text in UTF-8 without a byte order mark, whatever it is written in. Throws a DecodingError where it is no text. */
+export async function* toUtf8(
+  pieces: AsyncIterable<Uint8Array>,
+  named: string | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let decoder: TextDecoder | null = null;
+  let isFirst = true;
+  const encoder = new TextEncoder();
+  for await (const piece of pieces) {
+    if (isFirst) {
+      isFirst = false;
+      const encoding = named ?? encodingByMark(piece);
+      if (encoding !== null && !/^utf-?8$/i.test(encoding)) decoder = decoderFor(encoding);
+      const mark = decoder === null && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
+      yield decoder === null ? piece.subarray(mark) : encoder.encode(decode(decoder, piece));
+    } else {
+      yield decoder === null ? piece : encoder.encode(decode(decoder, piece));
+    }
+  }
+  if (decoder !== null) yield encoder.encode(decode(decoder, null));
+}
+
+function encodingByMark([first, second]: Uint8Array): string | null {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : null;
+}
+
+function decoderFor(encoding: string): TextDecoder {
+  try {
+    return new TextDecoder(encoding as Bun.Encoding, { fatal: true });
+  } catch {
+    const message = `encoding is no known encoding; try utf-8, windows-1252 or utf-16le.`;
+    throw new DecodingError({ code: "invalid_request", message });
+  }
+}
+
+function decode(decoder: TextDecoder, piece: Uint8Array | null): string {
+  try {
+    return piece === null ? decoder.decode() : decoder.decode(piece, { stream: true });
+  } catch {
+    throw new DecodingError({
+      code: "invalid_request",
+      message: `The body is not ${decoder.encoding} text.`,
+    });
+  }
+}

@@ -1,0 +1,154 @@
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+
+/** Finds the rows whose text an earlier row has to the letter, however many rows there are. */
+export type DistinctRows = Disposable & {
+  /** Takes a row with its number; numbers ascend. */
+  readonly add: (row: number, text: string) => void;
+  /** Emits each duplicate, a part of the rows at each step, so that other work gets in between. */
+  readonly findDuplicates: (onDuplicate: (row: number) => void) => Generator<void, void, undefined>;
+};
+
+export type DistinctRowsOptions = {
+  /** Where rows go that memory does not hold; the file has no name and goes with the process. */
+  readonly spillPath: string;
+  /** Keeps a caller from choosing which rows share a partition. */
+  readonly seed: number;
+  /** Characters held in memory; past it they are written to the file. */
+  readonly heldCharsMax?: number;
+};
+
+/** Rows with the same text are in the same partition, so one partition at a time is compared in memory. */
+const PARTITIONS = 64;
+const HELD_CHARS_MAX = 16_777_216;
+const BEYOND_LATIN1 = /[\u0100-\uffff]/;
+
+/** Some rows of one partition in the file: their numbers, their lengths, their characters. */
+type Block = {
+  readonly at: number;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly isLatin1: boolean;
+};
+
+type Partition = { numbers: number[]; texts: string[]; readonly blocks: Block[] };
+
+/** Compares texts themselves, not their hashes: two rows are the same only where each character is. */
+export function createDistinctRows({
+  spillPath,
+  seed,
+  heldCharsMax = HELD_CHARS_MAX,
+}: DistinctRowsOptions): DistinctRows {
+  const partitions = Array.from(
+    { length: PARTITIONS },
+    (): Partition => ({ numbers: [], texts: [], blocks: [] }),
+  );
+  let heldChars = 0;
+  let file: number | null = null;
+  let fileBytes = 0;
+
+  function openSpill(): number {
+    const opened = openSync(spillPath, "w+", 0o600);
+    unlinkSync(spillPath);
+    return opened;
+  }
+
+  function spill(partition: Partition): void {
+    if (partition.texts.length === 0) return;
+    file ??= openSpill();
+    const { bytes, isLatin1 } = encodeBlock(partition);
+    for (let written = 0; written < bytes.byteLength; ) {
+      written += writeSync(file, bytes, written, bytes.byteLength - written, fileBytes + written);
+    }
+    partition.blocks.push({ at: fileBytes, bytes: bytes.byteLength, rows: partition.texts.length, isLatin1 });
+    fileBytes += bytes.byteLength;
+    partition.numbers = [];
+    partition.texts = [];
+  }
+
+  function readBlock(block: Block): { numbers: Uint32Array; texts: Generator<string> } {
+    if (file === null) throw new Error("a block was written to no file");
+    const packed = new Uint8Array(block.bytes);
+    for (let read = 0; read < block.bytes; ) {
+      const count = readSync(file, packed, read, block.bytes - read, block.at + read);
+      if (count === 0) throw new Error("the file of a job's rows is shorter than what was written");
+      read += count;
+    }
+    return decodeBlock(packed, block);
+  }
+
+  function compare(partition: Partition, onDuplicate: (row: number) => void): void {
+    const met = new Set<string>();
+    const meet = (row: number, text: string) => {
+      const before = met.size;
+      met.add(text);
+      if (met.size === before) onDuplicate(row);
+    };
+    for (const block of partition.blocks) {
+      const { numbers, texts } = readBlock(block);
+      let at = 0;
+      for (const text of texts) meet(numbers[at++] ?? 0, text);
+    }
+    for (const [at, text] of partition.texts.entries()) meet(partition.numbers[at] ?? 0, text);
+  }
+
+  return {
+    add(row, text) {
+      const partition = partitions[partitionOf(text, seed)];
+      if (partition === undefined) throw new Error("a row belongs to no partition");
+      partition.numbers.push(row);
+      partition.texts.push(text);
+      heldChars += text.length;
+      if (heldChars < heldCharsMax) return;
+      for (const each of partitions) spill(each);
+      heldChars = 0;
+    },
+    *findDuplicates(onDuplicate) {
+      for (const partition of partitions) {
+        compare(partition, onDuplicate);
+        partition.numbers = [];
+        partition.texts = [];
+        yield;
+      }
+    },
+    [Symbol.dispose]() {
+      if (file !== null) closeSync(file);
+      file = null;
+      for (const partition of partitions) {
+        partition.numbers = [];
+        partition.texts = [];
+      }
+    },
+  };
+}
+
+function partitionOf(text: string, seed: number): number {
+  return Bun.hash.xxHash32(text, seed) % PARTITIONS;
+}
+
+function encodeBlock({ numbers, texts }: Partition): { bytes: Uint8Array; isLatin1: boolean } {
+  const joined = texts.join("");
+  // Half of a surrogate pair has no UTF-8 form, so texts beyond Latin 1 are kept as they stand in memory.
+  const isLatin1 = !BEYOND_LATIN1.test(joined);
+  const characters = Buffer.from(joined, isLatin1 ? "latin1" : "utf16le");
+  const head = Uint32Array.from([...numbers, ...texts.map((text) => text.length)]);
+  const headBytes = new Uint8Array(head.buffer);
+  return { bytes: Bun.zstdCompressSync(Buffer.concat([headBytes, characters]), { level: 1 }), isLatin1 };
+}
+
+function decodeBlock(
+  packed: Uint8Array<ArrayBuffer>,
+  { rows, isLatin1 }: Block,
+): { numbers: Uint32Array; texts: Generator<string> } {
+  const bytes = Bun.zstdDecompressSync(packed);
+  const head = new Uint32Array(bytes.slice(0, rows * 8).buffer, 0, rows * 2);
+  const joined = bytes.subarray(rows * 8).toString(isLatin1 ? "latin1" : "utf16le");
+  function* texts() {
+    let start = 0;
+    for (let at = 0; at < rows; at++) {
+      const end = start + (head[rows + at] ?? 0);
+      yield joined.slice(start, end);
+      start = end;
+    }
+  }
+  return { numbers: head.subarray(0, rows), texts: texts() };
+}

@@ -1,0 +1,74 @@
+import { isObject, parseJson } from "../../batch/json-value.ts";
+import { eachLine, isBlank, type RecordSink, type Refusal, type Span, textOf } from "./records.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/** Reads one item a line. Blank lines are passed over. */
+export function readTextRecords(
+  pieces: AsyncIterable<Uint8Array>,
+  sink: RecordSink,
+): Promise<Refusal | null> {
+  return eachLine(pieces, (line) => (isBlank(line) ? null : sink.take("text", line, line)));
+}
+
+/** Reads what one value of a list says: its item and, for documents, its type; or why it says none. */
+export type ItemReader = (value: unknown) => ItemText | { readonly fault: string };
+
+/** An item as it is told from others: for a document that names its type, with the type. */
+export type ItemText = { readonly identity: string };
+
+/** Reads on each line a JSON string, or an object with the item in `field`. Blank lines are passed over. */
+export function readNdjsonRecords(
+  pieces: AsyncIterable<Uint8Array>,
+  sink: RecordSink,
+  field: string,
+): Promise<Refusal | null> {
+  let row = 0;
+  return eachLine(pieces, (line, number) => {
+    if (isBlank(line)) return null;
+    row += 1;
+    if (isPlainString(line)) {
+      const item = { bytes: line.bytes, start: line.start + 1, end: line.end - 1 };
+      return sink.take("ndjson", line, item);
+    }
+    const text = textOf(line);
+    const value = parseJson(text);
+    if (value === undefined) return { code: "invalid_json", message: `Line ${number} is not valid JSON.` };
+    const identity = identityOf(value, field);
+    if (identity === null) {
+      const message = `Row ${row} (line ${number}) is neither a string nor an object with the string "${field}".`;
+      return { code: "invalid_request", message };
+    }
+    return sink.takeText("ndjson", text.trim(), identity);
+  });
+}
+
+/**
+ * Returns what tells an item from others, or null where a value holds none. A type is set off by characters that a
+ * value without one is never given in front.
+ */
+export function identityOf(value: unknown, field: string): string | null {
+  if (typeof value === "string") return escaped(value);
+  if (!isObject(value)) return null;
+  const item = value[field];
+  if (typeof item !== "string") return null;
+  const { type } = value;
+  if (type === undefined || type === null) return escaped(item);
+  return typeof type === "string" ? `\0${type}\n${item}` : null;
+}
+
+function escaped(item: string): string {
+  return item.startsWith("\0") ? `\0\n${item}` : item;
+}
+
+/** A JSON string without escapes, control characters or space around it: most lines of a list that a machine wrote. */
+function isPlainString({ bytes, start, end }: Span): boolean {
+  if (end - start < 2 || bytes[start] !== QUOTE || bytes[end - 1] !== QUOTE) return false;
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) return false;
+  }
+  return true;
+}
