@@ -1,10 +1,14 @@
+import type { FinishedChunk } from "../store/job-port.ts";
 import type { ChargeEntry, Durability, EmbeddedStore, ReplyRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { dayOf } from "./period.ts";
 
+/** What a charge pays for, written in the same transaction. */
+export type PaidFor = { readonly reply: ReplyRecord | null; readonly chunk: FinishedChunk | null };
+
 type Waiting = {
   readonly entry: ChargeEntry;
-  readonly reply: ReplyRecord | null;
+  readonly paidFor: PaidFor;
   /** Called in the same turn as the commit, so that memory and disk never differ for anyone who looks. */
   readonly settled: (isOnDisk: boolean) => void;
   readonly resolve: () => void;
@@ -12,11 +16,11 @@ type Waiting = {
 };
 
 export type ChargeLog = {
-  /** Resolves once the entry is on disk, together with the reply; rejects where nothing of them is. */
+  /** Resolves once the entry is on disk, together with what it pays for; rejects where nothing of them is. */
   readonly append: (
     entry: ChargeEntry,
     settled: (isOnDisk: boolean) => void,
-    reply: ReplyRecord | null,
+    paidFor: PaidFor,
   ) => Promise<void>;
   /** Takes an entry that nobody waits for; on disk within a second, or together with the next charge. */
   readonly appendLater: (entry: ChargeEntry) => void;
@@ -115,7 +119,7 @@ export function createChargeLog(dependencies: {
     const entries = takeLater();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
-      store.record({ entries, replies: [], keptAt: null }, "at_once");
+      store.record({ entries, replies: [], chunks: [], keptAt: null }, "at_once");
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       for (const entry of entries) keepLater(entry);
@@ -128,8 +132,9 @@ export function createChargeLog(dependencies: {
     durability: Durability,
   ): void {
     const entries = [...group.map(({ entry }) => entry), ...others];
-    const replies = group.flatMap(({ reply }) => (reply === null ? [] : [reply]));
-    store.record({ entries, replies, keptAt: timeToKeep() }, durability);
+    const replies = group.flatMap(({ paidFor }) => paidFor.reply ?? []);
+    const chunks = group.flatMap(({ paidFor }) => paidFor.chunk ?? []);
+    store.record({ entries, replies, chunks, keptAt: timeToKeep() }, durability);
   }
 
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are told so. */
@@ -151,9 +156,9 @@ export function createChargeLog(dependencies: {
   }
 
   return {
-    append: (entry, settled, reply) =>
+    append: (entry, settled, paidFor) =>
       new Promise((resolve, reject) => {
-        queue.push({ entry, reply, settled, resolve, reject });
+        queue.push({ entry, paidFor, settled, resolve, reject });
         schedule();
       }),
     appendLater: keepLater,

@@ -25,9 +25,15 @@ export type Meter = {
   /**
    * Holds units for one call. Throws an ApiError `quota_exceeded` where they would pass the plan's hard stop or
    * the account's spend limit, `overloaded` where too many charges wait for the disk, `storage_unavailable` where
-   * the clock is in doubt.
+   * the clock is in doubt. What belongs to an earlier call is not counted as one.
    */
-  readonly reserve: (account: MeteredAccount, units: number) => Reservation;
+  readonly reserve: (
+    account: MeteredAccount,
+    units: number,
+    options?: { readonly isCall?: boolean },
+  ) => Reservation;
+  /** Returns how many units could be reserved now: Infinity without a limit. */
+  readonly unitsLeft: (account: MeteredAccount) => number;
   /** Whether the account has so many units left now. Nothing is held: `reserve` may still refuse them. */
   readonly covers: (account: MeteredAccount, units: number) => boolean;
   /** Counts a call of no units; on disk within a second. Not counted while the clock is in doubt. */
@@ -95,7 +101,7 @@ export function createMeter(dependencies: {
   };
 
   return {
-    reserve: (account, units) => {
+    reserve: (account, units, { isCall = true } = {}) => {
       if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
       if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
       clock.requireTrust();
@@ -103,8 +109,9 @@ export function createMeter(dependencies: {
       const ledger = ledgers.of(account.accountId, now);
       if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, now);
       const { accountId, current } = ledger;
-      return openReservation(book, { accountId, units, tally: current, at: callTime(ledger, now) });
+      return openReservation(book, { accountId, units, tally: current, at: callTime(ledger, now), isCall });
     },
+    unitsLeft: ({ accountId }) => unitsLeft(ledgers.of(accountId, clock.now())),
     covers: ({ accountId }, units) => units <= unitsLeft(ledgers.of(accountId, clock.now())),
     countCall: ({ accountId }, endpoint) => {
       // Its day is not known. A call of no units that is missing from the counts does less harm than one on a wrong day.

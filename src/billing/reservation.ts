@@ -1,4 +1,6 @@
+import type { FinishedChunk } from "../store/job-port.ts";
 import type { ChargeEntry, ReplyRecord } from "../store/port.ts";
+import type { PaidFor } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
 import type { Tally } from "./usage-ledger.ts";
 
@@ -13,11 +15,16 @@ export type Reservation = {
   readonly accountId: string;
   readonly units: number;
   /**
-   * Charges some of the held units, and resolves once they are on disk together with the reply to keep.
+   * Charges some of the held units, and resolves once they are on disk together with the reply to keep and the
+   * chunk of a job.
    * Where it rejects with a StorageError nothing was charged and the units are held as before. However often it
    * is called, the reservation counts as one call. More than is held is a bug, and thrown.
    */
-  readonly record: (charge: Charge, reply?: ReplyRecord | null) => Promise<void>;
+  readonly record: (
+    charge: Charge,
+    reply?: ReplyRecord | null,
+    chunk?: FinishedChunk | null,
+  ) => Promise<void>;
   /** Frees what was not recorded. To be called when the call ends, however it ends; again does nothing. */
   readonly release: () => void;
   /** What is on disk. */
@@ -32,19 +39,28 @@ export type ReservationBook = {
   readonly append: (
     entry: ChargeEntry,
     settled: (isOnDisk: boolean) => void,
-    reply: ReplyRecord | null,
+    paidFor: PaidFor,
   ) => Promise<void>;
+};
+
+export type ReservationOptions = {
+  readonly accountId: string;
+  readonly units: number;
+  readonly tally: Tally;
+  readonly at: number;
+  /** Whether it counts as a call: not where the call that began the work was counted. */
+  readonly isCall: boolean;
 };
 
 /** Holds the units on the tally, and keeps the two in step until the reservation is closed. `at` dates its charges. */
 export function openReservation(
   book: ReservationBook,
-  { accountId, units, tally, at }: { accountId: string; units: number; tally: Tally; at: number },
+  { accountId, units, tally, at, isCall }: ReservationOptions,
 ): Reservation {
   let left = units;
   let charged = 0;
   let recordsRunning = 0;
-  let isCallCounted = false;
+  let isCallCounted = !isCall;
   let isReleased = false;
   tally.heldUnits += units;
   book.opened(tally);
@@ -70,7 +86,7 @@ export function openReservation(
   return {
     accountId,
     units,
-    record: (charge, reply = null) => {
+    record: (charge, reply = null, chunk = null) => {
       if (isReleased) throw new Error("a released reservation cannot be recorded");
       if (!Number.isSafeInteger(charge.units) || charge.units < 0 || charge.units > left) {
         throw new Error(`${charge.units} units cannot be recorded, ${left} are held`);
@@ -81,7 +97,7 @@ export function openReservation(
       const promise = book.append(
         { accountId, planPeriodId, at, endpoint, units: charge.units, calls },
         (isOnDisk) => settle(charge.units, calls, isOnDisk),
-        reply,
+        { reply, chunk },
       );
       left -= charge.units;
       recordsRunning += 1;

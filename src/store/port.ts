@@ -1,4 +1,5 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
+import type { FinishedChunk, JobPort } from "./job-port.ts";
 import type { OperatorPort } from "./operator-port.ts";
 
 // What the program asks of its store, one function a use case: each is one transaction, whole or not at all. Times
@@ -160,12 +161,14 @@ export type Durability = "at_once" | "with_sync";
 export type UsageRecord = {
   readonly entries: readonly ChargeEntry[];
   readonly replies: readonly ReplyRecord[];
+  /** Chunks of jobs that are paid for by the entries. */
+  readonly chunks: readonly FinishedChunk[];
   /** The time to keep beside them, or null. */
   readonly keptAt: number | null;
 };
 
 export type UsagePort = {
-  /** Writes charges and the replies that were kept with them. What is charged is added up: events, counters, days. */
+  /** Writes charges, and the replies and chunks of jobs that they pay for. What is charged is added up: events, counters, days. */
   readonly record: (usage: UsageRecord, durability: Durability) => Answer<void>;
   /** Resolves once all that was committed would survive a power cut. The thread goes on meanwhile. */
   readonly sync: () => Promise<void>;
@@ -228,6 +231,7 @@ export type Store = AccountPort &
   InvoicePort &
   ReplyPort &
   OperatorPort &
+  JobPort &
   Upkeep;
 
 /**

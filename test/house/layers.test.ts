@@ -33,6 +33,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "payments",
   ],
   tables: ["batch", "verification"],
+  jobs: ["platform", "contract", "verification", "domains", "batch", "billing", "store", "tables"],
   client: [],
   examples: ["client"],
   workers: ["platform", "verification", "batch", "directory", "net"],

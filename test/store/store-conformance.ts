@@ -246,7 +246,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
         entryOf(planPeriodId, 5),
         entryOf(planPeriodId, 0),
       ];
-      await store.record({ entries, replies: [replyRecord("r")], keptAt: NOON }, "with_sync");
+      await store.record({ entries, replies: [replyRecord("r")], chunks: [], keptAt: NOON }, "with_sync");
       await store.sync();
       expect(await store.eventUnits()).toEqual([{ planPeriodId, units: 42 }]);
       expect(await runningOf(store, "acc_a")).toMatchObject({ units: 42, calls: 5 });
@@ -271,7 +271,12 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
       const { planPeriodId } = await runningOf(store, "acc_a");
       const record = async () =>
         store.record(
-          { entries: [entryOf(planPeriodId, 5)], replies: [replyRecord("r", { status: 0.5 })], keptAt: NOON },
+          {
+            entries: [entryOf(planPeriodId, 5)],
+            replies: [replyRecord("r", { status: 0.5 })],
+            chunks: [],
+            keptAt: NOON,
+          },
           "at_once",
         );
       await expect(record()).rejects.toThrow();
@@ -286,7 +291,10 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
       await enterNext(store);
       expect(await store.issueInvoices([{ accountId: "acc_a", ...MONTH }], invoiceOf)).toBe(1);
       const record = async () =>
-        store.record({ entries: [entryOf(planPeriodId, 1)], replies: [], keptAt: null }, "at_once");
+        store.record(
+          { entries: [entryOf(planPeriodId, 1)], replies: [], chunks: [], keptAt: null },
+          "at_once",
+        );
       await expect(record()).rejects.toThrow("never changes");
       expect(await store.eventUnits()).toEqual([]);
     });
@@ -349,7 +357,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
 
   describe(`${name}: kept replies`, () => {
     const keep = (store: Store, replies: readonly ReplyRecord[]) =>
-      store.record({ entries: [], replies, keptAt: null }, "at_once");
+      store.record({ entries: [], replies, chunks: [], keptAt: null }, "at_once");
 
     test("expired ones go a slice at a time; the rest stays", async () => {
       const store = await opened();

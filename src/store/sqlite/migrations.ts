@@ -4,6 +4,7 @@ import { StoreOpenError } from "../storage-error.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
 import operators from "./migrations/0002_operators.sql" with { type: "text" };
+import jobs from "./migrations/0003_jobs.sql" with { type: "text" };
 
 /** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
 export type Migration = { readonly name: string; readonly sql: string };
@@ -13,6 +14,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_issued_invoices", sql: issuedInvoices },
   { name: "0002_operators", sql: operators },
+  { name: "0003_jobs", sql: jobs },
 ];
 
 type Applied = { readonly name: string; readonly checksum: string };

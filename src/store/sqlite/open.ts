@@ -12,6 +12,7 @@ import {
   prepareDataDir,
 } from "./database-file.ts";
 import { createInvoiceCases } from "./invoice-cases.ts";
+import { createJobCases } from "./job-cases.ts";
 import { migrate } from "./migrations.ts";
 import { createOperatorCases } from "./operator-cases.ts";
 import { withStorageErrors } from "./sqlite-error.ts";
@@ -64,6 +65,7 @@ function createStore(
         ...createUsageCases(statements, connection),
         ...createInvoiceCases(statements, transact),
         ...createOperatorCases(statements, transact),
+        ...createJobCases(statements, transact),
         probe: (): void => {
           connection.assertFileInPlace();
           statements.probe(clock.now());

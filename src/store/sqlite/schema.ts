@@ -1,8 +1,18 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  blob,
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import type { JobStatus } from "../job-port.ts";
 
 // Times are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Only types that
-// every SQL database has: text and integers.
+// every SQL database has: text, integers and bytes.
 
 export const accounts = sqliteTable(
   "accounts",
@@ -171,3 +181,89 @@ export const operatorActs = sqliteTable("operator_acts", {
   accountId: text("account_id"),
   details: text("details").notNull(),
 });
+
+/** Jobs. Their counts stay when their data is erased. */
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    jobId: text("job_id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    kind: text("kind").notNull(),
+    name: text("name"),
+    status: text("status").$type<JobStatus>().notNull(),
+    statusReason: text("status_reason"),
+    createdAt: integer("created_at").notNull(),
+    startedAt: integer("started_at"),
+    finishedAt: integer("finished_at"),
+    expiresAt: integer("expires_at"),
+    erasedAt: integer("erased_at"),
+    deletedAt: integer("deleted_at"),
+    options: text("options").notNull(),
+    inputTable: text("input_table"),
+    chunkCount: integer("chunk_count").notNull(),
+    rows: integer("rows").notNull(),
+    distinctRows: integer("distinct_rows").notNull(),
+    unitsPerItem: integer("units_per_item").notNull(),
+    processed: integer("processed").notNull(),
+    duplicates: integer("duplicates").notNull(),
+    counts: text("counts").notNull(),
+    unitsCharged: integer("units_charged").notNull(),
+    round: integer("round").notNull(),
+    isTest: integer("is_test", { mode: "boolean" }).notNull(),
+    webhookUrl: text("webhook_url"),
+  },
+  (table) => [
+    index("jobs_by_account").on(table.accountId, table.createdAt, table.jobId),
+    index("jobs_by_status").on(table.status),
+    index("jobs_by_expiry").on(table.expiresAt).where(sql`${table.erasedAt} is null`),
+  ],
+);
+
+/** The chunk ledger: `waiting`, `claimed` or `done`. */
+export const jobChunks = sqliteTable(
+  "job_chunks",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    state: text("state").notNull(),
+    attempt: integer("attempt").notNull(),
+    firstRow: integer("first_row").notNull(),
+    rows: integer("rows").notNull(),
+    form: text("form").notNull(),
+    duplicates: blob("duplicates", { mode: "buffer" }),
+    rowsDone: integer("rows_done").notNull(),
+    units: integer("units").notNull(),
+    unchecked: integer("unchecked").notNull(),
+    lineBytes: integer("line_bytes").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.n] }),
+    index("job_chunks_waiting").on(table.jobId, table.n).where(sql`${table.state} = 'waiting'`),
+    index("job_chunks_unfinished").on(table.jobId).where(sql`${table.state} <> 'done'`),
+  ],
+);
+
+/** The records of a chunk, compressed. */
+export const jobInputs = sqliteTable(
+  "job_inputs",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    body: blob("body", { mode: "buffer" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.jobId, table.n] })],
+);
+
+/** The results of a chunk as JSON lines, compressed, in parts by the rows that were finished when each was written. */
+export const jobResults = sqliteTable(
+  "job_results",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    rowsDone: integer("rows_done").notNull(),
+    body: blob("body", { mode: "buffer" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.jobId, table.n, table.rowsDone] })],
+);

@@ -1,6 +1,7 @@
 import { createAccountStatements } from "./account-statements.ts";
 import { createClockStatements } from "./clock-statements.ts";
 import { createInvoiceStatements } from "./invoice-statements.ts";
+import { createJobStatements } from "./job-statements.ts";
 import { createOperatorStatements } from "./operator-statements.ts";
 import type { Orm } from "./orm.ts";
 import { createPlanPeriodStatements } from "./plan-period-statements.ts";
@@ -19,6 +20,7 @@ export function createStatements(orm: Orm) {
     invoices: createInvoiceStatements(orm),
     replies: createReplyStatements(orm),
     operators: createOperatorStatements(orm),
+    jobs: createJobStatements(orm),
     clock: createClockStatements(orm),
     /** Writes the one row of the probe. */
     probe: (at: number): void => {

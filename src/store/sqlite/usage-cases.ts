@@ -6,11 +6,11 @@ import type { Statements } from "./statements.ts";
 
 /** Charges, what they add up to, and the replies that are kept with them. */
 export function createUsageCases(
-  { planPeriods, usage, replies, clock }: Statements,
+  { planPeriods, usage, replies, clock, jobs }: Statements,
   { transact, sync }: Connection,
 ): AtOnce<UsagePort & ReplyPort> {
   return {
-    record: ({ entries, replies: kept, keptAt }, durability) => {
+    record: ({ entries, replies: kept, chunks, keptAt }, durability) => {
       const sums = chargeSums(entries);
       transact(() => {
         for (const [planPeriodId, { units, calls }] of planPeriodSums(sums)) {
@@ -21,6 +21,7 @@ export function createUsageCases(
           usage.addDay({ accountId, day, endpoint, calls, units });
         }
         for (const reply of kept) replies.put(reply);
+        for (const chunk of chunks) jobs.finish(chunk);
         if (keptAt !== null) clock.keep(keptAt);
       }, durability);
     },

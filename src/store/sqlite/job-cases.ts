@@ -1,0 +1,41 @@
+import type { AtOnce } from "../../platform/answer.ts";
+import type { JobPort } from "../job-port.ts";
+import type { Transact } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+
+/** Jobs, and the chunk ledger that is their queue. */
+export function createJobCases({ jobs }: Statements, transact: Transact): AtOnce<JobPort> {
+  return {
+    createJob: (job) => transact(() => jobs.insert(job)),
+    addJobChunks: (jobId, chunks) =>
+      transact(() => {
+        for (const chunk of chunks) jobs.addChunk(jobId, chunk);
+      }, "with_sync"),
+    markDuplicates: (jobId, firstChunk, duplicates) =>
+      transact(() => {
+        for (const [index, bits] of duplicates.entries()) {
+          if (bits !== null) jobs.markDuplicates(jobId, firstChunk + index, bits);
+        }
+      }, "with_sync"),
+    changeJob: (jobId, from, change) => transact(() => jobs.change(jobId, from, change) ?? null),
+    findJob: (jobId) => jobs.find(jobId) ?? null,
+    jobPage: (page) => {
+      const after = page.afterJobId === null ? undefined : jobs.find(page.afterJobId);
+      if (page.afterJobId !== null && after?.accountId !== page.accountId) return null;
+      return jobs.page(page, after);
+    },
+    jobsIn: jobs.inStatus,
+    countJobs: jobs.countOf,
+    jobsToErase: jobs.toErase,
+    claimChunk: (jobId) => transact(() => jobs.claim(jobId), "with_sync"),
+    releaseChunk: (jobId, n, attempt) => transact(() => jobs.release(jobId, n, attempt), "with_sync"),
+    reapChunks: () => transact(() => jobs.reap()),
+    chunksLeft: jobs.chunksLeft,
+    requeueUnchecked: (jobId) => transact(() => jobs.requeueUnchecked(jobId)),
+    chunkResults: jobs.chunkResults,
+    resultBodies: jobs.resultBodies,
+    inputBody: jobs.inputBody,
+    eraseChunks: (jobId, limit) => transact(() => jobs.erase(jobId, limit), "with_sync"),
+    forgetJob: (jobId) => transact(() => jobs.forget(jobId)),
+  };
+}
