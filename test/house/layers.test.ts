@@ -36,7 +36,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   jobs: ["platform", "contract", "verification", "domains", "batch", "billing", "store", "tables"],
   client: [],
   examples: ["client"],
-  workers: ["platform", "verification", "batch", "directory", "net"],
+  workers: ["platform", "verification", "batch", "jobs", "directory", "net"],
   // The compositions: they know every room, and nothing but each other knows them.
   app: ["*"],
   main: ["*"],
