@@ -21,7 +21,7 @@ import { phoneRoutes } from "../http/routes/phone.ts";
 import { planRoutes } from "../http/routes/plans.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
 import { createRouting, type Route } from "../http/routing.ts";
-import { StorageError } from "../store/storage-error.ts";
+import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import type { Parts } from "./components.ts";
 import { checksOf, readingsOf } from "./health-probes.ts";
 import { errorFacts, type Log } from "./log.ts";
@@ -53,6 +53,7 @@ export function createApp(
       if (log.writes("info")) logCall(log, report);
     },
     reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
+    isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf,
   });
   const routes = routesOf(config, surroundings, parts, { guard, metrics, bodies, draining });

@@ -16,7 +16,10 @@ type Waiting = {
 };
 
 export type ChargeLog = {
-  /** Resolves once the entry is on disk, together with what it pays for; rejects where nothing of them is. */
+  /**
+   * Resolves once the entry is on disk, together with what it pays for. Rejects where nothing of them is, and with an
+   * UnsettledError where that cannot be known.
+   */
   readonly append: (
     entry: ChargeEntry,
     settled: (isOnDisk: boolean) => void,
@@ -43,7 +46,7 @@ const GROUP_WAIT_MAX_MS = 1;
  * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company.
  */
 export function createChargeLog(dependencies: {
-  store: Pick<EmbeddedStore, "record" | "sync" | "probe" | "isOpen">;
+  store: Pick<EmbeddedStore, "record" | "sync" | "isOpen">;
   /** Calls that may still be charged. */
   openCalls: () => number;
   entriesPerCommitMax: number;
@@ -75,7 +78,7 @@ export function createChargeLog(dependencies: {
 
   async function writeInTurn(): Promise<void> {
     const written = writeNext("with_sync");
-    const error = written.length === 0 ? undefined : await syncError();
+    const error = written.length === 0 ? undefined : await caughtLater(store.sync);
     for (const { resolve, reject } of written) {
       if (error === undefined) resolve();
       else reject(error);
@@ -83,19 +86,6 @@ export function createChargeLog(dependencies: {
     busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
     isWriting = false;
     schedule();
-  }
-
-  /**
-   * Why what was committed is not on the disk, or undefined. A commit that waits for the disk takes what went
-   * before it along, so it is tried where the log alone cannot be brought there.
-   */
-  async function syncError(): Promise<unknown> {
-    try {
-      await store.sync();
-      return undefined;
-    } catch {
-      return caught(() => store.probe());
-    }
   }
 
   function takeLater(): ChargeEntry[] {
@@ -183,6 +173,16 @@ function settle(group: readonly Waiting[], error: unknown): readonly Waiting[] {
 function caught(work: () => void): unknown {
   try {
     work();
+    return undefined;
+  } catch (error) {
+    return error ?? new Error("nothing was thrown");
+  }
+}
+
+/** What the work rejects with, or undefined. */
+async function caughtLater(work: () => Promise<void>): Promise<unknown> {
+  try {
+    await work();
     return undefined;
   } catch (error) {
     return error ?? new Error("nothing was thrown");

@@ -51,7 +51,7 @@ const PRUNED_ROWS_MAX = 500;
  * memory and kept in the row, for tests.
  */
 export function createIdempotency(dependencies: {
-  store: Pick<EmbeddedStore, keyof ReplyPort>;
+  store: Pick<EmbeddedStore, keyof ReplyPort | "requireSettled">;
   directory: string | null;
   clock: Clock;
   keptBytesMax?: number;
@@ -101,6 +101,8 @@ export function createIdempotency(dependencies: {
 
   return {
     begin: (accountId, key, fingerprint, secret) => {
+      // A reply may be replayed only once its charge is certain.
+      store.requireSettled();
       const id = `${accountId} ${key}`;
       const now = Math.floor(clock.now());
       const runs = running.get(id);

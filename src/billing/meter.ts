@@ -68,7 +68,7 @@ const KEEP_TIME_MS = 60_000;
  * is written. Ledgers in memory hold because nobody else writes to an embedded store.
  */
 export function createMeter(dependencies: {
-  store: Pick<EmbeddedStore, "readMonth" | "enterMonth" | "record" | "sync" | "probe" | "isOpen">;
+  store: Pick<EmbeddedStore, "readMonth" | "enterMonth" | "record" | "sync" | "requireSettled" | "isOpen">;
   plans: PlanCatalogue;
   clock: BillingClock;
   /** Called when an account enters a month, in which its plan may be another one. */
@@ -104,6 +104,7 @@ export function createMeter(dependencies: {
     reserve: (account, units, { isCall = true } = {}) => {
       if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
       if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
+      store.requireSettled();
       clock.requireTrust();
       const now = clock.now();
       const ledger = ledgers.of(account.accountId, now);

@@ -72,6 +72,8 @@ export type BoundaryParts = {
   /** Hears of each call once, when its reply is decided; of a streamed one when it ends. */
   readonly report: (report: CallReport) => void;
   readonly reportBug: (call: Call, error: unknown) => void;
+  /** Whether a call may be answered neither with success nor with a refusal, so that its connection is closed; none unless given. */
+  readonly isUnanswerable?: (error: unknown) => boolean;
   /** Turns the known failures of parts into refusals; undefined for a bug. */
   readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
@@ -108,6 +110,7 @@ export function createBoundary(parts: BoundaryParts): Boundary {
           response = respond(reply, call.headers, replyHeaders);
         } catch (error) {
           call.streaming = false;
+          if (parts.isUnanswerable?.(error) === true) return breakOff(parts, call, error);
           response = refuse(parts, call, error);
         }
         if (!call.streaming) call.finish(response.status);
@@ -155,6 +158,13 @@ function respond(reply: Reply, headers: { [name: string]: string }, replyHeaders
   if (reply.headers !== undefined) Object.assign(headers, reply.headers);
   headers["Content-Type"] ??= JSON_TYPE;
   return new Response(reply.body, { status: reply.status, headers: replyHeaders(headers) });
+}
+
+/** Returns a reply that closes the connection before its first byte: a body that fails at once leaves no head either. */
+function breakOff(parts: BoundaryParts, call: Call, error: unknown): Response {
+  parts.reportBug(call, error);
+  call.finish(500, "cut");
+  return new Response(new ReadableStream({ pull: (body) => body.error("closed without a reply") }));
 }
 
 function refuse(parts: BoundaryParts, call: Call, error: unknown): Response {

@@ -170,7 +170,10 @@ export type UsageRecord = {
 export type UsagePort = {
   /** Writes charges, and the replies and chunks of jobs that they pay for. What is charged is added up: events, counters, days. */
   readonly record: (usage: UsageRecord, durability: Durability) => Answer<void>;
-  /** Resolves once all that was committed would survive a power cut. The thread goes on meanwhile. */
+  /**
+   * Resolves once all that was committed would survive a power cut. The thread goes on meanwhile. Rejects with an
+   * UnsettledError where that cannot be known; until it is, nothing is committed.
+   */
   readonly sync: () => Promise<void>;
   /** Both days belong to the range. */
   readonly usageByDay: (accountId: string, firstDay: string, lastDay: string) => Answer<readonly DayUse[]>;
@@ -216,6 +219,8 @@ export type ReplyPort = {
 };
 
 export type Upkeep = {
+  /** Throws a StorageError while it is not known whether a commit is on the disk: nothing may be acknowledged then. */
+  readonly requireSettled: () => Answer<void>;
   /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
   readonly probe: () => Answer<void>;
   readonly isOpen: () => boolean;

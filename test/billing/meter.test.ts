@@ -192,36 +192,6 @@ describe("record", () => {
     expect({ syncs, told }).toEqual({ syncs: 2, told: 3 });
   });
 
-  test.each([
-    ["told where a commit that waits for the disk takes it along", () => {}, "told"],
-    [
-      "refused where the disk takes nothing",
-      () => {
-        throw new StorageError("SQLITE_IOERR");
-      },
-      "refused",
-    ],
-  ])("a charge whose log does not reach the disk is %s", async (_, probe, expected) => {
-    const parts = openParts({ clock: handClock() });
-    const sync = () => Promise.reject(new StorageError("the log did not reach the disk"));
-    const store = { ...parts.store, sync, probe } as typeof parts.store;
-    const meter = createMeter({
-      store,
-      plans: parts.plans,
-      clock: parts.billingClock,
-      planChanged: () => {},
-    });
-    const { accountId } = signUp(parts);
-    const outcome = await meter
-      .reserve({ accountId }, 1)
-      .record({ endpoint: ENDPOINT, units: 1 })
-      .then(
-        () => "told",
-        (error: unknown) => (error instanceof StorageError ? "refused" : "a bug"),
-      );
-    expect(outcome).toBe(expected);
-  });
-
   test("when the disk fails, every waiter is told, nothing is counted, and the next charge works", async () => {
     const parts = openParts({ clock: handClock() });
     const { accountId } = signUp(parts);

@@ -10,6 +10,7 @@ import { createIdempotency } from "../../src/billing/idempotency.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { DEFAULT_PLANS, type PlanCatalogue, type PlanName } from "../../src/billing/plans.ts";
 import type { Clock } from "../../src/platform/clock.ts";
+import type { SyncFile } from "../../src/store/sqlite/log-sync.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 
 /** A clock that stands still until it is told to move. */
@@ -43,9 +44,14 @@ export function openParts(options: {
   dataDir?: string;
   plans?: PlanCatalogue;
   randomBytes?: RandomBytes;
+  syncFile?: SyncFile;
 }) {
-  const { clock, dataDir, plans = DEFAULT_PLANS, randomBytes = systemRandomBytes } = options;
-  const store = openStore(dataDir === undefined ? { path: ":memory:", clock } : { dataDir, clock });
+  const { clock, dataDir, plans = DEFAULT_PLANS, randomBytes = systemRandomBytes, syncFile } = options;
+  const store = openStore(
+    dataDir === undefined
+      ? { path: ":memory:", clock }
+      : { dataDir, clock, ...(syncFile === undefined ? {} : { syncFile }) },
+  );
   const keyRing = createKeyRing({ store, plans, clock });
   const billingClock = createBillingClock({ store, clock });
   const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
 import { createBoundary, type Handler } from "../../src/http/boundary.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { StorageError } from "../../src/store/storage-error.ts";
+import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
 
 /** A boundary whose rate and unit headers cannot be had. */
 function routeWithout(stampError: Error, handler: Handler) {
@@ -19,6 +19,7 @@ function routeWithout(stampError: Error, handler: Handler) {
     },
     report: () => undefined,
     reportBug: (_, error) => bugs.push(error),
+    isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf: (error) => (error instanceof StorageError ? new ApiError("storage_unavailable") : undefined),
   });
   const request = new Request("http://localhost/check");
@@ -49,4 +50,25 @@ test("a bug in the headers is logged, and the reply goes out", async () => {
   const route = routeWithout(bug, () => ({ status: 200, body: "{}" }));
   expect((await route.call()).status).toBe(200);
   expect(route.bugs).toEqual([bug]);
+});
+
+test("a call whose charge is neither certain nor undone gets no reply, not even a status", async () => {
+  const unsettled = new UnsettledError("the log did not reach the disk");
+  const route = routeWithout(new StorageError("full"), () => Promise.reject(unsettled));
+  await using server = Bun.serve({ port: 0, fetch: route.call });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let text = "";
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: Number(server.url.port),
+    socket: {
+      data: (_, bytes) => {
+        text += bytes.toString();
+      },
+      close: () => resolve(text),
+    },
+  });
+  socket.write("GET /check HTTP/1.1\r\nHost: x\r\n\r\n");
+  expect(await promise).toBe("");
+  expect(route.bugs).toEqual([unsettled]);
 });

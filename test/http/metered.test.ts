@@ -56,6 +56,7 @@ function openRoute(work: () => Result | Promise<Result>) {
     setRateLimitHeaders: guard.setRateLimitHeaders,
     report: () => undefined,
     reportBug: (_, error) => bugs.push(error),
+    isUnanswerable: () => false,
     refusalOf: () => undefined,
   });
   const routing = createRouting({ guard, publicRequestsPerSecond: 1 });

@@ -1,12 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
+import type { Clock } from "../../platform/clock.ts";
 import type { Durability } from "../port.ts";
-import { StorageError } from "../storage-error.ts";
+import { StorageError, UnsettledError } from "../storage-error.ts";
 import { createCommitSync } from "./commit-sync.ts";
-import { createLogSync } from "./log-sync.ts";
+import { isLogWhole } from "./log-check.ts";
+import { createLogSync, type SyncFile } from "./log-sync.ts";
 import type { Orm } from "./orm.ts";
-import { asStorageError } from "./sqlite-error.ts";
+import { asStorageError, isSyncFailure } from "./sqlite-error.ts";
 
 /** Runs work as one transaction. */
 export type Transact = <T>(
@@ -22,7 +24,10 @@ export type Connection = {
    * another.
    */
   readonly transact: Transact;
+  /** Throws an UnsettledError where a commit is neither on the disk nor undone; until it is, none succeeds. */
   readonly sync: () => Promise<void>;
+  /** Throws a StorageError while a failed sync of the log is not made good: nothing may be acknowledged then. */
+  readonly requireSettled: () => void;
   /** Throws a StorageError where the file that is open is not the one in the folder. */
   readonly assertFileInPlace: () => void;
   /** Returns the error as callers of the store see it, and counts those of the disk. */
@@ -31,16 +36,32 @@ export type Connection = {
   readonly close: () => void;
 };
 
-/** A database and the way of its commits to the disk. `path` is null for one in memory. */
-export function createConnection(database: Database, path: string | null): Connection {
+/** How often a log that did not reach the disk is tried again. */
+const SETTLE_EVERY_MS = 250;
+
+export type ConnectionOptions = {
+  /** Null for a database in memory. */
+  readonly path: string | null;
+  readonly clock: Clock;
+  readonly syncFile?: SyncFile | undefined;
+};
+
+/** A database and the way of its commits to the disk. */
+export function createConnection(
+  database: Database,
+  { path, clock, syncFile }: ConnectionOptions,
+): Connection {
   const orm = drizzle(database);
   const fileNumber = path === null ? null : statSync(path).ino;
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const rollback = database.prepare("ROLLBACK");
   const commitSync = createCommitSync(database);
-  const logSync = path === null ? null : createLogSync(path);
+  const logSync = path === null ? null : createLogSync(path, syncFile);
   let errors = 0;
+  /** True from a failed sync of the log until all of it is in the database file and synced there. */
+  let isUnsettled = false;
+  let settleTriedAtMs = Number.NEGATIVE_INFINITY;
 
   function counted(error: unknown): unknown {
     const seen = asStorageError(error);
@@ -56,8 +77,49 @@ export function createConnection(database: Database, path: string | null): Conne
     }
   }
 
+  /**
+   * Makes what a failed sync left open certain: checks the log, moves all of it into the database file, which is
+   * written and synced anew, and empties it. A later sync of the same log that succeeds would prove nothing, as the
+   * system may have dropped the pages with the first failure. Throws a StorageError where it cannot be done.
+   */
+  function settle(): void {
+    if (!isUnsettled || path === null) return;
+    settleTriedAtMs = clock.monotonic();
+    try {
+      if (!isLogWhole(path)) throw new StorageError("the log of the database lost pages; restart the server");
+      database.run("PRAGMA busy_timeout = 0");
+      type Checkpoint = { readonly busy: number };
+      const row = database.query<Checkpoint, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
+      if (row?.busy !== 0)
+        throw new StorageError("a reader keeps the log of the database from being emptied");
+      isUnsettled = false;
+    } catch (error) {
+      throw counted(error);
+    } finally {
+      database.run("PRAGMA busy_timeout = 2000");
+    }
+  }
+
+  function throwUnlessSettled(cause: unknown): void {
+    isUnsettled = true;
+    try {
+      settle();
+    } catch {
+      throw new UnsettledError("the database's log did not reach the disk", { cause });
+    }
+  }
+
+  function requireSettled(): void {
+    if (!isUnsettled) return;
+    if (clock.monotonic() - settleTriedAtMs < SETTLE_EVERY_MS) {
+      throw new StorageError("the database's log did not reach the disk");
+    }
+    settle();
+  }
+
   function run<T>(work: () => T): T {
     assertFileInPlace();
+    requireSettled();
     try {
       begin.run();
       const result = work();
@@ -66,6 +128,8 @@ export function createConnection(database: Database, path: string | null): Conne
       return result;
     } catch (error) {
       if (database.inTransaction) rollback.run();
+      // Its pages may be in the log, and come back after a crash, until the log was emptied.
+      if (isSyncFailure(error)) throwUnlessSettled(error);
       throw counted(error);
     }
   }
@@ -87,9 +151,10 @@ export function createConnection(database: Database, path: string | null): Conne
         await logSync?.sync();
       } catch (cause) {
         errors += 1;
-        throw new StorageError("the database's log did not reach the disk", { cause });
+        throwUnlessSettled(cause);
       }
     },
+    requireSettled,
     assertFileInPlace,
     counted,
     errors: () => errors,

@@ -8,14 +8,17 @@ export type LogSync = {
   readonly close: () => void;
 };
 
-/** The log of a database file; it is there once something was written. */
-export function createLogSync(databasePath: string): LogSync {
+/** Brings what was written to an open file to the disk, as `fdatasync` of node:fs does. */
+export type SyncFile = (file: number, done: (error: Error | null) => void) => void;
+
+/** Returns the sync of a database file's log, which is there once something was written. */
+export function createLogSync(databasePath: string, syncFile: SyncFile = fdatasync): LogSync {
   let log: number | undefined;
   return {
     sync: () =>
       new Promise((resolve, reject) => {
         log ??= openLog(databasePath);
-        fdatasync(log, (error) => (error === null ? resolve() : reject(error)));
+        syncFile(log, (error) => (error === null ? resolve() : reject(error)));
       }),
     close: () => {
       if (log !== undefined) closeSync(log);

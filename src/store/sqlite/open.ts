@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Clock } from "../../platform/clock.ts";
 import type { EmbeddedStore } from "../port.ts";
 import { createAccountCases } from "./account-cases.ts";
-import { createConnection } from "./connection.ts";
+import { type ConnectionOptions, createConnection } from "./connection.ts";
 import { lockDataDir } from "./data-dir-lock.ts";
 import {
   asOpenError,
@@ -13,6 +13,7 @@ import {
 } from "./database-file.ts";
 import { createInvoiceCases } from "./invoice-cases.ts";
 import { createJobCases } from "./job-cases.ts";
+import type { SyncFile } from "./log-sync.ts";
 import { migrate } from "./migrations.ts";
 import { createOperatorCases } from "./operator-cases.ts";
 import { withStorageErrors } from "./sqlite-error.ts";
@@ -20,7 +21,7 @@ import { createStatements } from "./statements.ts";
 import { createUsageCases } from "./usage-cases.ts";
 
 type StoreOptions =
-  | { readonly dataDir: string; readonly clock: Clock }
+  | { readonly dataDir: string; readonly clock: Clock; readonly syncFile?: SyncFile }
   | { readonly path: ":memory:"; readonly clock: Clock };
 
 /**
@@ -41,7 +42,8 @@ export function openStore(options: StoreOptions): EmbeddedStore {
   try {
     database = openDatabaseFile(path);
     migrate(database, clock);
-    return createStore(database, { clock, path, unlock: lock.release });
+    const { syncFile } = options;
+    return createStore(database, { clock, path, unlock: lock.release, syncFile });
   } catch (error) {
     database?.close(true);
     lock.release();
@@ -51,10 +53,10 @@ export function openStore(options: StoreOptions): EmbeddedStore {
 
 function createStore(
   database: Database,
-  options: { readonly clock: Clock; readonly path: string | null; readonly unlock: () => void },
+  options: ConnectionOptions & { readonly unlock: () => void },
 ): EmbeddedStore {
-  const { clock, path, unlock } = options;
-  const connection = createConnection(database, path);
+  const { clock, unlock } = options;
+  const connection = createConnection(database, options);
   const { transact, counted } = connection;
   const statements = createStatements(connection.orm);
   let isOpen = true;
@@ -66,8 +68,10 @@ function createStore(
         ...createInvoiceCases(statements, transact),
         ...createOperatorCases(statements, transact),
         ...createJobCases(statements, transact),
+        requireSettled: connection.requireSettled,
         probe: (): void => {
           connection.assertFileInPlace();
+          connection.requireSettled();
           statements.probe(clock.now());
         },
       },

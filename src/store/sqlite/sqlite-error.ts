@@ -15,6 +15,13 @@ const STORAGE_CODES: ReadonlySet<number> = new Set([
   26, // NOTADB
 ]);
 
+const IOERR_FSYNC = 1_034;
+
+/** Whether a commit failed when it was brought to the disk, where its pages may be or not. */
+export function isSyncFailure(error: unknown): boolean {
+  return error instanceof SQLiteError && error.errno === IOERR_FSYNC;
+}
+
 /** An error of the disk becomes a StorageError; any other stays what it is. */
 export function asStorageError(error: unknown): unknown {
   if (!(error instanceof SQLiteError) || !STORAGE_CODES.has(error.errno & 0xff)) return error;

@@ -1,0 +1,166 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { copyFileSync, fdatasync, mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isLogWhole } from "../../src/store/sqlite/log-check.ts";
+import type { SyncFile } from "../../src/store/sqlite/log-sync.ts";
+import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
+import { checkBooks } from "./books.ts";
+import { charge, handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
+
+/** A disk whose syncs fail while `fails` is set, over the real one. */
+function brokenDisk() {
+  const disk = { fails: false, syncs: 0 };
+  const syncFile: SyncFile = (file, done) => {
+    disk.syncs += 1;
+    if (disk.fails) queueMicrotask(() => done(new Error("EIO: i/o error, fdatasync")));
+    else fdatasync(file, done);
+  };
+  return { disk, syncFile };
+}
+
+/** The units on disk of an account, as a power cut would leave the database file without its log. */
+function unitsWithoutLog(dataDir: string, root: string): number {
+  const copy = join(root, "copy");
+  mkdirSync(copy, { recursive: true });
+  copyFileSync(join(dataDir, "assay.db"), join(copy, "assay.db"));
+  const database = new Database(join(copy, "assay.db"), { readonly: true });
+  const row = database
+    .query<{ units: number | null }, []>("SELECT sum(units) AS units FROM usage_events")
+    .get();
+  database.close(true);
+  return row?.units ?? 0;
+}
+
+function emptyLog(dataDir: string): void {
+  const database = new Database(join(dataDir, "assay.db"));
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close(true);
+}
+
+async function outcomeOf(work: Promise<void>): Promise<string> {
+  try {
+    await work;
+    return "acknowledged";
+  } catch (error) {
+    if (error instanceof UnsettledError) return "unanswered";
+    if (error instanceof StorageError) return "refused";
+    throw error;
+  }
+}
+
+/** Another connection that reads: while it does, the log cannot be emptied. */
+function openReader(dataDir: string) {
+  const reader = new Database(join(dataDir, "assay.db"));
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM accounts").get();
+  return { end: () => reader.close(true) };
+}
+
+const unitsOf = (parts: Parts, accountId: string): number => parts.accounts.view(accountId).usage.units;
+
+test("a charge whose log does not reach the disk is acknowledged only once it is in the database file", () =>
+  withDirectory(async (root) => {
+    const dataDir = join(root, "data");
+    const { disk, syncFile } = brokenDisk();
+    const parts = openParts({ clock: handClock(), dataDir, syncFile });
+    const { accountId } = signUp(parts);
+    emptyLog(dataDir);
+    await charge(parts, accountId, 5);
+    expect(unitsWithoutLog(dataDir, root)).toBe(0);
+    disk.fails = true;
+    expect(await outcomeOf(charge(parts, accountId, 7))).toBe("acknowledged");
+    expect(unitsWithoutLog(dataDir, root)).toBe(12);
+    parts.store.close();
+  }));
+
+test("where that fails too, the call is answered neither way, and nothing more is charged or acknowledged", () =>
+  withDirectory(async (root) => {
+    const dataDir = join(root, "data");
+    const { disk, syncFile } = brokenDisk();
+    const clock = handClock();
+    const parts = openParts({ clock, dataDir, syncFile });
+    const { accountId } = signUp(parts);
+    const other = signUp(parts).accountId;
+    await charge(parts, accountId, 5);
+    const reader = openReader(dataDir);
+    const running = parts.meter.reserve({ accountId: other }, 3);
+    disk.fails = true;
+    expect(await outcomeOf(charge(parts, accountId, 7))).toBe("unanswered");
+
+    // The disk works again: a sync of the same log that succeeds proves nothing of what was dropped before.
+    disk.fails = false;
+    for (let count = 0; count < 5; count += 1) {
+      clock.advance(1_000);
+      expect(() => parts.meter.reserve({ accountId }, 1)).toThrow(StorageError);
+      expect(() => parts.store.probe()).toThrow(StorageError);
+      expect(() => signUp(parts)).toThrow(StorageError);
+    }
+    const { syncs } = disk;
+    expect(await outcomeOf(running.record({ endpoint: "/v1/email/verify", units: 3 }))).toBe("refused");
+    expect(disk.syncs).toBe(syncs);
+    expect(parts.store.usageByEndpoint(other, "2026-11-01", "2026-11-30")).toEqual([]);
+
+    reader.end();
+    clock.advance(1_000);
+    await running.record({ endpoint: "/v1/email/verify", units: 3 });
+    running.release();
+    await charge(parts, accountId, 1);
+    expect([unitsOf(parts, accountId), unitsOf(parts, other)]).toEqual([13, 3]);
+    checkBooks(join(dataDir, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(2));
+    parts.store.close();
+  }));
+
+test("of 40 calls at once on a disk that fails and heals, each that is refused is not charged, each acknowledged is", () =>
+  withDirectory(async (root) => {
+    for (const isRead of [false, true]) {
+      const dataDir = join(root, `data-${isRead}`);
+      const { disk, syncFile } = brokenDisk();
+      const clock = handClock();
+      const parts = openParts({ clock, dataDir, syncFile });
+      const { accountId } = signUp(parts, "scale");
+      await charge(parts, accountId, 1);
+      const reader = isRead ? openReader(dataDir) : null;
+      const tally = new Map([["acknowledged", 1]]);
+      for (let round = 0; round < 8; round += 1) {
+        disk.fails = round % 3 === 1;
+        if (round === 6) reader?.end();
+        clock.advance(1_000);
+        const outcomes = await Promise.all(
+          Array.from({ length: 5 }, () => outcomeOf((async () => charge(parts, accountId, 1))())),
+        );
+        for (const outcome of outcomes) tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
+      }
+      const acknowledged = tally.get("acknowledged") ?? 0;
+      const unanswered = tally.get("unanswered") ?? 0;
+      expect(unitsOf(parts, accountId)).toBe(acknowledged + unanswered);
+      expect(unanswered).toBe(isRead ? 5 : 0);
+      expect(tally.get("refused") ?? 0).toBe(isRead ? 20 : 0);
+      checkBooks(join(dataDir, "assay.db"), new Map(), (totals) =>
+        expect(totals.get(accountId)?.units).toBe(acknowledged + unanswered),
+      );
+      parts.store.close();
+    }
+  }));
+
+test("a log that lost a page is found out, whichever page it is", () =>
+  withDirectory(async (dataDir) => {
+    const parts = openParts({ clock: handClock(), dataDir });
+    const path = join(dataDir, "assay.db");
+    const { accountId } = signUp(parts);
+    await charge(parts, accountId, 1);
+    expect(isLogWhole(path)).toBe(true);
+    const log = openSync(`${path}-wal`, "r+");
+    for (const at of [40, 4_000, 9_000]) {
+      const kept = Buffer.alloc(64);
+      const bytes = await Bun.file(`${path}-wal`).bytes();
+      kept.set(bytes.subarray(at, at + 64));
+      writeSync(log, Buffer.alloc(64, 0xa5), 0, 64, at);
+      expect(isLogWhole(path)).toBe(false);
+      writeSync(log, kept, 0, 64, at);
+      expect(isLogWhole(path)).toBe(true);
+    }
+    emptyLog(dataDir);
+    expect(isLogWhole(path)).toBe(true);
+    parts.store.close();
+  }));
