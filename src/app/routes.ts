@@ -57,7 +57,7 @@ export function createApp(
     refusalOf,
   });
   const routes = routesOf(config, surroundings, parts, { guard, metrics, bodies, draining });
-  const app: AnyElysia = mountRoutes(routes, boundary);
+  const app: AnyElysia = mountRoutes(routes, boundary, config.corsOrigins);
   return app;
 }
 

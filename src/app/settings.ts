@@ -10,6 +10,8 @@ export type Config = {
   readonly logLevel: LogLevel;
   /** Take the client's address from X-Forwarded-For: only behind a proxy that sets it. */
   readonly trustProxy: boolean;
+  /** Pages of these origins may make calls with a key. */
+  readonly corsOrigins: readonly string[];
   /** How long calls in flight may go on after SIGTERM. */
   readonly shutdownGraceMs: number;
   /** Those of PLANS_FILE where it is set. */
@@ -98,6 +100,7 @@ export function readConfig(
     dataDir: settings.text("DATA_DIR", "./data"),
     logLevel: settings.word("LOG_LEVEL", "info", LOG_LEVELS),
     trustProxy: settings.flag("TRUST_PROXY", false),
+    corsOrigins: settings.origins("CORS_ORIGINS"),
     shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
     plans: settings.plans("PLANS_FILE", readText),
     metrics: {
@@ -165,6 +168,15 @@ function createReader(environment: Environment) {
         problems.push(`${name} must list IP addresses, each with or without a port, not "${server}".`);
       }
       return servers;
+    },
+    origins(name: string): string[] {
+      const parts = (raw(name) ?? "").split(",").map((part) => part.trim());
+      const origins = parts.filter((part) => part !== "");
+      for (const origin of origins) {
+        if (/^https?:/.test(origin) && URL.parse(origin)?.origin === origin) continue;
+        problems.push(`${name} must list origins such as https://app.example, not "${origin}".`);
+      }
+      return origins;
     },
     plans(name: string, readText: (path: string) => string): PlanCatalogue {
       const path = raw(name);

@@ -3,6 +3,7 @@ import type { Account } from "../accounts/key-ring.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { BearerReader } from "./bearer.ts";
+import type { CrossOrigin } from "./cross-origin.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
@@ -82,6 +83,8 @@ export type RouteOptions = {
   readonly open?: boolean;
   /** The call is given its bearer token; on other routes the header is not looked at. */
   readonly readsBearer?: boolean;
+  /** Undefined: pages of no other origin may read the replies. */
+  readonly crossOrigin?: CrossOrigin | undefined;
 };
 
 export type Boundary = {
@@ -122,7 +125,7 @@ export function createBoundary(parts: BoundaryParts): Boundary {
 function beginCall(
   parts: BoundaryParts,
   route: string,
-  { readsBearer = false }: RouteOptions,
+  { readsBearer = false, crossOrigin }: RouteOptions,
   request: Request,
   params: RouteContext["params"] = {},
 ): Call {
@@ -142,7 +145,8 @@ function beginCall(
     },
     account: null,
     units: 0,
-    headers: { "X-Request-Id": id },
+    headers:
+      crossOrigin === undefined ? { "X-Request-Id": id } : { "X-Request-Id": id, ...crossOrigin(request) },
     streaming: false,
     finish(status, outcome = "complete") {
       // Otherwise it would stay lifted for as long as the connection lives.
@@ -155,8 +159,10 @@ function beginCall(
 }
 
 function respond(reply: Reply, headers: { [name: string]: string }, replyHeaders: ReplyHeaders): Response {
+  const vary = headers.Vary;
   if (reply.headers !== undefined) Object.assign(headers, reply.headers);
-  headers["Content-Type"] ??= JSON_TYPE;
+  if (vary !== undefined && headers.Vary !== vary) headers.Vary = `${vary}, ${headers.Vary}`;
+  if (reply.status !== 204) headers["Content-Type"] ??= JSON_TYPE;
   return new Response(reply.body, { status: reply.status, headers: replyHeaders(headers) });
 }
 

@@ -39,6 +39,9 @@ export type MeteredDependencies = {
   readonly bodyBytesMax: number;
 };
 
+/** The length of a verdict is not known before it is made; without this header the server would tell a length of 0. */
+const WITHOUT_LENGTH = { "Transfer-Encoding": "chunked" };
+
 /** Reserve, work, record: the bracket that no paid check can be done outside of. */
 export function createMetered({ routing, meter, idempotent, bodyBytesMax }: MeteredDependencies): Metered {
   return (check) => {
@@ -77,7 +80,7 @@ export function createMetered({ routing, meter, idempotent, bodyBytesMax }: Mete
         // Whoever is shown no verdict pays for none, so none is made; what would be refused is refused.
         meter.reserve(account, check.units(asked)).release();
         meter.countCall(account, endpoint);
-        return { status: 200, body: null };
+        return { status: 200, body: null, headers: WITHOUT_LENGTH };
       }),
       routing.keyed(check.post, async (call, account) => {
         requireJson(call.request);

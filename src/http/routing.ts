@@ -12,6 +12,8 @@ export type Route = {
   readonly access: Access;
   /** The bearer token of the call is read: on all routes with a key, and on no others. */
   readonly readsBearer?: boolean;
+  /** Pages of no other origin may read the replies. */
+  readonly sameOriginOnly?: boolean;
   readonly handler: Handler;
   /** What the specification says of it; null for the files of the documentation page. */
   readonly operation: Operation | null;
@@ -28,7 +30,7 @@ export type Routing = {
   readonly open: (
     operation: Operation,
     handler: Handler,
-    options?: { readonly readsBearer: boolean },
+    options?: Pick<Route, "readsBearer" | "sameOriginOnly">,
   ) => Route;
   /** For operations with `access: "public"`: 429 above the limit of the client address. */
   readonly public: (operation: Operation, handler: Handler, limit?: AddressLimit) => Route;

@@ -5,7 +5,7 @@ import type { Route } from "./routing.ts";
 
 /** Answers what no route took: 405 with the Allow header where the path has other methods, else 404. */
 export function unroutedHandler(routes: readonly Route[]): Handler {
-  const allowOf = methodsByPath(routes);
+  const allowOf = allowByPathname(routes);
   return (call) => {
     const allow = allowOf(requestPath(call.request.url).pathname);
     if (allow === undefined) throw new ApiError("not_found");
@@ -14,18 +14,20 @@ export function unroutedHandler(routes: readonly Route[]): Handler {
   };
 }
 
-function methodsByPath(routes: readonly Route[]): (pathname: string) => string | undefined {
+/** Returns the value of Allow of each path. */
+export function allowByPath(routes: readonly Route[]): ReadonlyMap<string, string> {
   const methods = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
-    const known = methods.get(path) ?? new Set();
+    const known = methods.get(path) ?? new Set(["OPTIONS"]);
     known.add(method);
     if (method === "GET") known.add("HEAD");
     methods.set(path, known);
   }
-  const patterns = [...methods].map(([path, names]) => ({
-    segments: path.split("/"),
-    allow: [...names].sort().join(", "),
-  }));
+  return new Map([...methods].map(([path, names]) => [path, [...names].sort().join(", ")]));
+}
+
+function allowByPathname(routes: readonly Route[]): (pathname: string) => string | undefined {
+  const patterns = [...allowByPath(routes)].map(([path, allow]) => ({ segments: path.split("/"), allow }));
   return (pathname) => {
     // As the router reads it, which takes a path with a slash at its end for the one without.
     const segments = pathname.replace(/(?<=.)\/$/, "").split("/");

@@ -42,20 +42,19 @@ describe("404", () => {
 
 describe("405", () => {
   test.each([
-    ["/v1/plans", "POST", "GET, HEAD"],
-    ["/v1/plans/", "POST", "GET, HEAD"],
-    ["/v1/signup", "GET", "POST"],
-    ["/v1/signup", "DELETE", "POST"],
-    ["/v1/account", "PUT", "GET, HEAD"],
-    ["/v1/account/plan", "GET", "POST"],
-    ["/v1/email/verify", "PATCH", "GET, HEAD, POST"],
-    ["/v1/email/verify", "DELETE", "GET, HEAD, POST"],
-    ["/v1/email/batch", "GET", "POST"],
-    ["/v1/identity/validate", "PUT", "GET, HEAD, POST"],
-    ["/v1/phone/batch", "GET", "POST"],
-    ["/v1/directory/scan.example", "DELETE", "GET, HEAD"],
-    ["/openapi.json", "POST", "GET, HEAD"],
-    ["/v1/email/verify", "OPTIONS", "GET, HEAD, POST"],
+    ["/v1/plans", "POST", "GET, HEAD, OPTIONS"],
+    ["/v1/plans/", "POST", "GET, HEAD, OPTIONS"],
+    ["/v1/signup", "GET", "OPTIONS, POST"],
+    ["/v1/signup", "DELETE", "OPTIONS, POST"],
+    ["/v1/account", "PUT", "GET, HEAD, OPTIONS"],
+    ["/v1/account/plan", "GET", "OPTIONS, POST"],
+    ["/v1/email/verify", "PATCH", "GET, HEAD, OPTIONS, POST"],
+    ["/v1/email/verify", "DELETE", "GET, HEAD, OPTIONS, POST"],
+    ["/v1/email/batch", "GET", "OPTIONS, POST"],
+    ["/v1/identity/validate", "PUT", "GET, HEAD, OPTIONS, POST"],
+    ["/v1/phone/batch", "GET", "OPTIONS, POST"],
+    ["/v1/directory/scan.example", "DELETE", "GET, HEAD, OPTIONS"],
+    ["/openapi.json", "POST", "GET, HEAD, OPTIONS"],
   ])("%s %s names the methods that it takes", async (path, method, allow) => {
     const reply = await server.call(path, { method });
     expect(reply.headers.get("allow")).toBe(allow);
@@ -69,7 +68,9 @@ describe("HEAD", () => {
     async (path) => {
       const head = await server.call(path, { method: "HEAD" });
       const get = await server.call(path);
-      expect([head.status, head.headers.get("content-type")]).toEqual([200, get.headers.get("content-type")]);
+      for (const name of ["content-type", "content-length", "access-control-allow-origin"])
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+      expect(head.status).toBe(200);
       expect(await head.text()).toBe("");
     },
   );
@@ -84,6 +85,7 @@ describe("HEAD", () => {
     const head = await server.call(path, { method: "HEAD", key });
     expect([head.status, head.headers.get("x-units-charged"), await head.text()]).toEqual([200, "0", ""]);
     expect(head.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(head.headers.get("content-length")).toBeNull();
     const refused = await server.call(path.slice(0, path.indexOf("?")), { method: "HEAD", key });
     expect(refused.status).toBe(400);
     const { usage } = await accountOf(await server.call("/v1/account", { key }));

@@ -49,6 +49,15 @@ describe("settings", () => {
     ]);
   });
 
+  test.each(["*", "app.example", "https://app.example/", "ftp://app.example", "https://App.example"])(
+    "%s is no origin",
+    (origin) => {
+      expect(problemsOf({ CORS_ORIGINS: `https://a.example,${origin}` })).toEqual([
+        `CORS_ORIGINS must list origins such as https://app.example, not "${origin}".`,
+      ]);
+    },
+  );
+
   test("all bodies together must have room for one", () => {
     expect(problemsOf({ BODIES_BYTES_MAX: "1000000" })).toEqual([
       "BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.",

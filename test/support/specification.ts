@@ -48,6 +48,8 @@ export type Specification = {
 
 /** Headers of HTTP itself, which the server sets without our doing. */
 const PLAIN_HEADERS = new Set([
+  "access-control-allow-origin",
+  "access-control-expose-headers",
   "content-type",
   "content-length",
   "content-security-policy",

@@ -108,7 +108,7 @@ export function metricsRoutes({ routing, metrics, settings }: MetricsRouteDepend
       headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
     };
   };
-  return [routing.open(getMetrics, answer, { readsBearer: token !== null })];
+  return [routing.open(getMetrics, answer, { readsBearer: token !== null, sameOriginOnly: true })];
 }
 
 function requireToken(call: Call, token: string): void {
