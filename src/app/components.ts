@@ -92,7 +92,7 @@ function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: 
 
 /** The database, and all that counts and bills. */
 function openMoney(
-  { dataDir, plans }: Config,
+  { dataDir, plans, limits }: Config,
   { clock, log, randomBytes }: Surroundings,
   stack: AsyncDisposableStack,
 ) {
@@ -105,7 +105,7 @@ function openMoney(
   const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
   const directory = join(dataDir, "idempotency");
-  const idempotency = createIdempotency({ store, directory, clock });
+  const idempotency = createIdempotency({ store, directory, clock, keptBytesMax: limits.keptReplyBytesMax });
   const prune = () =>
     idempotency.prune().catch((error: unknown) => log.error("pruning failed", errorFacts(error)));
   void prune();

@@ -60,6 +60,8 @@ export type BatchConfig = {
 export type LimitsConfig = {
   readonly signupsPerMinute: number;
   readonly publicRequestsPerSecond: number;
+  /** For the replies that are kept for an Idempotency-Key, of all accounts. */
+  readonly keptReplyBytesMax: number;
 };
 
 export type DirectoryConfig = {
@@ -126,6 +128,7 @@ export function readConfig(
     limits: {
       signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 5, 1, 100_000),
       publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),
+      keptReplyBytesMax: settings.integer("KEPT_REPLIES_BYTES_MAX", 4_294_967_296, 65_536, 1_099_511_627_776),
     },
     directory: {
       upstream: settings.url("DIRECTORY_UPSTREAM"),

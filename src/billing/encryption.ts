@@ -2,29 +2,85 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const TAG_BYTES = 16;
+const NONCE_BYTES = 12;
 
-/** Each secret and purpose makes a key of its own, which seals one text: so the nonce may be the same for all. */
-const NONCE = new Uint8Array(12);
+/** Shorter texts are not compressed: the frame of zstd would make them longer. */
+const COMPRESSED_BYTES_MIN = 128;
+const PLAIN = 0;
+const ZSTD = 1;
 
-/** Encrypts a text so that only the holder of the secret reads it. A purpose must not be used for two texts. */
-export function sealText(text: string, secret: string, purpose: string): string {
-  const cipher = createCipheriv(CIPHER, keyOf(secret, purpose), NONCE);
-  return Buffer.concat([cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64");
+/** Returns a keyed hash in hex, from which nobody without the secret can confirm a guess of the text. */
+export function keyedHash(secret: string, text: string): string {
+  return new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
 }
 
-/** The text of `sealText`; null where secret or purpose are others, or the text was changed. */
-export function unsealText(sealed: string, secret: string, purpose: string): string | null {
-  const bytes = Buffer.from(sealed, "base64");
-  if (bytes.length < TAG_BYTES) return null;
-  const decipher = createDecipheriv(CIPHER, keyOf(secret, purpose), NONCE);
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString("utf8");
-  } catch {
-    return null;
-  }
+/**
+ * Returns a text compressed and encrypted, in base64, so that only the holder of the secret reads it. A purpose must
+ * not be used for two texts: each secret and purpose makes a key of its own.
+ */
+export function encryptText(text: string, secret: string, purpose: string): string {
+  return Buffer.from(createFrameEncryption(secret, purpose).encrypt(Buffer.from(text))).toString("base64");
+}
+
+/** Returns the text of `encryptText`; null where secret or purpose are others, or the text was changed. */
+export function decryptText(encrypted: string, secret: string, purpose: string): string | null {
+  const bytes = createFrameDecryption(secret, purpose).decrypt(Buffer.from(encrypted, "base64"));
+  return bytes === null ? null : Buffer.from(bytes).toString("utf8");
+}
+
+/** Encrypts pieces of one body, each compressed. They are read in the same order, none left out. */
+export type FrameEncryption = { readonly encrypt: (piece: Uint8Array) => Uint8Array };
+
+/** Returns null for a piece that is not the next one of this secret and purpose. */
+export type FrameDecryption = { readonly decrypt: (frame: Uint8Array) => Uint8Array | null };
+
+export function createFrameEncryption(secret: string, purpose: string): FrameEncryption {
+  const key = keyOf(secret, purpose);
+  let frames = 0;
+  return {
+    encrypt: (piece) => {
+      const cipher = createCipheriv(CIPHER, key, nonceOf(frames));
+      frames += 1;
+      const zstd = piece.byteLength < COMPRESSED_BYTES_MIN ? null : Bun.zstdCompressSync(piece, { level: 1 });
+      const head = Uint8Array.of(zstd === null ? PLAIN : ZSTD);
+      return Buffer.concat([
+        cipher.update(head),
+        cipher.update(zstd ?? piece),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+    },
+  };
+}
+
+export function createFrameDecryption(secret: string, purpose: string): FrameDecryption {
+  const key = keyOf(secret, purpose);
+  let frames = 0;
+  return {
+    decrypt: (frame) => {
+      if (frame.byteLength <= TAG_BYTES) return null;
+      const decipher = createDecipheriv(CIPHER, key, nonceOf(frames));
+      frames += 1;
+      decipher.setAuthTag(frame.subarray(-TAG_BYTES));
+      try {
+        const text = decipher.update(frame.subarray(0, -TAG_BYTES));
+        decipher.final();
+        const piece = text.subarray(1);
+        return text[0] === ZSTD ? Bun.zstdDecompressSync(piece) : piece;
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+/** The place of a piece, so that none can be moved or repeated. */
+function nonceOf(frame: number): Uint8Array {
+  const nonce = Buffer.alloc(NONCE_BYTES);
+  nonce.writeUInt32BE(frame, NONCE_BYTES - 4);
+  return nonce;
 }
 
 function keyOf(secret: string, purpose: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256", secret).update(`sealed text: ${purpose}`).digest();
+  return new Bun.CryptoHasher("sha256", secret).update(`encrypted text: ${purpose}`).digest();
 }

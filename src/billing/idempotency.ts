@@ -3,12 +3,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EmbeddedStore, ReplyPort, ReplyRecord } from "../store/port.ts";
+import { keyedHash } from "./encryption.ts";
+import { createFairShares } from "./fair-shares.ts";
 import { createIdempotentCall, type IdempotentCall, keptBody, type ReplyHead } from "./idempotent-call.ts";
 import { createReplyFiles } from "./reply-files.ts";
 
 export type { IdempotentCall, ReplyBody, ReplyHead } from "./idempotent-call.ts";
 
-export type KeptReply = ReplyHead & { readonly body: string | Blob };
+export type KeptReply = ReplyHead & { readonly body: string | ReadableStream<Uint8Array> };
 
 export type IdempotencyStart =
   | { readonly state: "fresh"; readonly call: IdempotentCall }
@@ -17,25 +19,22 @@ export type IdempotencyStart =
   | { readonly state: "mismatch"; readonly differs: Difference };
 
 /** In what a call is another than the one that used its Idempotency-Key before. */
-export type Difference = (typeof COMPARED)[number] | "API key";
+export type Difference = "API key" | (typeof COMPARED)[number];
 
 /** What must be the same for two calls to be one, in the order in which a difference is named. */
 const COMPARED = ["path", "query", "Content-Type", "Accept", "body"] as const;
 
 export type Idempotency = {
   /**
-   * Finds out whether a call may run. Throws an ApiError `overloaded` where too many run or too much is kept.
-   * `secret` is the caller's API key, on routes whose reply holds a secret: the reply is then kept encrypted
-   * with it, and replayed to the same key alone.
+   * Finds out whether a call may run. Throws an ApiError `overloaded` where too many of the account run or too much
+   * of it is kept. `secret` is the caller's API key: with it the reply is encrypted, so that it is replayed to the
+   * same key alone.
    */
-  readonly begin: (
-    accountId: string,
-    key: string,
-    fingerprint: string,
-    secret?: string | undefined,
-  ) => IdempotencyStart;
+  readonly begin: (accountId: string, key: string, fingerprint: string, secret: string) => IdempotencyStart;
   /** Removes expired replies and files that belong to none: at the start, and every hour. */
   readonly prune: () => Promise<void>;
+  /** Returns what all kept replies take. */
+  readonly keptBytes: () => number;
 };
 
 const KEPT_MS = 86_400_000;
@@ -44,32 +43,47 @@ const BODY_BYTES_MAX = 512 * 1024 * 1024;
 const KEPT_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 const PRUNED_ROWS_MAX = 500;
 
+/** What a reply takes besides its body. */
+const ROW_BYTES = 1_024;
+
+/** One account alone may take eight parts of nine. */
+const SHARE_RATIO = 8;
+
 /**
  * Replays the reply of a POST that is sent again with its Idempotency-Key within 24 hours. A reply is written in
  * the transaction that charges it, so that after a crash there are both or neither. Which keys are running only
  * memory knows: a crash frees them. Streamed bodies are files in `directory`; without one they are collected in
- * memory and kept in the row, for tests.
+ * memory and kept in the row, for tests. Nothing of a call is on disk in plain text: its key and what is compared
+ * are hashes, its reply is encrypted with the caller's API key.
  */
 export function createIdempotency(dependencies: {
   store: Pick<EmbeddedStore, keyof ReplyPort | "requireSettled">;
   directory: string | null;
   clock: Clock;
+  /** For the replies of all accounts, with what a row takes. */
   keptBytesMax?: number;
 }): Idempotency {
   const { store, directory, clock, keptBytesMax = KEPT_BYTES_MAX } = dependencies;
   const files = directory === null ? null : createReplyFiles(directory, BODY_BYTES_MAX);
-  /** Account and key → the fingerprint of the call that runs. */
+  /** Hashed account and key → the fingerprint of the call that runs. */
   const running = new Map<string, string>();
+  const runningShares = createFairShares({ capacity: RUNNING_MAX, ratio: SHARE_RATIO });
+  const keptShares = createFairShares({ capacity: keptBytesMax, ratio: SHARE_RATIO });
   const filesInUse = new Set<string>();
-  let keptBytes = store.replyBytes();
   let filesNamed = 0;
+  for (const { accountId, bytes, count } of store.keptReplies()) {
+    keptShares.count(accountId, bytes + count * ROW_BYTES);
+  }
 
-  function start(
-    id: string,
-    row: Parameters<typeof createIdempotentCall>[0]["row"],
-    secret: string | undefined,
-  ) {
-    running.set(id, row.fingerprint);
+  function start(row: CallRow, secret: string, replacedBytes: number): IdempotentCall {
+    const { accountId, idempotencyKey } = row;
+    if (!runningShares.take(accountId, 1)) throw overloaded("run", 1);
+    if (!keptShares.take(accountId, ROW_BYTES)) {
+      runningShares.release(accountId, 1);
+      throw overloaded("are kept", 600);
+    }
+    let takenBytes = ROW_BYTES;
+    running.set(idempotencyKey, row.fingerprint);
     return createIdempotentCall({
       store,
       files,
@@ -77,62 +91,82 @@ export function createIdempotency(dependencies: {
       secret,
       nameFile: () => {
         filesNamed += 1;
-        const name = `${sha256(id)}-${row.expiresAt}-${filesNamed}`;
+        const name = `${idempotencyKey}-${row.expiresAt}-${filesNamed}`;
         filesInUse.add(name);
         return name;
       },
       fileDone: (name) => filesInUse.delete(name),
-      ended: (bytes) => {
-        running.delete(id);
-        keptBytes += bytes;
+      take: (bytes) => {
+        if (!keptShares.take(accountId, bytes)) throw overloaded("are kept", 600);
+        takenBytes += bytes;
+      },
+      ended: (kept) => {
+        running.delete(idempotencyKey);
+        runningShares.release(accountId, 1);
+        if (kept === null) keptShares.release(accountId, takenBytes);
+        else keptShares.release(accountId, replacedBytes + takenBytes - kept.bodyBytes - ROW_BYTES);
       },
     });
   }
 
-  /** Undefined where the file of the body is gone, as after a restored backup. */
-  function replayOf(row: ReplyRecord, secret: string | undefined): IdempotencyStart | undefined {
-    const path = row.bodyFile === null ? undefined : files?.pathOf(row.bodyFile);
-    if (row.bodyFile !== null && (path === undefined || !existsSync(path))) return undefined;
-    const body = path === undefined ? keptBody(row, secret) : Bun.file(path);
-    if (body === null) return { state: "mismatch", differs: "API key" };
-    const headers = JSON.parse(row.headers) as Record<string, string>;
-    return { state: "replay", reply: { status: row.status, headers, body } };
+  /** Null where the file of the body is gone, as after a restored backup. */
+  function replayOf(row: ReplyRecord, secret: string): KeptReply | null {
+    const head = { status: row.status, headers: JSON.parse(row.headers) as Record<string, string> };
+    if (row.bodyFile !== null) {
+      if (files === null || !existsSync(files.pathOf(row.bodyFile))) return null;
+      return { ...head, body: files.read(row.bodyFile, secret) };
+    }
+    const body = keptBody(row, secret);
+    return body === null ? null : { ...head, body };
   }
 
   return {
-    begin: (accountId, key, fingerprint, secret) => {
+    begin: (accountId, key, callFingerprint, secret) => {
       // A reply may be replayed only once its charge is certain.
       store.requireSettled();
-      const id = `${accountId} ${key}`;
+      const idempotencyKey = sha256(`${accountId} ${key}`);
+      const fingerprint = secretFingerprint(callFingerprint, secret);
       const now = Math.floor(clock.now());
-      const runs = running.get(id);
+      const runs = running.get(idempotencyKey);
       if (runs === fingerprint) return { state: "in_progress" };
       if (runs !== undefined) return mismatch(runs, fingerprint);
-      const kept = store.findReply(accountId, key);
+      const kept = store.findReply(accountId, idempotencyKey);
       if (kept !== null && kept.expiresAt > now) {
         if (kept.fingerprint !== fingerprint) return mismatch(kept.fingerprint, fingerprint);
-        const replay = replayOf(kept, secret);
-        if (replay !== undefined) return replay;
+        const reply = replayOf(kept, secret);
+        if (reply !== null) return { state: "replay", reply };
       }
-      if (running.size >= RUNNING_MAX) throw overloaded(1);
-      if (keptBytes >= keptBytesMax) throw overloaded(600);
-      const row = { accountId, idempotencyKey: key, fingerprint, expiresAt: now + KEPT_MS };
-      return { state: "fresh", call: start(id, row, secret) };
+      const row = { accountId, idempotencyKey, fingerprint, expiresAt: now + KEPT_MS };
+      const replacedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
+      return { state: "fresh", call: start(row, secret, replacedBytes) };
     },
 
     prune: async () => {
-      while (store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX) {
+      for (;;) {
+        const removed = store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX);
+        for (const { accountId, bodyBytes } of removed) {
+          keptShares.release(accountId, bodyBytes + ROW_BYTES);
+        }
+        if (removed.length < PRUNED_ROWS_MAX) break;
         await nextTurn();
       }
-      keptBytes = store.replyBytes();
       await files?.prune(() => new Set([...store.replyFiles(), ...filesInUse]));
     },
+
+    keptBytes: keptShares.used,
   };
 }
 
-function overloaded(retryAfterSeconds: number): ApiError {
-  const message = "Too many replies are kept for an Idempotency-Key; try again later, or without one.";
+type CallRow = Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
+
+function overloaded(what: "run" | "are kept", retryAfterSeconds: number): ApiError {
+  const message = `Too many calls with an Idempotency-Key ${what} for this account; try again later, or without one.`;
   return new ApiError("overloaded", message, { retryAfterSeconds });
+}
+
+/** The hashes of a call as they are on disk: without the API key no guess of what was sent can be confirmed. */
+function secretFingerprint(fingerprint: string, secret: string): string {
+  return ["API key", ...fingerprint.split(" ")].map((part) => keyedHash(secret, part)).join(" ");
 }
 
 /** Printable ASCII, 1 to 255 characters, bare or as a quoted string of structured fields. */
@@ -162,7 +196,8 @@ export function idempotencyFingerprint(call: RepeatableCall): string {
 function mismatch(one: string, other: string): IdempotencyStart {
   const hashes = one.split(" ");
   const others = other.split(" ");
-  const differs = COMPARED.find((_, place) => hashes[place] !== others[place]);
+  const compared = ["API key", ...COMPARED] as const;
+  const differs = compared.find((_, place) => hashes[place] !== others[place]);
   return { state: "mismatch", differs: differs ?? "body" };
 }
 

@@ -1,12 +1,15 @@
 import type { EmbeddedStore, ReplyRecord } from "../store/port.ts";
-import { sealText, unsealText } from "./encryption.ts";
+import { decryptText, encryptText } from "./encryption.ts";
 import type { GrowingBody, ReplyFiles } from "./reply-files.ts";
 
 export type ReplyHead = { readonly status: number; readonly headers: Readonly<Record<string, string>> };
 
 /** A call that runs under an Idempotency-Key. */
 export type IdempotentCall = {
-  /** Returns the reply as it is to be written in the transaction of the call's (last) charge. */
+  /**
+   * Returns the reply as it is to be written in the transaction of the call's (last) charge. Throws an ApiError
+   * `overloaded` where the account's share of kept replies has no room for it.
+   */
   readonly keep: (reply: ReplyHead & { readonly body: string }) => ReplyRecord;
   /** For a reply that is streamed. */
   readonly openBody: () => Promise<ReplyBody>;
@@ -15,11 +18,12 @@ export type IdempotentCall = {
 };
 
 export type ReplyBody = {
+  /** Throws as `IdempotentCall.keep` does. */
   readonly append: (text: string | Uint8Array) => Promise<void>;
   /** Flushes the body, and returns the reply as `IdempotentCall.keep` does. */
   readonly keep: (head: ReplyHead) => Promise<ReplyRecord>;
   /** The whole body; there once `keep` has resolved. */
-  readonly whole: () => string | Blob;
+  readonly whole: () => string | ReadableStream<Uint8Array>;
 };
 
 type Content = Pick<ReplyRecord, "body" | "bodyFile" | "bodyBytes">;
@@ -30,12 +34,16 @@ export function createIdempotentCall(dependencies: {
   files: ReplyFiles | null;
   /** The row's key and lifetime; no two calls share all four. */
   row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
-  secret: string | undefined;
+  /** What the body is encrypted with. */
+  secret: string;
   nameFile: () => string;
   fileDone: (name: string) => void;
-  ended: (keptBytes: number) => void;
+  /** Takes room in the account's share, or throws. */
+  take: (bytes: number) => void;
+  /** Called once, with the record where it is on disk. */
+  ended: (kept: ReplyRecord | null) => void;
 }): IdempotentCall {
-  const { store, files, row, secret, nameFile, fileDone, ended } = dependencies;
+  const { store, files, row, secret, nameFile, fileDone, take, ended } = dependencies;
   let file: { readonly name: string; readonly body: GrowingBody } | undefined;
   let isToBeWritten = false;
   let isEnded = false;
@@ -45,9 +53,15 @@ export function createIdempotentCall(dependencies: {
     return { ...row, status: head.status, headers: JSON.stringify(head.headers), ...content };
   }
 
+  function recordOfText(head: ReplyHead, text: string): ReplyRecord {
+    const body = encryptText(text, secret, purposeOf(row));
+    take(body.length);
+    return recordOf(head, { body, bodyFile: null, bodyBytes: body.length });
+  }
+
   async function openFile(replyFiles: ReplyFiles): Promise<ReplyBody> {
     const name = nameFile();
-    const body = await replyFiles.create(name);
+    const body = await replyFiles.create(name, secret, take);
     file = { name, body };
     if (isEnded) discard(file);
     return {
@@ -56,7 +70,7 @@ export function createIdempotentCall(dependencies: {
         const bodyBytes = await body.finish();
         return recordOf(head, { body: null, bodyFile: name, bodyBytes });
       },
-      whole: () => Bun.file(replyFiles.pathOf(name)),
+      whole: () => replyFiles.read(name, secret),
     };
   }
 
@@ -67,43 +81,37 @@ export function createIdempotentCall(dependencies: {
   }
 
   return {
-    keep: (reply) => {
-      const body = secret === undefined ? reply.body : sealText(reply.body, secret, sealPurpose(row));
-      return recordOf(reply, { body, bodyFile: null, bodyBytes: Buffer.byteLength(body) });
-    },
-    openBody: () => (files === null ? Promise.resolve(bodyInMemory(recordOf)) : openFile(files)),
+    keep: (reply) => recordOfText(reply, reply.body),
+    openBody: () => (files === null ? Promise.resolve(bodyInMemory(recordOfText)) : openFile(files)),
     end: () => {
       if (isEnded) return;
       isEnded = true;
-      const kept = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
-      const isKept = kept?.expiresAt === row.expiresAt;
-      if (file !== undefined && isKept) fileDone(file.name);
+      const found = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
+      const kept = found?.expiresAt === row.expiresAt ? found : null;
+      if (file !== undefined && kept !== null) fileDone(file.name);
       else if (file !== undefined) discard(file);
-      ended(isKept ? kept.bodyBytes : 0);
+      ended(kept);
     },
   };
 }
 
-/** The body of a reply that is kept in its row; null where it was sealed with another secret. */
-export function keptBody(row: ReplyRecord, secret: string | undefined): string | null {
-  const text = row.body ?? "";
-  return secret === undefined ? text : unsealText(text, secret, sealPurpose(row));
+/** Returns the body of a reply that is kept in its row; null where another secret encrypted it. */
+export function keptBody(row: ReplyRecord, secret: string): string | null {
+  return decryptText(row.body ?? "", secret, purposeOf(row));
 }
 
-function bodyInMemory(recordOf: (head: ReplyHead, content: Content) => ReplyRecord): ReplyBody {
+function bodyInMemory(recordOfText: (head: ReplyHead, text: string) => ReplyRecord): ReplyBody {
   const pieces: Uint8Array[] = [];
+  const whole = (): string => Buffer.concat(pieces).toString("utf8");
   return {
     append: async (text) => {
       pieces.push(typeof text === "string" ? Buffer.from(text) : text);
     },
-    keep: async (head) => {
-      const whole = Buffer.concat(pieces);
-      return recordOf(head, { body: whole.toString("utf8"), bodyFile: null, bodyBytes: whole.byteLength });
-    },
-    whole: () => Buffer.concat(pieces).toString("utf8"),
+    keep: async (head) => recordOfText(head, whole()),
+    whole,
   };
 }
 
-function sealPurpose(row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "expiresAt">): string {
+function purposeOf(row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "expiresAt">): string {
   return `${row.accountId} ${row.idempotencyKey} ${row.expiresAt}`;
 }

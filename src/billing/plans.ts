@@ -58,6 +58,16 @@ export const DEFAULT_PLANS: PlanCatalogue = [
   },
 ];
 
+/** What an item of a batch may take: 320 bytes, each written as \u00XX, quotes, names and room to spare. */
+const ITEM_BODY_BYTES_MAX = 2_048;
+/** What a body may take besides its items. */
+const BODY_BASE_BYTES = 65_536;
+
+/** Returns how large the body of a batch may be on a plan: as large as its largest batch can be written. */
+export function batchBodyBytesMax({ maxBatchSize }: Plan): number {
+  return BODY_BASE_BYTES + maxBatchSize * ITEM_BODY_BYTES_MAX;
+}
+
 export type PlansView = {
   readonly currency: "USD";
   readonly plans: readonly PlanView[];

@@ -78,21 +78,15 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
         const account = guard.admit(call);
         requireJson(call.request);
         const bytes = await readBytes(call.request, bodyBytesMax);
-        return idempotent.run(
-          call,
-          account,
-          { bytes },
-          async (entry) => {
-            const outcome = make(
-              account,
-              body(parseJson(bytes)),
-              (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
-            );
-            meter.countCall(account, operation.path);
-            return json(viewOf(outcome), status);
-          },
-          { secret },
-        );
+        return idempotent.run(call, account, { bytes }, async (entry) => {
+          const outcome = make(
+            account,
+            body(parseJson(bytes)),
+            (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
+          );
+          meter.countCall(account, operation.path);
+          return json(viewOf(outcome), status);
+        });
       });
     },
   };

@@ -6,6 +6,7 @@ import type { BatchKind, BodyForm } from "../batch/messages.ts";
 import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
+import { batchBodyBytesMax } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole } from "./batch-reply.ts";
 import type { Call } from "./boundary.ts";
@@ -45,7 +46,7 @@ export function batchHandler(dependencies: BatchRouteDependencies, route: BatchR
   return async (call, account) => {
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
-    using body = await dependencies.bodies.read(call.request);
+    using body = await dependencies.bodies.read(call.request, batchBodyBytesMax(account.plan));
     call.suspendIdleTimeout(dependencies.readerStallMs);
     return await dependencies.idempotent.run(call, account, body, (entry) =>
       replyTo(dependencies, route, { call, account, form, query, body, entry }),

@@ -27,9 +27,9 @@ export type BodyReader = {
   /**
    * Reads a body as `readBytes` does; throws `overloaded` where it does not fit beside the others, at once where
    * its length is declared, else when it no longer fits. What has arrived counts, not what is announced: a caller
-   * who sends nothing takes no room from others. Small bodies always fit.
+   * who sends nothing takes no room from others. Small bodies always fit. `callBytesMax` is for this call alone.
    */
-  readonly read: (request: Request) => Promise<HeldBody>;
+  readonly read: (request: Request, callBytesMax?: number) => Promise<HeldBody>;
   readonly heldBytes: () => number;
 };
 
@@ -43,17 +43,21 @@ export function createBodyReader({
 }): BodyReader {
   let heldBytes = 0;
 
-  async function fill(request: Request, take: (bytes: number) => void): Promise<Uint8Array> {
-    const declared = declaredBytes(request, bytesMax);
+  async function fill(
+    request: Request,
+    mostBytes: number,
+    take: (bytes: number) => void,
+  ): Promise<Uint8Array> {
+    const declared = declaredBytes(request, mostBytes);
     if (declared !== null && declared <= SMALL_BODY_BYTES_MAX) {
       return new Uint8Array(await request.arrayBuffer());
     }
     if (declared !== null && heldBytes + declared > heldBytesMax) throw full();
     // Threads read it without a copy. Pages that nothing was written to take no memory yet.
-    const bytes = new Uint8Array(new SharedArrayBuffer(declared ?? bytesMax));
+    const bytes = new Uint8Array(new SharedArrayBuffer(declared ?? mostBytes));
     let length = 0;
     await forEachPart(request, (part) => {
-      if (length + part.byteLength > bytes.byteLength) throw tooLarge(bytesMax);
+      if (length + part.byteLength > bytes.byteLength) throw tooLarge(mostBytes);
       take(part.byteLength);
       bytes.set(part, length);
       length += part.byteLength;
@@ -62,7 +66,7 @@ export function createBodyReader({
   }
 
   return {
-    async read(request) {
+    async read(request, callBytesMax = bytesMax) {
       let taken = 0;
       const release = () => {
         heldBytes -= taken;
@@ -74,7 +78,7 @@ export function createBodyReader({
         taken += bytes;
       };
       try {
-        let bytes = await fill(request, take);
+        let bytes = await fill(request, Math.min(bytesMax, callBytesMax), take);
         return {
           get bytes() {
             return bytes;

@@ -1,4 +1,4 @@
-import { sealText, unsealText } from "../billing/encryption.ts";
+import { decryptText, encryptText } from "../billing/encryption.ts";
 
 /** An answer as it is kept for a payment that is shown again. */
 export type KeptAnswer = {
@@ -17,12 +17,12 @@ export function fingerprintOf(request: string): string {
  * settled, so that the payment alone must not open what it bought.
  */
 export function sealAnswer(answer: KeptAnswer, request: string, paymentId: string): string {
-  return sealText(JSON.stringify(answer), sha256(`answer\n${request}`), paymentId);
+  return encryptText(JSON.stringify(answer), sha256(`answer\n${request}`), paymentId);
 }
 
 /** Returns the answer of `sealAnswer`. Throws where the request is another one. */
 export function unsealAnswer(sealed: string, request: string, paymentId: string): KeptAnswer {
-  const text = unsealText(sealed, sha256(`answer\n${request}`), paymentId);
+  const text = decryptText(sealed, sha256(`answer\n${request}`), paymentId);
   if (text === null) throw new Error("a kept answer does not open with the request that it was kept for");
   return JSON.parse(text) as KeptAnswer;
 }

@@ -211,11 +211,16 @@ export type InvoicePort = {
 
 export type ReplyPort = {
   readonly findReply: (accountId: string, idempotencyKey: string) => Answer<ReplyRecord | null>;
-  /** Removes up to `limit` replies that have expired; returns how many there were. */
-  readonly removeExpiredReplies: (now: number, limit: number) => Answer<number>;
+  /** Removes up to `limit` replies that have expired; returns what they took. */
+  readonly removeExpiredReplies: (
+    now: number,
+    limit: number,
+  ) => Answer<readonly Pick<ReplyRecord, "accountId" | "bodyBytes">[]>;
   readonly replyFiles: () => Answer<readonly string[]>;
-  /** Returns how many bytes of bodies are kept. */
-  readonly replyBytes: () => Answer<number>;
+  /** Returns how many replies of each account are kept, and the bytes of their bodies. */
+  readonly keptReplies: () => Answer<
+    readonly { readonly accountId: string; readonly bytes: number; readonly count: number }[]
+  >;
 };
 
 export type Upkeep = {

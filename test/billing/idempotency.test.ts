@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   createIdempotency,
@@ -8,10 +8,10 @@ import {
   parseIdempotencyKey,
 } from "../../src/billing/idempotency.ts";
 import type { IdempotentCall } from "../../src/billing/idempotent-call.ts";
-import { ApiError } from "../../src/contract/errors.ts";
 import { handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
 
 const HOUR_MS = 3_600_000;
+const SECRET = "asy_caller";
 const HEADERS = { "content-type": "application/json", "x-units-charged": "1" };
 
 function freshOf(start: IdempotencyStart): IdempotentCall {
@@ -25,7 +25,7 @@ async function runCall(
   accountId: string,
   key: string,
   body: string,
-  secret?: string,
+  secret = SECRET,
 ): Promise<void> {
   const call = freshOf(parts.idempotency.begin(accountId, key, "print", secret));
   const reservation = parts.meter.reserve({ accountId }, 1);
@@ -39,44 +39,46 @@ async function runCall(
 
 async function replayedText(start: IdempotencyStart): Promise<string> {
   if (start.state !== "replay") throw new Error(`the call is ${start.state}`);
-  return typeof start.reply.body === "string" ? start.reply.body : start.reply.body.text();
+  return new Response(start.reply.body).text();
 }
 
 describe("idempotency", () => {
   test("of 100 calls at once with one key exactly one runs, and later ones get its reply", async () => {
     const parts = openParts({ clock: handClock() });
     const { accountId } = signUp(parts);
-    const starts = Array.from({ length: 100 }, () => parts.idempotency.begin(accountId, "k", "print"));
+    const starts = Array.from({ length: 100 }, () =>
+      parts.idempotency.begin(accountId, "k", "print", SECRET),
+    );
     expect(starts.filter(({ state }) => state === "fresh")).toHaveLength(1);
     expect(starts.filter(({ state }) => state === "in_progress")).toHaveLength(99);
-    expect(parts.idempotency.begin(accountId, "k", "other").state).toBe("mismatch");
+    expect(parts.idempotency.begin(accountId, "k", "other", SECRET).state).toBe("mismatch");
     const call = starts.flatMap((start) => (start.state === "fresh" ? [start.call] : []))[0];
     call?.end();
 
     await runCall(parts, accountId, "k", '{"ok":"ção"}');
-    const replay = parts.idempotency.begin(accountId, "k", "print");
+    const replay = parts.idempotency.begin(accountId, "k", "print", SECRET);
     expect(replay).toEqual({
       state: "replay",
       reply: { status: 200, headers: HEADERS, body: '{"ok":"ção"}' },
     });
-    expect(parts.idempotency.begin(accountId, "k", "other").state).toBe("mismatch");
+    expect(parts.idempotency.begin(accountId, "k", "other", SECRET).state).toBe("mismatch");
     expect(parts.accounts.view(accountId).usage.units).toBe(1);
   });
 
   test("a call that kept nothing frees its key, and keys are each account's own", async () => {
     const parts = openParts({ clock: handClock() });
     const [first, second] = [signUp(parts).accountId, signUp(parts).accountId];
-    freshOf(parts.idempotency.begin(first, "k", "print")).end();
+    freshOf(parts.idempotency.begin(first, "k", "print", SECRET)).end();
     await runCall(parts, first, "k", "first");
     await runCall(parts, second, "k", "second");
-    expect(await replayedText(parts.idempotency.begin(first, "k", "print"))).toBe("first");
-    expect(await replayedText(parts.idempotency.begin(second, "k", "print"))).toBe("second");
+    expect(await replayedText(parts.idempotency.begin(first, "k", "print", SECRET))).toBe("first");
+    expect(await replayedText(parts.idempotency.begin(second, "k", "print", SECRET))).toBe("second");
   });
 
   test("a reply whose charge was undone is not kept", async () => {
     const parts = openParts({ clock: handClock() });
     const { accountId } = signUp(parts);
-    const call = freshOf(parts.idempotency.begin(accountId, "k", "print"));
+    const call = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
     const keep = call.keep({ status: 200, headers: {}, body: "x" });
     const reservation = parts.meter.reserve({ accountId }, 1);
     // No column takes half a status.
@@ -84,7 +86,7 @@ describe("idempotency", () => {
     await expect(charged).rejects.toThrow("cannot store REAL");
     reservation.release();
     call.end();
-    expect(parts.idempotency.begin(accountId, "k", "print").state).toBe("fresh");
+    expect(parts.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("fresh");
     expect(parts.accounts.view(accountId).usage.units).toBe(0);
   });
 
@@ -95,40 +97,86 @@ describe("idempotency", () => {
     await runCall(parts, accountId, "k", "first");
     clock.advance(24 * HOUR_MS - 1);
     await parts.idempotency.prune();
-    expect(parts.idempotency.begin(accountId, "k", "print").state).toBe("replay");
+    expect(parts.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("replay");
     clock.advance(1);
     await runCall(parts, accountId, "k", "second");
     await parts.idempotency.prune();
-    expect(await replayedText(parts.idempotency.begin(accountId, "k", "print"))).toBe("second");
+    expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("second");
     clock.advance(24 * HOUR_MS);
     await parts.idempotency.prune();
-    expect(parts.store.findReply(accountId, "k")).toBeNull();
+    expect(parts.store.keptReplies()).toEqual([]);
   });
 
-  test("a reply that holds a secret is on disk only sealed, and replayed to the same key alone", async () => {
+  test("a reply is replayed to the API key of its call alone; another is told so", async () => {
     const parts = openParts({ clock: handClock() });
     const { accountId, apiKey } = signUp(parts);
     await runCall(parts, accountId, "k", '{"api_key":"asy_new"}', apiKey);
-    expect(parts.store.findReply(accountId, "k")?.body).not.toContain("asy_new");
-    expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", apiKey))).toBe(
-      '{"api_key":"asy_new"}',
-    );
-    expect(parts.idempotency.begin(accountId, "k", "print", "another key").state).toBe("mismatch");
+    const replay = parts.idempotency.begin(accountId, "k", "print", apiKey);
+    expect(await replayedText(replay)).toBe('{"api_key":"asy_new"}');
+    const other = parts.idempotency.begin(accountId, "k", "print", "another key");
+    expect(other).toEqual({ state: "mismatch", differs: "API key" });
   });
 
-  test("when too much is kept, new calls with a key are refused and old ones still replayed", async () => {
+  test("neither the key nor what is compared nor the reply of a call is on disk in plain text", () =>
+    withDirectory(async (dataDir) => {
+      const parts = openParts({ clock: handClock(), dataDir });
+      const { accountId, apiKey } = signUp(parts);
+      const guess = new Bun.CryptoHasher("sha256").update("a guess").digest("hex");
+      const call = freshOf(parts.idempotency.begin(accountId, "jane@idem.example", guess, apiKey));
+      const reservation = parts.meter.reserve({ accountId }, 1);
+      const reply = call.keep({ status: 200, headers: {}, body: '{"email":"jane@reply.example"}' });
+      await reservation.record({ endpoint: "/e", units: 1 }, reply);
+      reservation.release();
+      call.end();
+      for (const name of ["assay.db", "assay.db-wal"]) {
+        const bytes = readFileSync(join(dataDir, name));
+        for (const text of ["jane@", guess, apiKey]) expect(bytes.includes(text)).toBe(false);
+      }
+      parts.store.close();
+    }));
+
+  test("an account that fills its share is refused alone; others keep their replies, it its own", async () => {
     const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    const idempotency = createIdempotency({ ...parts, directory: null, keptBytesMax: 10 });
-    await runCall({ ...parts, idempotency }, accountId, "k", "x".repeat(10));
-    expect(() => idempotency.begin(accountId, "k2", "print")).toThrow(ApiError);
-    expect(idempotency.begin(accountId, "k", "print").state).toBe("replay");
+    const idempotency = createIdempotency({ ...parts, directory: null, keptBytesMax: 90_000 });
+    const [greedy, modest] = [signUp(parts).accountId, signUp(parts).accountId];
+    const noise = () => Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString("base64");
+    const keep = (accountId: string, key: string, body: string) =>
+      runCall({ ...parts, idempotency }, accountId, key, body);
+    let kept = 0;
+    const fill = async () => {
+      for (; kept < 100; kept += 1) await keep(greedy, `k${kept}`, noise());
+    };
+    await expect(fill()).rejects.toThrow("Too many calls with an Idempotency-Key are kept");
+    // Eight parts of nine for one that is alone.
+    expect(kept).toBe(8);
+    expect(() => idempotency.begin(greedy, "next", "print", SECRET)).not.toThrow();
+    for (let n = 0; n < 5; n += 1) await keep(modest, `k${n}`, "small");
+    expect(idempotency.begin(greedy, "k0", "print", SECRET).state).toBe("replay");
+    expect(idempotency.begin(modest, "k0", "print", SECRET).state).toBe("replay");
+  });
+
+  test("what is kept is counted over restarts, replacements and expiry", async () => {
+    const clock = handClock();
+    const parts = openParts({ clock });
+    const [first, second] = [signUp(parts).accountId, signUp(parts).accountId];
+    for (const accountId of [first, second]) await runCall(parts, accountId, "k", "x".repeat(500));
+    const before = parts.idempotency.keptBytes();
+    expect(before).toBeGreaterThan(2 * 1_024);
+    expect(createIdempotency({ ...parts, directory: null }).keptBytes()).toBe(before);
+    clock.advance(24 * HOUR_MS);
+    await runCall(parts, first, "k", "x".repeat(500));
+    expect(parts.idempotency.keptBytes()).toBe(before);
+    await parts.idempotency.prune();
+    expect(parts.idempotency.keptBytes()).toBe(before / 2);
+    clock.advance(24 * HOUR_MS);
+    await parts.idempotency.prune();
+    expect(parts.idempotency.keptBytes()).toBe(0);
   });
 });
 
 describe("streamed replies", () => {
   async function stream(parts: Parts, accountId: string, pieces: readonly string[]): Promise<IdempotentCall> {
-    const call = freshOf(parts.idempotency.begin(accountId, "k", "print"));
+    const call = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
     const body = await call.openBody();
     const reservation = parts.meter.reserve({ accountId }, pieces.length);
     for (const piece of pieces) {
@@ -152,7 +200,7 @@ describe("streamed replies", () => {
 
       const parts = openParts({ clock, dataDir });
       await parts.idempotency.prune();
-      const replay = parts.idempotency.begin(accountId, "k", "print");
+      const replay = parts.idempotency.begin(accountId, "k", "print", SECRET);
       expect(replay).toMatchObject({ state: "replay", reply: { status: 200, headers: HEADERS } });
       expect(await replayedText(replay)).toBe(pieces.join(""));
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
@@ -162,20 +210,56 @@ describe("streamed replies", () => {
       parts.store.close();
     }));
 
+  test("take little room where they repeat themselves, and none of their text is in the file", () =>
+    withDirectory(async (dataDir) => {
+      const parts = openParts({ clock: handClock(), dataDir });
+      const { accountId } = signUp(parts);
+      const piece = '{"email":"jane@reply.example"}\\u0001'.repeat(30_000);
+      (await stream(parts, accountId, [piece, piece, piece])).end();
+      const [name = ""] = readdirSync(join(dataDir, "idempotency"));
+      const path = join(dataDir, "idempotency", name);
+      const bytes = readFileSync(path);
+      expect(bytes.byteLength).toBeLessThan(piece.length / 100);
+      expect(bytes.includes("jane@")).toBe(false);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
+        piece.repeat(3),
+      );
+      parts.store.close();
+    }));
+
+  test("that were changed or cut off on disk break off, and never show another text", () =>
+    withDirectory(async (dataDir) => {
+      const parts = openParts({ clock: handClock(), dataDir });
+      const { accountId } = signUp(parts);
+      (await stream(parts, accountId, ["first ".repeat(50_000), "second"])).end();
+      const [name = ""] = readdirSync(join(dataDir, "idempotency"));
+      const path = join(dataDir, "idempotency", name);
+      const whole = readFileSync(path);
+      const flipped = Buffer.from(whole);
+      flipped.writeUInt8(flipped.readUInt8(40) ^ 1, 40);
+      for (const damaged of [flipped, whole.subarray(0, -4), whole.subarray(0, -10)]) {
+        writeFileSync(path, damaged);
+        const replay = parts.idempotency.begin(accountId, "k", "print", SECRET);
+        await expect(replayedText(replay)).rejects.toThrow("a kept reply");
+      }
+      parts.store.close();
+    }));
+
   test("that break off leave neither row nor file, and the key is free", () =>
     withDirectory(async (dataDir) => {
       const parts = openParts({ clock: handClock(), dataDir });
       const { accountId } = signUp(parts);
-      const broken = freshOf(parts.idempotency.begin(accountId, "k", "print"));
+      const broken = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
       await (await broken.openBody()).append("half");
       broken.end();
-      const unwritten = freshOf(parts.idempotency.begin(accountId, "k", "print"));
+      const unwritten = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
       await (await unwritten.openBody()).keep({ status: 200, headers: {} });
       unwritten.end();
       (await stream(parts, accountId, ["whole"])).end();
       await parts.idempotency.prune();
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print"))).toBe("whole");
+      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("whole");
       parts.store.close();
     }));
 
@@ -183,7 +267,7 @@ describe("streamed replies", () => {
     withDirectory(async (dataDir) => {
       const parts = openParts({ clock: handClock(), dataDir });
       const { accountId } = signUp(parts);
-      const call = freshOf(parts.idempotency.begin(accountId, "k", "print"));
+      const call = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
       const body = await call.openBody();
       await body.append("running");
       writeFileSync(join(dataDir, "idempotency", "lost.part"), "x");
@@ -193,7 +277,7 @@ describe("streamed replies", () => {
       const reservation = parts.meter.reserve({ accountId }, 1);
       await reservation.record({ endpoint: "/e", units: 1 }, await body.keep({ status: 200, headers: {} }));
       call.end();
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print"))).toBe("running");
+      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("running");
       parts.store.close();
     }));
 
@@ -204,7 +288,7 @@ describe("streamed replies", () => {
       (await stream(parts, accountId, ["first"])).end();
       rmSync(join(dataDir, "idempotency"), { recursive: true });
       (await stream(parts, accountId, ["second"])).end();
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print"))).toBe("second");
+      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("second");
       parts.store.close();
     }));
 });

@@ -105,7 +105,6 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     const { limit: changes } = ChangesQuery.properties;
     const idempotency = "src/billing/idempotency.ts";
     const keptHours = (await constant(idempotency, "KEPT_MS")) / 3_600_000;
-    const keptGib = (await constant(idempotency, "KEPT_BYTES_MAX")) / 1024 ** 3;
     const expected = [
       ["calls with a key; items of a batch", "those of the plan"],
       [
@@ -118,6 +117,10 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ],
       ["a body of anything but a batch", `${SMALL_BODY_BYTES_MAX} bytes`],
       ["a body of a batch", `${batch.bodyBytesMax} bytes (\`BODY_BYTES_MAX\`)`],
+      [
+        "a body of a batch on a plan",
+        `${await constant("src/billing/plans.ts", "ITEM_BODY_BYTES_MAX")} bytes for each item of its largest batch, and ${await constant("src/billing/plans.ts", "BODY_BASE_BYTES")}`,
+      ],
       [
         `bodies of batches over ${SMALL_BODY_BYTES_MAX} bytes, being received and cut, together`,
         `${batch.heldBodyBytesMax} bytes (\`BODIES_BYTES_MAX\`)`,
@@ -137,7 +140,10 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ["look-ups of one batch", `${batch.lookupTimeoutMs / 1000} s (\`BATCH_DNS_TIMEOUT_SECONDS\`)`],
       ["an `Idempotency-Key`", `${/\{1,(\d+)\}/.exec(await source(idempotency))?.[1]} characters`],
       ["calls under one, at a time", `${await constant(idempotency, "RUNNING_MAX")}`],
-      ["replies kept for them", `${keptHours} hours, ${keptGib} GiB together`],
+      [
+        "replies kept for them",
+        `${keptHours} hours, ${limits.keptReplyBytesMax} bytes together (\`KEPT_REPLIES_BYTES_MAX\`), one account eight times what is free`,
+      ],
       ["days of a usage report", `${await constant("src/accounts/usage-report.ts", "DAYS_MAX")}`],
       [
         "a page of invoices; of listings; of changes",

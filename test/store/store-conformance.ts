@@ -366,11 +366,12 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
         store,
         ends.map((expiresAt, index) => replyRecord(`k${index}`, { expiresAt, bodyFile: `f${index}` })),
       );
-      expect(await store.replyBytes()).toBe(20);
-      expect(await store.removeExpiredReplies(30, 2)).toBe(2);
-      expect(await store.removeExpiredReplies(30, 2)).toBe(1);
-      expect(await store.removeExpiredReplies(30, 2)).toBe(0);
-      expect(await store.replyBytes()).toBe(5);
+      expect(await store.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 20, count: 4 }]);
+      const removed = { accountId: "acc_a", bodyBytes: 5 };
+      expect(await store.removeExpiredReplies(30, 2)).toEqual([removed, removed]);
+      expect(await store.removeExpiredReplies(30, 2)).toEqual([removed]);
+      expect(await store.removeExpiredReplies(30, 2)).toEqual([]);
+      expect(await store.keptReplies()).toEqual([{ accountId: "acc_a", bytes: 5, count: 1 }]);
       expect(await store.replyFiles()).toEqual(["f3"]);
       expect((await store.findReply("acc_a", "k3"))?.expiresAt).toBe(40);
     });

@@ -22,7 +22,7 @@ const MEANINGS: { readonly [code in ErrorCode]: string } = {
   payload_too_large: "The body is larger than this route takes.",
   unsupported_media_type: "The body's Content-Type is none that this route takes.",
   idempotency_mismatch:
-    "This Idempotency-Key was used with another path, query, `Content-Type`, `Accept` or body; the message says which.",
+    "This Idempotency-Key was used with another API key, path, query, `Content-Type`, `Accept` or body; the message says which.",
   rate_limited:
     "More calls than the plan, or for public routes the address, may make. Wait for `Retry-After`.",
   internal_error: "A fault of ours. It is logged under the request id, and nothing is charged.",

@@ -21,7 +21,7 @@ export function createSpool(folder: string): Spool {
   let position = 0;
   const open = (): number => {
     const path = join(folder, SPOOL_NAME);
-    const opened = openSync(path, "w+");
+    const opened = openSync(path, "w+", 0o600);
     try {
       unlinkSync(path);
     } catch (error) {

@@ -54,7 +54,7 @@ export function appendChanges(
 function appendTo(path: string, log: LogFile, changes: readonly Change[], now: number): LogFile {
   const tail = `,"at":"${new Date(now).toISOString()}"}\n`;
   const marks = [...log.marks];
-  const descriptor = openSync(path, "a");
+  const descriptor = openSync(path, "a", 0o600);
   try {
     // A sync that was cut short may have left lines which no state speaks of.
     ftruncateSync(descriptor, log.bytes);

@@ -54,7 +54,7 @@ export function createBatchWriter(descriptor: number): BatchWriter {
  */
 export function writeDurably(path: string, fill: (writer: BatchWriter) => void): number {
   const temporary = `${path}.tmp`;
-  const descriptor = openSync(temporary, "w");
+  const descriptor = openSync(temporary, "w", 0o600);
   const writer = createBatchWriter(descriptor);
   try {
     fill(writer);

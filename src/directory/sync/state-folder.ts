@@ -65,7 +65,7 @@ const SMALL_BASE_BYTES = 1024 * 1024;
  * digest and its count.
  */
 export function openStateFolder(folder: string) {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
     load: (parts: RowParts): Loaded | { readonly problems: readonly Failure[] } => load(folder, parts),
     commit: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>

@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
 import { StoreOpenError } from "../storage-error.ts";
+import { makePrivate } from "./database-file.ts";
 
 export type DataDirLock = { readonly release: () => void };
 
@@ -11,6 +12,7 @@ export type DataDirLock = { readonly release: () => void };
  */
 export function lockDataDir(dataDir: string): DataDirLock {
   const path = join(dataDir, "assay.lock");
+  makePrivate(path);
   const database = new Database(path, { create: true, readwrite: true });
   try {
     database.run("PRAGMA busy_timeout = 0");

@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -44,7 +45,7 @@ export function prepareDataDir(dataDir: string): void {
   const probe = join(dataDir, "assay.probe");
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600 });
     rmSync(probe);
   } catch (error) {
     if (existsSync(probe)) rmSync(probe);
@@ -66,6 +67,7 @@ export function openDatabaseFile(path: string): Database {
   if (bytes > 0) checkHeader(path, bytes);
   let database: Database | undefined;
   try {
+    makePrivate(path);
     database = new Database(path, { create: true, readwrite: true, strict: true });
     // A backup that reads a database left by a crash repairs it first, and holds it for so long.
     database.run("PRAGMA busy_timeout = 2000");
@@ -76,6 +78,15 @@ export function openDatabaseFile(path: string): Database {
     database?.close(true);
     throw asOpenError(path, error);
   }
+}
+
+/**
+ * Makes a file where it is missing, and leaves it and what SQLite has beside it to their owner alone. SQLite gives
+ * the files that it makes later the mode of the first.
+ */
+export function makePrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
 }
 
 /** What stops a database from being opened, as a sentence for the operator. A bug stays what it is. */
@@ -104,6 +115,8 @@ function setUp(database: Database): void {
     "trusted_schema = OFF",
     "temp_store = MEMORY",
     "cache_size = -32768",
+    // What is deleted is overwritten.
+    "secure_delete = ON",
     "journal_size_limit = 67108864",
     `application_id = ${APPLICATION_ID}`,
   ]) {

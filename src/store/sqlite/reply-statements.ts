@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNotNull, lte, sql, sum } from "drizzle-orm";
 import type { ReplyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { idempotentReplies } from "./schema.ts";
@@ -22,8 +22,8 @@ export function createReplyStatements(orm: Orm) {
       orm.insert(idempotentReplies).values(row).run();
     },
 
-    /** Removes up to `limit` replies that have expired; how many there were. */
-    removeExpired: (now: number, limit: number): number => {
+    /** Removes up to `limit` replies that have expired. */
+    removeExpired: (now: number, limit: number): Pick<ReplyRecord, "accountId" | "bodyBytes">[] => {
       const expired = orm
         .select({ rowId: sql<number>`rowid` })
         .from(idempotentReplies)
@@ -33,8 +33,8 @@ export function createReplyStatements(orm: Orm) {
       return orm
         .delete(idempotentReplies)
         .where(inArray(sql`rowid`, expired))
-        .returning({ status: idempotentReplies.status })
-        .all().length;
+        .returning({ accountId: idempotentReplies.accountId, bodyBytes: idempotentReplies.bodyBytes })
+        .all();
     },
 
     bodyFiles: (): string[] =>
@@ -45,10 +45,15 @@ export function createReplyStatements(orm: Orm) {
         .all()
         .flatMap((row) => (row.bodyFile === null ? [] : [row.bodyFile])),
 
-    bodyBytes: (): number =>
+    byAccount: (): { accountId: string; bytes: number; count: number }[] =>
       orm
-        .select({ bytes: sum(idempotentReplies.bodyBytes).mapWith(Number) })
+        .select({
+          accountId: idempotentReplies.accountId,
+          bytes: sum(idempotentReplies.bodyBytes).mapWith(Number),
+          count: count(),
+        })
         .from(idempotentReplies)
-        .get()?.bytes ?? 0,
+        .groupBy(idempotentReplies.accountId)
+        .all(),
   };
 }

@@ -32,6 +32,6 @@ export function createUsageCases(
     findReply: (accountId, idempotencyKey) => replies.find(accountId, idempotencyKey) ?? null,
     removeExpiredReplies: replies.removeExpired,
     replyFiles: replies.bodyFiles,
-    replyBytes: replies.bodyBytes,
+    keptReplies: replies.byAccount,
   };
 }
