@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { createLog, errorFacts, type Log } from "./app/log.ts";
 import { systemSurroundings } from "./app/platform.ts";
 import { type RunningServer, startServer } from "./app/server.ts";
+import { settingWarnings } from "./app/setting-names.ts";
 import { ConfigError, readConfig } from "./app/settings.ts";
 import { StoreOpenError } from "./store/storage-error.ts";
 
@@ -9,6 +10,7 @@ import { StoreOpenError } from "./store/storage-error.ts";
 async function main(): Promise<void> {
   const config = readConfig(process.env, availableParallelism());
   const log = createLog(config.logLevel);
+  for (const warning of settingWarnings(process.env)) log.warn(warning, {});
   const server = await startServer(config, systemSurroundings(log));
   process.stdout.write(welcome(server.url));
   stopOnSignals(server, log);

@@ -8,12 +8,30 @@ import { demandRows, planRows, reportHtml } from "./report.ts";
 
 // Turns a result of the load suite into a plan for a stated load: printed, as JSON, and as a page with plots.
 
+const HELP = `bun run bench:capacity [OPTION VALUE]...
+
+Turns the last result of bench:load into a plan for a load: cores, memory, head-room, cost. Prints it, and writes it
+as JSON and as a page with plots.
+
+  --addresses-per-day COUNT   addresses on a day (200000000)
+  --peak-factor FACTOR        the busiest hour against the mean (4)
+  --cold-share SHARE          addresses whose domain is not in the cache, 0 to 1 (0.05)
+  --single-share SHARE        addresses that come one at a time, 0 to 1 (0.2)
+  --batch-size COUNT          addresses in a batch (10000)
+  --p99-ms MS                 what a single check may take at the 99th percentile (40)
+  --core-hour-usd USD         price of a core for an hour (0.05)
+  --load FILE                 the result of bench:load (bench/results/load.json)
+  --bench FILE                the result of bench (bench/results/bench.json)
+  --json FILE                 where the plan goes (dist/capacity.json)
+  --html FILE                 where the page goes (dist/capacity.html)
+`;
+
 const { values } = parseArgs({
   options: {
     load: { type: "string", default: "bench/results/load.json" },
     bench: { type: "string", default: "bench/results/bench.json" },
-    json: { type: "string", default: "bench/results/capacity.json" },
-    html: { type: "string", default: "bench/results/capacity.html" },
+    json: { type: "string", default: "dist/capacity.json" },
+    html: { type: "string", default: "dist/capacity.html" },
     "addresses-per-day": { type: "string", default: "200000000" },
     "peak-factor": { type: "string", default: "4" },
     "cold-share": { type: "string", default: "0.05" },
@@ -22,8 +40,13 @@ const { values } = parseArgs({
     "p99-ms": { type: "string", default: "40" },
     "core-hour-usd": { type: "string", default: "0.05" },
     quick: { type: "boolean", default: false },
+    help: { type: "boolean", short: "h", default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const load = await readResult(values.load);

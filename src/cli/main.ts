@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { workerFiles } from "../app/platform.ts";
+import { settingWarnings } from "../app/setting-names.ts";
 import { ConfigError, readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Task } from "../tables/task.ts";
@@ -46,6 +47,7 @@ async function openVerifier(task: Task, server: ServerTarget | null): Promise<Ve
     return await createServerVerifier(task, { ...server, apiKey });
   }
   const config = readConfig(process.env, availableParallelism());
+  for (const warning of settingWarnings(process.env)) process.stderr.write(`${warning}\n`);
   return createLocalVerifier(task, config, { clock: systemClock, workerFiles });
 }
 

@@ -1,5 +1,6 @@
 import { createClient } from "../client/client.ts";
 import { IncompleteReplyError } from "../client/failure.ts";
+import { exampleAccount, runExample } from "./example-account.ts";
 
 /** Walks a long list as its results arrive and keeps the addresses worth writing to. */
 export async function deliverableOf(
@@ -18,4 +19,14 @@ export async function deliverableOf(
     throw error;
   }
   return { deliverable, unitsCharged: results.end()?.summary.units_charged ?? 0 };
+}
+
+// bun src/examples/stream-list.ts [ADDRESS]...
+if (import.meta.main) {
+  const emails = process.argv.slice(2);
+  await runExample(async () => {
+    const list = emails.length > 0 ? emails : ["info@proton.me", "anna@gmial.com", "jane..doe@yahoo.com"];
+    const { deliverable, unitsCharged } = await deliverableOf(list, exampleAccount(process.env));
+    return `deliverable: ${deliverable.join(", ") || "none"}; ${unitsCharged} units charged`;
+  });
 }

@@ -1,4 +1,5 @@
 import { createClient } from "../client/client.ts";
+import { exampleUrl, runExample } from "./example-account.ts";
 
 /** Opens an account, uses it, and reads what it will cost. */
 export async function firstInvoice(baseUrl: string, email: string): Promise<string> {
@@ -9,4 +10,13 @@ export async function firstInvoice(baseUrl: string, email: string): Promise<stri
   await assay.changePlan({ plan: "growth", spend_limit_usd: "200.00" });
   const { usage, projected_invoice: invoice } = await assay.account();
   return `${usage.units} units used, ${invoice.total_usd} USD so far`;
+}
+
+// bun src/examples/usage-and-invoice.ts ADDRESS
+if (import.meta.main) {
+  const [email = ""] = process.argv.slice(2);
+  await runExample(async () => {
+    if (email === "") throw new Error("Give an address of yours to open an account for.");
+    return firstInvoice(exampleUrl(process.env), email);
+  });
 }

@@ -1,5 +1,6 @@
 import { createClient } from "../client/client.ts";
 import { RefusedError } from "../client/failure.ts";
+import { exampleAccount, runExample } from "./example-account.ts";
 
 /** Checks one address and says what to tell the person who typed it. */
 export async function adviceOn(email: string, server: { baseUrl: string; apiKey: string }): Promise<string> {
@@ -14,4 +15,10 @@ export async function adviceOn(email: string, server: { baseUrl: string; apiKey:
     if (error instanceof RefusedError && error.code === "quota_exceeded") return "Thank you.";
     throw error;
   }
+}
+
+// bun src/examples/verify-one.ts [ADDRESS]
+if (import.meta.main) {
+  const [email = "anna@gmial.com"] = process.argv.slice(2);
+  await runExample(async () => adviceOn(email, exampleAccount(process.env)));
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { hostsWithScore } from "../../src/examples/directory-walk.ts";
 import { checkedForm } from "../../src/examples/documents-and-phones.ts";
 import { deliverableOf } from "../../src/examples/stream-list.ts";
@@ -51,4 +52,44 @@ test("directory-walk", async () => {
   expect(new Set(all).size).toBe(all.length);
   expect(all.length).toBeGreaterThan(0);
   expect((await hostsWithScore(100, server.url)).length).toBeLessThanOrEqual(all.length);
+});
+
+describe("each runs by itself", () => {
+  const run = async (name: string, args: readonly string[], env: { readonly [name: string]: string }) => {
+    const child = Bun.spawn([process.execPath, `src/examples/${name}.ts`, ...args], {
+      cwd: join(import.meta.dir, "../.."),
+      env: { PATH: process.env.PATH ?? "", ...env },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { exitCode: await child.exited, stdout: stdout.trim(), stderr: stderr.trim() };
+  };
+
+  test.each([
+    ["verify-one", ["ann@gmial.com"], /^Did you mean ann@gmail\.com\?$/],
+    ["stream-list", ["ann@good.com", "ann@null.com"], /^deliverable: ann@good\.com; 2 units charged$/],
+    ["documents-and-phones", [], /"phone": "\+5511987654321"/],
+    ["usage-and-invoice", ["runner@good.com"], /^2 units used, [\d.]+ USD so far$/],
+    ["directory-walk", [], /\w/],
+  ])("%s, and says what it needs", async (name, args, printed) => {
+    const env = { ASSAY_URL: account.baseUrl, ASSAY_API_KEY: account.apiKey };
+    expect(await run(name, args, env)).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(printed),
+      stderr: "",
+    });
+    const without = await run(name, args, {});
+    expect(without).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(without.stderr).toBe("Set ASSAY_URL to the address of a server, such as http://127.0.0.1:3000.");
+  });
+
+  test("a missing key is named, with the call that gets one", async () => {
+    const { exitCode, stderr } = await run("verify-one", [], { ASSAY_URL: account.baseUrl });
+    expect(exitCode).toBe(1);
+    expect(stderr).toStartWith(`Set ASSAY_API_KEY to a key of ${account.baseUrl}; one call gets it: curl -s`);
+  });
 });

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { buildClientPackage } from "../../src/tools/build/client-package.ts";
+import { temporaryFolder } from "../support/process.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+
+/** The npm package of the client, installed from its tarball and used under Node. */
+
+setDefaultTimeout(60_000);
+
+const ROOT = join(import.meta.dir, "../..");
+
+let server: TestServer;
+let folder: ReturnType<typeof temporaryFolder>;
+beforeAll(async () => {
+  server = await startTestServer();
+  folder = temporaryFolder("client-package");
+  const tarball = join(folder.path, "assay-client.tgz");
+  await buildClientPackage({ root: ROOT, outfile: tarball });
+  await Bun.write(join(folder.path, "package.json"), '{"type":"module","private":true}');
+  await run("npm", "install", "--offline", "--no-audit", "--no-fund", tarball);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+async function run(...command: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...command], { cwd: folder.path, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+test("under Node it verifies, streams and throws its own errors", async () => {
+  const apiKey = await server.signUp();
+  await Bun.write(
+    join(folder.path, "program.js"),
+    `import { createClient, IncompleteReplyError, RefusedError } from "assay-client";
+     const [baseUrl, apiKey] = process.argv.slice(2);
+     const assay = createClient({ baseUrl, apiKey });
+     const { status } = await assay.verifyEmail("ann@good.com");
+     const results = assay.streamEmails(Array.from({ length: 3000 }, (_, i) => "user" + i + "@good.com"));
+     let count = 0;
+     for await (const { score } of results) if (score > 80) count += 1;
+     const refusal = await createClient({ baseUrl, apiKey: "asy_wrong" }).account().catch((error) => error);
+     console.log(JSON.stringify({
+       status, count, units: results.end().summary.units_charged,
+       code: refusal.code, isRefused: refusal instanceof RefusedError, other: typeof IncompleteReplyError,
+     }));`,
+  );
+  const printed = await run("node", "program.js", server.url, apiKey);
+  expect(JSON.parse(printed)).toEqual({
+    status: "deliverable",
+    count: 3000,
+    units: 3000,
+    code: "bad_key",
+    isRefused: true,
+    other: "function",
+  });
+});
+
+test("its types check a program, and refuse a field that there is not", async () => {
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const program = (field: string) =>
+    `import { createClient, type EmailResult } from "assay-client";
+     const assay = createClient({ baseUrl: "http://127.0.0.1:3000" });
+     export const first: Promise<EmailResult> = assay.verifyEmail("ann@example.com");
+     export const value = async () => (await first).${field};`;
+  const check = async (field: string) => {
+    await Bun.write(join(folder.path, "program.ts"), program(field));
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
+    return run("node", tsc, ...options, "--lib", "es2023,dom,dom.iterable", "--types", "", "program.ts");
+  };
+  expect(await check("did_you_mean")).toBe("");
+  await expect(check("didYouMean")).rejects.toThrow("didYouMean");
+});
+
+test("it has no dependency, and nothing but modules, types, licence and README in it", async () => {
+  const installed = join(folder.path, "node_modules/assay-client");
+  const { dependencies, exports, type } = await Bun.file(join(installed, "package.json")).json();
+  expect([dependencies, type, exports["."].types]).toEqual([undefined, "module", "./dist/index.d.ts"]);
+  const files = [...new Bun.Glob("**/*").scanSync({ cwd: installed })];
+  expect(
+    files.filter((file) => !/^(dist\/[\w-]+\.(js|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file)),
+  ).toEqual([]);
+});
