@@ -2,7 +2,7 @@ import { machineLine } from "./machine.ts";
 import { boundText, measuredText, shown } from "./print.ts";
 import type { Figure, SuiteResult } from "./result.ts";
 
-// Writes the tables of the README from the committed results: `bun bench/readme.ts`, or with --print to see them.
+// Writes the tables of src/docs/capacity.md from the committed results: `bun bench/readme.ts`, or with --print to see them.
 
 const BEGIN = "<!-- bench:begin -->";
 const END = "<!-- bench:end -->";
@@ -78,9 +78,9 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
 }
 
 async function insert(text: string): Promise<void> {
-  const file = Bun.file(new URL("README.md", ROOT));
+  const file = Bun.file(new URL("src/docs/capacity.md", ROOT));
   const readme = await file.text();
   const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (from === -1 || to < from) throw new Error(`README.md has no ${BEGIN} with ${END} behind it`);
+  if (from === -1 || to < from) throw new Error(`src/docs/capacity.md has no ${BEGIN} with ${END} behind it`);
   await file.write(`${readme.slice(0, from + BEGIN.length)}\n${text}\n${readme.slice(to)}`);
 }

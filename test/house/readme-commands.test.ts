@@ -6,11 +6,11 @@ import packageFile from "../../package.json" with { type: "json" };
 import { readConfig } from "../../src/app/settings.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
-import { type Block, blocksOf, inlineCodesOf } from "../support/readme.ts";
+import { type Block, blocksOf, inlineCodesOf, readPages } from "../support/readme.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 /**
- * Everything in the README that can be run is run, in a copy of the project that has nothing installed: every
+ * Everything in the README and the pages of src/docs that can be run is run, in a copy of the project that has nothing installed: every
  * fenced block by its language, and every command between backticks that no block holds. A block of a language that
  * nobody runs fails.
  */
@@ -18,8 +18,10 @@ import { startTestServer, type TestServer } from "../support/server.ts";
 setDefaultTimeout(300_000);
 
 const ROOT = join(import.meta.dir, "../..");
-const readme = await Bun.file(join(ROOT, "README.md")).text();
-const blocks = blocksOf(readme);
+const pages = readPages();
+/** The blocks of each page, in order. */
+const blocksByPage = pages.map(({ path, text }) => ({ path, blocks: blocksOf(text) }));
+const blocks = blocksByPage.flatMap((page) => page.blocks);
 
 const COMMAND =
   /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
@@ -38,11 +40,16 @@ let copy: ReturnType<typeof copyProject>;
 let folder: ReturnType<typeof temporaryFolder>;
 let server: TestServer;
 let environment: { [name: string]: string };
+let apiKey = "";
+
+/** What stands for the reader's key. */
+const SAMPLE_KEY = "asy_YOUR_KEY";
 
 beforeAll(async () => {
   copy = copyProject();
   folder = temporaryFolder("readme");
   server = await startTestServer({ zone: README_ZONE });
+  apiKey = await server.signUp();
   for (const [name, text] of Object.entries(README_FILES)) await Bun.write(join(copy.path, name), text);
   const programs = join(folder.path, "bin");
   mkdirSync(programs);
@@ -71,14 +78,19 @@ const RUNNERS: { readonly [language: string]: (block: Block) => Promise<unknown>
   sh: runShell,
   json: async (block) => expect(block.below).toBe("sh"),
   ts: runProgram,
+  python: runPython,
   ini: runUnit,
+  nginx: runNginx,
+  caddyfile: runCaddy,
   "": async ({ text }) => expectMap(text),
 };
 
-describe("every block of the README", () => {
-  for (const block of blocks) {
+describe("every block of the README and the pages", () => {
+  for (const { path, block } of blocksByPage.flatMap((page) =>
+    page.blocks.map((block) => ({ path: page.path, block })),
+  )) {
     const { language, line, text } = block;
-    test(`is run: ${language} at line ${line}, ${text.slice(0, text.indexOf("\n"))}`, async () => {
+    test(`is run: ${path}, ${language} at line ${line}, ${text.slice(0, text.indexOf("\n"))}`, async () => {
       const runner = RUNNERS[language];
       if (runner === undefined) throw new Error(`Nobody runs blocks of ${language}`);
       await runner(block);
@@ -86,8 +98,9 @@ describe("every block of the README", () => {
   }
 });
 
-describe("every command within the text of the README", () => {
-  const commands = inlineCodesOf(readme).filter((code) => COMMAND.test(code));
+describe("every command within the text of the README and the pages", () => {
+  const codes = new Set(pages.flatMap(({ text }) => inlineCodesOf(text)));
+  const commands = [...codes].filter((code) => COMMAND.test(code) && !code.includes("…"));
   const shells = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
   const isPart = (command: string, text: string) => `${text} `.replaceAll("\n", " ").includes(`${command} `);
   const inBlocks = (command: string) => shells.some((text) => isPart(command, text));
@@ -107,6 +120,16 @@ describe("every command within the text of the README", () => {
       await runShell({ text: filledIn(command, number), language: "sh", line: 0, below: null });
     });
   }
+});
+
+test("running all this changes no file of the project", async () => {
+  const listed = Bun.spawnSync(["git", "ls-files", "-z"], { cwd: ROOT }).stdout.toString().split("\0");
+  const changed: string[] = [];
+  for (const file of listed.filter((path) => path !== "" && existsSync(join(ROOT, path)))) {
+    const before = Bun.hash(await Bun.file(join(ROOT, file)).bytes());
+    if (Bun.hash(await Bun.file(join(copy.path, file)).bytes()) !== before) changed.push(file);
+  }
+  expect(changed).toEqual([]);
 });
 
 test("CONTRIBUTING names scripts, tests and variables that there are", async () => {
@@ -149,6 +172,7 @@ async function runShell(block: Block): Promise<void> {
   }
   const script = quick
     .replaceAll("http://127.0.0.1:3000", server.url)
+    .replaceAll(SAMPLE_KEY, apiKey)
     .replaceAll("/var/lib/assay", serves ? join(folder.path, "served") : server.dataDir)
     .replaceAll("/backups/", `${folder.path}/`);
   if (serves) return expectServing(script);
@@ -199,10 +223,92 @@ async function expectServing(script: string, more: { readonly [name: string]: st
   expect(fetch(`${url}/healthz`)).rejects.toThrow();
 }
 
+/** Puts in this server, this key, and the client's sources for its package. */
+function placed(text: string): string {
+  return text
+    .replaceAll("http://127.0.0.1:3000", server.url)
+    .replaceAll(SAMPLE_KEY, apiKey)
+    .replaceAll('"assay-client"', '"./client-package.ts"');
+}
+
 async function runProgram({ text, line }: Block): Promise<void> {
-  const file = join(copy.path, `program-${line}.ts`);
-  await Bun.write(file, `const baseUrl = ${JSON.stringify(server.url)};\n${text}`);
+  const exported = ["client", "failure"].map((name) => `export * from "./src/client/${name}.ts";\n`);
+  await Bun.write(join(copy.path, "client-package.ts"), exported.join(""));
+  const file = join(copy.path, `program-${line}-${Bun.hash(text).toString(36)}.ts`);
+  await Bun.write(file, `const baseUrl = ${JSON.stringify(server.url)};\n${placed(text)}`);
   await run(`bun ${file}`);
+}
+
+async function runPython({ text, line }: Block): Promise<void> {
+  if (Bun.which("python3") === null) return console.log(`readme: no python3 here; line ${line} is skipped`);
+  const file = join(folder.path, `program-${line}.py`);
+  await Bun.write(file, placed(text));
+  expect(await run(`python3 ${file}`)).not.toBe("");
+}
+
+/** Has nginx check the file, serves with it, and calls the server through it with TLS. */
+async function runNginx({ text }: Block): Promise<void> {
+  const program = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
+  if (program === null || Bun.which("openssl") === null) return console.log("readme: no nginx here; skipped");
+  const [certificate, key] = [join(folder.path, "proxy.pem"), join(folder.path, "proxy.key")];
+  const subject = "-subj /CN=assay.example.com -days 1";
+  await run(`openssl req -x509 -newkey rsa:2048 -nodes ${subject} -keyout ${key} -out ${certificate} 2>&1`);
+  const port = freePort();
+  const site = placed(text)
+    .replace("443", `127.0.0.1:${port}`)
+    .replace("/etc/ssl/assay.pem", certificate)
+    .replace("/etc/ssl/assay.key", key);
+  const file = join(folder.path, "nginx.conf");
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder.path}/nginx-${name};`,
+  );
+  await Bun.write(
+    file,
+    `daemon off; pid ${folder.path}/nginx.pid; error_log stderr; events {}\nhttp { access_log off; ${paths.join(" ")}\n${site}}`,
+  );
+  await run(`${program} -t -c ${file} 2>&1`);
+  const proxy = Bun.spawn([program, "-c", file], { stdout: "ignore", stderr: "ignore" });
+  try {
+    const reply = await proxied(`https://127.0.0.1:${port}/v1/email/batch`);
+    expect(reply.status).toBe(200);
+    expect((await reply.text()).trim().split("\n").length).toBe(201);
+  } finally {
+    proxy.kill();
+    await proxy.exited;
+  }
+}
+
+/** Sends a batch as soon as the proxy listens. */
+async function proxied(url: string): Promise<Response> {
+  const emails = Array.from({ length: 200 }, (_, number) => `user${number}@posteo.de`);
+  for (;;) {
+    const reply = await fetch(url, {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${apiKey}`,
+        "Content-Type": "application/json",
+        Accept: "application/x-ndjson",
+      },
+      body: JSON.stringify({ emails }),
+      tls: { rejectUnauthorized: false },
+    }).catch(() => null);
+    if (reply !== null) return reply;
+    await Bun.sleep(20);
+  }
+}
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+async function runCaddy({ text }: Block): Promise<void> {
+  if (Bun.which("caddy") === null) return console.log("readme: no caddy here; its file is not checked");
+  const file = join(folder.path, "Caddyfile");
+  await Bun.write(file, text);
+  await run(`caddy validate --adapter caddyfile --config ${file}`);
 }
 
 /** What systemd.service(5) and systemd.exec(5) know of what the unit uses. */

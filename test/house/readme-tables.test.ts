@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
 import { readConfig } from "../../src/app/settings.ts";
 import { formatUsdFixed } from "../../src/billing/money.ts";
@@ -26,19 +26,20 @@ import { REASONS } from "../../src/verification/email/reasons.ts";
 import { SYNTAX_FAULTS } from "../../src/verification/email/syntax-fault.ts";
 import { SCORE_BANDS, SCORING } from "../../src/verification/email/verdict.ts";
 import { PHONE_REASONS } from "../../src/verification/phone/phone-number.ts";
-import { codesIn, inlineCodesOf, type Table, tablesOf } from "../support/readme.ts";
+import { anchorsOf, codesIn, inlineCodesOf, readPages, type Table, tablesOf } from "../support/readme.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { readSpecification, type Specification } from "../support/specification.ts";
 
 /**
- * Every table of the README is held against what the code knows, row by row and both ways. A table that nothing is
+ * Every table of the README and of the pages of src/docs is held against what the code knows, row by row and both ways. A table that nothing is
  * held against fails.
  */
 
 const ROOT = join(import.meta.dir, "../..");
-const readme = await Bun.file(join(ROOT, "README.md")).text();
-const [beforeBench = "", rest = ""] = readme.split("<!-- bench:begin -->\n");
-const [bench = "", afterBench = ""] = rest.split("<!-- bench:end -->");
+const pages = readPages();
+const BENCH = /<!-- bench:begin -->\n([\s\S]*?)<!-- bench:end -->/;
+const bench = pages.flatMap(({ text }) => BENCH.exec(text)?.[1] ?? []).join("");
+const readme = pages.map(({ text }) => text).join("\n\n");
 const source = (path: string) => Bun.file(join(ROOT, path)).text();
 
 let server: TestServer;
@@ -300,7 +301,9 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
 
   "fault | what callers get | what is on disk afterwards | in": (rows) => {
     const files = rows.flatMap((cells) => codesIn(cells[3] ?? ""));
-    const present = readdirSync(join(ROOT, "test/faults")).map((name) => name.replace(".test.ts", ""));
+    const present = readdirSync(join(ROOT, "test/faults")).map((name) =>
+      name.replace(/(?:\.timing|\.slow)?\.test\.ts$/, ""),
+    );
     expect(files.toSorted()).toEqual(present.toSorted());
   },
 
@@ -328,8 +331,12 @@ function expectMeanings(rows: Rows): void {
   }
 }
 
-describe("every table of the README", () => {
-  const tables = tablesOf(beforeBench + afterBench);
+test("the README has at most 300 lines", async () => {
+  expect((await source("README.md")).split("\n").length).toBeLessThanOrEqual(300);
+});
+
+describe("every table of the README and the pages", () => {
+  const tables = pages.flatMap(({ text }) => tablesOf(text.replace(BENCH, "")));
   const headOf = ({ head }: Table) => head.join(" | ");
 
   test("is held against the code, and each by one rule", () => {
@@ -350,7 +357,7 @@ describe("every table of the README", () => {
   });
 });
 
-describe("what the text of the README names", () => {
+describe("what the text of the README and the pages names", () => {
   const codes = inlineCodesOf(readme);
   const paragraph = (mark: string) => readme.slice(readme.indexOf(mark)).split("\n\n")[0] ?? "";
 
@@ -361,9 +368,38 @@ describe("what the text of the README names", () => {
 
   test("are files and folders that exist", () => {
     const paths = codes.filter((text) => /^(?:src|test|bench|workers|\.ci|\.github)\/[\w./-]*$/.test(text));
-    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path ?? "");
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => join(dirname(path), link)),
+    );
     expect(paths.length).toBeGreaterThan(3);
+    expect(links.length).toBeGreaterThan(15);
     expect([...paths, ...links].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test("are headings, where a link names one", () => {
+    const anchors = new Set(
+      pages.flatMap(({ path, text }) => anchorsOf(text).map((each) => `${path}#${each}`)),
+    );
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)].map(
+        ([, file = "", anchor]) => `${file === "" ? path : join(dirname(path), file)}#${anchor}`,
+      ),
+    );
+    expect(links.filter((link) => !anchors.has(link))).toEqual([]);
+  });
+
+  test("are all pages, from the README", () => {
+    const [first, ...others] = pages;
+    expect(others.filter(({ path }) => !first?.text.includes(`](${path})`))).toEqual([]);
+  });
+
+  test("are all error codes, each with its status, its meaning and what to do", () => {
+    const page = pages.find(({ path }) => path === "src/docs/errors.md")?.text ?? "";
+    const sections = page.split("\n## ").slice(1);
+    expect(sections.map((section) => section.split("\n\n").slice(0, 2))).toEqual(
+      ERROR_MEANINGS.map(({ code: name, status, meaning }) => [name, `Status ${status}. ${meaning}`]),
+    );
+    expect(sections.filter((section) => (section.split("\n\n")[2] ?? "").length < 20)).toEqual([]);
   });
 
   test("are options that a command has", async () => {
@@ -387,7 +423,7 @@ describe("what the text of the README names", () => {
   test("are settings that there are", async () => {
     const text = await source("src/app/settings.ts");
     const settings = codes.filter((word) => /^[A-Z]+(?:_[A-Z]+)+(?:=.*)?$/.test(word));
-    const outside = ["ASSAY_API_KEY", "BENCH_DIR", "MIMALLOC_PURGE_DELAY"];
+    const outside = ["ASSAY_API_KEY", "ASSAY_URL", "BENCH_DIR", "MIMALLOC_PURGE_DELAY"];
     const unknown = settings.filter((word) => {
       const name = word.replace(/=.*/, "");
       return !text.includes(`"${name}"`) && !outside.includes(name);

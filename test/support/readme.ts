@@ -1,4 +1,20 @@
-/** A document of Markdown, as the tests that hold it to the code read it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+const PAGES = "src/docs";
+
+/** The README or a page of the documentation; `path` is from the root of the project. */
+export type Page = { readonly path: string; readonly text: string };
+
+/** Returns the README and every page of the documentation. */
+export function readPages(): readonly Page[] {
+  const names = readdirSync(join(ROOT, PAGES)).filter((name) => name.endsWith(".md"));
+  const paths = ["README.md", ...names.toSorted().map((name) => `${PAGES}/${name}`)];
+  return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+}
+
+/** A block of a document of Markdown, as the tests that hold it to the code read it. */
 export type Block = {
   readonly language: string;
   readonly text: string;
@@ -59,4 +75,15 @@ function cellsOf(row: string): string[] {
 
 function lineAt(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
+}
+
+/** The anchors of the headings, as GitHub and /docs make them. */
+export function anchorsOf(markdown: string): string[] {
+  const prose = markdown.replace(/^```[\s\S]*?^```$/gm, "");
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\d _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }
