@@ -20,6 +20,11 @@ import { createDnsCache, type DnsCache } from "../dns/cache.ts";
 import { createStubResolver, type StubResolver } from "../dns/resolver.ts";
 import { parseServerAddress, type ServerAddress } from "../dns/server-address.ts";
 import { systemServers } from "../dns/system-servers.ts";
+import {
+  createDenialWatch,
+  type DenialWatch,
+  type DenialWatchDependencies,
+} from "../domains/denial-watch.ts";
 import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
 import { createDomainLists } from "../domains/lists.ts";
@@ -44,6 +49,7 @@ export type Parts = AsyncDisposable & {
   readonly accountLimiter: RateLimiter;
   readonly addressLimiter: RateLimiter;
   readonly resolver: StubResolver;
+  readonly denialWatch: DenialWatch;
   readonly dnsCache: DnsCache;
   readonly domainFacts: DomainFactsSource;
   readonly checkEmail: EmailCheck<EmailVerification>;
@@ -68,7 +74,13 @@ export async function openParts(config: Config, surroundings: Surroundings): Pro
   const directory = stack.use(createDirectoryOf(config, surroundings));
   const directoryStarted = directory.start();
   directoryStarted.catch(() => undefined);
-  const lookups = openLookups(config.dns, surroundings, stack);
+  const { clock, log } = surroundings;
+  const lookups = openLookups(
+    config.dns,
+    { clock, report: (level, sentence) => log[level](sentence) },
+    stack,
+  );
+  lookups.denialWatch.start();
   // Beside the threads of the batches, which read far more code, its thread takes three times as long to begin.
   await directoryStarted;
   const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
@@ -126,22 +138,27 @@ function openMoney(
 /** The DNS and what is known of mail domains. */
 export function openLookups(
   dns: DnsConfig,
-  { clock }: Pick<Surroundings, "clock">,
+  { clock, report }: Pick<Surroundings, "clock"> & Pick<DenialWatchDependencies, "report">,
   stack: AsyncDisposableStack,
 ) {
-  const resolver = createStubResolver({
+  const stub = createStubResolver({
     servers: serversOf(dns.servers),
     clock,
     lookupTimeoutMs: dns.lookupTimeoutMs,
     inFlightMax: dns.inFlightMax,
   });
-  stack.defer(() => resolver.close());
-  const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax });
+  stack.defer(() => stub.close());
+  const denialWatch = stack.use(
+    createDenialWatch({ resolver: stub, ...(report === undefined ? {} : { report }) }),
+  );
+  const { resolver, epoch } = denialWatch;
+  const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax, epoch });
   const domainFacts = createDomainFacts({
     cache: dnsCache,
     lists: createDomainLists(),
     clock,
     entriesMax: dns.cacheEntriesMax,
+    epoch,
   });
   const parser = createAddressParser();
   const judge = createEmailJudge(parser);
@@ -152,7 +169,8 @@ export function openLookups(
     timeoutMs: dns.requestTimeoutMs,
   });
   return {
-    resolver,
+    resolver: stub,
+    denialWatch,
     dnsCache,
     domainFacts,
     checkEmail: checkWith(judge),

@@ -24,7 +24,7 @@ export function checksOf(
   clock: Clock,
   parts: Parts,
 ): { readonly [part: string]: Check } {
-  const { store, billingClock, resolver, pool, directory } = parts;
+  const { store, billingClock, resolver, denialWatch, pool, directory } = parts;
   const timed = async (work: () => unknown): Promise<CheckResult> => {
     const startedMs = clock.monotonic();
     await work();
@@ -47,12 +47,15 @@ export function checksOf(
     },
     dns: {
       fallback: "warn",
-      run: () =>
-        timed(async () => {
+      run: async () => {
+        const probed = await timed(async () => {
           const { outcome } = await resolver.lookUp(PROBED_NAME, "A");
           if (outcome === "timeout" || outcome === "error")
             throw new Error(`The look-up ended in ${outcome}`);
-        }),
+        });
+        const trouble = denialWatch.trouble();
+        return trouble === null ? probed : { ...probed, status: "warn", output: trouble };
+      },
     },
     worker_pool: {
       fallback: "fail",

@@ -41,7 +41,7 @@ written before the first call; a file that costs more than is left is refused un
 Exit codes:
   ${EXIT.done}    done
   ${EXIT.badInput}    the command is wrong, or the input cannot be read
-  ${EXIT.someUnchecked}    done, but some items could not be checked (dns_timeout, dns_error, check_failed)
+  ${EXIT.someUnchecked}    done, but some items could not be checked (dns_timeout, dns_error, check_failed), or the DNS is at fault
   ${EXIT.stopped}    stopped half-way: the disk or the server failed
   ${EXIT.interrupted}  interrupted (${EXIT.terminated}: terminated)
   ${EXIT.brokenPipe}  the reader of standard output has left

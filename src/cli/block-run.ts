@@ -49,7 +49,9 @@ export async function runBlocks(work: Work): Promise<number> {
   progress.stop();
   ledger.finish();
   if (!run.quiet) stderr.write(summaryOf(work, (clock.monotonic() - startedMs) / 1000));
-  return uncheckedCount(ledger.tally()) > 0 ? EXIT.someUnchecked : EXIT.done;
+  const trouble = await work.verifier.trouble();
+  if (trouble !== null) stderr.write(`${trouble}\n`);
+  return trouble !== null || uncheckedCount(ledger.tally()) > 0 ? EXIT.someUnchecked : EXIT.done;
 }
 
 function summaryOf({ run, ledger, from, output }: Work, seconds: number): string {

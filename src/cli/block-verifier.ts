@@ -9,6 +9,8 @@ export type Verifier = AsyncDisposable & {
   readonly blocksInFlight: number;
   /** What the account may still use; null where nothing is charged. */
   readonly budget: Budget | null;
+  /** What is wrong with what the results were made from, in one sentence; null where nothing is known to be. */
+  readonly trouble: () => Promise<string | null>;
   /** Returns the results of the items in their order. `name` is the same whenever the block is verified again. */
   readonly verify: (items: readonly string[], name: string) => Promise<BlockResults>;
 };

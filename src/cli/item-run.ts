@@ -3,6 +3,8 @@ import type { ItemRun } from "./arguments.ts";
 import type { Verifier } from "./block-verifier.ts";
 import { EXIT } from "./failure.ts";
 
+type Sink = { write(text: string): unknown };
+
 /** Checks one item and writes the result; returns the exit code. */
 export async function verifyItem(
   { task, item, json }: ItemRun,
@@ -10,13 +12,16 @@ export async function verifyItem(
     verifier,
     newRunId,
     stdout,
-  }: { verifier: Verifier; newRunId: () => string; stdout: { write(text: string): unknown } },
+    stderr,
+  }: { verifier: Verifier; newRunId: () => string; stdout: Sink; stderr: Sink },
 ): Promise<number> {
   const { results } = await verifier.verify([item], newRunId());
   const [result] = results;
   if (result === undefined) throw new Error("an item has no result");
   stdout.write(json ? `${JSON.stringify(result)}\n` : resultText(result));
-  return uncheckedReason(task, result) === null ? EXIT.done : EXIT.someUnchecked;
+  const trouble = await verifier.trouble();
+  if (trouble !== null) stderr.write(`${trouble}\n`);
+  return trouble === null && uncheckedReason(task, result) === null ? EXIT.done : EXIT.someUnchecked;
 }
 
 /** A field per line. */

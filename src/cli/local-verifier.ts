@@ -21,7 +21,8 @@ export function createLocalVerifier(
   dependencies: VerifierDependencies,
 ): Verifier {
   const stack = new AsyncDisposableStack();
-  const { domainFacts } = openLookups(config.dns, dependencies, stack);
+  const { domainFacts, denialWatch } = openLookups(config.dns, dependencies, stack);
+  if (task.kind === "email" && task.dns) denialWatch.start();
   const { runner } = openBatches(config, dependencies, domainFacts, stack);
   const stop = new AbortController();
   stack.defer(() => stop.abort());
@@ -29,6 +30,10 @@ export function createLocalVerifier(
     blockRowsMax: BLOCK_ROWS,
     blocksInFlight: config.batch.workerThreads * 2 + 1,
     budget: null,
+    async trouble() {
+      await denialWatch.checked();
+      return denialWatch.trouble();
+    },
     verify: async (items) => ({
       results: await verifyItems(runner, task, items, stop.signal),
       unitsCharged: 0,

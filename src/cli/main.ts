@@ -21,7 +21,12 @@ async function main(): Promise<number> {
       return request.exitCode;
     case "item": {
       await using verifier = await openVerifier(request.run.task, request.run.server);
-      return await verifyItem(request.run, { verifier, newRunId, stdout: process.stdout });
+      return await verifyItem(request.run, {
+        verifier,
+        newRunId,
+        stdout: process.stdout,
+        stderr: process.stderr,
+      });
     }
     case "file": {
       const { stderr, stdout } = process;

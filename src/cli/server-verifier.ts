@@ -19,6 +19,7 @@ export async function createServerVerifier(
     blockRowsMax: Math.min(BLOCK_ROWS_MAX, account.limits.max_batch_size),
     blocksInFlight: BLOCKS_IN_FLIGHT,
     budget: budgetOf(account, plans),
+    trouble: async () => null,
     verify: (items, name) =>
       verifyItems(client, task, items, name).catch((error: unknown) => {
         throw cliError(error, url, EXIT.stopped);

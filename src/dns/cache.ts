@@ -32,6 +32,8 @@ export type DnsCacheParts = {
   readonly resolver: Resolver;
   readonly clock: Clock;
   readonly entriesMax?: number;
+  /** A denial that was asked for under another epoch is void. */
+  readonly epoch?: () => number;
 };
 
 const ENTRIES_MAX = 100_000;
@@ -49,19 +51,25 @@ const OWN_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_s
 
 const STALE_TOO = { allowStale: true };
 
-type Entry = CachedLookup<RecordType> & { readonly failureMs: number };
+type Entry = CachedLookup<RecordType> & { readonly failureMs: number; readonly epoch: number };
 
 const NOT_ASKED: Entry = {
   ...emptyLookup<RecordType>("error", 0, NOT_ALLOWED),
   expiresAt: Number.POSITIVE_INFINITY,
   failureMs: 0,
+  epoch: 0,
 };
 
 /**
  * A cache in front of a resolver: positive answers for their TTL (60 s to 24 h), negative ones for what their SOA
  * allows (RFC 2308, at most 3 h), failures for 5 to 30 s. It evicts what was used least recently.
  */
-export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: DnsCacheParts): DnsCache {
+export function createDnsCache({
+  resolver,
+  clock,
+  entriesMax = ENTRIES_MAX,
+  epoch = () => 0,
+}: DnsCacheParts): DnsCache {
   const entries = new LRUCache<string, Entry>({
     max: entriesMax,
     maxSize: RECORD_CHARACTERS_MAX,
@@ -77,7 +85,7 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
   function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
     const key = `${type} ${name}`;
     const known = entries.get(key);
-    if (known !== undefined) {
+    if (known !== undefined && (known.epoch === epoch() || !isDenial(known))) {
       counts.hits++;
       return Promise.resolve(known);
     }
@@ -88,18 +96,20 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
     }
     if (allowance !== undefined && allowance.left < QUERIES_PER_QUESTION) return Promise.resolve(NOT_ASKED);
     counts.misses++;
-    const work = resolver.lookUp(name, type, allowance).then((lookup) => keep(key, lookup));
+    const askedIn = epoch();
+    const work = resolver.lookUp(name, type, allowance).then((lookup) => keep(key, lookup, askedIn));
     onTheirWay.set(key, work);
     return work;
   }
 
-  function keep(key: string, lookup: Lookup<RecordType>): Entry {
+  function keep(key: string, lookup: Lookup<RecordType>, askedIn: number): Entry {
     onTheirWay.delete(key);
     // A failure that has had its time is left in its place, to make the next one last longer.
     const failedBeforeMs = entries.peek(key, STALE_TOO)?.failureMs ?? 0;
     const ttlMs = keepForMs(lookup, failedBeforeMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
-    const entry: Entry = { ...lookup, expiresAt: clock.monotonic() + ttlMs, failureMs: failed ? ttlMs : 0 };
+    const expiresAt = clock.monotonic() + ttlMs;
+    const entry: Entry = { ...lookup, expiresAt, failureMs: failed ? ttlMs : 0, epoch: askedIn };
     if (ttlMs > 0) entries.set(key, entry, { ttl: ttlMs });
     return entry;
   }
@@ -109,6 +119,10 @@ export function createDnsCache({ resolver, clock, entriesMax = ENTRIES_MAX }: Dn
     lookUp: lookUp as DnsCache["lookUp"],
     stats: () => ({ ...counts, entries: entries.size }),
   };
+}
+
+function isDenial({ outcome }: Entry): boolean {
+  return outcome === "nxdomain" || outcome === "nodata";
 }
 
 function keepForMs(lookup: Lookup<RecordType>, failedBeforeMs: number): number {

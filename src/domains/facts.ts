@@ -28,6 +28,8 @@ export type FactsOptions = {
  */
 export type KnownDomain = {
   readonly json: string;
+  /** The epoch of the DNS in which they were asked for. */
+  readonly epoch: number;
   /** What follows from the facts, once somebody has worked it out. */
   judgement: DomainJudgement | null;
 };
@@ -53,6 +55,8 @@ export type DomainFactsParts = {
   readonly clock: Clock;
   /** Domains kept for each of the three kinds of question: offline, plain, deep. */
   readonly entriesMax?: number;
+  /** What was found out under another epoch is void. */
+  readonly epoch?: () => number;
 };
 
 const ENTRIES_MAX = 100_000;
@@ -84,8 +88,8 @@ type Gathering = {
  * const { mail } = factsIn(await facts.findDomain("example.com", { dns: true, deep: false }));
  */
 export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
-  const { cache, lists, clock, entriesMax = ENTRIES_MAX } = parts;
-  const mailHosts = createMailHosts({ cache, clock });
+  const { cache, lists, clock, entriesMax = ENTRIES_MAX, epoch = () => 0 } = parts;
+  const mailHosts = createMailHosts({ cache, clock, epoch });
   const routing = createMailRouting({ cache, mailHosts });
   const policies = createMailPolicies({ cache });
   const tables = {
@@ -98,7 +102,8 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
 
   function knownDomain(domain: string, { dns, deep }: FactsOptions): KnownDomain | undefined {
     const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain).get(domain);
-    if (known !== undefined) counts.hits++;
+    if (known === undefined || (dns && known.epoch !== epoch())) return undefined;
+    counts.hits++;
     return known;
   }
 
@@ -110,6 +115,7 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
     if (isOver(options)) return cutShort(domain, options, null);
     const gathering = gather(domain, options.deep);
     const whole = await untilOver(gathering.whole, options, clock);
+    if (whole !== null && whole.epoch !== epoch()) return findDomain(domain, options);
     return whole ?? cutShort(domain, options, gathering);
   }
 
@@ -118,7 +124,7 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
   }
 
   function keepOffline(domain: string): KnownDomain {
-    const known = withJson(factsFrom(domain, { state: "not_checked" }));
+    const known = withJson(factsFrom(domain, { state: "not_checked" }), 0);
     tables.offline.set(domain, known);
     return known;
   }
@@ -155,10 +161,11 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
     routed: Promise<RoutingFinding>,
     deep: Promise<PolicyFinding> | null,
   ): Promise<KnownDomain> {
+    const askedIn = epoch();
     const { mail, expiresAt } = await routed;
     const policy = await deep;
     const facts = factsFrom(domain, mail, policy?.policyFor(mail.state !== "no_domain"));
-    const known = withJson(facts);
+    const known = withJson(facts, askedIn);
     const ttlMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt) - clock.monotonic();
     if (ttlMs > 0) (policy === null ? tables.plain : tables.deep).set(domain, known, { ttl: ttlMs });
     (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
@@ -168,7 +175,7 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
   /** What one caller gets who stopped waiting: kept for nobody. */
   function cutShort(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
     const mail = gathering?.sofar.mail ?? { state: "timeout" };
-    return withJson(factsFrom(domain, mail, deep ? CUT_SHORT : undefined));
+    return withJson(factsFrom(domain, mail, deep ? CUT_SHORT : undefined), epoch());
   }
 
   function factsFrom(domain: string, mail: MailRouting, policy?: MailPolicy): DomainFacts {
@@ -186,8 +193,8 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
   };
 }
 
-function withJson(facts: DomainFacts): KnownDomain {
-  return { json: JSON.stringify(facts), judgement: null };
+function withJson(facts: DomainFacts, epoch: number): KnownDomain {
+  return { json: JSON.stringify(facts), epoch, judgement: null };
 }
 
 /** Reads the facts of a known domain: some three microseconds. */

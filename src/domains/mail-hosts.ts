@@ -14,6 +14,8 @@ export type MailHost = {
   readonly expiresAt: number;
 };
 
+type KnownHost = MailHost & { readonly epoch: number };
+
 export type MailHosts = {
   /** Resolves a host, in lower case without the last dot. Never rejects. */
   readonly reachOf: (host: string, allowance: QueryAllowance) => Promise<MailHost>;
@@ -25,8 +27,17 @@ const HOSTS_MAX = 50_000;
  * Resolves mail hosts and remembers them, since few hosts serve most domains. AAAA is asked for only where A alone
  * shows no public address.
  */
-export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Clock }): MailHosts {
-  const known = new LRUCache<string, MailHost>({
+export function createMailHosts({
+  cache,
+  clock,
+  epoch = () => 0,
+}: {
+  readonly cache: DnsCache;
+  readonly clock: Clock;
+  /** What was found out under another epoch is void. */
+  readonly epoch?: () => number;
+}): MailHosts {
+  const known = new LRUCache<string, KnownHost>({
     max: HOSTS_MAX,
     perf: { now: clock.monotonic },
     ttlResolution: 0,
@@ -36,7 +47,7 @@ export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Cloc
 
   function reachOf(host: string, allowance: QueryAllowance): Promise<MailHost> {
     const before = known.get(host);
-    if (before !== undefined) return Promise.resolve(before);
+    if (before !== undefined && before.epoch === epoch()) return Promise.resolve(before);
     const same = onTheirWay.get(host);
     if (same !== undefined)
       return same.then((found) => (found.reach === "not_asked" ? findAndKeep(host, allowance) : found));
@@ -50,11 +61,12 @@ export function createMailHosts({ cache, clock }: { cache: DnsCache; clock: Cloc
   }
 
   async function findAndKeep(host: string, allowance: QueryAllowance): Promise<MailHost> {
+    const askedIn = epoch();
     const found = await resolve(cache, host, allowance);
     onTheirWay.delete(host);
     if (found.reach === "not_asked") return found;
     const ttlMs = found.expiresAt - clock.monotonic();
-    if (ttlMs > 0) known.set(host, found, { ttl: ttlMs });
+    if (ttlMs > 0) known.set(host, { ...found, epoch: askedIn }, { ttl: ttlMs });
     return found;
   }
 

@@ -22,7 +22,11 @@ function known(...domains: readonly (readonly [domain: string, mail: DomainFacts
   const offsets = new SharedArrayBuffer((domains.length + 1) * OFFSET_BYTES);
   const buffers = domains.map(([domain, mail], number) => {
     const facts = { domain, mail, lists: { disposable: null, freeProvider: false } };
-    const { buffer, key, start, end } = factsBuffer.put({ json: JSON.stringify(facts), judgement: null });
+    const { buffer, key, start, end } = factsBuffer.put({
+      json: JSON.stringify(facts),
+      epoch: 0,
+      judgement: null,
+    });
     new Float64Array(offsets).set([key, start, end], number * NUMBERS_PER_OFFSET);
     return buffer;
   });

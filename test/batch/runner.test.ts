@@ -25,7 +25,11 @@ const chunkAt = (number: number): Chunk => ({
   domainNumbers: Uint32Array.of(number),
 });
 
-const known = (domain: string): KnownDomain => ({ json: JSON.stringify({ domain }), judgement: null });
+const known = (domain: string): KnownDomain => ({
+  json: JSON.stringify({ domain }),
+  epoch: 0,
+  judgement: null,
+});
 
 /** A runner over threads that chunk and verify when the test says so, and a DNS that replies at once. */
 function heldRunner() {

@@ -29,9 +29,9 @@ export type Started = { readonly child: Bun.Subprocess; readonly ended: Promise<
 const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
 const DEADLINE_MS = 25_000;
 
-export async function openCommandRoom(): Promise<CommandRoom> {
+export async function openCommandRoom(zone: string = TEST_ZONE): Promise<CommandRoom> {
   const folder = temporaryFolder("cli");
-  const dns = await startFixtureServer({ zone: TEST_ZONE });
+  const dns = await startFixtureServer({ zone });
 
   function start(args: readonly string[], { stdin, env = {}, shell }: RunOptions = {}): Started {
     const command = [process.execPath, MAIN, ...args];

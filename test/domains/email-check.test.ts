@@ -12,7 +12,11 @@ const OPTIONS = { deep: false, dns: true };
 function knowingSource() {
   const domains = new Map<string, KnownDomain>();
   const knownDomain = (domain: string) => {
-    const known = domains.get(domain) ?? { json: JSON.stringify(factsFrom(domain, "mx")), judgement: null };
+    const known = domains.get(domain) ?? {
+      json: JSON.stringify(factsFrom(domain, "mx")),
+      epoch: 0,
+      judgement: null,
+    };
     domains.set(domain, known);
     return known;
   };

@@ -1,5 +1,6 @@
 import type { Answer, RecordType as WireType } from "dns-packet";
 import { normalName } from "../../dns/name.ts";
+import { PROBED_DOMAINS } from "../../domains/denial-watch.ts";
 
 /** What a made-up DNS server does in place of a plain answer; the number is milliseconds or a count. */
 export type Fault = { readonly kind: FaultKind; readonly amount: number };
@@ -53,13 +54,14 @@ const ROOT_SOA: Answer = {
 /**
  * Reads a zone in the manner of a master file (RFC 1035, 5): `name [ttl] [IN] type data` on one line, a blank
  * start for the owner of the line above, `$ORIGIN`, `$TTL`, `;` comments, `*` owners. Without `$ORIGIN` every
- * name is absolute. `name [type] !fault [number]` names a fault.
+ * name is absolute. `name [type] !fault [number]` names a fault. The providers that tell an honest DNS from one that
+ * denies everything take mail unless the zone says something of them, or `$NOPROVIDERS`.
  *
  * @throws Error that names the line, for a line that cannot be read.
  */
 export function parseZone(text: string): Zone {
   const owners = new Map<string, Owner>();
-  const reader: LineReader = { origin: ".", ttl: TTL_SECONDS, owner: ".", owners };
+  const reader: LineReader = { origin: ".", ttl: TTL_SECONDS, owner: ".", owners, deniesProviders: false };
   for (const [index, line] of text.split("\n").entries()) {
     try {
       readLine(line, reader);
@@ -67,6 +69,7 @@ export function parseZone(text: string): Zone {
       throw new Error(`zone line ${index + 1}: ${error instanceof Error ? error.message : error}: ${line}`);
     }
   }
+  if (!reader.deniesProviders) addProviders(reader);
   const existing = new Set(["."]);
   for (const [name, owner] of owners) {
     if (owner.records.length === 0 && owner.faults.length > 0) continue;
@@ -78,7 +81,13 @@ export function parseZone(text: string): Zone {
   };
 }
 
-type LineReader = { origin: string; ttl: number; owner: string; readonly owners: Map<string, Owner> };
+type LineReader = {
+  origin: string;
+  ttl: number;
+  owner: string;
+  readonly owners: Map<string, Owner>;
+  deniesProviders: boolean;
+};
 
 function readLine(line: string, reader: LineReader): void {
   const tokens = tokenize(line);
@@ -86,6 +95,10 @@ function readLine(line: string, reader: LineReader): void {
   if (first === undefined) return;
   if (first === "$ORIGIN") {
     reader.origin = absoluteName(second ?? ".", ".");
+    return;
+  }
+  if (first === "$NOPROVIDERS") {
+    reader.deniesProviders = true;
     return;
   }
   if (first === "$TTL") {
@@ -97,6 +110,14 @@ function readLine(line: string, reader: LineReader): void {
     tokens.shift();
   }
   readEntry(tokens, reader);
+}
+
+function addProviders(reader: LineReader): void {
+  for (const domain of PROBED_DOMAINS) {
+    if (reader.owners.has(domain)) continue;
+    readLine(`${domain}. MX 10 mx.${domain}.`, reader);
+    readLine(`mx.${domain}. A 8.8.8.8`, reader);
+  }
 }
 
 function readEntry(tokens: string[], reader: LineReader): void {
