@@ -3,6 +3,7 @@ import type { Account } from "../accounts/key-ring.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { BearerReader } from "./bearer.ts";
+import { compressed, mayBeCompressed } from "./compression.ts";
 import type { CrossOrigin } from "./cross-origin.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
@@ -108,7 +109,8 @@ export function createBoundary(parts: BoundaryParts): Boundary {
         let response: Response;
         try {
           if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
-          const reply = await handler(call);
+          const answered = await handler(call);
+          const reply = mayBeCompressed(answered) ? await compressed(answered, request) : answered;
           setRateLimitHeaders(parts, call);
           response = respond(reply, call.headers, replyHeaders);
         } catch (error) {

@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../contract/errors.ts";
-import { createZstdFrames } from "./zstd-frames.ts";
+import { throughZlib, type ZlibTransform } from "./zlib-stream.ts";
+import { createZstdFrames, type ZstdFrames } from "./zstd-frames.ts";
 
 /** What a request body is packed with; null for a body as it is. */
 export type BodyEncoding = "gzip" | "zstd" | "deflate";
@@ -34,28 +34,12 @@ export async function* decodedParts(
   encoding: BodyEncoding,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const parts = body[Symbol.asyncIterator]();
+  const frames = encoding === "zstd" ? createZstdFrames() : null;
   try {
     const first = await parts.next();
     if (first.done === true) return;
-    const decoder = createDecoder(encoding, first.value);
-    const closed = once(decoder, "close").catch(() => undefined);
-    const frames = encoding === "zstd" ? createZstdFrames() : null;
-    const feed = async (): Promise<void> => {
-      let part: IteratorResult<Uint8Array, undefined> = first;
-      while (part.done !== true && !decoder.destroyed) {
-        frames?.take(part.value);
-        if (!decoder.write(part.value)) await Promise.race([once(decoder, "drain"), closed]);
-        part = await parts.next();
-      }
-      decoder.end();
-    };
-    const fed = feed().catch((error: unknown) => void decoder.destroy(asError(error)));
-    try {
-      for await (const part of decoder) yield part;
-    } finally {
-      decoder.destroy();
-    }
-    await fed;
+    const whole = followed(first.value, parts, frames);
+    yield* throughZlib(whole, createDecoder(encoding, first.value));
     if (frames?.isAtEnd() === false) throw notOf(encoding);
   } catch (error) {
     throw isOfDecoder(error) ? notOf(encoding) : error;
@@ -64,7 +48,20 @@ export async function* decodedParts(
   }
 }
 
-function createDecoder(encoding: BodyEncoding, first: Uint8Array) {
+async function* followed(
+  first: Uint8Array,
+  rest: AsyncIterator<Uint8Array, undefined>,
+  frames: ZstdFrames | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  frames?.take(first);
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+    frames?.take(next.value);
+    yield next.value;
+  }
+}
+
+function createDecoder(encoding: BodyEncoding, first: Uint8Array): ZlibTransform {
   const options = { chunkSize: DECODED_PART_BYTES };
   if (encoding === "gzip") return createGunzip(options);
   if (encoding === "zstd") {
@@ -88,8 +85,4 @@ function isOfDecoder(error: unknown): boolean {
 
 function notOf(encoding: BodyEncoding): ApiError {
   return new ApiError("invalid_request", `The body is not whole ${encoding} data, as Content-Encoding says.`);
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -38,6 +38,8 @@ Says of an email address, an identity document or a phone number whether it is r
 
 **Refusals** are \`{"error":{"code","message"}}\`, on every route. A call is refused in this order: 401, 429, 400 (or 413, 415), 402. An unknown path is answered 404 \`not_found\`, a method that the path does not take 405 \`method_not_allowed\` with \`Allow\`.
 
+**Compression.** Request bodies may be sent with \`Content-Encoding\` \`gzip\`, \`zstd\` or \`deflate\`; the limits hold for what they decode to. Replies of 1 KB and more, streams too, are sent in \`gzip\` or \`zstd\` where \`Accept-Encoding\` asks for it.
+
 **Repeating safely.** Send an \`Idempotency-Key\` with a POST: the same key and body within 24 hours get the same reply again, and nothing is charged twice.
 `.trim();
 

@@ -35,7 +35,10 @@ export const HEADERS = {
   Age: number("Seconds since the snapshot was read from upstream.", 12),
   "Cache-Control": text("How long the reply may be kept.", "no-cache"),
   Vary: text("The request headers that the reply goes by.", "Accept, Accept-Encoding"),
-  "Content-Encoding": text("`gzip` where the caller takes it.", "gzip"),
+  "Content-Encoding": text(
+    "`gzip` or `zstd`, on replies of 1 KB and more where `Accept-Encoding` asks for it.",
+    "gzip",
+  ),
   "X-Directory-Epoch": text("Names the life of the change feed; cursors hold within it.", "k3J9xQ"),
   "X-Directory-Version": number("The version of the snapshot.", 12),
   "X-Directory-Count": number("Listings in the snapshot.", 120),

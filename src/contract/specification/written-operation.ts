@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors.ts";
 import recorded from "./data/reply-examples.json" with { type: "json" };
 import { type HeaderName, headerRefs, KEY_HEADERS } from "./headers.ts";
 import { type Json, type JsonObject, schemaRef } from "./openapi-schema.ts";
-import type { Operation, Sample, Samples } from "./operation.ts";
+import type { Operation, ReplyShape, Sample, Samples } from "./operation.ts";
 import { refusals } from "./refusals.ts";
 
 const RECORDED: { readonly [operationId: string]: { readonly [sample: string]: Json } } = recorded;
@@ -90,13 +90,19 @@ function successes(operation: Operation, samples: Samples): JsonObject {
       status,
       {
         description: reply.description,
-        headers: headerRefs([...headers, ...(reply.headers ?? [])]),
+        headers: headerRefs([...headers, ...(reply.headers ?? []), ...encodingHeaders(reply)]),
         ...(reply.content === undefined
           ? {}
           : { content: contentOf(operation.operationId, status, reply.content, samples) }),
       },
     ]),
   );
+}
+
+/** Of replies with a body, and of a 304 for one. */
+function encodingHeaders({ headers = [], content }: ReplyShape): HeaderName[] {
+  if (content !== undefined) return ["Vary", "Content-Encoding"];
+  return headers.includes("ETag") ? ["Vary"] : [];
 }
 
 function contentOf(

@@ -5,6 +5,7 @@ import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
 import type { Call } from "../boundary.ts";
 import { byteStream } from "../byte-stream.ts";
+import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
 import { NDJSON_TYPE, type Reply } from "../reply.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
@@ -16,7 +17,8 @@ export async function answerExport(call: Call, view: View, directory: Directory)
   const { request } = call;
   const { snapshot } = view;
   const form = exportForm(request.headers.get("accept") ?? "");
-  const takesGzip = weightOf(request.headers.get("accept-encoding") ?? "", "gzip") > 0;
+  const encoding = replyEncoding(request);
+  const takesGzip = encoding === "gzip";
   const tag = `v${snapshot.version}-${digestStart(view)}${form === "json" ? "-json" : ""}`;
   const headers: { [name: string]: string } = {
     ...freshnessHeaders(view),
@@ -38,9 +40,13 @@ export async function answerExport(call: Call, view: View, directory: Directory)
     Object.assign(headers, { "Content-Encoding": "gzip", ETag: `"${tag}-gzip"` });
     return { status: 200, body: compressed, headers };
   }
-  if (request.method === "HEAD") {
+  if (request.method === "HEAD" && encoding === null) {
     headers["Content-Length"] = `${exportBytes(snapshot, form)}`;
     return { status: 200, body: null, headers };
+  }
+  if (request.method === "HEAD") {
+    Object.assign(headers, { "Content-Encoding": encoding, ETag: `W/"${tag}"` });
+    return { status: 200, body: unsentBody(), headers };
   }
   call.streaming = true;
   const onEnd = (complete: boolean) => call.finish(200, complete ? "complete" : "cut");
@@ -52,6 +58,19 @@ export async function answerExport(call: Call, view: View, directory: Directory)
     body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.reportError }),
     headers,
   };
+}
+
+/** The body of a HEAD whose length is not known: of no body, or of an empty one, a length of 0 would be told. */
+function unsentBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(parts) {
+        parts.enqueue(new Uint8Array(1));
+        parts.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** JSON lines, unless the caller would rather have JSON. */

@@ -4,7 +4,8 @@ import styleFile from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptFile from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { getSpecification } from "../../contract/specification/service.ts";
 import type { Call } from "../boundary.ts";
-import { isCurrent, weightOf } from "../negotiation.ts";
+import { replyEncoding } from "../compression.ts";
+import { isCurrent } from "../negotiation.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 import { page, startScript } from "./docs-page.ts";
@@ -59,7 +60,7 @@ function createAsset(type: string, make: () => Promise<Uint8Array>): (call: Call
       made = undefined;
       throw error;
     });
-    const takesGzip = weightOf(request.headers.get("accept-encoding") ?? "", "gzip") > 0;
+    const takesGzip = replyEncoding(request) === "gzip";
     const etag = takesGzip ? `"${tag}-gzip"` : `"${tag}"`;
     const headers = {
       "Content-Type": type,
