@@ -21,6 +21,8 @@ const ABI = parseAbi([
 ]);
 /** The first account of anvil, whose key is public. */
 const RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80" as const;
+/** The second one, so that what it mints takes no nonce from settlements. */
+const MINTER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d" as const;
 const ANVIL = join(import.meta.dir, "node_modules/@foundry-rs");
 
 export async function startBaseChain() {
@@ -39,6 +41,8 @@ export async function startBaseChain() {
   await test.setCode({ address: USDC, bytecode: compileToken() });
   const account = privateKeyToAccount(RELAYER_KEY, { nonceManager });
   const wallet = createWalletClient({ chain, account, transport });
+  const minter = createWalletClient({ chain, account: privateKeyToAccount(MINTER_KEY), transport });
+  let minted: Promise<unknown> = Promise.resolve();
   const client = createPublicClient({ chain, transport, pollingInterval: 20 });
   return {
     url,
@@ -52,10 +56,14 @@ export async function startBaseChain() {
         functionName: "balanceOf",
         args: [address as `0x${string}`],
       }),
-    mint: async (address: string, value: bigint): Promise<void> => {
+    mint: (address: string, value: bigint): Promise<unknown> => {
       const args = [address as `0x${string}`, value] as const;
-      const hash = await wallet.writeContract({ address: USDC, abi: ABI, functionName: "mint", args });
-      await client.waitForTransactionReceipt({ hash });
+      // One after the other: each has to know its nonce.
+      minted = minted.then(async () => {
+        const hash = await minter.writeContract({ address: USDC, abi: ABI, functionName: "mint", args });
+        await client.waitForTransactionReceipt({ hash });
+      });
+      return minted;
     },
     close: async (): Promise<void> => {
       anvil.kill("SIGKILL");
