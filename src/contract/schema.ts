@@ -60,7 +60,10 @@ export function createReader<Schema extends TObject>(schema: Schema): Reader<Sch
       const values: { [name: string]: unknown } = {};
       readQuery(url, names, (name, text) => {
         const property = schema.properties[name];
-        if (property !== undefined) values[name] ??= readText(name, text, property);
+        if (property === undefined) return;
+        if (values[name] !== undefined)
+          throw new ApiError("invalid_request", `${name} must not be repeated.`);
+        values[name] = readText(name, text, property);
       });
       return checked(check, values);
     },

@@ -4,7 +4,7 @@ import { Account, InvoicePage, Plans, RotatedKey, SignedUp, Usage } from "./acco
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
-import { type JsonObject, namedSchemas } from "./openapi-schema.ts";
+import { type JsonObject, namedSchemas, writtenRequest } from "./openapi-schema.ts";
 import type { Operation } from "./operation.ts";
 import { PhoneBatch } from "./phone-replies.ts";
 import { refusalExamples } from "./refusals.ts";
@@ -79,7 +79,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       headers: HEADERS,
       parameters: PARAMETERS,
       examples: refusalExamples(),
-      schemas: namedSchemas([...REQUESTS, ...REPLIES]),
+      schemas: { ...namedSchemas(REPLIES), ...namedSchemas(REQUESTS, writtenRequest) },
     },
   };
 }

@@ -10,19 +10,49 @@ export function schemaRef(schema: TSchema): JsonObject {
 }
 
 /** Every named schema within these, by name. */
-export function namedSchemas(roots: readonly TSchema[]): { readonly [name: string]: JsonObject } {
+export function namedSchemas(
+  roots: readonly TSchema[],
+  write: (schema: TSchema) => JsonObject = written,
+): { readonly [name: string]: JsonObject } {
   const named = new Map<string, JsonObject>();
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     if (KindGuard.IsSchema(value) && value.$id !== undefined) {
       if (named.has(value.$id)) return;
-      named.set(value.$id, written(value));
+      named.set(value.$id, write(value));
     }
     for (const inner of Object.values(value)) visit(inner);
   };
   visit(roots);
   return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** Writes a schema of what callers send: a field that may be left out may as well be null. */
+export function writtenRequest(schema: TSchema): JsonObject {
+  const out = written(schema);
+  const properties = Object.entries(out.properties ?? {}) as [string, JsonObject][];
+  const required: readonly string[] = schema.required ?? [];
+  const fields = properties.map(([name, property]) => [
+    name,
+    required.includes(name) ? property : withNull(property),
+  ]);
+  return { ...out, properties: Object.fromEntries(fields) };
+}
+
+function withNull(schema: JsonObject): JsonObject {
+  const { type, enum: words } = schema;
+  if (typeof type !== "string") return schema;
+  return { ...schema, type: [type, "null"], ...(Array.isArray(words) ? { enum: [...words, null] } : {}) };
+}
+
+/** Writes a schema of a parameter in the query, where a flag is a word or a digit in any case. */
+export function writtenParameter(schema: TSchema): JsonObject {
+  if (schema.type !== "boolean") return schemaRef(schema);
+  const { type, ...rest } = written(schema);
+  return { ...rest, anyOf: [{ type: "boolean" }, { type: "string", pattern: FLAG_PATTERN }] };
+}
+
+const FLAG_PATTERN = "^(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|[01])$";
 
 /** A schema in the words of OpenAPI 3.1, without its own name and with references to the named ones inside. */
 function written(schema: TSchema): JsonObject {

@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../errors.ts";
 import recorded from "./data/reply-examples.json" with { type: "json" };
 import { type HeaderName, headerRefs, KEY_HEADERS } from "./headers.ts";
-import { type Json, type JsonObject, schemaRef } from "./openapi-schema.ts";
+import { type Json, type JsonObject, schemaRef, writtenParameter } from "./openapi-schema.ts";
 import type { Operation, ReplyShape, Sample, Samples } from "./operation.ts";
 import { refusals } from "./refusals.ts";
 
@@ -54,7 +54,7 @@ function parametersOf(operation: Operation, samples: Samples): JsonObject[] {
       in: "query",
       required: required.includes(name),
       ...(description === undefined ? {} : { description }),
-      schema: schemaRef(schema as TSchema),
+      schema: writtenParameter(schema as TSchema),
       ...examplesOf("query", name),
     })),
     ...(operation.ifNoneMatch === true ? [{ $ref: "#/components/parameters/IfNoneMatch" }] : []),
