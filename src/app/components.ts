@@ -3,6 +3,7 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
 import { createBodyChunker } from "../batch/body-chunker.ts";
 import { createChunkVerifier } from "../batch/chunk-verifier.ts";
+import { createFairLookups } from "../batch/fair-lookups.ts";
 import { createGatherFacts } from "../batch/gather-facts.ts";
 import { createPool, type Pool } from "../batch/pool.ts";
 import { type BatchRunner, createBatchRunner, waitingTasksMax } from "../batch/runner.ts";
@@ -153,13 +154,14 @@ export function openLookups(
   );
   const { resolver, epoch } = denialWatch;
   const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax, epoch });
-  const domainFacts = createDomainFacts({
+  const facts = createDomainFacts({
     cache: dnsCache,
     lists: createDomainLists(),
     clock,
     entriesMax: dns.cacheEntriesMax,
     epoch,
   });
+  const domainFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
   const parser = createAddressParser();
   const judge = createEmailJudge(parser);
   const checkWith = createEmailChecks({

@@ -116,7 +116,9 @@ function batchReadings({ pool, runner }: Parts, bodies: BodyReader): Readings {
     ),
     assay_pool_run_seconds_total: counter("Time that tasks took.", () => pool.stats().runMs / 1000),
     assay_batches_under_way: gauge("Batches being answered.", () => runner.underWay()),
-    assay_batch_body_bytes: gauge("Bytes of large bodies being received or cut.", () => bodies.heldBytes()),
+    assay_batch_body_bytes: gauge("Bytes of large bodies being received or answered.", () =>
+      bodies.heldBytes(),
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Clock } from "../platform/clock.ts";
@@ -89,10 +90,10 @@ export class PoolTaskError extends Error {
 
 /** Threads that read their code keep a small machine busy: calls at the start are answered first for this long. */
 const THREADS_START_MS = 250;
-/** A thread in the place of one that ended reads its code first, which counts against nobody's deadline. */
-const THREAD_START_MS_MAX = 30_000;
+/** A thread in the place of one that ended is waited for no longer than this. */
+const THREAD_START_MS_MAX = 10_000;
 /** A task of at most 4,000 items takes a tenth of it. */
-const PATIENCE_MS = 1000;
+const PATIENCE_MS = 500;
 
 /**
  * A pool of worker threads, shared fairly among tenants, with a bounded queue and a deadline for each task. The threads
@@ -100,13 +101,28 @@ const PATIENCE_MS = 1000;
  */
 export function createPool(settings: PoolSettings): Pool {
   const { clock, taskTimeoutMs } = settings;
+  const replacements = createReplacements();
   let started: Piscina | undefined;
   let isClosed = false;
+  const warm = Promise.withResolvers<void>();
+  let isWarm = false;
   const threads = (): Piscina => {
     if (isClosed) throw new Error("the pool is closed");
-    started ??= startThreads(settings);
+    if (started === undefined) {
+      started = startThreads(settings);
+      replacements.watch(started);
+      void warmUp(started);
+    }
     return started;
   };
+  /** Each thread reads its code, which counts against no task's deadline. */
+  async function warmUp(pool: Piscina): Promise<void> {
+    const pings = Array.from({ length: settings.threads }, () => pool.run({}, { name: "ping" }));
+    await Promise.allSettled(pings);
+    warm.resolve();
+    isWarm = true;
+  }
+
   const starting = setTimeout(threads, THREADS_START_MS).unref();
   const queue = createFairQueue({ ...settings, patienceMs: Math.min(PATIENCE_MS, taskTimeoutMs) });
   const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
@@ -139,21 +155,24 @@ export function createPool(settings: PoolSettings): Pool {
     const lease = await queue.acquire(share, { signal, isRetry });
     const startedMs = clock.monotonic();
     totals.waitMs += startedMs - queuedMs;
+    if (isRetry === true) totals.retried += 1;
+    let replaced: Promise<void> | undefined;
     try {
-      if (isRetry === true) {
-        totals.retried += 1;
-        await threads().run({}, { name: "ping", signal: AbortSignal.timeout(THREAD_START_MS_MAX) });
-      }
+      threads();
+      if (!isWarm) await warm.promise;
       const outcome = await attempt(name, task, lease, timeoutMs, onEvent);
       totals.finished += 1;
       return outcome;
     } catch (cause) {
       totals.failed += 1;
       queue.suspect(share.tenant);
+      replaced = replacements.all();
       throw new PoolTaskError(`The task ${name} failed`, { cause });
     } finally {
       totals.runMs += clock.monotonic() - startedMs;
-      lease.release();
+      // The thread that ended is in use until another is there in its place; else the next task would wait for it.
+      if (replaced === undefined) lease.release();
+      else void replaced.then(lease.release);
     }
   };
 
@@ -190,6 +209,35 @@ function startThreads({ workerFile, threads }: PoolSettings): Piscina {
     idleTimeout: Number.POSITIVE_INFINITY,
     atomics: "async",
   });
+}
+
+/** Knows whether threads that ended have others in their place, which are ready. */
+function createReplacements() {
+  let missing = 0;
+  let waiting: (() => void)[] = [];
+  return {
+    watch(threads: Piscina): void {
+      threads.on("workerDestroy", () => {
+        missing += 1;
+      });
+      threads.on("workerCreate", () => {
+        missing = Math.max(0, missing - 1);
+        if (missing > 0) return;
+        for (const resolve of waiting) resolve();
+        waiting = [];
+      });
+    },
+    async all(): Promise<void> {
+      // A thread that is being ended counts from the next turn on.
+      await nextTurn();
+      if (missing === 0) return;
+      const timeout = Promise.withResolvers<void>();
+      const timer = setTimeout(timeout.resolve, THREAD_START_MS_MAX);
+      waiting.push(timeout.resolve);
+      await timeout.promise;
+      clearTimeout(timer);
+    },
+  };
 }
 
 /** A port for a task to emit its events by, and the end of them, which a null marks. */

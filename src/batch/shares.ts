@@ -4,8 +4,10 @@ export type Shares = {
   readonly acquire: (tenant: string, amount: number) => boolean;
   /** Gives back what was acquired. */
   readonly release: (tenant: string, amount: number) => void;
-  /** The tenants that hold more than their share, the greatest excess first. */
-  readonly overShare: () => readonly string[];
+  /** Whether `acquire` would succeed. */
+  readonly fits: (tenant: string, amount: number) => boolean;
+  /** True for a tenant that holds more than an equal share of the capacity. */
+  readonly isOverShare: (tenant: string) => boolean;
   readonly held: () => number;
   readonly heldBy: (tenant: string) => number;
 };
@@ -25,6 +27,9 @@ export type SharesOptions = {
  * a tenant at its share is refused until others give something back. Each step costs the same however many tenants.
  */
 export function createShares({ capacity, guaranteed, overflow }: SharesOptions): Shares {
+  const overflowMax = capacity * overflow;
+  /** The rest of the overflow is for what is guaranteed: each who comes takes a share of those who are there. */
+  const sharesMax = capacity * Math.min(2, (1 + overflow) / 2);
   const heldByTenant = new Map<string, number>();
   let held = 0;
 
@@ -33,7 +38,8 @@ export function createShares({ capacity, guaranteed, overflow }: SharesOptions):
     const before = heldByTenant.get(tenant) ?? 0;
     const tenants = heldByTenant.size + (before === 0 ? 1 : 0);
     const share = Math.max(guaranteed, capacity / tenants);
-    return tenants > 1 && before + amount <= share && held + amount <= capacity * overflow;
+    if (tenants === 1 || before + amount > share) return false;
+    return held + amount <= (before + amount <= guaranteed ? overflowMax : sharesMax);
   }
 
   return {
@@ -49,13 +55,8 @@ export function createShares({ capacity, guaranteed, overflow }: SharesOptions):
       if (left > 0) heldByTenant.set(tenant, left);
       else heldByTenant.delete(tenant);
     },
-    overShare() {
-      const share = capacity / Math.max(1, heldByTenant.size);
-      return [...heldByTenant]
-        .filter(([, amount]) => amount > share)
-        .sort(([, one], [, other]) => other - one)
-        .map(([tenant]) => tenant);
-    },
+    fits,
+    isOverShare: (tenant) => (heldByTenant.get(tenant) ?? 0) > capacity / Math.max(1, heldByTenant.size),
     held: () => held,
     heldBy: (tenant) => heldByTenant.get(tenant) ?? 0,
   };

@@ -6,7 +6,7 @@ import { type DomainFactsSource, factsIn, type KnownDomain } from "./facts.ts";
 /** Looks up the domain of one address and judges it: at once where the domain is known. */
 export type EmailCheck<Result> = (
   text: string,
-  options: { readonly deep: boolean; readonly dns: boolean },
+  options: { readonly deep: boolean; readonly dns: boolean; readonly tenant?: string },
 ) => Result | Promise<Result>;
 
 /** Domains whose judgement is kept; past this all are forgotten. Each takes 1 to 6 KB. */

@@ -46,7 +46,10 @@ export function batchHandler(dependencies: BatchRouteDependencies, route: BatchR
   return async (call, account) => {
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
-    using body = await dependencies.bodies.read(call.request, batchBodyBytesMax(account.plan));
+    using body = await dependencies.bodies.read(call.request, {
+      tenant: account.accountId,
+      callBytesMax: batchBodyBytesMax(account.plan),
+    });
     call.suspendIdleTimeout(dependencies.readerStallMs);
     return await dependencies.idempotent.run(call, account, body, (entry) =>
       replyTo(dependencies, route, { call, account, form, query, body, entry }),
@@ -86,8 +89,8 @@ async function replyTo(
     signal,
   });
   const { distinct } = await chunked.ended;
-  // Its items live on in the chunks.
-  body[Symbol.dispose]();
+  // Its items live on in the chunks until the reply is read.
+  cleanUp.use(body.moveHold());
   const reservation = meter.reserve(account, distinct * unitsPerItem);
   cleanUp.defer(() => reservation.release());
   const { statuses } = route;

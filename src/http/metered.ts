@@ -18,7 +18,7 @@ export type MeteredCheck<Query extends TObject, Body extends TObject, Asked, Res
   readonly fromQuery: (fields: Static<Query>) => Asked;
   readonly fromBody: (fields: Static<Body>) => Asked;
   readonly units: (asked: Asked) => number;
-  readonly work: (asked: Asked) => Result | Promise<Result>;
+  readonly work: (asked: Asked, account: Account) => Result | Promise<Result>;
   /** What is answered where `work` breaks: it costs nothing. */
   readonly failed: (asked: Asked) => Result;
   /** False where our own part failed: such a result costs nothing. */
@@ -59,7 +59,7 @@ export function createMetered({ routing, meter, idempotent, bodyBytesMax }: Mete
       const units = check.units(asked);
       const reservation = meter.reserve(account, units);
       try {
-        const found = attempt(call, check, asked);
+        const found = attempt(call, check, asked, account);
         // A look-up may take longer than connections may be silent.
         if (found instanceof Promise) call.suspendIdleTimeout();
         const result = found instanceof Promise ? await found : found;
@@ -98,13 +98,14 @@ function attempt<Asked, Result>(
   call: Call,
   { work, failed }: Pick<MeteredCheck<TObject, TObject, Asked, Result>, "work" | "failed">,
   asked: Asked,
+  account: Account,
 ): Result | Promise<Result> {
   const fail = (error: unknown) => {
     call.reportError(error);
     return failed(asked);
   };
   try {
-    const result = work(asked);
+    const result = work(asked, account);
     return result instanceof Promise ? result.catch(fail) : result;
   } catch (error) {
     return fail(error);

@@ -1,3 +1,4 @@
+import { createShares } from "../batch/shares.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
@@ -14,24 +15,42 @@ export const SMALL_BODY_BYTES_MAX = 131_072;
 export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const declared = declaredBytes(request, bytesMax);
   if (declared !== null) return new Uint8Array(await request.arrayBuffer());
-  return readParts(request, bytesMax, () => {});
+  return readParts(request, bytesMax);
 }
 
 /** A body that is held in memory until it is disposed of; then it has no bytes, however long it is kept itself. */
-export type HeldBody = Disposable & { readonly bytes: Uint8Array };
+export type HeldBody = Disposable & {
+  readonly bytes: Uint8Array;
+  /** Lets the bytes go, as what is made of them takes their room, which counts until that is disposed of. */
+  readonly moveHold: () => Disposable;
+};
 
 const NO_BYTES = new Uint8Array(0);
 
 /** Reads the large bodies of all calls, within what they may hold together. */
 export type BodyReader = {
   /**
-   * Reads a body as `readBytes` does; throws `overloaded` where it does not fit beside the others, at once where
-   * its length is declared, else when it no longer fits. What has arrived counts, not what is announced: a caller
-   * who sends nothing takes no room from others. Small bodies always fit. `callBytesMax` is for this call alone.
+   * Reads a body as `readBytes` does; throws `overloaded` where it is over the tenant's share of what all may hold, at
+   * once where its length is declared, else when it is. What has arrived counts, not what is announced: a caller who
+   * sends nothing takes no room from others. Where all is held, bodies still arriving for tenants over their share are
+   * given up for one below its own. Small bodies always fit.
    */
-  readonly read: (request: Request, callBytesMax?: number) => Promise<HeldBody>;
+  readonly read: (
+    request: Request,
+    options: {
+      readonly tenant: string;
+      /** For this call alone, where it is less. */
+      readonly callBytesMax?: number;
+    },
+  ) => Promise<HeldBody>;
   readonly heldBytes: () => number;
 };
+
+/** Beyond what all may hold together, for tenants below their share. */
+const OVERFLOW = 1.25;
+
+/** A body that is arriving, as far as it is here. */
+type Arrival = { readonly tenant: string; bytes: Uint8Array; held: number; isGivenUp: boolean };
 
 /** `heldBytesMax` is for all bodies together and no less than `bytesMax`, so that one alone is always read. */
 export function createBodyReader({
@@ -41,59 +60,96 @@ export function createBodyReader({
   readonly bytesMax: number;
   readonly heldBytesMax: number;
 }): BodyReader {
-  let heldBytes = 0;
+  const shares = createShares({ capacity: heldBytesMax, guaranteed: bytesMax, overflow: OVERFLOW });
+  const arriving = new Set<Arrival>();
 
-  async function fill(
-    request: Request,
-    mostBytes: number,
-    take: (bytes: number) => void,
-  ): Promise<Uint8Array> {
+  function release(body: Arrival): void {
+    if (body.held > 0) shares.release(body.tenant, body.held);
+    body.held = 0;
+  }
+
+  function giveUp(body: Arrival): void {
+    body.isGivenUp = true;
+    body.bytes = NO_BYTES;
+    arriving.delete(body);
+    release(body);
+  }
+
+  /** The largest body still arriving for a tenant over its share. */
+  function giveUpOne(tenant: string): boolean {
+    if (shares.isOverShare(tenant)) return false;
+    let largest: Arrival | undefined;
+    for (const body of arriving) {
+      if (body.tenant === tenant || !shares.isOverShare(body.tenant)) continue;
+      if (largest === undefined || body.held > largest.held) largest = body;
+    }
+    if (largest === undefined) return false;
+    giveUp(largest);
+    return true;
+  }
+
+  function hold(body: Arrival, bytes: number): void {
+    while (!shares.acquire(body.tenant, bytes)) if (!giveUpOne(body.tenant)) throw full();
+    body.held += bytes;
+  }
+
+  async function fill(request: Request, body: Arrival, mostBytes: number): Promise<Uint8Array> {
     const declared = declaredBytes(request, mostBytes);
     if (declared !== null && declared <= SMALL_BODY_BYTES_MAX) {
       return new Uint8Array(await request.arrayBuffer());
     }
-    if (declared !== null && heldBytes + declared > heldBytesMax) throw full();
+    if (declared !== null && !shares.fits(body.tenant, declared) && !mayGetRoom(body.tenant)) throw full();
     // Threads read it without a copy. Pages that nothing was written to take no memory yet.
-    const bytes = new Uint8Array(new SharedArrayBuffer(declared ?? mostBytes));
+    body.bytes = new Uint8Array(new SharedArrayBuffer(declared ?? mostBytes));
+    arriving.add(body);
     let length = 0;
     await forEachPart(request, (part) => {
-      if (length + part.byteLength > bytes.byteLength) throw tooLarge(mostBytes);
-      take(part.byteLength);
-      bytes.set(part, length);
+      if (body.isGivenUp) throw full();
+      if (length + part.byteLength > body.bytes.byteLength) throw tooLarge(mostBytes);
+      hold(body, part.byteLength);
+      body.bytes.set(part, length);
       length += part.byteLength;
     });
-    return bytes.subarray(0, length);
+    if (body.isGivenUp) throw full();
+    return body.bytes.subarray(0, length);
+  }
+
+  /** Whether bodies could be given up for the tenant. */
+  function mayGetRoom(tenant: string): boolean {
+    if (shares.isOverShare(tenant)) return false;
+    for (const body of arriving) if (body.tenant !== tenant && shares.isOverShare(body.tenant)) return true;
+    return false;
   }
 
   return {
-    async read(request, callBytesMax = bytesMax) {
-      let taken = 0;
-      const release = () => {
-        heldBytes -= taken;
-        taken = 0;
-      };
-      const take = (bytes: number) => {
-        if (heldBytes + bytes > heldBytesMax) throw full();
-        heldBytes += bytes;
-        taken += bytes;
-      };
+    async read(request, { tenant, callBytesMax = bytesMax }) {
+      const body: Arrival = { tenant, bytes: NO_BYTES, held: 0, isGivenUp: false };
       try {
-        let bytes = await fill(request, Math.min(bytesMax, callBytesMax), take);
-        return {
-          get bytes() {
-            return bytes;
-          },
-          [Symbol.dispose]() {
-            bytes = NO_BYTES;
-            release();
-          },
-        };
+        body.bytes = await fill(request, body, Math.min(bytesMax, callBytesMax));
       } catch (error) {
-        release();
+        release(body);
         throw error;
+      } finally {
+        arriving.delete(body);
       }
+      const dispose = () => {
+        body.bytes = NO_BYTES;
+        release(body);
+      };
+      return {
+        get bytes() {
+          return body.bytes;
+        },
+        moveHold() {
+          const moved = { ...body, bytes: NO_BYTES };
+          body.bytes = NO_BYTES;
+          body.held = 0;
+          return { [Symbol.dispose]: () => release(moved) };
+        },
+        [Symbol.dispose]: dispose,
+      };
     },
-    heldBytes: () => heldBytes,
+    heldBytes: () => shares.held(),
   };
 }
 
@@ -142,17 +198,12 @@ function declaredBytes(request: Request, bytesMax: number): number | null {
 }
 
 /** A body without a declared length is counted as it comes in. */
-async function readParts(
-  request: Request,
-  bytesMax: number,
-  take: (bytes: number) => void,
-): Promise<Uint8Array> {
+async function readParts(request: Request, bytesMax: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   await forEachPart(request, (part) => {
     length += part.byteLength;
     if (length > bytesMax) throw tooLarge(bytesMax);
-    take(part.byteLength);
     parts.push(part);
   });
   return Buffer.concat(parts, length);

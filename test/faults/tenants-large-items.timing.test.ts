@@ -19,8 +19,8 @@ let key: string;
 
 beforeAll(async () => {
   shared = await startSharedServer("large-items");
-  // The free plan's rate and items, and units for all.
-  key = await shared.caller.signUp("free");
+  // The plan with the largest bodies.
+  key = await shared.caller.signUp("scale");
 });
 
 afterAll(async () => {

@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { createBodyReader } from "../../src/http/request-body.ts";
+import { describe, expect, test } from "bun:test";
+import { createBodyReader, type HeldBody } from "../../src/http/request-body.ts";
 
 const BYTES = 200_000;
 
@@ -7,10 +7,62 @@ test("a body that is disposed of no longer counts, and holds no memory for whoev
   const bodies = createBodyReader({ bytesMax: 1_000_000, heldBytesMax: 1_000_000 });
   for (const headers of [{ "Content-Length": `${BYTES}` }, {}]) {
     const request = new Request("http://localhost/", { method: "POST", headers, body: "x".repeat(BYTES) });
-    const held = await bodies.read(request);
+    const held = await bodies.read(request, { tenant: "one" });
     expect([held.bytes.length, bodies.heldBytes()]).toEqual([BYTES, BYTES]);
     held[Symbol.dispose]();
     held[Symbol.dispose]();
     expect([held.bytes.length, bodies.heldBytes()]).toEqual([0, 0]);
   }
+});
+
+describe("a body that is arriving", () => {
+  const MEGABYTE = 1_000_000;
+
+  /** A request whose body comes as the test sends it. */
+  function upload() {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const request = new Request("http://localhost/", { method: "POST", body: readable });
+    return { request, writer };
+  }
+
+  test("is given up where its account holds more than its share and another has no room", async () => {
+    const bodies = createBodyReader({ bytesMax: MEGABYTE, heldBytesMax: 2 * MEGABYTE });
+    const slow = [upload(), upload(), upload()];
+    const reading = slow.map(({ request }) => bodies.read(request, { tenant: "slow" }));
+    const ends = reading.map((each) =>
+      each.then(
+        () => "read",
+        ({ code }) => code,
+      ),
+    );
+    for (const { writer } of slow) await writer.write(new Uint8Array(600_000));
+    while (bodies.heldBytes() < 1_800_000) await Bun.sleep(1);
+    const held: HeldBody[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(500_000) });
+      held.push(await bodies.read(request, { tenant: "quick" }));
+    }
+    expect(held.map(({ bytes }) => bytes.byteLength)).toEqual([500_000, 500_000]);
+    expect(bodies.heldBytes()).toBeLessThanOrEqual(2.5 * MEGABYTE);
+    for (const { writer } of slow) void writer.close();
+    const codes = await Promise.all(ends);
+    expect(codes.filter((code) => code === "overloaded").length).toBeGreaterThan(0);
+    expect(codes.filter((code) => code === "read").length).toBeGreaterThan(0);
+    for (const body of held) body[Symbol.dispose]();
+    for (const each of await Promise.allSettled(reading))
+      if (each.status === "fulfilled") each.value[Symbol.dispose]();
+    expect(bodies.heldBytes()).toBe(0);
+  });
+
+  test("counts on once its bytes have gone to what is made of them", async () => {
+    const bodies = createBodyReader({ bytesMax: MEGABYTE, heldBytesMax: MEGABYTE });
+    const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(BYTES) });
+    const body = await bodies.read(request, { tenant: "one" });
+    const hold = body.moveHold();
+    body[Symbol.dispose]();
+    expect([body.bytes.length, bodies.heldBytes()]).toEqual([0, BYTES]);
+    hold[Symbol.dispose]();
+    expect(bodies.heldBytes()).toBe(0);
+  });
 });

@@ -43,7 +43,7 @@ export function emailRoutes({
       fromQuery: (fields) => askedEmail({ ...fields, email: restorePlus(fields.email) }),
       fromBody: askedEmail,
       units: ({ options }) => emailUnits(options.deep),
-      work: ({ email, options }) => writeEmail(email, options),
+      work: ({ email, options }, { accountId }) => writeEmail(email, { ...options, tenant: accountId }),
       failed: ({ email }) => writtenEmail(checkFailed(email)),
       isCharged: ({ sub_status }) => isEmailCharged(sub_status),
       write: ({ json }) => json,
