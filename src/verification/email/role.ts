@@ -12,6 +12,29 @@ for (const word of words(wordsText)) {
   if (stem !== word) stems.add(stem);
 }
 
+/** Behind a separator these make a function of whatever they follow: `hr-team`, `export.department`. */
+const GROUPS: ReadonlySet<string> = new Set([
+  "team",
+  "dept",
+  "department",
+  "desk",
+  "abteilung",
+  "equipe",
+  "equipo",
+]);
+
+/** What compound roles are made of, beside other roles. */
+const COMPOUND_PARTS =
+  "back book box care center centre daemon data do front host hot human letter letters line main master new not post protection reply " +
+  "resources shop site trust web";
+
+/** A role that is written in parts consists of these: none is put together of others, as in `bill.ing` or `in.fo`. */
+const parts: ReadonlySet<string> = new Set([
+  ...[...accounts].flatMap((word) => word.split(/[._-]/)).filter((word) => word.length > 1),
+  ...GROUPS,
+  ...COMPOUND_PARTS.split(" "),
+]);
+
 const beginsLikeAccount = createWordFilter([...accounts, "noreply", "donotreply"]);
 
 function words(text: string): string[] {
@@ -47,24 +70,13 @@ function isRoleName(local: string): boolean {
   }
   if (stems.has(withoutDigits(name.slice(0, separator)))) return true;
   if (GROUPS.has(name.slice(lastSeparator(name) + 1))) return true;
-  const joined = joinedSegments(name);
-  return joined !== null && (accounts.has(joined) || isNoReply(joined));
+  const segments = segmentsOf(name);
+  if (segments === null) return false;
+  const isCompound = accounts.has(segments.join("")) && segments.every((segment) => parts.has(segment));
+  return isCompound || NO_REPLY.test(segments.join(" "));
 }
 
-function isNoReply(joined: string): boolean {
-  return joined.startsWith("noreply") || joined.startsWith("donotreply") || joined.endsWith("noreply");
-}
-
-/** Behind a separator these make a function of whatever they follow: `hr-team`, `export.department`. */
-const GROUPS: ReadonlySet<string> = new Set([
-  "team",
-  "dept",
-  "department",
-  "desk",
-  "abteilung",
-  "equipe",
-  "equipo",
-]);
+const NO_REPLY = /^(?:no ?reply|do ?not ?reply)|(?:noreply|(?:^| )no reply)$/;
 
 /** A quick look at both ends: no name that it denies is a role, and it denies most names of people. */
 function mayBeRole(text: string, from: number, localEnd: number): boolean {
@@ -110,9 +122,9 @@ function isSeparator(code: number): boolean {
   return code === 0x2e || code === 0x5f || code === 0x2d;
 }
 
-/** The name without separators and numbers between them, or null where a segment is a single letter. */
-function joinedSegments(name: string): string | null {
-  let joined = "";
+/** The parts between separators that are no numbers, or null where one is a single letter. */
+function segmentsOf(name: string): string[] | null {
+  const segments: string[] = [];
   let start = 0;
   for (let at = 0; at <= name.length; at++) {
     if (at < name.length && !isSeparator(name.charCodeAt(at))) continue;
@@ -120,9 +132,9 @@ function joinedSegments(name: string): string | null {
     start = at + 1;
     if (withoutDigits(segment) === "") continue;
     if (segment.length < 2) return null;
-    joined += segment;
+    segments.push(segment);
   }
-  return joined;
+  return segments;
 }
 
 function withoutDigits(name: string): string {

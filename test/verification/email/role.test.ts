@@ -20,7 +20,8 @@ describe("a role account", () => {
     const names = new Set<string>();
     for (const locale of Object.values(allLocales)) collectNames(locale.person?.first_name, names);
     expect(names.size).toBeGreaterThan(10_000);
-    expect([...names].filter(isRole)).toEqual([]);
+    // A given name in India, and far more often an address of developers.
+    expect([...names].filter(isRole)).toEqual(["dev"]);
   });
 });
 
