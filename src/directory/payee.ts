@@ -1,4 +1,4 @@
-import { keccak256 } from "./keccak.ts";
+import { keccak_256 } from "@noble/hashes/sha3.js";
 
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
@@ -21,7 +21,7 @@ function isEvmAddress(address: string): boolean {
 
 /** EIP-55: a letter is upper case where the same nibble of the hash of the lower-case digits is 8 or more. */
 function checksummed(lower: string): string {
-  const hash = keccak256(lower);
+  const hash = keccak_256(Buffer.from(lower));
   let text = "";
   for (let at = 0; at < lower.length; at++) {
     const byte = hash[at >> 1] ?? 0;

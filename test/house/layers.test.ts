@@ -55,6 +55,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "drizzle-orm": ["src/store/sqlite"],
   "bun:sqlite": ["src/store/sqlite"],
   piscina: ["src/batch/pool.ts", "src/batch/transfer.ts"],
+  "@noble/hashes": ["src/directory/payee.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
   "dns-packet": ["src/tools/made-up-dns"],
   tldts: ["src/verification/email", "src/domains", "src/tools/data-refresh"],
