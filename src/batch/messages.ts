@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../contract/errors.ts";
+import type { ChunkEncoding, PlainText } from "./compression.ts";
 
 /** What crosses the thread border: plain data, text and bytes, because those pass quickest and survive whole. */
 
@@ -80,6 +81,8 @@ export type VerifyTask = {
   readonly separator: "," | "\n";
   /** The chunk's text begins with a separator. */
   readonly continues: boolean;
+  /** What the bytes are to be compressed with; null for text as it is. */
+  readonly encoding?: ChunkEncoding | null;
 };
 
 /** Facts of a batch's domains, in memory that the threads share. */
@@ -106,8 +109,9 @@ export const OFFSET_BYTES = NUMBERS_PER_OFFSET * Float64Array.BYTES_PER_ELEMENT;
 
 /** A verified chunk. */
 export type VerifiedChunk = {
-  /** The results as JSON text in UTF-8, joined by the separator. */
+  /** The results as JSON text in UTF-8, joined by the separator; compressed where `plain` is there. */
   readonly bytes: Uint8Array;
+  readonly plain?: PlainText;
   /** How many results have which status. */
   readonly counts: Counts;
   /** Results to pay for: neither duplicates nor our own failures. */

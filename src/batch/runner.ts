@@ -3,6 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { BodyChunker } from "./body-chunker.ts";
 import type { ChunkSource } from "./chunk-source.ts";
 import { type ChunkingStart, startChunking } from "./chunking.ts";
+import type { ChunkEncoding } from "./compression.ts";
 import { mapConcurrently } from "./concurrent-map.ts";
 import type { Share } from "./fair-queue.ts";
 import type { GatherFacts } from "./gather-facts.ts";
@@ -17,6 +18,8 @@ export type VerifyOptions = {
   readonly dns: boolean;
   readonly country: string | null;
   readonly separator: "," | "\n";
+  /** What chunks from threads are compressed with. */
+  readonly encoding?: ChunkEncoding | null;
   /** Whose share of threads and look-ups it takes. */
   readonly share: Share;
 };
@@ -129,7 +132,8 @@ export function createBatchRunner({
       const timeoutMs = retryTimeoutMs(settings.taskTimeoutMs, part, task);
       return pool.run("verifyChunk", part, { share, signal, isRetry: true, timeoutMs });
     };
-    return await verifyByHalves(task, retry, inline.failed, budget);
+    // Halves are joined as text.
+    return await verifyByHalves({ ...task, encoding: null }, retry, inline.failed, budget);
   }
 
   function verifyChunk(
@@ -138,12 +142,13 @@ export function createBatchRunner({
     factsOf: ReturnType<GatherFacts>,
     signal: AbortSignal,
   ): (chunk: Chunk) => Promise<VerifiedChunk> {
-    const { country, separator, share } = options;
+    const { country, separator, share, encoding = null } = options;
     const budget = { left: FAILURES_PER_BATCH_MAX };
     return async ({ items, count, duplicates, newDomains, domainNumbers, position }) => {
       const facts = domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers });
       const continues = position > 0;
-      const task = { kind, items, count, duplicates, domainNumbers, facts, country, separator, continues };
+      const given = { kind, country, separator, encoding };
+      const task = { ...given, items, count, duplicates, domainNumbers, facts, continues };
       const isSmall = count <= INLINE_ITEMS_MAX && items.length <= INLINE_BYTES_MAX;
       return isSmall ? inline.verify(task) : await verifyInThread(task, share, budget, signal);
     };

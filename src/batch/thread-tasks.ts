@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import type { BodyChunker } from "./body-chunker.ts";
+import { compressChunk } from "./compression.ts";
 import type { ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { transfer } from "./transfer.ts";
 
@@ -22,7 +23,8 @@ export function createChunkBodyTask(
 /** The bytes of an outcome leave the thread; copying them would cost the memory of every batch twice. */
 export function createVerifyChunkTask(verify: (task: VerifyTask) => VerifiedChunk) {
   return (task: VerifyTask) => {
-    const outcome = verify(task);
+    const plain = verify(task);
+    const outcome = task.encoding ? compressChunk(plain, task.encoding) : plain;
     return transfer(outcome, outcome.bytes.buffer);
   };
 }

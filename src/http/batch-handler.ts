@@ -10,6 +10,7 @@ import { batchBodyBytesMax } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole } from "./batch-reply.ts";
 import type { Call } from "./boundary.ts";
+import { type ReplyEncoding, replyEncoding } from "./compression.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
@@ -83,9 +84,13 @@ async function replyTo(
   if (!chunked.ok) throw new ApiError(chunked.code, chunked.message);
   const { count, chunkCount } = chunked;
   const lines = acceptsLines(call.request);
+  // A kept or a whole reply is compressed as a whole.
+  const isStreamed = entry === null && chunkCount > WHOLE_CHUNKS_MAX;
+  const encoding = isStreamed ? replyEncoding(call.request) : null;
   const { signal } = stop;
   const { results, unitsPerItem } = await verifyWhileChunking(dependencies, route, batchCall, chunked, {
     lines,
+    encoding,
     signal,
   });
   const { distinct } = await chunked.ended;
@@ -100,6 +105,7 @@ async function replyTo(
     statuses,
     count,
     chunkCount,
+    encoding,
     distinct,
     reservation,
     unitsPerItem,
@@ -121,13 +127,17 @@ async function verifyWhileChunking(
   route: BatchRoute,
   { query, account }: BatchCall,
   chunked: ChunkedBody,
-  { lines, signal }: { readonly lines: boolean; readonly signal: AbortSignal },
+  {
+    lines,
+    encoding,
+    signal,
+  }: { readonly lines: boolean; readonly encoding: ReplyEncoding | null; readonly signal: AbortSignal },
 ): Promise<Pick<BatchRun, "results" | "unitsPerItem">> {
   try {
     const settings = { ...query, ...chunked.options };
     route.check(settings);
     const unitsPerItem = route.unitsPerItem(settings);
-    const results = runner.verify(chunked, verifyOptions(settings, lines, account), signal);
+    const results = runner.verify(chunked, verifyOptions(settings, lines, encoding, account), signal);
     // Only where duplicates could be paid for, too: which items are duplicates is known when all is chunked.
     return {
       unitsPerItem,
@@ -141,9 +151,17 @@ async function verifyWhileChunking(
 function verifyOptions(
   { deep = false, dns = true, country }: BatchSettings,
   lines: boolean,
+  encoding: ReplyEncoding | null,
   account: Account,
 ): VerifyOptions {
-  return { deep, dns, country: country ?? null, separator: lines ? "\n" : ",", share: shareOf(account) };
+  return {
+    deep,
+    dns,
+    country: country ?? null,
+    separator: lines ? "\n" : ",",
+    encoding,
+    share: shareOf(account),
+  };
 }
 
 /** Lines where they are named, unless the caller would rather have JSON. */

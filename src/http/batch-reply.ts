@@ -1,3 +1,4 @@
+import { type ChunkEncoding, createReplyWriter } from "../batch/compression.ts";
 import { inGroups, prepend } from "../batch/concurrent-map.ts";
 import type { VerifiedChunk } from "../batch/messages.ts";
 import { addCounts } from "../batch/verifier.ts";
@@ -23,6 +24,8 @@ export type BatchRun = {
   readonly results: AsyncGenerator<VerifiedChunk, void, undefined>;
   /** JSON lines rather than one object. */
   readonly lines: boolean;
+  /** What the results come compressed with, mostly: small ones come as text. */
+  readonly encoding: ChunkEncoding | null;
 };
 
 /** Small chunks are charged together: a commit takes longer than their way to the reader. */
@@ -91,23 +94,25 @@ async function* chargedBytes(run: BatchRun): AsyncGenerator<Uint8Array, void, un
   const { reservation, unitsPerItem } = run;
   const endpoint = run.call.route;
   const totals = newTotals();
+  const writer = createReplyWriter(run.encoding);
   let started = false;
   for await (const outcomes of inGroups(run.results, chunksPerCharge(run))) {
     if (run.signal.aborted) return;
     const chargeable = outcomes.reduce((sum, outcome) => sum + outcome.chargeable, 0);
     await reservation.record({ endpoint, units: chargeable * unitsPerItem });
-    if (!started) yield opening(run);
+    if (!started) yield writer.text(opening(run));
     started = true;
     for (const outcome of outcomes) {
       add(totals, outcome);
-      yield outcome.bytes;
+      yield writer.chunk(outcome);
     }
   }
   if (!started) {
     await reservation.record({ endpoint, units: 0 });
-    yield opening(run);
+    yield writer.text(opening(run));
   }
-  yield closing(run, totals, reservation.chargedUnits());
+  yield writer.text(closing(run, totals, reservation.chargedUnits()));
+  yield writer.end();
 }
 
 type Totals = { chunks: number; chargeable: number; readonly counts: { [status: string]: number } };
@@ -134,6 +139,7 @@ function closing({ lines, count, distinct, statuses }: BatchRun, totals: Totals,
   return Buffer.from(`${totals.chunks === 0 ? "" : "\n"}{"count":${count},"summary":${text}}\n`);
 }
 
-function replyHeaders({ lines }: BatchRun): { readonly [name: string]: string } {
-  return { "Content-Type": lines ? NDJSON_TYPE : JSON_TYPE };
+function replyHeaders({ lines, encoding }: BatchRun): { readonly [name: string]: string } {
+  const type = { "Content-Type": lines ? NDJSON_TYPE : JSON_TYPE };
+  return encoding === null ? type : { ...type, "Content-Encoding": encoding, Vary: "Accept-Encoding" };
 }

@@ -8,12 +8,13 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from "node:zlib";
+import type { ChunkEncoding } from "../batch/compression.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 import { streamOf, throughZlib } from "./zlib-stream.ts";
 
 /** What a reply is packed with, because the caller asks for it. */
-export type ReplyEncoding = "gzip" | "zstd";
+export type ReplyEncoding = ChunkEncoding;
 
 /** Smaller replies leave as they are: packing them saves no packet. */
 const COMPRESSED_BYTES_MIN = 1024;
