@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { storedPlanName } from "../billing/plan-periods.ts";
 import { type Plan, type PlanCatalogue, planOf } from "../billing/plans.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { API_KEY_CHARS, hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
@@ -12,7 +13,10 @@ export type Account = {
 };
 
 export type KeyRing = {
-  /** The account of a key, or null for one that is mistyped, unknown or expired. */
+  /**
+   * Returns the account of a key, or null for one that is mistyped, unknown or expired. Throws an ApiError `bad_key`
+   * that says so where the account is suspended.
+   */
   readonly find: (key: string) => Account | null;
   /** The account of a key that has expired, at most so long ago; else null. */
   readonly findExpired: (key: string, withinMs: number) => Account | null;
@@ -23,6 +27,7 @@ export type KeyRing = {
 type KnownKey = {
   readonly owner: Owner;
   readonly expiresAt: number | null;
+  readonly isSuspended: boolean;
   /** On the monotonic clock. */
   readonly knownUntilMs: number;
 };
@@ -79,6 +84,7 @@ export function createKeyRing(dependencies: {
     const known = {
       owner: ownerOf(key.accountId, planOf(plans, storedPlanName(key.plan))),
       expiresAt: key.expiresAt,
+      isSuspended: key.suspendedAt !== null,
       knownUntilMs: clock.monotonic() + TTL_MS,
     };
     knownKeys.set(keyHash, known);
@@ -97,11 +103,12 @@ export function createKeyRing(dependencies: {
     find: (key) => {
       const known = knownKey(key);
       if (known === undefined || (known.expiresAt !== null && known.expiresAt <= clock.now())) return null;
+      if (known.isSuspended) throw new ApiError("bad_key", "The account is suspended; ask the operator.");
       return known.owner.account;
     },
     findExpired: (key, withinMs) => {
       const known = knownKey(key);
-      if (known === undefined || known.expiresAt === null) return null;
+      if (known === undefined || known.expiresAt === null || known.isSuspended) return null;
       const expiredForMs = clock.now() - known.expiresAt;
       return expiredForMs >= 0 && expiredForMs <= withinMs ? known.owner.account : null;
     },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
+import { createOperators } from "../accounts/operator-commands.ts";
 import { createBodyChunker } from "../batch/body-chunker.ts";
 import { createChunkVerifier } from "../batch/chunk-verifier.ts";
 import { createFairLookups } from "../batch/fair-lookups.ts";
@@ -117,6 +118,9 @@ function openMoney(
   stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
+  const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
+  const operators = createOperators({ store, meter, keyRing, accounts, clock });
+  stack.defer(operators.start((error) => log.error("an operator's command failed", errorFacts(error))));
   const directory = join(dataDir, "idempotency");
   const idempotency = createIdempotency({ store, directory, clock, keptBytesMax: limits.keptReplyBytesMax });
   const prune = () =>
@@ -130,7 +134,7 @@ function openMoney(
     keyRing,
     meter,
     idempotency,
-    accounts: createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes }),
+    accounts,
     accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
     addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
   };

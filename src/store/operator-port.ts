@@ -33,7 +33,16 @@ export type OperatorPort = {
     suspendedAt: number | null,
     act: Omit<OperatorAct, "actId">,
   ) => Answer<void>;
-  /** Removes the personal data and the keys of an account. Its id, counts and invoices stay. */
+  /** Gives units for nothing in the month of a plan period. */
+  readonly creditUnits: (
+    planPeriodId: number,
+    units: number,
+    act: Omit<OperatorAct, "actId">,
+  ) => Answer<void>;
+  /**
+   * Removes the personal data and the keys of an account, and ends its running plan period. Its id, counts and
+   * invoices stay.
+   */
   readonly eraseAccount: (
     accountId: string,
     erasedAt: number,

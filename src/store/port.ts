@@ -35,7 +35,7 @@ export type KeyRecord = {
 };
 
 /** A key with what is asked at every call of the account that it belongs to. */
-export type FoundKey = KeyRecord & { readonly plan: string };
+export type FoundKey = KeyRecord & { readonly plan: string; readonly suspendedAt: number | null };
 
 export type NewPlanPeriod = {
   readonly accountId: string;

@@ -15,3 +15,6 @@ export class UnsettledError extends Error {
 export class StoreOpenError extends Error {
   override readonly name = "StoreOpenError";
 }
+
+/** Another process has taken the data directory for itself. */
+export class DataDirInUseError extends StoreOpenError {}

@@ -137,6 +137,7 @@ describe("the rooms of the house", () => {
       "src/cli/main.ts",
       "src/demo/main.ts",
       "src/tools/backup.ts",
+      "src/tools/admin.ts",
       "src/platform/clock.ts",
       "src/app/settings.ts",
     ]);

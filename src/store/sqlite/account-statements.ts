@@ -11,7 +11,7 @@ export function createAccountStatements(orm: Orm) {
     .where(eq(accounts.accountId, sql.placeholder("accountId")))
     .prepare();
   const keyByHash = orm
-    .select({ ...getTableColumns(apiKeys), plan: accounts.plan })
+    .select({ ...getTableColumns(apiKeys), plan: accounts.plan, suspendedAt: accounts.suspendedAt })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
     .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))

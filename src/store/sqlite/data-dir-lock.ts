@@ -1,6 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
-import { StoreOpenError } from "../storage-error.ts";
+import { DataDirInUseError, StoreOpenError } from "../storage-error.ts";
 import { makePrivate } from "./database-file.ts";
 
 export type DataDirLock = { readonly release: () => void };
@@ -19,7 +19,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
     database.run("BEGIN EXCLUSIVE");
   } catch (error) {
     database.close(true);
-    throw new StoreOpenError(refusal(dataDir, path, error), { cause: error });
+    throw refusal(dataDir, path, error);
   }
   return {
     release: () => {
@@ -29,9 +29,11 @@ export function lockDataDir(dataDir: string): DataDirLock {
   };
 }
 
-function refusal(dataDir: string, path: string, error: unknown): string {
-  if (error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY")) {
-    return `Another process is using the data directory ${dataDir}. Stop it, or set DATA_DIR to another directory.`;
+function refusal(dataDir: string, path: string, cause: unknown): StoreOpenError {
+  if (cause instanceof SQLiteError && cause.code?.startsWith("SQLITE_BUSY")) {
+    const message = `Another process is using the data directory ${dataDir}. Stop it, or set DATA_DIR to another directory.`;
+    return new DataDirInUseError(message, { cause });
   }
-  return `The lock file ${path} cannot be used (${String(error)}). Remove it and start again.`;
+  const message = `The lock file ${path} cannot be used (${String(cause)}). Remove it and start again.`;
+  return new StoreOpenError(message, { cause });
 }

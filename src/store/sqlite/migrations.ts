@@ -42,6 +42,17 @@ export function migrate(
     .exclusive();
 }
 
+/** Throws a StoreOpenError where a database has another schema than this version: a server of another one runs on it. */
+export function requireNewestSchema(database: Database): void {
+  const names = database.query<{ name: string }, []>("SELECT name FROM migrations ORDER BY name").all();
+  if (
+    names.length === MIGRATIONS.length &&
+    names.every(({ name }, index) => name === MIGRATIONS[index]?.name)
+  )
+    return;
+  throw new StoreOpenError("The server that runs is of another version. Use the command of that version.");
+}
+
 function checkApplied(applied: readonly Applied[], migrations: readonly Migration[]): void {
   for (const [index, row] of applied.entries()) {
     const migration = migrations[index];

@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite";
+import type { AtOnce } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { OperatorPort } from "../operator-port.ts";
 import type { EmbeddedStore } from "../port.ts";
 import { createAccountCases } from "./account-cases.ts";
 import { type ConnectionOptions, createConnection } from "./connection.ts";
@@ -14,7 +16,7 @@ import {
 import { createInvoiceCases } from "./invoice-cases.ts";
 import { createJobCases } from "./job-cases.ts";
 import type { SyncFile } from "./log-sync.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, requireNewestSchema } from "./migrations.ts";
 import { createOperatorCases } from "./operator-cases.ts";
 import { withStorageErrors } from "./sqlite-error.ts";
 import { createStatements } from "./statements.ts";
@@ -47,6 +49,27 @@ export function openStore(options: StoreOptions): EmbeddedStore {
   } catch (error) {
     database?.close(true);
     lock.release();
+    throw asOpenError(path, error);
+  }
+}
+
+/**
+ * Opens the database of a data directory that a running server has taken, for what operators ask of it. Nothing else
+ * may be written beside the server. Throws a StoreOpenError where another version wrote the database.
+ */
+export function openBeside(options: {
+  readonly dataDir: string;
+  readonly clock: Clock;
+}): AtOnce<OperatorPort> & { readonly close: () => void } {
+  const path = databasePath(options.dataDir);
+  const database = openDatabaseFile(path);
+  try {
+    requireNewestSchema(database);
+    const connection = createConnection(database, { path, clock: options.clock });
+    const cases = createOperatorCases(createStatements(connection.orm), connection.transact);
+    return { ...withStorageErrors(cases, connection.counted), close: connection.close };
+  } catch (error) {
+    database.close(true);
     throw asOpenError(path, error);
   }
 }

@@ -5,7 +5,7 @@ import type { Statements } from "./statements.ts";
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(
-  { accounts, operators, clock }: Statements,
+  { accounts, planPeriods, operators, clock }: Statements,
   transact: Transact,
 ): AtOnce<OperatorPort> {
   return {
@@ -16,8 +16,20 @@ export function createOperatorCases(
         accounts.setSuspended(accountId, suspendedAt);
         operators.record(act);
       }),
+    creditUnits: (planPeriodId, units, act) =>
+      transact(() => {
+        planPeriods.credit(planPeriodId, units);
+        operators.record(act);
+      }),
     eraseAccount: (accountId, erasedAt, act) =>
       transact(() => {
+        const running = planPeriods.running(accountId);
+        if (running !== undefined) {
+          planPeriods.end(
+            running.planPeriodId,
+            Math.max(running.startsAt, Math.min(erasedAt, running.periodEnd)),
+          );
+        }
         accounts.erase(accountId, erasedAt);
         operators.record(act);
       }),

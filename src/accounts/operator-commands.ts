@@ -1,0 +1,185 @@
+import { confirmClock } from "../billing/billing-clock.ts";
+import type { Meter } from "../billing/meter.ts";
+import { secondOf } from "../billing/period.ts";
+import { isPlanName } from "../billing/plans.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { OperatorAct } from "../store/operator-port.ts";
+import type { AccountRecord, EmbeddedStore } from "../store/port.ts";
+import type { Accounts } from "./accounts.ts";
+import type { KeyRing } from "./key-ring.ts";
+
+/** What an operator asks for. An account is named by its id or its mailbox. */
+export type OperatorAsk = {
+  readonly action: OperatorAction;
+  readonly account?: string | undefined;
+  /** Of `credit`: 1 to a thousand million, for the running month. */
+  readonly units?: number | undefined;
+  readonly plan?: string | undefined;
+  /** Of `new-key`: the SHA-256 of the key, which never leaves the operator's process. */
+  readonly keyHash?: string | undefined;
+  /** Of `list`: the id after which the page begins. */
+  readonly after?: string | undefined;
+};
+
+export const OPERATOR_ACTIONS = [
+  "list",
+  "show",
+  "suspend",
+  "resume",
+  "credit",
+  "set-plan",
+  "new-key",
+  "erase",
+  "confirm-clock",
+] as const;
+
+export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+
+/** What came of it: a sentence for what cannot be done. */
+export type OperatorOutcome =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly reason: string };
+
+export type Operators = {
+  /** Does what is asked and records it as an act of `operator`. */
+  readonly run: (ask: OperatorAsk, operator: string) => OperatorOutcome;
+  /** Does what operators ask from other processes, within a second, until the function it returns is called. */
+  readonly start: (onProblem: (error: unknown) => void) => () => void;
+};
+
+const PAGE_ACCOUNTS = 100;
+const UNITS_MAX = 1_000_000_000;
+const LOOK_EVERY_MS = 500;
+/** Who asked has given up by then. */
+const ASKED_AGO_MAX_MS = 30_000;
+
+export function createOperators(dependencies: {
+  store: EmbeddedStore;
+  meter: Meter;
+  keyRing: KeyRing;
+  accounts: Accounts;
+  /** The machine's: a doubt about it is what one of the acts ends. */
+  clock: Clock;
+}): Operators {
+  const { store, meter, keyRing, accounts, clock } = dependencies;
+
+  function actOf(ask: OperatorAsk, operator: string, accountId: string | null): Omit<OperatorAct, "actId"> {
+    const { action, units, plan } = ask;
+    const at = Math.floor(clock.now());
+    return { at, operator, action, accountId, details: JSON.stringify({ units, plan }) };
+  }
+
+  function runOn(account: AccountRecord, ask: OperatorAsk, operator: string): OperatorOutcome {
+    const { accountId } = account;
+    const now = Math.floor(clock.now());
+    const act = actOf(ask, operator, accountId);
+    const done = (result: unknown): OperatorOutcome => ({ ok: true, result });
+    if (account.erasedAt !== null) return { ok: false, reason: "The data of this account were erased." };
+    switch (ask.action) {
+      case "suspend":
+      case "resume":
+        store.suspendAccount(accountId, ask.action === "suspend" ? now : null, act);
+        keyRing.forget(accountId);
+        return done(summaryOf({ ...account, suspendedAt: ask.action === "suspend" ? now : null }));
+      case "credit": {
+        const { units = 0 } = ask;
+        if (!Number.isInteger(units) || units < 1 || units > UNITS_MAX) {
+          return { ok: false, reason: `Give a whole number of units from 1 to ${UNITS_MAX}.` };
+        }
+        store.creditUnits(meter.ledger(accountId).current.planPeriodId, units, act);
+        meter.forget(accountId);
+        return done(accounts.view(accountId).usage);
+      }
+      case "set-plan": {
+        const { plan = "" } = ask;
+        if (!isPlanName(plan)) return { ok: false, reason: `There is no plan ${plan}.` };
+        store.recordAct(act);
+        const { plan: held, pending_plan } = accounts.changePlan(accountId, { plan });
+        return done({ plan: held, pending_plan });
+      }
+      case "new-key":
+        if (!/^[0-9a-f]{64}$/.test(ask.keyHash ?? ""))
+          return { ok: false, reason: "There is no hash of a key." };
+        store.recordAct(act);
+        store.rotateKey(
+          { keyHash: ask.keyHash ?? "", accountId, createdAt: now, expiresAt: null },
+          now,
+          null,
+        );
+        keyRing.forget(accountId);
+        return done({ account_id: accountId });
+      case "erase":
+        // Months that are over are entered first, so that the last one ends now.
+        meter.flush();
+        meter.ledger(accountId);
+        store.eraseAccount(accountId, now, act);
+        meter.forget(accountId);
+        keyRing.forget(accountId);
+        return done({ account_id: accountId, erased_at: secondOf(now) });
+      default:
+        store.recordAct(act);
+        return done({ ...accounts.view(accountId), suspended: account.suspendedAt !== null });
+    }
+  }
+
+  function run(ask: OperatorAsk, operator: string): OperatorOutcome {
+    if (ask.action === "list") {
+      store.recordAct(actOf(ask, operator, null));
+      return { ok: true, result: store.accountPage(ask.after ?? "", PAGE_ACCOUNTS).map(summaryOf) };
+    }
+    if (ask.action === "confirm-clock") {
+      store.recordAct(actOf(ask, operator, null));
+      confirmClock(store, clock.now());
+      return { ok: true, result: { confirmed: secondOf(clock.now()) } };
+    }
+    const name = ask.account ?? "";
+    const account = store.findAccount(name) ?? store.findAccountByMailbox(name.toLowerCase());
+    if (account === null) return { ok: false, reason: "There is no such account." };
+    return runOn(account, ask, operator);
+  }
+
+  function runOrReason(text: string, operator: string): OperatorOutcome {
+    try {
+      return run(JSON.parse(text) as OperatorAsk, operator);
+    } catch (error) {
+      return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  function runAsked(): void {
+    for (let command = store.nextCommand(); command !== null; command = store.nextCommand()) {
+      const isLate = clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
+      const outcome = isLate
+        ? { ok: false, reason: "It was asked too long ago." }
+        : runOrReason(command.command, command.operator);
+      store.answerCommand(command.commandId, JSON.stringify(outcome));
+      store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
+    }
+  }
+
+  return {
+    run,
+    start: (onProblem) => {
+      const timer = setInterval(() => {
+        try {
+          runAsked();
+        } catch (error) {
+          onProblem(error);
+        }
+      }, LOOK_EVERY_MS);
+      timer.unref();
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+function summaryOf({ accountId, email, plan, createdAt, suspendedAt, erasedAt }: AccountRecord) {
+  return {
+    account_id: accountId,
+    email,
+    plan,
+    created_at: secondOf(createdAt),
+    suspended: suspendedAt !== null,
+    erased: erasedAt !== null,
+  };
+}

@@ -1,0 +1,122 @@
+import { userInfo } from "node:os";
+import { createAccounts } from "../accounts/accounts.ts";
+import { hashApiKey, makeApiKey, systemRandomBytes } from "../accounts/api-key.ts";
+import { createKeyRing } from "../accounts/key-ring.ts";
+import {
+  createOperators,
+  OPERATOR_ACTIONS,
+  type OperatorAsk,
+  type OperatorOutcome,
+} from "../accounts/operator-commands.ts";
+import { readConfig } from "../app/settings.ts";
+import { createBillingClock } from "../billing/billing-clock.ts";
+import { createMeter } from "../billing/meter.ts";
+import { systemClock } from "../platform/clock.ts";
+import { openBeside, openStore } from "../store/sqlite/open.ts";
+import { DataDirInUseError, StoreOpenError } from "../store/storage-error.ts";
+
+// What operators do to the accounts of DATA_DIR: by the server that runs on it, or here where none does.
+
+const USAGE = `bun run admin list [AFTER]                 accounts by id, 100 at a time
+bun run admin show ACCOUNT                 an account, by id or mailbox
+bun run admin suspend|resume ACCOUNT       its keys are refused, or taken again
+bun run admin credit ACCOUNT UNITS         units for nothing, for the running month
+bun run admin set-plan ACCOUNT PLAN        an upgrade at once, a downgrade with the next month
+bun run admin new-key ACCOUNT              a new key; all others end
+bun run admin erase ACCOUNT                its personal data and keys; counts and invoices stay
+bun run admin confirm-clock                the clock is right, however far it jumped`;
+
+const WAIT_MAX_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+async function main(): Promise<number> {
+  const [action = "", first, second] = process.argv.slice(2);
+  const known = OPERATOR_ACTIONS.find((name) => name === action);
+  if (known === undefined) return fail(USAGE);
+  const apiKey = known === "new-key" ? makeApiKey(systemRandomBytes) : null;
+  const ask: OperatorAsk = {
+    action: known,
+    ...(known === "list" ? { after: first } : { account: first }),
+    ...(known === "credit" ? { units: Number(second) } : { plan: second }),
+    ...(apiKey === null ? {} : { keyHash: hashApiKey(apiKey) }),
+  };
+  const config = readConfig({ DATA_DIR: process.env.DATA_DIR, PLANS_FILE: process.env.PLANS_FILE }, 1);
+  const outcome = await runWhereOpen(config, ask, userInfo().username);
+  if (!outcome.ok) return fail(outcome.reason);
+  const shown = apiKey === null ? outcome.result : { api_key: apiKey };
+  process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+  return 0;
+}
+
+type Settings = Pick<ReturnType<typeof readConfig>, "dataDir" | "plans">;
+
+async function runWhereOpen(
+  settings: Settings,
+  ask: OperatorAsk,
+  operator: string,
+): Promise<OperatorOutcome> {
+  try {
+    return await runHere(settings, ask, operator);
+  } catch (error) {
+    if (!(error instanceof DataDirInUseError)) throw error;
+    return runThere(settings.dataDir, ask, operator);
+  }
+}
+
+/** Without a server: this process takes the data directory for itself. */
+async function runHere(
+  { dataDir, plans }: Settings,
+  ask: OperatorAsk,
+  operator: string,
+): Promise<OperatorOutcome> {
+  const clock = systemClock;
+  const store = openStore({ dataDir, clock });
+  try {
+    const keyRing = createKeyRing({ store, plans, clock });
+    const billingClock = createBillingClock({ store, clock });
+    const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+    const randomBytes = systemRandomBytes;
+    const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
+    const operators = createOperators({ store, meter, keyRing, accounts, clock });
+    const outcome = operators.run(ask, operator);
+    await meter.close();
+    return outcome;
+  } finally {
+    store.close();
+  }
+}
+
+/** Through the database of a running server, which looks for commands twice a second. */
+async function runThere(dataDir: string, ask: OperatorAsk, operator: string): Promise<OperatorOutcome> {
+  const store = openBeside({ dataDir, clock: systemClock });
+  try {
+    const command = { askedAt: systemClock.now(), operator, command: JSON.stringify(ask) };
+    const commandId = store.askCommand({ ...command, askedAt: Math.floor(command.askedAt) });
+    for (let waitedMs = 0; waitedMs < WAIT_MAX_MS; waitedMs += LOOK_EVERY_MS) {
+      await Bun.sleep(LOOK_EVERY_MS);
+      const outcome = store.commandOutcome(commandId);
+      if (outcome === null) continue;
+      store.removeCommand(commandId);
+      return JSON.parse(outcome) as OperatorOutcome;
+    }
+    const isUndone = store.withdrawCommand(commandId);
+    const reason = isUndone
+      ? "The server did not answer within 10 seconds; nothing was changed."
+      : "The server answered too late; look with show whether it was done.";
+    return { ok: false, reason };
+  } finally {
+    store.close();
+  }
+}
+
+function fail(sentence: string): number {
+  process.stderr.write(`${sentence}\n`);
+  return 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof StoreOpenError)) throw error;
+  process.exitCode = fail(error.message);
+}

@@ -1,0 +1,144 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
+import { charge, handClock, openParts, type Parts, signUp } from "../billing/parts.ts";
+import { jsonOf } from "../support/json.ts";
+import { refusalOf, startTestServer } from "../support/server.ts";
+
+const DAY_MS = 86_400_000;
+
+function operated(plan: "free" | "growth" = "free") {
+  const parts = openParts({ clock: handClock("2026-11-01T00:00:00Z") });
+  const operators = createOperators(parts);
+  const { accountId, apiKey } = signUp(parts, plan, `${plan}@example.com`);
+  const run = (ask: Omit<OperatorAsk, "account">) => operators.run({ account: accountId, ...ask }, "root");
+  return { parts, operators, accountId, apiKey, run };
+}
+
+const invoices = (parts: Parts, id: string) =>
+  parts.accounts.invoices(id, { limit: 10, startingAfter: null }).data;
+
+describe("an operator", () => {
+  test("suspends an account, whose keys are refused at once with what happened, and resumes it", () => {
+    const { parts, apiKey, run } = operated();
+    expect(parts.keyRing.find(apiKey)).not.toBeNull();
+    expect(run({ action: "suspend" })).toMatchObject({ ok: true, result: { suspended: true } });
+    expect(() => parts.keyRing.find(apiKey)).toThrow("The account is suspended");
+    expect(parts.keyRing.findExpired(apiKey, DAY_MS)).toBeNull();
+    run({ action: "resume" });
+    expect(parts.keyRing.find(apiKey)).not.toBeNull();
+  });
+
+  test("credits units, which pass the hard stop to the unit and end with the month", async () => {
+    const { parts, accountId, run } = operated();
+    await charge(parts, accountId, 1_000);
+    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow("1000 of the 1000");
+    expect(run({ action: "credit", units: 5 })).toMatchObject({ ok: true, result: { remaining_units: 5 } });
+    await charge(parts, accountId, 5);
+    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow("1005 of the 1005");
+    parts.clock.set("2026-12-01T00:00:00Z");
+    await parts.billing.issueDue();
+    expect(
+      invoices(parts, accountId)[0]?.lines.map(({ description, quantity }) => [description, quantity]),
+    ).toEqual([
+      ["Free plan", 1],
+      ["Free plan: included units", 1_000],
+      ["Free plan: credited units", 5],
+    ]);
+    expect(parts.accounts.view(accountId).usage.remaining_units).toBe(1_000);
+    expect(run({ action: "credit", units: 0.5 }).ok).toBe(false);
+  });
+
+  test("sets a plan, by mailbox too, and is told what there is none of", () => {
+    const { parts, operators, accountId, run } = operated();
+    expect(run({ action: "set-plan", plan: "gold" })).toEqual({
+      ok: false,
+      reason: "There is no plan gold.",
+    });
+    expect(operators.run({ action: "set-plan", account: "FREE@example.com", plan: "scale" }, "root").ok).toBe(
+      true,
+    );
+    expect(parts.accounts.view(accountId).plan).toBe("scale");
+    expect(operators.run({ action: "show", account: "nobody" }, "root").ok).toBe(false);
+  });
+
+  test("erases an account: no personal data and no key is left, counts are, and its last month ends then", async () => {
+    const { parts, operators, accountId, apiKey, run } = operated("growth");
+    await charge(parts, accountId, 7);
+    parts.clock.set("2026-11-16T00:00:00Z");
+    expect(run({ action: "erase" }).ok).toBe(true);
+    expect(parts.keyRing.find(apiKey)).toBeNull();
+    const account = parts.store.findAccount(accountId);
+    expect(account).toMatchObject({
+      email: "",
+      normalized: `erased ${accountId}`,
+      name: null,
+      company: null,
+    });
+    expect(run({ action: "show" }).ok).toBe(false);
+    for (const month of ["2026-12-02", "2027-01-02"]) {
+      parts.clock.set(`${month}T00:00:00Z`);
+      await parts.billing.issueDue();
+    }
+    expect(invoices(parts, accountId).map(({ total_usd }) => total_usd)).toEqual(["74.50"]);
+    expect(JSON.stringify([parts.store.acts(10), operators.run({ action: "list" }, "root")])).not.toContain(
+      "growth@example.com",
+    );
+    signUp(parts, "free", "growth@example.com");
+  });
+
+  test("leaves a record of each act, with who did it and when", () => {
+    const { parts, operators, accountId, run } = operated();
+    run({ action: "suspend" });
+    operators.run({ action: "confirm-clock" }, "ann");
+    expect(parts.store.acts(10).map(({ action, operator, accountId: id }) => [action, operator, id])).toEqual(
+      [
+        ["confirm-clock", "ann", null],
+        ["suspend", "root", accountId],
+      ],
+    );
+  });
+});
+
+test("bun run admin acts on the data directory of a running server within seconds, and of one that has stopped", async () => {
+  const server = await startTestServer();
+  const admin = async (...words: string[]) => {
+    const child = Bun.spawn([process.execPath, "src/tools/admin.ts", ...words], {
+      cwd: join(import.meta.dir, "../.."),
+      env: { ...process.env, DATA_DIR: server.dataDir },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    return { code: await child.exited, out, error };
+  };
+  try {
+    const key = await server.signUp("free");
+    const check = (withKey: string) =>
+      server.call("/v1/phone/validate?phone=%2B442079460000", { key: withKey });
+    const { account_id } = await jsonOf<{ account_id: string }>(await server.call("/v1/account", { key }));
+    expect((await admin("suspend", account_id)).code).toBe(0);
+    expect(await refusalOf(await check(key))).toBe("401 bad_key");
+    expect((await admin("resume", account_id)).code).toBe(0);
+    expect((await check(key)).status).toBe(200);
+    const made = JSON.parse((await admin("new-key", account_id)).out) as { api_key: string };
+    expect(await refusalOf(await check(key))).toBe("401 bad_key");
+    expect((await check(made.api_key)).status).toBe(200);
+    expect(JSON.parse((await admin("credit", account_id, "50")).out)).toMatchObject({
+      remaining_units: 1_048,
+    });
+    expect(await admin("suspend", "nobody")).toEqual({
+      code: 1,
+      out: "",
+      error: "There is no such account.\n",
+    });
+    expect((await admin()).error).toContain("bun run admin confirm-clock");
+    const database = new Database(join(server.dataDir, "assay.db"), { readonly: true });
+    expect(database.query("SELECT * FROM operator_commands").all()).toEqual([]);
+    expect(database.query("SELECT * FROM operator_acts").all()).toHaveLength(4);
+    database.close(true);
+  } finally {
+    await server[Symbol.asyncDispose]();
+  }
+}, 60_000);
