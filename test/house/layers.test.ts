@@ -18,6 +18,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   billing: ["platform", "contract", "store"],
   accounts: ["platform", "contract", "store", "billing"],
   payments: ["platform", "contract", "store", "billing", "net"],
+  scan: ["platform", "net", "payments"],
   directory: ["platform", "contract", "dns", "net"],
   http: [
     "platform",
@@ -40,6 +41,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   // The compositions: they know every room, and nothing but each other knows them.
   app: ["*"],
   main: ["*"],
+  "scan-command": ["*"],
   cli: ["*"],
   demo: ["*"],
   tools: ["*"],

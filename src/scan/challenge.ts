@@ -1,0 +1,63 @@
+import { type Evidence, type Exchange, exchangesOf, type Fields, isFields, jsonOf } from "./evidence.ts";
+
+/** The challenge of a 402, as its header and its body have it. */
+export type SeenChallenge = {
+  readonly exchange: Exchange;
+  /** Null where there is no header. */
+  readonly header: Fields | "undecodable" | null;
+  /** Null where the body is no challenge of version 1. */
+  readonly body: Fields | null;
+  /** The entries of `accepts`, of the header where it can be read. */
+  readonly accepts: readonly Fields[];
+  readonly version: 1 | 2 | null;
+};
+
+/** Returns the challenge of each 402, those of declared methods first. */
+export function challengesOf(evidence: Evidence): readonly SeenChallenge[] {
+  const roles = ["resource", "resource_post"] as const;
+  return roles
+    .flatMap((role) => exchangesOf(evidence, role))
+    .filter(({ status }) => status === 402)
+    .map(readChallenge);
+}
+
+/** Returns the challenges that count for what they hold: one a resource. */
+export function challengePerResource(evidence: Evidence): readonly SeenChallenge[] {
+  const seen = new Set<string>();
+  return challengesOf(evidence).filter(({ exchange: { url } }) => !seen.has(url) && seen.add(url) !== null);
+}
+
+function readChallenge(exchange: Exchange): SeenChallenge {
+  const text = exchange.headers["payment-required"];
+  const header = text === undefined ? null : decode(text);
+  const json = jsonOf(exchange);
+  const body = json !== null && Array.isArray(json.accepts) ? json : null;
+  const read = isFields(header) ? header : body;
+  const accepts = read === null || !Array.isArray(read.accepts) ? [] : read.accepts.filter(isFields);
+  return { exchange, header, body, accepts: accepts.slice(0, 50), version: versionOf(header, body) };
+}
+
+function versionOf(header: SeenChallenge["header"], body: Fields | null): 1 | 2 | null {
+  if (isFields(header) && header.x402Version === 2) return 2;
+  return body?.x402Version === 1 ? 1 : null;
+}
+
+function decode(text: string): Fields | "undecodable" {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
+    return isFields(value) ? value : "undecodable";
+  } catch {
+    return "undecodable";
+  }
+}
+
+/** Returns the amount of an entry as it is written, in either version. */
+export function amountOf(entry: Fields): unknown {
+  return entry.amount ?? entry.maxAmountRequired;
+}
+
+/** Returns what an entry names as its resource, in either version. */
+export function resourceUrlOf(challenge: SeenChallenge): unknown {
+  const resource = isFields(challenge.header) ? challenge.header.resource : undefined;
+  return isFields(resource) ? resource.url : challenge.accepts[0]?.resource;
+}

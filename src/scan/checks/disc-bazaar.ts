@@ -1,0 +1,25 @@
+import { challengePerResource } from "../challenge.ts";
+import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import { isFields } from "../evidence.ts";
+
+export const discBazaar: Check = {
+  id: "disc.bazaar",
+  title: "The challenge describes input and output",
+  weight: 3,
+  expected: "extensions.bazaar with info and the schema that it fits",
+  fix: "Declare the bazaar extension with info and schema in the challenge.",
+  find(evidence) {
+    const [first] = challengePerResource(evidence);
+    if (first === undefined) return notApplicable("no challenge was seen");
+    const extensions = isFields(first.header) ? first.header.extensions : undefined;
+    const bazaar = isFields(extensions) ? extensions.bazaar : undefined;
+    if (!isFields(bazaar) || !isFields(bazaar.info)) return fail(first.exchange, "no extensions.bazaar");
+    const { info, schema } = bazaar;
+    if (!isFields(schema)) return warn(first.exchange, "info without schema");
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    const missing = required.find((name) => typeof name === "string" && !(name in info));
+    return missing === undefined
+      ? pass(first.exchange, "info and schema")
+      : fail(first.exchange, `info lacks ${String(missing).slice(0, 60)}, which its schema requires`);
+  },
+};

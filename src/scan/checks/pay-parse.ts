@@ -1,0 +1,29 @@
+import { amountOf, challengePerResource } from "../challenge.ts";
+import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import { isFields } from "../evidence.ts";
+
+export const payParse: Check = {
+  id: "pay.parse",
+  title: "The challenge can be read",
+  weight: 8,
+  expected: "PAYMENT-REQUIRED with base64 JSON and x402Version 2",
+  fix: "Send the challenge in PAYMENT-REQUIRED, and the same prices in the body.",
+  find(evidence) {
+    const challenges = challengePerResource(evidence);
+    const [first] = challenges;
+    if (first === undefined) return notApplicable("no challenge was seen");
+    for (const { exchange, header, body, version } of challenges) {
+      if (header === "undecodable") return fail(exchange, "PAYMENT-REQUIRED cannot be decoded");
+      if (version === null) return fail(exchange, "no challenge with a known x402Version");
+      if (!isFields(header) || body === null || !Array.isArray(header.accepts)) continue;
+      const amounts = new Set(header.accepts.filter(isFields).map((entry) => String(amountOf(entry))));
+      const others = Array.isArray(body.accepts) ? body.accepts.filter(isFields) : [];
+      const odd = others.find((entry) => !amounts.has(String(amountOf(entry))));
+      if (odd !== undefined) return fail(exchange, "header and body name different amounts");
+    }
+    const old = challenges.find(({ version }) => version === 1);
+    return old === undefined
+      ? pass(first.exchange, "version 2")
+      : warn(old.exchange, "version 1, in the body alone");
+  },
+};

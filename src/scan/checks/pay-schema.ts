@@ -1,0 +1,42 @@
+import { amountOf, challengePerResource, type SeenChallenge } from "../challenge.ts";
+import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import type { Fields } from "../evidence.ts";
+
+const TEXTS = ["scheme", "network", "payTo", "asset"] as const;
+
+export const paySchema: Check = {
+  id: "pay.schema",
+  title: "Every way to pay is complete",
+  weight: 8,
+  expected: "accepts with scheme, network, amount, asset, payTo and maxTimeoutSeconds in each entry",
+  fix: "Send every required field of each entry of accepts, amounts as text.",
+  find(evidence) {
+    const challenges = challengePerResource(evidence);
+    const [first] = challenges;
+    if (first === undefined) return notApplicable("no challenge was seen");
+    const broken = challenges.filter((challenge) => faultOf(challenge) !== null);
+    const [worst] = broken;
+    if (worst === undefined) return pass(first.exchange, `${challenges.length} complete`);
+    const observed = faultOf(worst) ?? "";
+    return broken.length < challenges.length
+      ? warn(worst.exchange, observed)
+      : fail(worst.exchange, observed);
+  },
+};
+
+function faultOf({ accepts }: SeenChallenge): string | null {
+  if (accepts.length === 0) return "accepts is empty";
+  for (const entry of accepts) {
+    const missing = missingOf(entry);
+    if (missing !== null) return `${missing} is missing or of another type`;
+  }
+  return null;
+}
+
+function missingOf(entry: Fields): string | null {
+  const text = TEXTS.find((name) => typeof entry[name] !== "string" || entry[name] === "");
+  if (text !== undefined) return text;
+  if (typeof amountOf(entry) !== "string") return "amount";
+  const timeout = entry.maxTimeoutSeconds;
+  return timeout === undefined || typeof timeout === "number" ? null : "maxTimeoutSeconds";
+}

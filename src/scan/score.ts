@@ -1,0 +1,86 @@
+import type { Check, CheckStatus, Finding } from "./check.ts";
+import { CHECKS } from "./check-list.ts";
+import type { Evidence } from "./evidence.ts";
+
+export type Grade = "A" | "B" | "C" | "D" | "F";
+
+/** A check with what it found. */
+export type CheckedRule = { readonly check: Check; readonly finding: Finding };
+
+/** A limit that a failed check sets to the grade, whatever the score. */
+export type Cap = { readonly check: string; readonly grade: Grade };
+
+export type Scored = {
+  readonly checks: readonly CheckedRule[];
+  /** 0–100, whole. */
+  readonly score: number;
+  readonly grade: Grade;
+  readonly caps: readonly Cap[];
+  /** `low` where the target kept us from looking. */
+  readonly confidence: "normal" | "low";
+};
+
+/** Names the checks, weights, caps and grades of this version. They never change under the same name. */
+export const RULES_VERSION = "2026-11-1";
+
+const CREDIT: { readonly [status in CheckStatus]: number } = {
+  pass: 1,
+  warn: 0.5,
+  fail: 0,
+  na: 0,
+  blocked: 0,
+};
+const GRADES: readonly { readonly grade: Grade; readonly from: number }[] = [
+  { grade: "A", from: 90 },
+  { grade: "B", from: 80 },
+  { grade: "C", from: 70 },
+  { grade: "D", from: 55 },
+  { grade: "F", from: 0 },
+];
+const CAPS: { readonly [check: string]: Grade } = {
+  "reach.dns": "F",
+  "reach.tls": "F",
+  "pay.402": "F",
+  "pay.parse": "D",
+  "pay.schema": "D",
+  "pay.payee": "D",
+  "pay.price": "D",
+  "pay.first": "C",
+  "pay.wildcard": "C",
+};
+const BLOCKS: ReadonlySet<number> = new Set([403, 429]);
+
+/** Returns checks, score and grade of a scan. Pure: anyone can recompute them from the evidence. */
+export function scoreEvidence(evidence: Evidence): Scored {
+  const isBlocked = isBlockedByTarget(evidence);
+  const checks = CHECKS.map((check) => ({ check, finding: findingOf(check, evidence, isBlocked) }));
+  const counted = checks.filter(({ finding }) => finding.status !== "na");
+  const weight = counted.reduce((sum, { check }) => sum + check.weight, 0);
+  const credit = counted.reduce((sum, { check, finding }) => sum + check.weight * CREDIT[finding.status], 0);
+  const score = weight === 0 ? 0 : Math.round((credit / weight) * 100);
+  const caps = checks.flatMap(({ check, finding }): Cap[] => {
+    const grade = CAPS[check.id];
+    // A 5xx to an empty POST fails the check; only an answer that nobody paid for caps the grade.
+    const isLeak = check.id !== "pay.first" || finding.observed.endsWith("without a payment");
+    return grade !== undefined && finding.status === "fail" && isLeak ? [{ check: check.id, grade }] : [];
+  });
+  // The letters are in order: the last of them is the worst.
+  const grade = [gradeOf(score), ...caps.map((cap) => cap.grade)].sort().at(-1) ?? "F";
+  return { checks, score, grade, caps, confidence: isBlocked ? "low" : "normal" };
+}
+
+function findingOf(check: Check, evidence: Evidence, isBlocked: boolean): Finding {
+  const finding = check.find(evidence);
+  if (!isBlocked || check.id.startsWith("reach.") || finding.status === "pass") return finding;
+  return { ...finding, status: "blocked", observed: "the target refuses our calls (403 or 429)" };
+}
+
+function gradeOf(score: number): Grade {
+  return GRADES.find(({ from }) => score >= from)?.grade ?? "F";
+}
+
+/** Every reply is a refusal of the caller: it says nothing of the service. */
+function isBlockedByTarget({ exchanges }: Evidence): boolean {
+  const replies = exchanges.filter(({ status, role }) => status !== null && role !== "plain_http");
+  return replies.length > 0 && replies.every(({ status }) => BLOCKS.has(status ?? 0));
+}

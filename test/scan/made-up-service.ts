@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { createHttpClient } from "../../src/net/http-client.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createDnsEvidence } from "../../src/scan/dns-evidence.ts";
+import type { Evidence } from "../../src/scan/evidence.ts";
+import { probeOrigin } from "../../src/scan/probe.ts";
+
+/** A paid service without a fault, over TLS, of which a test replaces a part. */
+
+const CERTIFICATES = join(import.meta.dir, "../support/certificates");
+const HOST = "good.example";
+
+export type Answer = (request: Request, origin: string) => Response | Promise<Response>;
+
+export type ServiceChanges = {
+  /** By path, or `*` for what has no path of its own. */
+  readonly answers?: { readonly [path: string]: Answer };
+  /** Changes the challenge before it is sent. */
+  readonly challenge?: (challenge: Challenge) => unknown;
+  /** Changes every reply; null removes a header. */
+  readonly headers?: { readonly [name: string]: string | null };
+  readonly certificate?: "good" | "expired";
+  readonly unresolved?: boolean;
+};
+
+export type Challenge = ReturnType<typeof goodChallenge>;
+
+const ENTRY = {
+  scheme: "exact",
+  network: "eip155:8453",
+  amount: "10000",
+  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  maxTimeoutSeconds: 60,
+  extra: { name: "USD Coin", version: "2" } as { [name: string]: string },
+};
+
+function goodChallenge(url: string) {
+  return {
+    x402Version: 2,
+    resource: { url, description: "An answer.", mimeType: "application/json" },
+    accepts: [ENTRY],
+    extensions: { bazaar: { info: { input: { type: "http" } }, schema: { required: ["input"] } } },
+  };
+}
+
+export function challengeReply(challenge: unknown): Response {
+  const headers = { "PAYMENT-REQUIRED": btoa(JSON.stringify(challenge)), "Cache-Control": "no-store" };
+  return Response.json({}, { status: 402, headers });
+}
+
+const notFound = () =>
+  Response.json({ error: { code: "not_found", message: "Nothing here." } }, { status: 404 });
+const text = (body: string) => () => new Response(body, { headers: { "Content-Type": "text/plain" } });
+
+export function openApi(operation: object) {
+  return { openapi: "3.1.0", paths: { "/v1/paid": { get: operation } } };
+}
+
+const PAID_OPERATION = {
+  "x-payment-info": { price: { mode: "fixed", currency: "USD", amount: "0.01" }, protocols: ["x402"] },
+  responses: { 402: { description: "Payment required." } },
+};
+
+function goodAnswers({ challenge = (it) => it }: ServiceChanges): { readonly [path: string]: Answer } {
+  return {
+    "/": () => Response.json({ name: "A service" }),
+    "/robots.txt": text("User-agent: *\nAllow: /\n"),
+    "/llms.txt": text("# A service\n\n- [API](https://good.example/openapi.json)\n"),
+    "/openapi.json": () => Response.json(openApi(PAID_OPERATION)),
+    "/.well-known/x402": (_request, origin) =>
+      Response.json({ version: 1, resources: [`${origin}/v1/paid`] }),
+    "/.well-known/api-catalog": () => Response.json({ linkset: [] }),
+    "/.well-known/security.txt": text("Contact: mailto:security@good.example\n"),
+    "/health": () => Response.json({ status: "healthy" }),
+    "/v1/paid": (_request, origin) => challengeReply(challenge(goodChallenge(`${origin}/v1/paid`))),
+    "*": notFound,
+  };
+}
+
+const HEADERS: { readonly [name: string]: string } = {
+  "Strict-Transport-Security": "max-age=31536000",
+  "X-Content-Type-Options": "nosniff",
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE",
+};
+
+/** Starts the service with these changes, scans it and ends it. */
+export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | null> {
+  const { certificate = "good", unresolved = false } = changes;
+  const answers = { ...goodAnswers(changes), ...changes.answers };
+  const file = (name: string) => Bun.file(join(CERTIFICATES, name));
+  const requests: string[] = [];
+  using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    tls: { key: file(`${certificate}.key`), cert: file(`${certificate}.pem`) },
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      requests.push(`${request.method} ${pathname}`);
+      const answer = answers[pathname] ?? answers["*"] ?? notFound;
+      const response = await answer(request, `https://${HOST}:${server.port}`);
+      for (const [name, value] of Object.entries({ ...HEADERS, ...changes.headers })) {
+        if (value !== null && !response.headers.has(name)) response.headers.set(name, value);
+      }
+      return response;
+    },
+  });
+  const lookUp = async () =>
+    unresolved
+      ? ({ ok: false, reason: "dns_not_found" } as const)
+      : ({ ok: true, addresses: ["127.0.0.1"] } as const);
+  const ca = await file("ca.pem").text();
+  const evidence = await probeOrigin(
+    {
+      client: createHttpClient({ lookUp, clock: systemClock, ca }, { allowPrivate: true }),
+      clock: systemClock,
+      lookUp: createDnsEvidence(lookUp),
+      randomName: () => "nothing-is-here",
+    },
+    { origin: `https://${HOST}:${server.port}`, resources: [], known: [] },
+  );
+  if (requests.length > 26) throw new Error(`${requests.length} requests are more than a scan may send`);
+  const odd = requests.find((request) => !/^(GET|HEAD|POST) /.test(request));
+  if (odd !== undefined) throw new Error(`a scan sent ${odd}`);
+  return evidence;
+}
