@@ -54,7 +54,7 @@ type Readers = {
 
 function viewOf(directory: Directory): View {
   const view = directory.view();
-  if (view === null) throw new ApiError("directory_unavailable", undefined, { retryAfterSeconds: 10 });
+  if (view === null) throw new ApiError("directory_unavailable");
   return view;
 }
 
