@@ -1,5 +1,4 @@
-import type { DocumentType } from "../src/verification/documents/outcome.ts";
-import { DOCUMENT_TYPES } from "../src/verification/documents/registry.ts";
+import { DOCUMENT_TYPES, type DocumentType } from "../src/contract/words.ts";
 import { validateByLibrary } from "../src/verification/phone/validation.ts";
 import { createRandom, type Random } from "./random.ts";
 

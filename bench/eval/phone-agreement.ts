@@ -1,4 +1,5 @@
-import { PHONE_TYPES, type PhoneResult } from "../../src/verification/phone/phone-number.ts";
+import { PHONE_TYPES } from "../../src/contract/words.ts";
+import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
 import { validatePlain } from "../../src/verification/phone/plain-validation.ts";
 import { planRegion } from "../../src/verification/phone/region.ts";
 import { validateByLibrary, validatePhone } from "../../src/verification/phone/validation.ts";

@@ -1,39 +1,16 @@
-import { type InvoiceView, invoiceView, projectedTotal } from "../billing/invoice.ts";
+import { invoiceView, projectedTotal } from "../billing/invoice.ts";
 import { formatUsd } from "../billing/money.ts";
 import { secondOf } from "../billing/period.ts";
 import { storedPlanName } from "../billing/plan-periods.ts";
-import { type PlanCatalogue, type PlanName, planOf } from "../billing/plans.ts";
+import { type PlanCatalogue, planOf } from "../billing/plans.ts";
 import { allowance, includedUnitsUnused, ledgerOf } from "../billing/usage-ledger.ts";
+import type { AccountBody, EndpointUsageBody } from "../contract/specification/account-replies.ts";
 import type { AccountMonth } from "../store/port.ts";
 
 /** The body of `GET /v1/account`. */
-export type AccountView = {
-  readonly account_id: string;
-  readonly email: string;
-  readonly name: string | null;
-  readonly company: string | null;
-  readonly country: string | null;
-  readonly plan: PlanName;
-  readonly pending_plan: PlanName | null;
-  readonly created_at: string;
-  readonly period: { readonly start: string; readonly end: string };
-  readonly usage: {
-    readonly units: number;
-    readonly included_units: number;
-    readonly remaining_units: number | null;
-    readonly calls: number;
-    readonly by_endpoint: readonly EndpointUsage[];
-  };
-  readonly limits: {
-    readonly requests_per_second: number;
-    readonly burst: number;
-    readonly max_batch_size: number;
-  };
-  readonly spend_limit_usd: string | null;
-  readonly projected_invoice: InvoiceView;
-};
+export type AccountView = AccountBody;
 
-export type EndpointUsage = { readonly endpoint: string; readonly calls: number; readonly units: number };
+export type EndpointUsage = EndpointUsageBody;
 
 /** Returns an account with its running month. Units that are held for running calls are not in it. */
 export function accountView(

@@ -1,13 +1,10 @@
 import type { InvoiceView } from "../billing/invoice.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { InvoicePageBody } from "../contract/specification/account-replies.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 
 /** The body of `GET /v1/account/invoices`. */
-export type InvoicePage = {
-  readonly data: readonly InvoiceView[];
-  readonly has_more: boolean;
-  readonly next_cursor: string | null;
-};
+export type InvoicePage = InvoicePageBody;
 
 /** Issued invoices, newest first; the cursor is the id of the last one of the page before. */
 export function invoicePage(

@@ -1,6 +1,7 @@
 import { newPlanPeriod } from "../billing/plan-periods.ts";
-import type { PlanCatalogue, PlanName } from "../billing/plans.ts";
+import type { PlanCatalogue } from "../billing/plans.ts";
 import type { Ledger } from "../billing/usage-ledger.ts";
+import type { PlanName } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PlanDecision } from "../store/port.ts";
 

@@ -1,7 +1,8 @@
 import { periodOf } from "../billing/period.ts";
 import { newPlanPeriod } from "../billing/plan-periods.ts";
-import type { PlanCatalogue, PlanName } from "../billing/plans.ts";
+import type { PlanCatalogue } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { PlanName } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";

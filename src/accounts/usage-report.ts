@@ -1,17 +1,12 @@
 import { dayOf, type Period } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { DayUsageBody, UsageBody } from "../contract/specification/account-replies.ts";
 import type { EmbeddedStore } from "../store/port.ts";
-import type { EndpointUsage } from "./account-view.ts";
 
-export type DayUsage = { readonly day: string; readonly calls: number; readonly units: number };
+export type DayUsage = DayUsageBody;
 
 /** The body of `GET /v1/account/usage`. */
-export type UsageView = {
-  readonly from: string;
-  readonly to: string;
-  readonly group_by: "day" | "endpoint";
-  readonly rows: readonly (DayUsage | EndpointUsage)[];
-};
+export type UsageView = UsageBody;
 
 export type UsageRange = {
   readonly from?: string | null | undefined;

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../contract/errors.ts";
-import { DOCUMENT_TYPES, isDocumentType } from "../verification/documents/registry.ts";
+import { DOCUMENT_TYPES } from "../contract/words.ts";
+import { isDocumentType } from "../verification/documents/registry.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
 import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "./json-value.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";

@@ -1,6 +1,6 @@
 import { isEmailCharged, isOutcomeCharged } from "../billing/units.ts";
+import type { DocumentType } from "../contract/words.ts";
 import { autodetect } from "../verification/documents/autodetect.ts";
-import type { DocumentType } from "../verification/documents/outcome.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../verification/documents/registry.ts";
 import {
   createEmailJudge,

@@ -1,3 +1,4 @@
+import type { InvoiceBody } from "../contract/specification/account-replies.ts";
 import { formatUsd, formatUsdFixed } from "./money.ts";
 import { type Period, secondOf } from "./period.ts";
 import {
@@ -8,7 +9,6 @@ import {
   type PlanPeriods,
   splitUnits,
 } from "./plan-shares.ts";
-import type { PlanName } from "./plans.ts";
 
 export type InvoiceLine = {
   readonly description: string;
@@ -27,16 +27,7 @@ export type InvoiceLineView = {
 };
 
 /** An invoice as callers see it. */
-export type InvoiceView = {
-  readonly invoice_id: string;
-  readonly status: "projected" | "issued";
-  readonly plan: PlanName;
-  readonly period_start: string;
-  readonly period_end: string;
-  readonly lines: readonly InvoiceLineView[];
-  readonly total_usd: string;
-  readonly projected_total_usd?: string;
-};
+export type InvoiceView = InvoiceBody;
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,8 @@
+import type { PlanName } from "../contract/words.ts";
 import type { AccountRecord, NewPlanPeriod, PlanPeriodRecord } from "../store/port.ts";
 import { type Period, periodOf } from "./period.ts";
 import type { PlanPeriod } from "./plan-shares.ts";
-import { isPlanName, type PlanCatalogue, type PlanName, planOf } from "./plans.ts";
+import { isPlanName, type PlanCatalogue, planOf } from "./plans.ts";
 
 /** Returns a text of the database as a plan's name. */
 export function storedPlanName(text: string): PlanName {

@@ -1,6 +1,6 @@
+import type { PlanName } from "../contract/words.ts";
 import { shareOf } from "./money.ts";
 import type { Period } from "./period.ts";
-import type { PlanName } from "./plans.ts";
 
 /**
  * The time an account held one plan within a month, with the plan's monthly price and units as they were when it

@@ -1,8 +1,6 @@
+import type { PlansBody } from "../contract/specification/account-replies.ts";
+import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import { formatUsdFixed, parseUsd } from "./money.ts";
-
-export const PLAN_NAMES = ["free", "starter", "growth", "scale"] as const;
-
-export type PlanName = (typeof PLAN_NAMES)[number];
 
 /** What a plan costs and allows. Without an overage price the included units are a hard stop. */
 export type Plan = {
@@ -68,10 +66,7 @@ export function batchBodyBytesMax({ maxBatchSize }: Plan): number {
   return BODY_BASE_BYTES + maxBatchSize * ITEM_BODY_BYTES_MAX;
 }
 
-export type PlansView = {
-  readonly currency: "USD";
-  readonly plans: readonly PlanView[];
-};
+export type PlansView = PlansBody;
 
 /** A plan as callers see it, and as an operator writes it in his file. */
 export type PlanView = {

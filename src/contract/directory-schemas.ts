@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import type { Evidence, Listing } from "../directory/listing.ts";
-import { SORT_FIELDS } from "../directory/snapshot/snapshot.ts";
 import { Word } from "./schema.ts";
-import { schemaOf } from "./specification/reply-schema.ts";
+import type { Body } from "./specification/reply-schema.ts";
+import { SORT_FIELDS } from "./words.ts";
 
 /** Entries of a page where the caller names no limit. */
 export const DIRECTORY_PAGE_LIMIT = 50;
@@ -44,37 +43,30 @@ const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schem
   Type.Union([schema, Type.Null()]);
 const Usd = Type.String({ pattern: "^\\d+\\.\\d{6}$" });
 
-/** What upstreams may leave unsaid is known of every listing that is served. */
-type ServedListing = Omit<Listing, "evidence"> & {
-  readonly evidence: Evidence & { readonly pay_to_changed_at: string | null };
-};
-
-export const ListingView = schemaOf<ServedListing>()(
-  Type.Object(
-    {
-      host: Type.String(),
-      service_name: Nullable(Type.String()),
-      description: Type.String(),
-      endpoints: Type.Integer(),
-      score: Type.Number(),
-      evidence: Type.Object({
-        pay_to: Type.String(),
-        uptime_30d: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
-        probes_30d: Type.Integer(),
-        median_latency_ms: Nullable(Type.Number()),
-        payers_30d: Type.Integer(),
-        settlements_30d: Type.Integer(),
-        last_paid: Nullable(Type.String()),
-        pay_to_changed_at: Nullable(Type.String()),
-        price_usd: Nullable(Usd),
-      }),
-      resources: Type.Array(
-        Type.Object({ url: Type.String(), score: Type.Number(), price_usd: Nullable(Usd) }),
-      ),
-      judged_by: Type.String(),
-    },
-    { $id: "Listing" },
-  ),
+export const ListingView = Type.Object(
+  {
+    host: Type.String(),
+    service_name: Nullable(Type.String()),
+    description: Type.String(),
+    endpoints: Type.Integer(),
+    score: Type.Number(),
+    evidence: Type.Object({
+      pay_to: Type.String(),
+      uptime_30d: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
+      probes_30d: Type.Integer(),
+      median_latency_ms: Nullable(Type.Number()),
+      payers_30d: Type.Integer(),
+      settlements_30d: Type.Integer(),
+      last_paid: Nullable(Type.String()),
+      pay_to_changed_at: Nullable(Type.String()),
+      price_usd: Nullable(Usd),
+    }),
+    resources: Type.Array(
+      Type.Object({ url: Type.String(), score: Type.Number(), price_usd: Nullable(Usd) }),
+    ),
+    judged_by: Type.String(),
+  },
+  { $id: "Listing" },
 );
 
 export const DirectoryView = Type.Object(
@@ -110,3 +102,4 @@ export const ChangesView = Type.Object(
   },
   { $id: "ChangePage" },
 );
+export type ListingBody = Body<typeof ListingView>;

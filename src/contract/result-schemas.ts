@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { DOCUMENT_TYPES } from "../verification/documents/registry.ts";
 import { Word } from "./schema.ts";
+import { DOCUMENT_TYPES } from "./words.ts";
 
 /** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
 

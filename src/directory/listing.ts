@@ -1,32 +1,16 @@
+import type { ListingBody } from "../contract/directory-schemas.ts";
 import { payeeKey } from "./payee.ts";
 
 /** A paid service and what was measured of it, in the spelling and the field order of the wire. */
-export type Listing = {
-  readonly host: string;
-  readonly service_name: string | null;
-  readonly description: string;
-  readonly endpoints: number;
-  readonly score: number;
-  readonly evidence: Evidence;
-  readonly resources: readonly Resource[];
-  readonly judged_by: string;
-};
+export type Listing = Omit<ListingBody, "evidence"> & { readonly evidence: Evidence };
 
 /** A measure is null where there is nothing to measure: never probed, never paid, no one price. */
-export type Evidence = {
-  readonly pay_to: string;
-  readonly uptime_30d: number | null;
-  readonly probes_30d: number;
-  readonly median_latency_ms: number | null;
-  readonly payers_30d: number;
-  readonly settlements_30d: number;
-  readonly last_paid: string | null;
+export type Evidence = Omit<ListingBody["evidence"], "pay_to_changed_at"> & {
   /** Undefined where the record says nothing of it: then the directory keeps it by itself. */
   readonly pay_to_changed_at: string | null | undefined;
-  readonly price_usd: string | null;
 };
 
-export type Resource = { readonly url: string; readonly score: number; readonly price_usd: string | null };
+export type Resource = ListingBody["resources"][number];
 
 export type ListingRead =
   | { readonly ok: true; readonly listing: Listing }

@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { DocumentType } from "../verification/documents/outcome.ts";
+import type { DocumentType } from "../contract/words.ts";
 
 /** What every item is checked for. */
 export type Task =

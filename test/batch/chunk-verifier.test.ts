@@ -12,8 +12,7 @@ import {
 } from "../../src/batch/messages.ts";
 import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
 import { createVerdictCache } from "../../src/batch/verdict-cache.ts";
-import type { DocumentType } from "../../src/verification/documents/outcome.ts";
-import { DOCUMENT_TYPES } from "../../src/verification/documents/registry.ts";
+import { DOCUMENT_TYPES, type DocumentType } from "../../src/contract/words.ts";
 import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
 
 /** What is known of the domains of a batch, numbered in this order. */

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { confirmClock } from "../../src/billing/billing-clock.ts";
-import { PLAN_NAMES } from "../../src/billing/plans.ts";
 import { ApiError } from "../../src/contract/errors.ts";
+import { PLAN_NAMES } from "../../src/contract/words.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { openParts, signUp } from "./parts.ts";
 

@@ -4,9 +4,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { join } from "node:path";
 import fc from "fast-check";
 import { confirmClock } from "../../src/billing/billing-clock.ts";
-import { DEFAULT_PLANS, PLAN_NAMES, type PlanCatalogue, type PlanName } from "../../src/billing/plans.ts";
+import { DEFAULT_PLANS, type PlanCatalogue } from "../../src/billing/plans.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { ApiError } from "../../src/contract/errors.ts";
+import { PLAN_NAMES, type PlanName } from "../../src/contract/words.ts";
 import { checkBooks } from "./books.ts";
 import { type HandClock, handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
 import { createPlanOracle } from "./plan-oracle.ts";

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { invoiceLines, invoiceView, projectedTotal, totalOf } from "../../src/billing/invoice.ts";
 import { periodOf } from "../../src/billing/period.ts";
 import { basePrices, includedShare, type PlanPeriod, splitUnits } from "../../src/billing/plan-shares.ts";
-import { DEFAULT_PLANS, PLAN_NAMES, type PlanName, planOf } from "../../src/billing/plans.ts";
+import { DEFAULT_PLANS, planOf } from "../../src/billing/plans.ts";
+import { PLAN_NAMES, type PlanName } from "../../src/contract/words.ts";
 
 const NOVEMBER = periodOf(Date.parse("2026-11-10T00:00:00Z"));
 

@@ -1,4 +1,5 @@
-import type { PlanCatalogue, PlanName } from "../../src/billing/plans.ts";
+import type { PlanCatalogue } from "../../src/billing/plans.ts";
+import type { PlanName } from "../../src/contract/words.ts";
 
 type Held = { readonly plan: PlanName; readonly from: number; to: number; units: number };
 type Tenant = { month: number; plan: PlanName; pending: PlanName | null; held: Held[] };

@@ -2,12 +2,8 @@ import { expect, test } from "bun:test";
 import type { AccountView } from "../../src/accounts/account-view.ts";
 import { createClient } from "../../src/client/client.ts";
 import type * as wire from "../../src/client/types.ts";
-import type {
-  AutodetectResult,
-  DocumentType,
-  IdentityReason,
-  IdentityResult,
-} from "../../src/verification/documents/outcome.ts";
+import type { DocumentType, IdentityReason } from "../../src/contract/words.ts";
+import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
 import { startTestServer } from "../support/server.ts";

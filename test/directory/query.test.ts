@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { SORT_FIELDS } from "../../src/contract/words.ts";
 import type { Listing } from "../../src/directory/listing.ts";
 import { createDictionary } from "../../src/directory/snapshot/dictionary.ts";
 import { findMatches } from "../../src/directory/snapshot/matches.ts";
 import { type DirectoryQuery, type QueryParameters, queryOf } from "../../src/directory/snapshot/query.ts";
 import { createRow } from "../../src/directory/snapshot/row.ts";
 import { createSegmentWriter } from "../../src/directory/snapshot/shared-bytes.ts";
-import { findHost, rowBytes, type Snapshot, SORT_FIELDS } from "../../src/directory/snapshot/snapshot.ts";
+import { findHost, rowBytes, type Snapshot } from "../../src/directory/snapshot/snapshot.ts";
 import { buildSnapshot, digestOf, sortedByHost } from "../../src/directory/snapshot/snapshot-build.ts";
 import { listing, listings, payee, type TestListing } from "../support/directory.ts";
 

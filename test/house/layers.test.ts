@@ -8,8 +8,8 @@ const ROOT = join(import.meta.dir, "../..");
 /** A folder's files may import from its own folder and from these; `*` is everything. */
 const ARROWS: { readonly [room: string]: readonly string[] } = {
   platform: [],
-  contract: ["platform", "verification", "dns", "domains", "batch", "billing", "accounts", "directory"],
-  verification: [],
+  contract: [],
+  verification: ["contract"],
   dns: ["platform"],
   net: ["platform", "dns"],
   domains: ["platform", "dns", "verification"],
@@ -33,7 +33,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "directory",
     "payments",
   ],
-  tables: ["batch", "verification"],
+  tables: ["batch", "verification", "contract"],
   jobs: ["platform", "contract", "verification", "domains", "batch", "billing", "store", "tables"],
   client: [],
   examples: ["client"],

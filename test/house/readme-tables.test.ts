@@ -7,25 +7,26 @@ import { formatUsdFixed } from "../../src/billing/money.ts";
 import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
 import { EXIT } from "../../src/cli/failure.ts";
 import { ChangesQuery, DirectoryQuery } from "../../src/contract/directory-schemas.ts";
+import { REASONS } from "../../src/contract/email-reasons.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { InvoicesQuery, RotateBody } from "../../src/contract/result-schemas.ts";
 import { ERROR_MEANINGS } from "../../src/contract/specification/refusals.ts";
+import {
+  DOCUMENT_TYPES,
+  EMAIL_SUB_STATUSES,
+  IDENTITY_REASONS,
+  IDENTITY_STRENGTHS,
+  IDENTITY_WARNINGS,
+  PHONE_REASONS,
+  SYNTAX_FAULTS,
+} from "../../src/contract/words.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
 import { ibanCountries } from "../../src/verification/documents/iban-country.ts";
 import { nationalRules } from "../../src/verification/documents/iban-national-check.ts";
-import {
-  IDENTITY_REASONS,
-  IDENTITY_STRENGTHS,
-  IDENTITY_WARNINGS,
-} from "../../src/verification/documents/outcome.ts";
-import { DOCUMENT_TYPES, documents } from "../../src/verification/documents/registry.ts";
+import { documents } from "../../src/verification/documents/registry.ts";
 import { vatRules } from "../../src/verification/documents/vat.ts";
-import { EMAIL_SUB_STATUSES } from "../../src/verification/email/email-verification.ts";
-import { REASONS } from "../../src/verification/email/reasons.ts";
-import { SYNTAX_FAULTS } from "../../src/verification/email/syntax-fault.ts";
 import { SCORE_BANDS, SCORING } from "../../src/verification/email/verdict.ts";
-import { PHONE_REASONS } from "../../src/verification/phone/phone-number.ts";
 import { anchorsOf, codesIn, inlineCodesOf, readPages, type Table, tablesOf } from "../support/readme.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { readSpecification, type Specification } from "../support/specification.ts";

@@ -1,5 +1,4 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { QUERY_WORDS_MAX } from "../../directory/snapshot/query.ts";
 import {
   ChangesQuery,
   ChangesView,
@@ -7,6 +6,7 @@ import {
   DirectoryView,
   ListingView,
 } from "../directory-schemas.ts";
+import { QUERY_WORDS_MAX } from "../words.ts";
 import type { HeaderName } from "./headers.ts";
 import { described, operation } from "./operation.ts";
 

@@ -1,28 +1,13 @@
 import { type TObject, type TProperties, Type } from "@sinclair/typebox";
 import {
-  type AutodetectResult,
-  type Candidate as CandidateType,
-  type DetailsByType,
+  DOCUMENT_TYPES,
   type DocumentType,
   IDENTITY_REASONS,
   IDENTITY_STRENGTHS,
   IDENTITY_WARNINGS,
-  type IdentityResult as IdentityResultType,
-  type UndetectedResult as UndetectedResultType,
-} from "../../verification/documents/outcome.ts";
+} from "../words.ts";
 import { ValidSummary } from "./phone-replies.ts";
-import { count, nullable, schemaOf, text, textOrNull, word, wordOrNull } from "./reply-schema.ts";
-
-const DOCUMENT_WORDS = [
-  "cpf",
-  "cnpj",
-  "iban",
-  "vat",
-  "card",
-  "isbn",
-  "ean13",
-  "ein",
-] as const satisfies readonly DocumentType[];
+import { type Body, count, nullable, text, textOrNull, word, wordOrNull } from "./reply-schema.ts";
 
 const Warnings = Type.Array(word(IDENTITY_WARNINGS, "A finding that leaves the number valid."));
 
@@ -59,139 +44,115 @@ function outcome<T extends DocumentType, Details extends TProperties>(
 const boolOrNull = (description: string) => nullable(Type.Boolean(), description);
 
 const detailsOf = {
-  cpf: schemaOf<DetailsByType["cpf"]>()(
-    Type.Object({
-      region: textOrNull("The states of the fiscal region that issued it.", "PR, SC"),
-      expected_check_digits: textOrNull("What the check digits would have to be."),
-    }),
-  ),
-  cnpj: schemaOf<DetailsByType["cnpj"]>()(
-    Type.Object({
-      root: textOrNull("The company: the first eight characters."),
-      branch: textOrNull("The establishment: the next four."),
-      alphanumeric: boolOrNull("The number has letters, as those issued from July 2026 on may."),
-      expected_check_digits: textOrNull("What the check digits would have to be."),
-    }),
-  ),
-  iban: schemaOf<DetailsByType["iban"]>()(
-    Type.Object({
-      check_digits: textOrNull("The two behind the country."),
-      expected_check_digits: textOrNull("What they would have to be."),
-      bban: textOrNull("The national account number."),
-      bank_code: textOrNull("The bank's part of it."),
-      branch_code: textOrNull("The branch's part of it."),
-      account_number: textOrNull("The account's part of it."),
-      national_check: word(["pass", "fail", "not_checked"], "What the country's own check digits say."),
-      sepa: boolOrNull("The country takes part in SEPA."),
-    }),
-  ),
-  vat: schemaOf<DetailsByType["vat"]>()(
-    Type.Object({
-      prefix: textOrNull("The country's prefix; EL for Greece."),
-      number: textOrNull("What stands behind it."),
-    }),
-  ),
-  card: schemaOf<DetailsByType["card"]>()(
-    Type.Object({
-      brand: textOrNull("The network.", "visa"),
-      iin: textOrNull("The first six digits."),
-      last4: textOrNull("The last four digits."),
-      length: nullable(Type.Integer(), "The number of digits."),
-      cvv_length: nullable(Type.Integer(), "The length of the brand's security code."),
-    }),
-  ),
-  isbn: schemaOf<DetailsByType["isbn"]>()(
-    Type.Object({
-      isbn10: textOrNull("The old form; null for a number of 979."),
-      isbn13: textOrNull("The present form."),
-      hyphenated10: textOrNull("The old form with its hyphens."),
-      hyphenated13: textOrNull("The present form with its hyphens."),
-      group: textOrNull("The GS1 element and the registration group.", "978-3"),
-      group_name: textOrNull("The country or language area of the group."),
-    }),
-  ),
-  ean13: schemaOf<DetailsByType["ean13"]>()(
-    Type.Object({
-      gs1_prefix: textOrNull("The first three digits."),
-      issuer: textOrNull("Who issued the prefix, which says nothing of where the goods come from."),
-      class: wordOrNull(
-        ["product", "restricted", "coupon", "refund", "issn", "isbn", "ismn"],
-        "What the number's range is used for.",
-      ),
-    }),
-  ),
-  ein: schemaOf<DetailsByType["ein"]>()(
-    Type.Object({
-      prefix: textOrNull("The first two digits."),
-      campus: nullable(
-        Type.Array(Type.String()),
-        "The IRS campuses that assign the prefix; empty where none does.",
-      ),
-    }),
-  ),
+  cpf: Type.Object({
+    region: textOrNull("The states of the fiscal region that issued it.", "PR, SC"),
+    expected_check_digits: textOrNull("What the check digits would have to be."),
+  }),
+  cnpj: Type.Object({
+    root: textOrNull("The company: the first eight characters."),
+    branch: textOrNull("The establishment: the next four."),
+    alphanumeric: boolOrNull("The number has letters, as those issued from July 2026 on may."),
+    expected_check_digits: textOrNull("What the check digits would have to be."),
+  }),
+  iban: Type.Object({
+    check_digits: textOrNull("The two behind the country."),
+    expected_check_digits: textOrNull("What they would have to be."),
+    bban: textOrNull("The national account number."),
+    bank_code: textOrNull("The bank's part of it."),
+    branch_code: textOrNull("The branch's part of it."),
+    account_number: textOrNull("The account's part of it."),
+    national_check: word(["pass", "fail", "not_checked"], "What the country's own check digits say."),
+    sepa: boolOrNull("The country takes part in SEPA."),
+  }),
+  vat: Type.Object({
+    prefix: textOrNull("The country's prefix; EL for Greece."),
+    number: textOrNull("What stands behind it."),
+  }),
+  card: Type.Object({
+    brand: textOrNull("The network.", "visa"),
+    iin: textOrNull("The first six digits."),
+    last4: textOrNull("The last four digits."),
+    length: nullable(Type.Integer(), "The number of digits."),
+    cvv_length: nullable(Type.Integer(), "The length of the brand's security code."),
+  }),
+  isbn: Type.Object({
+    isbn10: textOrNull("The old form; null for a number of 979."),
+    isbn13: textOrNull("The present form."),
+    hyphenated10: textOrNull("The old form with its hyphens."),
+    hyphenated13: textOrNull("The present form with its hyphens."),
+    group: textOrNull("The GS1 element and the registration group.", "978-3"),
+    group_name: textOrNull("The country or language area of the group."),
+  }),
+  ean13: Type.Object({
+    gs1_prefix: textOrNull("The first three digits."),
+    issuer: textOrNull("Who issued the prefix, which says nothing of where the goods come from."),
+    class: wordOrNull(
+      ["product", "restricted", "coupon", "refund", "issn", "isbn", "ismn"],
+      "What the number's range is used for.",
+    ),
+  }),
+  ein: Type.Object({
+    prefix: textOrNull("The first two digits."),
+    campus: nullable(
+      Type.Array(Type.String()),
+      "The IRS campuses that assign the prefix; empty where none does.",
+    ),
+  }),
 };
 
 /** One document, judged. What `details` holds goes by its type. */
-export const IdentityResult = schemaOf<IdentityResultType>()(
-  Type.Union(
-    [
-      outcome("cpf", "CpfResult", detailsOf.cpf),
-      outcome("cnpj", "CnpjResult", detailsOf.cnpj),
-      outcome("iban", "IbanResult", detailsOf.iban),
-      outcome("vat", "VatResult", detailsOf.vat),
-      outcome("card", "CardResult", detailsOf.card),
-      outcome("isbn", "IsbnResult", detailsOf.isbn),
-      outcome("ean13", "Ean13Result", detailsOf.ean13),
-      outcome("ein", "EinResult", detailsOf.ein),
-    ],
-    { $id: "IdentityResult", description: "One document, judged; `details` goes by its type." },
-  ),
+export const IdentityResult = Type.Union(
+  [
+    outcome("cpf", "CpfResult", detailsOf.cpf),
+    outcome("cnpj", "CnpjResult", detailsOf.cnpj),
+    outcome("iban", "IbanResult", detailsOf.iban),
+    outcome("vat", "VatResult", detailsOf.vat),
+    outcome("card", "CardResult", detailsOf.card),
+    outcome("isbn", "IsbnResult", detailsOf.isbn),
+    outcome("ean13", "Ean13Result", detailsOf.ean13),
+    outcome("ein", "EinResult", detailsOf.ein),
+  ],
+  { $id: "IdentityResult", description: "One document, judged; `details` goes by its type." },
 );
 
 /** What is answered where a value has the shape of no document. */
-export const UndetectedResult = schemaOf<UndetectedResultType>()(
-  Type.Object(
-    {
-      type: Type.Null(),
-      value: text("As given; what may be a card number is masked."),
-      valid: Type.Literal(false),
-      reason: wordOrNull(
-        ["length", "check_failed"],
-        "What kept the value from being looked at: over 64 characters, or our own check broke.",
-      ),
-      message: textOrNull("One sentence on the reason."),
-      normalized: Type.Null(),
-      formatted: Type.Null(),
-      country: Type.Null(),
-      strength: Type.Null(),
-      warnings: Warnings,
-      data_version: Type.Null(),
-      details: Type.Null(),
-    },
-    { $id: "UndetectedResult", description: "A value that has the shape of no document." },
-  ),
+export const UndetectedResult = Type.Object(
+  {
+    type: Type.Null(),
+    value: text("As given; what may be a card number is masked."),
+    valid: Type.Literal(false),
+    reason: wordOrNull(
+      ["length", "check_failed"],
+      "What kept the value from being looked at: over 64 characters, or our own check broke.",
+    ),
+    message: textOrNull("One sentence on the reason."),
+    normalized: Type.Null(),
+    formatted: Type.Null(),
+    country: Type.Null(),
+    strength: Type.Null(),
+    warnings: Warnings,
+    data_version: Type.Null(),
+    details: Type.Null(),
+  },
+  { $id: "UndetectedResult", description: "A value that has the shape of no document." },
 );
 
-const Candidate = schemaOf<CandidateType>()(
-  Type.Object({
-    type: word(DOCUMENT_WORDS, "The type of document."),
-    confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  }),
-);
+const Candidate = Type.Object({
+  type: word(DOCUMENT_TYPES, "The type of document."),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+});
 
 /** The result of the type that fits best, with the ranking it won. */
-export const DetectedResult = schemaOf<AutodetectResult>()(
-  Type.Intersect(
-    [
-      Type.Union([IdentityResult, UndetectedResult]),
-      Type.Object({
-        detected: wordOrNull(DOCUMENT_WORDS, "The type that fits best; null where none does."),
-        confidence: Type.Number({ minimum: 0, maximum: 1 }),
-        candidates: Type.Array(Candidate, { description: "By falling confidence, the winner first." }),
-      }),
-    ],
-    { $id: "DetectedResult", description: "The result of the type that fits best, with its ranking." },
-  ),
+export const DetectedResult = Type.Intersect(
+  [
+    Type.Union([IdentityResult, UndetectedResult]),
+    Type.Object({
+      detected: wordOrNull(DOCUMENT_TYPES, "The type that fits best; null where none does."),
+      confidence: Type.Number({ minimum: 0, maximum: 1 }),
+      candidates: Type.Array(Candidate, { description: "By falling confidence, the winner first." }),
+    }),
+  ],
+  { $id: "DetectedResult", description: "The result of the type that fits best, with its ranking." },
 );
 
 export const IdentityBatch = Type.Object(
@@ -204,3 +165,6 @@ export const IdentityBatch = Type.Object(
   },
   { $id: "IdentityBatch" },
 );
+export type UndetectedBody = Body<typeof UndetectedResult>;
+export type CandidateBody = Body<typeof Candidate>;
+export type DetailsByType = { readonly [T in DocumentType]: Body<(typeof detailsOf)[T]> };

@@ -1,11 +1,14 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Word } from "../schema.ts";
 
-type Frozen<T> = T extends readonly (infer Item)[]
+export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
+/** The value that a schema describes, as it is read: nothing in it is changed. */
+export type Body<Schema extends TSchema> = Frozen<Static<Schema>>;
+
 type Same<A, B> = [A, keyof A] extends [B, keyof B]
   ? [B, keyof B] extends [A, keyof A]
     ? unknown

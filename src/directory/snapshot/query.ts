@@ -1,5 +1,6 @@
+import { QUERY_WORDS_MAX, type SortField } from "../../contract/words.ts";
 import { payeeKey } from "../payee.ts";
-import type { SortField, SortOrder } from "./snapshot.ts";
+import type { SortOrder } from "./snapshot.ts";
 import { wordsOf } from "./words.ts";
 
 /** What a caller asks of the directory; null where a filter is not given. */
@@ -27,8 +28,6 @@ export type QueryParameters = {
   readonly order?: SortOrder;
 };
 
-/** Words of a search that count; those behind them are passed over. */
-export const QUERY_WORDS_MAX = 8;
 /** What most callers want to see first. */
 const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
   score: "desc",

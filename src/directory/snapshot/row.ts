@@ -1,8 +1,8 @@
+import type { SortField } from "../../contract/words.ts";
 import { type Listing, listingText, priceMicroUsd } from "../listing.ts";
 import { payeeKey } from "../payee.ts";
 import { createDictionary, type Dictionary } from "./dictionary.ts";
 import { bytesAt, hasText, type Place, type Segment, type SegmentWriter } from "./shared-bytes.ts";
-import type { SortField } from "./snapshot.ts";
 import { wordsOfListing } from "./words.ts";
 
 /**

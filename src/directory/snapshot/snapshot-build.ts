@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { SORT_FIELDS, type SortField } from "../../contract/words.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { Row } from "./row.ts";
 import { copyText, type Segment, sharedIntegers } from "./shared-bytes.ts";
@@ -10,8 +11,6 @@ import {
   type Snapshot,
   type SnapshotIndex,
   type SnapshotRows,
-  SORT_FIELDS,
-  type SortField,
 } from "./snapshot.ts";
 import { buildTextIndex } from "./text-index.ts";
 import { createTextTable } from "./text-table.ts";

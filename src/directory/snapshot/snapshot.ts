@@ -1,10 +1,9 @@
+import type { SortField } from "../../contract/words.ts";
 import { fillFrom, readFrom, type SpoolPlace } from "./spool.ts";
 import type { TextIndex } from "./text-index.ts";
 import { findText, type TextTable } from "./text-table.ts";
 import type { ValueBounds } from "./value-bounds.ts";
 
-export const SORT_FIELDS = ["score", "price", "uptime", "latency", "payers", "last_paid"] as const;
-export type SortField = (typeof SORT_FIELDS)[number];
 export type SortOrder = "asc" | "desc";
 export const FILTER_FIELDS = ["score", "price", "uptime"] as const satisfies readonly SortField[];
 export type FilterField = (typeof FILTER_FIELDS)[number];

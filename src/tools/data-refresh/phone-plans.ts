@@ -1,6 +1,6 @@
 import metadata from "libphonenumber-js/max/metadata";
 import libraryPackage from "../../../node_modules/libphonenumber-js/package.json" with { type: "json" };
-import type { PhoneType } from "../../verification/phone/phone-number.ts";
+import type { PhoneType } from "../../contract/words.ts";
 import { packLabel } from "../../verification/phone/plan-label.ts";
 import type { GeneratedTable } from "./generated-table.ts";
 import {

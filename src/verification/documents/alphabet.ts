@@ -1,4 +1,5 @@
-import { type DocumentType, type Finding, failed, type Outcome } from "./outcome.ts";
+import type { DocumentType } from "../../contract/words.ts";
+import { type Finding, failed, type Outcome } from "./outcome.ts";
 
 /** Longer values are refused unread, so no check does work that grows with junk. */
 export const VALUE_CHARACTERS_MAX = 64;

@@ -1,3 +1,4 @@
+import type { DocumentType } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, LETTERS, VALUE_CHARACTERS_MAX } from "./alphabet.ts";
 import { cardBrandOf } from "./card-brand.ts";
 import { maskCardNumber } from "./card-mask.ts";
@@ -8,7 +9,6 @@ import { maskedTypeOf } from "./number-mask.ts";
 import {
   type AutodetectResult,
   type Candidate,
-  type DocumentType,
   type IdentityResult,
   type UndetectedResult,
   undetected,

@@ -1,3 +1,4 @@
+import type { IdentityWarning } from "../../contract/words.ts";
 import { compactBy, unreadable } from "./alphabet.ts";
 import { type CardBrand, cardBrandOf, cardBrandsVersion } from "./card-brand.ts";
 import { CARD_ALPHABET, maskCardNumber, maskDigits } from "./card-mask.ts";
@@ -5,15 +6,7 @@ import { digitAt, numberAt } from "./checksums/digits.ts";
 import { luhnRemainder } from "./checksums/luhn.ts";
 import testNumberText from "./data/card-test-numbers.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  type IdentityWarning,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-} from "./outcome.ts";
+import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 19;

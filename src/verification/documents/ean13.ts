@@ -1,3 +1,4 @@
+import type { IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import { digitAt } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
@@ -8,7 +9,6 @@ import {
   type Ean13Class,
   type Finding,
   failed,
-  type IdentityWarning,
   NO_WARNINGS,
   type Outcome,
   passed,

@@ -1,7 +1,8 @@
+import type { IdentityWarning } from "../../contract/words.ts";
 import registryText from "./data/iban-registry.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
 import { nationalRules } from "./iban-national-check.ts";
-import { type IdentityWarning, NO_WARNINGS } from "./outcome.ts";
+import { NO_WARNINGS } from "./outcome.ts";
 
 /** A stretch of the whole IBAN, `end` excluded. */
 type Stretch = { readonly start: number; readonly end: number };

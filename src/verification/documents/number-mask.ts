@@ -1,4 +1,4 @@
-import type { DocumentType } from "./outcome.ts";
+import type { DocumentType } from "../../contract/words.ts";
 
 /** A writing that only one type has. Each is tried on at most 64 characters and cannot backtrack far. */
 const MASKS: readonly (readonly [DocumentType, RegExp])[] = [

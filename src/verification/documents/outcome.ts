@@ -1,3 +1,14 @@
+import type {
+  CandidateBody,
+  DetailsByType,
+  UndetectedBody,
+} from "../../contract/specification/identity-replies.ts";
+import type {
+  DocumentType,
+  IdentityReason,
+  IdentityStrength,
+  IdentityWarning,
+} from "../../contract/words.ts";
 /** What a document check answers. Spelled as on the wire, because the worker threads write it out as text. */
 export type Outcome<T extends DocumentType> = {
   readonly type: T;
@@ -19,23 +30,9 @@ export type Outcome<T extends DocumentType> = {
 export type IdentityResult = { [T in DocumentType]: Outcome<T> }[DocumentType];
 
 /** What is answered where a value has the shape of no document. */
-export type UndetectedResult = {
-  readonly type: null;
-  readonly value: string;
-  readonly valid: false;
-  /** Null unless the value could not be looked at: over 64 characters, or our own check broke. */
-  readonly reason: "length" | "check_failed" | null;
-  readonly message: string | null;
-  readonly normalized: null;
-  readonly formatted: null;
-  readonly country: null;
-  readonly strength: null;
-  readonly warnings: readonly IdentityWarning[];
-  readonly data_version: null;
-  readonly details: null;
-};
+export type UndetectedResult = UndetectedBody;
 
-export type Candidate = { readonly type: DocumentType; readonly confidence: number };
+export type Candidate = CandidateBody;
 
 /** The winner's result, or none, with the ranking it won. Candidates come by falling confidence, the winner first. */
 export type AutodetectResult = (IdentityResult | UndetectedResult) & {
@@ -44,83 +41,6 @@ export type AutodetectResult = (IdentityResult | UndetectedResult) & {
   readonly confidence: number;
   readonly candidates: readonly Candidate[];
 };
-
-export type DetailsByType = {
-  cpf: {
-    /** The states of the fiscal region that issued it, such as `SP` or `PR, SC`. */
-    readonly region: string | null;
-    readonly expected_check_digits: string | null;
-  };
-  cnpj: {
-    readonly root: string | null;
-    readonly branch: string | null;
-    readonly alphanumeric: boolean | null;
-    readonly expected_check_digits: string | null;
-  };
-  iban: {
-    readonly check_digits: string | null;
-    readonly expected_check_digits: string | null;
-    readonly bban: string | null;
-    readonly bank_code: string | null;
-    readonly branch_code: string | null;
-    readonly account_number: string | null;
-    readonly national_check: NationalCheck;
-    readonly sepa: boolean | null;
-  };
-  vat: { readonly prefix: string | null; readonly number: string | null };
-  card: {
-    readonly brand: string | null;
-    /** The first six digits. */
-    readonly iin: string | null;
-    readonly last4: string | null;
-    readonly length: number | null;
-    readonly cvv_length: number | null;
-  };
-  isbn: {
-    readonly isbn10: string | null;
-    readonly isbn13: string | null;
-    readonly hyphenated10: string | null;
-    readonly hyphenated13: string | null;
-    /** The GS1 element and the registration group, such as `978-3`. */
-    readonly group: string | null;
-    readonly group_name: string | null;
-  };
-  ean13: {
-    readonly gs1_prefix: string | null;
-    /** Who issued the prefix, which says nothing of where the goods come from. */
-    readonly issuer: string | null;
-    readonly class: Ean13Class | null;
-  };
-  ein: {
-    readonly prefix: string | null;
-    /** Empty for a prefix that none assigns. */
-    readonly campus: readonly string[] | null;
-  };
-};
-
-export type DocumentType = "cpf" | "cnpj" | "iban" | "vat" | "card" | "isbn" | "ean13" | "ein";
-
-export const IDENTITY_REASONS = ["format", "length", "checksum", "component", "check_failed"] as const;
-
-export type IdentityReason = (typeof IDENTITY_REASONS)[number];
-
-export const IDENTITY_STRENGTHS = ["format", "check_digit", "two_check_digits", "mod97"] as const;
-
-/** How much arithmetic stands behind `valid`. */
-export type IdentityStrength = (typeof IDENTITY_STRENGTHS)[number];
-
-export const IDENTITY_WARNINGS = [
-  "test_number",
-  "unknown_issuer",
-  "restricted_prefix",
-  "legacy_length",
-  "unassigned_range",
-  "check_digit_mismatch",
-  "qr_iban",
-] as const;
-
-/** A finding that leaves the number valid. */
-export type IdentityWarning = (typeof IDENTITY_WARNINGS)[number];
 
 export type NationalCheck = "pass" | "fail" | "not_checked";
 

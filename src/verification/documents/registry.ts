@@ -1,3 +1,4 @@
+import type { DocumentType, IdentityReason } from "../../contract/words.ts";
 import { card } from "./card.ts";
 import { maskCardNumber, starDigits } from "./card-mask.ts";
 import { isWholeCardNumber, mayHoldCardNumber, searchCardNumber } from "./card-search.ts";
@@ -10,9 +11,7 @@ import { isbn } from "./isbn.ts";
 import {
   type AutodetectResult,
   type DocumentCheck,
-  type DocumentType,
   failed,
-  type IdentityReason,
   type IdentityResult,
   undetected,
 } from "./outcome.ts";
@@ -29,8 +28,6 @@ export const documents: { readonly [T in DocumentType]: DocumentCheck<T> } = {
   ean13,
   ein,
 };
-
-export const DOCUMENT_TYPES = Object.keys(documents) as readonly DocumentType[];
 
 /** True for exactly the names of `DOCUMENT_TYPES`. */
 export function isDocumentType(text: string): text is DocumentType {

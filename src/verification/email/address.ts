@@ -1,3 +1,4 @@
+import type { SyntaxFault } from "../../contract/words.ts";
 /**
  * Reads one address as it is written on the internet: a dot-atom local part (RFC 5321, 5322; RFC 6531 where it
  * is not ASCII), one `@`, and a domain name of letters, digits and hyphens (RFC 5890 after conversion).
@@ -5,7 +6,6 @@
  */
 import { ATEXT, localFault, wideLocalFault } from "./local-part.ts";
 import { type DomainRefusal, type MailDomain, parseDomain } from "./mail-domain.ts";
-import type { SyntaxFault } from "./syntax-fault.ts";
 
 export type ParsedAddress = AcceptedAddress | RefusedAddress;
 

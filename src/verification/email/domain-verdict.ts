@@ -1,8 +1,8 @@
+import type { Finding } from "../../contract/email-reasons.ts";
 import type { DomainFacts, MailEvidence, MailPolicy, MailRouting } from "./domain-facts.ts";
 import { type LocalVerdicts, verdictsOf } from "./local-verdict.ts";
 import { normalisationRuleOf } from "./normalisation.ts";
 import { type NormalisationRule, type Provider, providerOf } from "./providers.ts";
-import type { Finding } from "./reasons.ts";
 import { suggestDomain } from "./suggestion.ts";
 
 /** What holds for every address of a domain, worked out once. */

@@ -1,6 +1,6 @@
+import type { SyntaxFault } from "../../contract/words.ts";
 /** Faults of what stands before the `@`. */
 import { asciiTable } from "./ascii-table.ts";
-import type { SyntaxFault } from "./syntax-fault.ts";
 
 const DOT = 0x2e;
 

@@ -1,4 +1,4 @@
-import type { Finding } from "./reasons.ts";
+import type { Finding } from "../../contract/email-reasons.ts";
 import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
 import type { VerificationFrame } from "./verification-frame.ts";
 

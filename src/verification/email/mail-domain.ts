@@ -1,8 +1,8 @@
 /** The name behind the `@`: letters, digits and hyphens after conversion (RFC 5890), under a real top-level domain. */
 import { domainToASCII } from "node:url";
 import { parse as parseHost } from "tldts";
+import type { SyntaxFault } from "../../contract/words.ts";
 import { asciiTable } from "./ascii-table.ts";
-import type { SyntaxFault } from "./syntax-fault.ts";
 
 /** A domain as read from an address: usable, or refused with the reason. */
 export type MailDomain =

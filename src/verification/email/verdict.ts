@@ -1,10 +1,10 @@
+import type { Finding } from "../../contract/email-reasons.ts";
+import type { EmailStatus, EmailSubStatus } from "../../contract/words.ts";
 /**
  * The one scoring table. Findings go in, a verdict comes out: the first finding of the table that decides gives
  * status and sub_status, every finding takes its points, and the sum is put into the band of the status.
  */
-import type { EmailStatus, EmailSubStatus } from "./email-verification.ts";
 import { GIBBERISH_THRESHOLD } from "./gibberish.ts";
-import type { Finding } from "./reasons.ts";
 
 type Row = {
   readonly finding: Finding;

@@ -8,7 +8,8 @@ import {
   type PhoneNumber,
   parsePhoneNumberWithError,
 } from "libphonenumber-js/max";
-import type { PhoneReason, PhoneRegion, PhoneType } from "./phone-number.ts";
+import type { PhoneReason, PhoneType } from "../../contract/words.ts";
+import type { PhoneRegion } from "./phone-number.ts";
 
 /** The metadata's release, with the date of the prefix tables. */
 export const PHONE_DATA_VERSION = "libphonenumber-js 1.13.16, prefixes 2026-07-17";

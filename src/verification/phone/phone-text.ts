@@ -1,5 +1,5 @@
+import type { PhoneReason } from "../../contract/words.ts";
 import { foldToAscii } from "./folding.ts";
-import type { PhoneReason } from "./phone-number.ts";
 import { readTelUri } from "./tel-uri.ts";
 
 /** What was written, brought into the form that numbering plans can read. */

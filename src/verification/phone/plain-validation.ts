@@ -1,11 +1,6 @@
+import type { PhoneReason, PhoneType } from "../../contract/words.ts";
 import { internationalForm, nationalForm } from "./number-format.ts";
-import {
-  type PhoneReason,
-  type PhoneRegion,
-  type PhoneResult,
-  type PhoneType,
-  unread,
-} from "./phone-number.ts";
+import { type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PlainNumber, readPlainNumber } from "./plain-number.ts";
 import { formatIn, typeIn } from "./plan-label.ts";
 import { type PlanReading, readByPlan } from "./plan-reading.ts";

@@ -1,4 +1,4 @@
-import { PHONE_TYPES, type PhoneType } from "./phone-number.ts";
+import { PHONE_TYPES, type PhoneType } from "../../contract/words.ts";
 
 /** What a numbering plan says of a national number, in one number that the plan's automaton ends with. */
 export type PlanLabel = {

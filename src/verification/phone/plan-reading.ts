@@ -1,5 +1,6 @@
+import type { PhoneReason } from "../../contract/words.ts";
 import { type Automaton, labelAfter } from "./automaton.ts";
-import type { PhoneReason, PhoneRegion } from "./phone-number.ts";
+import type { PhoneRegion } from "./phone-number.ts";
 import type { PlainNumber } from "./plain-number.ts";
 import { isGeneral } from "./plan-label.ts";
 import { type CallingCode, mainPlan, type NumberingPlan, type Plans, type Prefix } from "./plans.ts";

@@ -1,7 +1,7 @@
+import type { PhoneType } from "../../contract/words.ts";
 import carrierText from "./data/carriers.txt" with { type: "text" };
 import portableText from "./data/portable-regions.txt" with { type: "text" };
 import timezoneText from "./data/timezones.txt" with { type: "text" };
-import type { PhoneType } from "./phone-number.ts";
 import { decodePrefixTable } from "./prefix-table.ts";
 
 /**

@@ -1,5 +1,6 @@
+import type { PhoneReason } from "../../contract/words.ts";
 import { lengthFault, parseNumber, type Reading } from "./parse.ts";
-import { type PhoneReason, type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
+import { type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PhoneText, readPhoneText } from "./phone-text.ts";
 import { validatePlain } from "./plain-validation.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";

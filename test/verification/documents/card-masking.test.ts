@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { DOCUMENT_TYPES } from "../../../src/contract/words.ts";
 import { autodetect } from "../../../src/verification/documents/autodetect.ts";
 import {
   checkFailed,
-  DOCUMENT_TYPES,
   validateDocument,
   withoutCardNumber,
 } from "../../../src/verification/documents/registry.ts";

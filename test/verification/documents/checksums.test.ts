@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { DocumentType } from "../../../src/contract/words.ts";
 import {
   holdsMod11And10,
   mod11And10CheckDigit,
 } from "../../../src/verification/documents/checksums/iso7064.ts";
 import { mod97 } from "../../../src/verification/documents/checksums/mod97.ts";
 import { ibanCountries } from "../../../src/verification/documents/iban-country.ts";
-import type { DocumentType } from "../../../src/verification/documents/outcome.ts";
 import { validateDocument } from "../../../src/verification/documents/registry.ts";
 import {
   alphanumerics,

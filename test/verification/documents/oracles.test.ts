@@ -6,8 +6,9 @@ import { isValidIBAN } from "ibantools";
 import isbn3 from "isbn3";
 import { checkVAT, countries } from "jsvat-next";
 import validator from "validator";
+import type { DocumentType } from "../../../src/contract/words.ts";
 import { ibanCountries } from "../../../src/verification/documents/iban-country.ts";
-import type { DocumentType, IdentityResult } from "../../../src/verification/documents/outcome.ts";
+import type { IdentityResult } from "../../../src/verification/documents/outcome.ts";
 import { documents, validateDocument } from "../../../src/verification/documents/registry.ts";
 import { vatRules } from "../../../src/verification/documents/vat.ts";
 import {

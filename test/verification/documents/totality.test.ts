@@ -1,16 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { autodetect } from "../../../src/verification/documents/autodetect.ts";
 import {
-  type AutodetectResult,
+  DOCUMENT_TYPES,
   IDENTITY_REASONS,
   IDENTITY_STRENGTHS,
   IDENTITY_WARNINGS,
-  type IdentityResult,
-} from "../../../src/verification/documents/outcome.ts";
+} from "../../../src/contract/words.ts";
+import { autodetect } from "../../../src/verification/documents/autodetect.ts";
+import type { AutodetectResult, IdentityResult } from "../../../src/verification/documents/outcome.ts";
 import {
   checkFailed,
-  DOCUMENT_TYPES,
   isDocumentType,
   validateDocument,
 } from "../../../src/verification/documents/registry.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { DOCUMENT_TYPES } from "../../../src/contract/words.ts";
 import { autodetect } from "../../../src/verification/documents/autodetect.ts";
-import { DOCUMENT_TYPES, documents, validateDocument } from "../../../src/verification/documents/registry.ts";
+import { documents, validateDocument } from "../../../src/verification/documents/registry.ts";
 import { changedDigit, digits, withGs1Digit } from "../../support/documents-generators.ts";
 import { readDocumentVectors } from "../../support/documents-vectors.ts";
 

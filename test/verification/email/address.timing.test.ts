@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { SYNTAX_FAULTS } from "../../../src/contract/words.ts";
 import {
   createAddressParser,
   mailDomainOf,
   type ParsedAddress,
   parseAddress,
 } from "../../../src/verification/email/address.ts";
-import { SYNTAX_FAULTS } from "../../../src/verification/email/syntax-fault.ts";
 import invalidText from "../../vectors/email/address.invalid.txt" with { type: "text" };
 import validText from "../../vectors/email/address.valid.txt" with { type: "text" };
 import { quickestMs } from "./duration.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { EMAIL_SUB_STATUSES } from "../../../src/verification/email/email-verification.ts";
-import { type Finding, REASONS } from "../../../src/verification/email/reasons.ts";
-import { SYNTAX_FAULTS } from "../../../src/verification/email/syntax-fault.ts";
+import { type Finding, REASONS } from "../../../src/contract/email-reasons.ts";
+import { EMAIL_SUB_STATUSES, SYNTAX_FAULTS } from "../../../src/contract/words.ts";
 import {
   gibberishFinding,
   SCORE_BANDS,

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { REASONS } from "../../../src/contract/email-reasons.ts";
+import { EMAIL_SUB_STATUSES } from "../../../src/contract/words.ts";
 import { mailDomainOf } from "../../../src/verification/email/address.ts";
 import type { DomainFacts } from "../../../src/verification/email/domain-facts.ts";
 import { judgeDomain } from "../../../src/verification/email/domain-verdict.ts";
-import {
-  EMAIL_SUB_STATUSES,
-  type EmailVerification,
-} from "../../../src/verification/email/email-verification.ts";
-import { REASONS } from "../../../src/verification/email/reasons.ts";
+import type { EmailVerification } from "../../../src/verification/email/email-verification.ts";
 import { SCORE_BANDS } from "../../../src/verification/email/verdict.ts";
 import {
   checkFailed,

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  PHONE_REASONS,
-  PHONE_TYPES,
-  type PhoneRegion,
-} from "../../../src/verification/phone/phone-number.ts";
+import { PHONE_REASONS, PHONE_TYPES } from "../../../src/contract/words.ts";
+import type { PhoneRegion } from "../../../src/verification/phone/phone-number.ts";
 import { validatePhone } from "../../../src/verification/phone/validation.ts";
 import { readVectors, regionOf } from "./vectors.ts";
 

@@ -1,7 +1,8 @@
+import type { IdentityWarning } from "../../../contract/words.ts";
 import { digitAt, isDigits, numberAt, weightedSum } from "../checksums/digits.ts";
 import { holdsMod11And10 } from "../checksums/iso7064.ts";
 import { cnpj, cnpjCheckDigits } from "../cnpj.ts";
-import { type IdentityWarning, NO_WARNINGS } from "../outcome.ts";
+import { NO_WARNINGS } from "../outcome.ts";
 import { isDay, type VatRule } from "./rule.ts";
 
 const serbia: VatRule = {

@@ -1,4 +1,4 @@
-import type { IdentityStrength, IdentityWarning } from "../outcome.ts";
+import type { IdentityStrength, IdentityWarning } from "../../../contract/words.ts";
 
 /**
  * How one country writes and checks its VAT numbers. The functions get the body, which is what stands behind

@@ -1,4 +1,4 @@
-import type { SyntaxFault } from "./syntax-fault.ts";
+import type { SyntaxFault } from "./words.ts";
 
 /** Findings that are not faults of syntax. */
 export type Finding =
