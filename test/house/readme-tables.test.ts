@@ -22,6 +22,7 @@ import {
 } from "../../src/contract/words.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
+import { CHECKS } from "../../src/scan/check-list.ts";
 import { ibanCountries } from "../../src/verification/documents/iban-country.ts";
 import { nationalRules } from "../../src/verification/documents/iban-national-check.ts";
 import { documents } from "../../src/verification/documents/registry.ts";
@@ -70,6 +71,12 @@ const thousands = (count: number) => count.toLocaleString("en");
 
 /** Each table by its head. */
 const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = {
+  "check | weight | what is expected | how to get there": (rows) =>
+    expectRows(
+      rows,
+      CHECKS.map(({ id, weight, expected, fix }) => [code(id), `${weight}`, expected, fix]),
+    ),
+
   "exit code | meaning": async (rows) => {
     const codes = rows.flatMap(([names = ""]) => names.split(", ").map(Number));
     expect(codes.toSorted()).toEqual(Object.values(EXIT).toSorted());
@@ -407,9 +414,10 @@ describe("what the text of the README and the pages names", () => {
     const cli = Bun.spawnSync([process.execPath, "src/cli/main.ts", "--help"], { cwd: ROOT });
     const suites = await source("bench/suite.ts");
     const capacity = await source("bench/capacity/main.ts");
+    const scan = await source("src/scan-command.ts");
     const known = new Set([
       ...(cli.stdout.toString().match(/--[a-z][a-z-]+/g) ?? []),
-      ...[...(suites + capacity).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(
+      ...[...(suites + capacity + scan).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(
         ([, name]) => `--${name}`,
       ),
     ]);
