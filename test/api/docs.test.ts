@@ -63,7 +63,7 @@ describe("304", () => {
 describe("405", () => {
   test.each(ASSETS)("%s takes GET and HEAD only", async (path) => {
     const reply = await server.call(path, { body: {} });
-    expect(reply.headers.get("allow")).toBe("GET, HEAD");
+    expect(reply.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
     expect(await refusalOf(reply)).toBe("405 method_not_allowed");
   });
 });

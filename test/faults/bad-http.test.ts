@@ -99,7 +99,7 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
   CONNECT: [lines("CONNECT example.com:443 HTTP/1.1", HOST), "404 not_found"],
   "a compressed body": [
     `${post("Content-Encoding: gzip", "Content-Length: 4")}\x1f\x0bab`,
-    "400 invalid_json",
+    "400 invalid_request",
   ],
   "a path of dots": [lines("GET /v1/../../etc/passwd HTTP/1.1", HOST), "404 not_found"],
   "a path of broken escapes": [lines("GET /v1/%zz%00%ff HTTP/1.1", HOST), "404 not_found"],
