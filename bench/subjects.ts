@@ -14,12 +14,12 @@ import { startFixtureServer } from "../src/tools/made-up-dns/server.ts";
 import { autodetect } from "../src/verification/documents/autodetect.ts";
 import { validateDocument } from "../src/verification/documents/registry.ts";
 import { createAddressParser, mailDomainOf } from "../src/verification/email/address.ts";
-import { type DomainJudgement, judgeDomain } from "../src/verification/email/domain-verdict.ts";
+import { type DomainVerdict, verifyDomain } from "../src/verification/email/domain-verdict.ts";
 import { gibberishScore } from "../src/verification/email/gibberish.ts";
 import { normalisationRuleOf, normalizedAddress } from "../src/verification/email/normalisation.ts";
 import { providerOf } from "../src/verification/email/providers.ts";
 import { suggestDomain } from "../src/verification/email/suggestion.ts";
-import { createEmailJudge } from "../src/verification/email/verification.ts";
+import { createAddressVerifier } from "../src/verification/email/verification.ts";
 import { readCountry } from "../src/verification/phone/region.ts";
 import { validatePhone } from "../src/verification/phone/validation.ts";
 import {
@@ -152,13 +152,13 @@ async function lookupSubjects(
   const { domainFacts, writeEmail, dnsCache } = lookups;
   for (const text of warmingAddresses(cases)) await writeEmail(text, LOOKUP_OPTIONS);
   const domains = [...new Set(cases.flatMap(({ text }) => mailDomainOf(text) ?? []))];
-  const judgements = new Map<string, DomainJudgement>();
+  const domainVerdicts = new Map<string, DomainVerdict>();
   for (const domain of domains) {
-    judgements.set(domain, judgeDomain(factsIn(await domainFacts.findDomain(domain, LOOKUP_OPTIONS))));
+    domainVerdicts.set(domain, verifyDomain(factsIn(await domainFacts.findDomain(domain, LOOKUP_OPTIONS))));
   }
-  const write = createEmailWriter(createEmailJudge());
+  const write = createEmailWriter(createAddressVerifier());
   const parser = createAddressParser();
-  const judgementOf = (text: string) => judgements.get(parser.mailDomainOf(text) ?? "");
+  const verdictOf = (text: string) => domainVerdicts.get(parser.mailDomainOf(text) ?? "");
   return [
     over(
       "domains",
@@ -172,7 +172,7 @@ async function lookupSubjects(
       "email",
       "judge an address and write its JSON",
       cases,
-      ({ text }) => encoder.encode(write(text, judgementOf(text)).json),
+      ({ text }) => encoder.encode(write(text, verdictOf(text)).json),
       ({ status, subStatus }, json) =>
         Buffer.from(json).includes(`"status":"${status}","sub_status":"${subStatus}"`),
     ),

@@ -1,8 +1,8 @@
 import { createEmailWriter } from "../../src/batch/written-email.ts";
 import { createAddressParser, parseAddress } from "../../src/verification/email/address.ts";
 import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
-import { type DomainJudgement, judgeDomain } from "../../src/verification/email/domain-verdict.ts";
-import { createEmailJudge } from "../../src/verification/email/verification.ts";
+import { type DomainVerdict, verifyDomain } from "../../src/verification/email/domain-verdict.ts";
+import { createAddressVerifier } from "../../src/verification/email/verification.ts";
 import type { Evaluation } from "./evaluation.ts";
 
 const ADDRESSES = 100_000;
@@ -30,22 +30,22 @@ const encoder = new TextEncoder();
 /** Shows how quickly addresses are read and judged on one thread; a busy machine makes no target fail. */
 export async function evaluateSpeed(): Promise<Evaluation> {
   const addresses = mixedAddresses();
-  const judgements = new Map<string, DomainJudgement>();
+  const domainVerdicts = new Map<string, DomainVerdict>();
   const parser = createAddressParser();
-  const judgementOf = (text: string): DomainJudgement | undefined => {
+  const verdictOf = (text: string): DomainVerdict | undefined => {
     const domain = parser.mailDomainOf(text);
     if (domain === null) return undefined;
-    let judgement = judgements.get(domain);
-    if (judgement === undefined) {
-      judgement = judgeDomain(factsOf(domain));
-      judgements.set(domain, judgement);
+    let domainVerdict = domainVerdicts.get(domain);
+    if (domainVerdict === undefined) {
+      domainVerdict = verifyDomain(factsOf(domain));
+      domainVerdicts.set(domain, domainVerdict);
     }
-    return judgement;
+    return domainVerdict;
   };
-  const verify = createEmailJudge();
-  const judge = (text: string) => verify(text, judgementOf(text));
+  const verify = createAddressVerifier();
+  const judge = (text: string) => verify(text, verdictOf(text));
   const write = createEmailWriter(verify);
-  const written = (text: string) => encoder.encode(write(text, judgementOf(text)).json);
+  const written = (text: string) => encoder.encode(write(text, verdictOf(text)).json);
   return {
     lines: [
       `speed, the best of ${ROUNDS} rounds over ${ADDRESSES} mixed addresses`,

@@ -2,11 +2,11 @@ import { createBodyChunker } from "../../src/batch/body-chunker.ts";
 import type { VerifyTask } from "../../src/batch/messages.ts";
 import { createChunkBodyTask } from "../../src/batch/thread-tasks.ts";
 import { createVerdictCache } from "../../src/batch/verdict-cache.ts";
-import { createEmailJudge } from "../../src/verification/email/verification.ts";
+import { createAddressVerifier } from "../../src/verification/email/verification.ts";
 
 /** Results go back as objects, which the main thread then has to write down: for comparison with bytes. */
 
-const verify = createEmailJudge();
+const verify = createAddressVerifier();
 const domainVerdictsOf = createVerdictCache();
 
 export const chunkBody = createChunkBodyTask(createBodyChunker());

@@ -34,7 +34,7 @@ import type { EmbeddedStore } from "../store/port.ts";
 import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
-import { createEmailJudge, type WrittenVerification } from "../verification/email/verification.ts";
+import { createAddressVerifier, type WrittenVerification } from "../verification/email/verification.ts";
 import { errorFacts } from "./log.ts";
 import type { Surroundings } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
@@ -167,7 +167,7 @@ export function openLookups(
   });
   const domainFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
   const parser = createAddressParser();
-  const judge = createEmailJudge(parser);
+  const judge = createAddressVerifier(parser);
   const checkWith = createEmailChecks({
     source: domainFacts,
     clock,

@@ -3,7 +3,7 @@ import type { DocumentType } from "../contract/words.ts";
 import { autodetect } from "../verification/documents/autodetect.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../verification/documents/registry.ts";
 import {
-  createEmailJudge,
+  createAddressVerifier,
   checkFailed as emailCheckFailed,
   type WrittenVerification,
 } from "../verification/email/verification.ts";
@@ -52,7 +52,7 @@ export function createChunkVerifier(): ChunkVerifier {
 }
 
 function createEmailVerifier(): (task: VerifyTask) => ItemVerifier<string> {
-  const write = createEmailWriterIn(createEmailJudge());
+  const write = createEmailWriterIn(createAddressVerifier());
   const domainVerdictsOf = createVerdictCache();
   return (task) => {
     const domainVerdictAt = domainVerdictsOf(task);

@@ -1,8 +1,8 @@
-import { type DomainJudgement, judgeDomain } from "../verification/email/domain-verdict.ts";
+import { type DomainVerdict, verifyDomain } from "../verification/email/domain-verdict.ts";
 import { NO_DOMAIN, NUMBERS_PER_OFFSET, type SharedBuffer, type VerifyTask } from "./messages.ts";
 
 /** Returns what follows from the facts about an item's mail domain; undefined where it has none, or none are known. */
-export type DomainVerdictAt = (position: number) => DomainJudgement | undefined;
+export type DomainVerdictAt = (position: number) => DomainVerdict | undefined;
 
 /** Domains whose facts are remembered from chunk to chunk. */
 const DOMAINS_MAX = 16_384;
@@ -15,17 +15,12 @@ export function createVerdictCache(
   domainsMax = DOMAINS_MAX,
 ): (task: Pick<VerifyTask, "facts" | "domainNumbers">) => DomainVerdictAt {
   const keys = new Float64Array(domainsMax);
-  const remembered: (DomainJudgement | undefined)[] = new Array(domainsMax);
+  const remembered: (DomainVerdict | undefined)[] = new Array(domainsMax);
 
-  function assess(
-    buffers: readonly SharedBuffer[],
-    key: number,
-    start: number,
-    end: number,
-  ): DomainJudgement {
+  function assess(buffers: readonly SharedBuffer[], key: number, start: number, end: number): DomainVerdict {
     const buffer = buffers.findLast(({ firstKey }) => firstKey <= key);
     if (buffer === undefined) throw new Error("facts in a buffer that was not transferred");
-    const verdict = judgeDomain(JSON.parse(Buffer.from(buffer.memory).toString("utf8", start, end)));
+    const verdict = verifyDomain(JSON.parse(Buffer.from(buffer.memory).toString("utf8", start, end)));
     const slot = key % domainsMax;
     keys[slot] = key;
     remembered[slot] = verdict;

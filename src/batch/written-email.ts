@@ -1,36 +1,36 @@
-import type { DomainJudgement } from "../verification/email/domain-verdict.ts";
+import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import {
-  type EmailJudge,
+  type AddressVerifier,
   type WrittenVerification,
   writeVerificationIn,
 } from "../verification/email/verification.ts";
 import { emailWithoutCard } from "./card-redaction.ts";
 
 /**
- * Verifies addresses as an `EmailJudge` does and writes down what goes on the wire; those that are refused are left to
+ * Verifies addresses as an `AddressVerifier` does and writes down what goes on the wire; those that are refused are left to
  * it. Among these alone are card numbers: an address that is accepted is none.
  */
 export function createEmailWriter(
-  judge: EmailJudge,
-): (text: string, judgement: DomainJudgement | undefined) => WrittenVerification {
+  judge: AddressVerifier,
+): (text: string, domainVerdict: DomainVerdict | undefined) => WrittenVerification {
   const writeIn = createEmailWriterIn(judge);
-  return (text, judgement) => writeIn(text, 0, text.length, judgement);
+  return (text, domainVerdict) => writeIn(text, 0, text.length, domainVerdict);
 }
 
 /** The same for addresses within a text. */
 export function createEmailWriterIn(
-  judge: EmailJudge,
+  judge: AddressVerifier,
 ): (
   source: string,
   start: number,
   end: number,
-  judgement: DomainJudgement | undefined,
+  domainVerdict: DomainVerdict | undefined,
 ) => WrittenVerification {
-  return (source, start, end, judgement) =>
-    judgement === undefined
+  return (source, start, end, domainVerdict) =>
+    domainVerdict === undefined
       ? writtenEmail(judge(source.slice(start, end), undefined))
-      : writeVerificationIn(source, start, end, judgement);
+      : writeVerificationIn(source, start, end, domainVerdict);
 }
 
 /** Writes down the result for an address that was refused, or whose check broke: a card number in it is masked. */

@@ -109,5 +109,5 @@ export const REASONS: Readonly<Record<Reason, string>> = {
   free_provider: "Anybody may open a mailbox at this provider.",
   dmarc_none: "The DMARC policy asks for nothing to be done.",
   dmarc_reject: "The DMARC policy rejects forged mail: the domain is well kept. This one adds points.",
-  check_failed: "The check itself broke; the address was not judged.",
+  check_failed: "The check itself broke; the address was not verified.",
 };

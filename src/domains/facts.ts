@@ -3,7 +3,7 @@ import type { DnsCache } from "../dns/cache.ts";
 import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
-import type { DomainJudgement } from "../verification/email/domain-verdict.ts";
+import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
 import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
@@ -31,7 +31,7 @@ export type KnownDomain = {
   /** The epoch of the DNS in which they were asked for. */
   readonly epoch: number;
   /** What follows from the facts, once somebody has worked it out. */
-  judgement: DomainJudgement | null;
+  domainVerdict: DomainVerdict | null;
 };
 
 /** Where facts about mail domains come from. The domain is an A-label form in lower case. */
@@ -194,7 +194,7 @@ export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
 }
 
 function withJson(facts: DomainFacts, epoch: number): KnownDomain {
-  return { json: JSON.stringify(facts), epoch, judgement: null };
+  return { json: JSON.stringify(facts), epoch, domainVerdict: null };
 }
 
 /** Reads the facts of a known domain: some three microseconds. */

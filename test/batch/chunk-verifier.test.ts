@@ -24,7 +24,7 @@ function known(...domains: readonly (readonly [domain: string, mail: DomainFacts
     const { buffer, key, start, end } = factsBuffer.put({
       json: JSON.stringify(facts),
       epoch: 0,
-      judgement: null,
+      domainVerdict: null,
     });
     new Float64Array(offsets).set([key, start, end], number * NUMBERS_PER_OFFSET);
     return buffer;
@@ -138,7 +138,7 @@ describe("a chunk", () => {
   });
 });
 
-describe("judgements of domains", () => {
+describe("verdicts on domains", () => {
   test("are those of the domain that is asked for, also where there are more than are remembered", () => {
     const names = Array.from({ length: 50 }, (_, n) => `d${n}.com`);
     const facts = known(...names.map((name) => [name, EXCHANGE] as const));

@@ -28,7 +28,7 @@ const chunkAt = (number: number): Chunk => ({
 const known = (domain: string): KnownDomain => ({
   json: JSON.stringify({ domain }),
   epoch: 0,
-  judgement: null,
+  domainVerdict: null,
 });
 
 /** A runner over threads that chunk and verify when the test says so, and a DNS that replies at once. */

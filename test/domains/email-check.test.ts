@@ -3,7 +3,7 @@ import { createEmailChecks } from "../../src/domains/email-check.ts";
 import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createAddressParser } from "../../src/verification/email/address.ts";
-import { createEmailJudge } from "../../src/verification/email/verification.ts";
+import { createAddressVerifier } from "../../src/verification/email/verification.ts";
 import { factsFrom } from "../verification/email/facts.ts";
 
 const OPTIONS = { deep: false, dns: true };
@@ -15,7 +15,7 @@ function knowingSource() {
     const known = domains.get(domain) ?? {
       json: JSON.stringify(factsFrom(domain, "mx")),
       epoch: 0,
-      judgement: null,
+      domainVerdict: null,
     };
     domains.set(domain, known);
     return known;
@@ -23,7 +23,7 @@ function knowingSource() {
   return { domains, source: { knownDomain } as unknown as DomainFactsSource };
 }
 
-test("judgements of domains are kept up to the limit, and then forgotten", () => {
+test("verdicts on domains are kept up to the limit, and then forgotten", () => {
   const { domains, source } = knowingSource();
   const parser = createAddressParser();
   const checks = createEmailChecks({
@@ -31,11 +31,11 @@ test("judgements of domains are kept up to the limit, and then forgotten", () =>
     clock: systemClock,
     parser,
     timeoutMs: 1000,
-    judgementsMax: 10,
+    domainVerdictsMax: 10,
   });
-  const check = checks(createEmailJudge(parser));
+  const check = checks(createAddressVerifier(parser));
   const other = checks((text) => text);
-  const kept = () => [...domains.values()].filter(({ judgement }) => judgement !== null).length;
+  const kept = () => [...domains.values()].filter(({ domainVerdict }) => domainVerdict !== null).length;
   for (let n = 0; n < 95; n += 1) {
     expect(check(`jane@d${n}.com`, OPTIONS)).toMatchObject({ status: "deliverable" });
     expect(other(`john@d${n}.com`, OPTIONS)).toBe(`john@d${n}.com`);

@@ -106,10 +106,10 @@ function validate(value: string): Outcome<"isbn"> {
     const message = `The check digit is ${isbn.slice(-1)} and should be ${expected}.`;
     return failed("isbn", value, "checksum", message, unread);
   }
-  return judgeGroup(value, isbn);
+  return verifyGroup(value, isbn);
 }
 
-function judgeGroup(value: string, isbn: string): Outcome<"isbn"> {
+function verifyGroup(value: string, isbn: string): Outcome<"isbn"> {
   const base = isbn.length === 10 ? `978${isbn}` : isbn;
   const isbn13 = isbn.length === 10 ? base.slice(0, 12) + gs1CheckDigit(base) : isbn;
   const group = isbnGroupOf(isbn13);

@@ -35,7 +35,7 @@ export function isDocumentType(text: string): text is DocumentType {
 }
 
 /**
- * Judges a value as a document of the type. Any text is answered: what is wrong with it stands in the result.
+ * Verifies a value as a document of the type. Takes any text: what is wrong with it is in the result.
  * A card number is masked even where another type was asked for.
  */
 export function validateDocument(type: DocumentType, value: string): IdentityResult {

@@ -103,10 +103,10 @@ function validate(value: string): Outcome<"vat"> {
   if (!rule.fits(body)) {
     return failed("vat", value, "format", `${described}; this does not.`, findingOf(rule, given));
   }
-  return judge(value, rule, body, body.length === given.length ? null : LEGACY_LENGTH);
+  return verifyBody(value, rule, body, body.length === given.length ? null : LEGACY_LENGTH);
 }
 
-function judge(
+function verifyBody(
   value: string,
   rule: VatRule,
   body: string,

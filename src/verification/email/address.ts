@@ -46,7 +46,7 @@ export function parseAddress(text: string): ParsedAddress {
 }
 
 /**
- * The domain to look up before the address can be judged, in A-label form and lower case, or null where it is
+ * The domain to look up before the address can be verified, in A-label form and lower case, or null where it is
  * refused whatever the DNS says. The same decision as `parseAddress`.
  */
 export function mailDomainOf(text: string): string | null {

@@ -1,4 +1,4 @@
-/** What is known about a mail domain when an address on it is judged. Plain data: it crosses threads as JSON. */
+/** What is known about a mail domain when an address on it is verified. Plain data: it crosses threads as JSON. */
 export type DomainFacts = {
   /** The A-label form in lower case: the name that was asked for. */
   readonly domain: string;

@@ -6,7 +6,7 @@ import { type NormalisationRule, type Provider, providerOf } from "./providers.t
 import { suggestDomain } from "./suggestion.ts";
 
 /** What holds for every address of a domain, worked out once. */
-export type DomainJudgement = {
+export type DomainVerdict = {
   readonly domain: string;
   readonly provider: Provider | undefined;
   readonly normalisation: NormalisationRule;
@@ -18,7 +18,7 @@ export type DomainJudgement = {
   readonly verdicts: LocalVerdicts;
 };
 
-export function judgeDomain(facts: DomainFacts): DomainJudgement {
+export function verifyDomain(facts: DomainFacts): DomainVerdict {
   const { mail, lists } = facts;
   const provider = providerOf(facts.domain);
   const isKnown = provider !== undefined || lists.freeProvider;

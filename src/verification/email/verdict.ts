@@ -84,7 +84,7 @@ export type Verdict = {
   readonly reasons: readonly Finding[];
 };
 
-/** Judges the findings about one address. The gibberish score counts only with one of its findings. */
+/** Returns the verdict on the findings about one address. The gibberish score counts only with one of its findings. */
 export function verdictOf(findings: ReadonlySet<Finding>, gibberish = 0): Verdict {
   const rows = SCORING.filter((row) => findings.has(row.finding));
   const cause = rows.find((row) => row.decides !== undefined);

@@ -41,7 +41,7 @@ export function fillFrame(
   return `${beforeEmail}${email}${beforeNormalized}${normalized}${beforeScore}${score}${afterScore}`;
 }
 
-/** Scores as JSON has them, by thousandths: the judge rounds to these. */
+/** Scores as JSON has them, by thousandths: the verifier rounds to these. */
 const SCORES = Array.from({ length: 1001 }, (_, thousandths) => JSON.stringify(thousandths / 1000));
 
 const SHARED_MAX = 1_024;

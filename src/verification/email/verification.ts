@@ -1,6 +1,6 @@
 import { createAddressParser, localPartIn, mayBePadded, type ParsedAddress, trimmed } from "./address.ts";
 import { ESCAPED, marksIn, NOT_ASCII } from "./address-marks.ts";
-import type { DomainJudgement } from "./domain-verdict.ts";
+import type { DomainVerdict } from "./domain-verdict.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { gibberishScore, gibberishScoreIn } from "./gibberish.ts";
 import { type LocalVerdict, verdictOn } from "./local-verdict.ts";
@@ -11,21 +11,21 @@ import { DOMAIN_LENGTH_MAX, suggestDomain } from "./suggestion.ts";
 import { fillFrame, frameOf, type VerificationFrame } from "./verification-frame.ts";
 
 /**
- * Judges one address by what is known of its domain. The judgement is of the domain that `mailDomainOf(text)`
+ * Verifies one address by what is known of its domain. The verdict on the domain is of the one that `mailDomainOf(text)`
  * names, and is left out only where that is null.
  */
-export type EmailJudge = (text: string, judgement: DomainJudgement | undefined) => EmailVerification;
+export type AddressVerifier = (text: string, domainVerdict: DomainVerdict | undefined) => EmailVerification;
 
-/** Refused domains that a judge's own parser remembers: few addresses have one. */
+/** Refused domains that a verifier's own parser remembers: few addresses have one. */
 const REFUSED_DOMAINS_MAX = 4_096;
 
-/** Creates a judge. What it and its parser remember of refused domains only saves time. */
-export function createEmailJudge(parser = createAddressParser(REFUSED_DOMAINS_MAX)): EmailJudge {
+/** Creates a verifier. What it and its parser remember of refused domains only saves time. */
+export function createAddressVerifier(parser = createAddressParser(REFUSED_DOMAINS_MAX)): AddressVerifier {
   const meantBy = rememberedSuggestions();
-  return (text, judgement) =>
-    judgement === undefined
+  return (text, domainVerdict) =>
+    domainVerdict === undefined
       ? refusal(text, parser.parse(text), meantBy)
-      : resultOf(text, assess(text, 0, text, judgement), judgement);
+      : resultOf(text, assess(text, 0, text, domainVerdict), domainVerdict);
 }
 
 /** Finds the domain that was meant by one that was refused. */
@@ -62,11 +62,11 @@ type Assessment = {
   readonly isPlain: boolean;
 };
 
-/** Judges the text that stands in another from a place on. */
-function assess(holder: string, from: number, text: string, judgement: DomainJudgement): Assessment {
-  if (!mayBePadded(holder, from, from + text.length)) return assessAddress(holder, from, text, judgement);
+/** Verifies the text that stands in another from a place on. */
+function assess(holder: string, from: number, text: string, domainVerdict: DomainVerdict): Assessment {
+  if (!mayBePadded(holder, from, from + text.length)) return assessAddress(holder, from, text, domainVerdict);
   const address = trimmed(text);
-  return { ...assessAddress(address, 0, address, judgement), isPlain: false };
+  return { ...assessAddress(address, 0, address, domainVerdict), isPlain: false };
 }
 
 /** Of an ASCII address nothing is cut out: it is looked at where it stands. */
@@ -74,7 +74,7 @@ function assessAddress(
   holder: string,
   from: number,
   address: string,
-  judgement: DomainJudgement,
+  domainVerdict: DomainVerdict,
 ): Assessment {
   const at = holder.indexOf("@", from);
   const localMarks = marksIn(holder, from, at);
@@ -84,12 +84,12 @@ function assessAddress(
   const start = isWide ? 0 : from;
   const end = isWide ? local.length : at;
   const role = isRoleIn(local, start, end);
-  const gibberish = gibberishOf(local, start, end, judgement.provider);
+  const gibberish = gibberishOf(local, start, end, domainVerdict.provider);
   return {
     role,
     gibberish,
-    verdict: verdictOn(judgement.verdicts, role, gibberish),
-    normalized: keyOfAddress(address, at - from, localMarks, domainMarks, judgement),
+    verdict: verdictOn(domainVerdict.verdicts, role, gibberish),
+    normalized: keyOfAddress(address, at - from, localMarks, domainMarks, domainVerdict),
     isPlain: ((localMarks | domainMarks) & (NOT_ASCII | ESCAPED)) === 0,
   };
 }
@@ -97,20 +97,20 @@ function assessAddress(
 function resultOf(
   text: string,
   { role, gibberish, verdict, normalized }: Assessment,
-  judgement: DomainJudgement,
+  domainVerdict: DomainVerdict,
 ): EmailVerification {
-  const { suggestion } = judgement;
+  const { suggestion } = domainVerdict;
   return {
     email: text,
     status: verdict.status,
     sub_status: verdict.sub_status,
     score: verdict.score,
     normalized,
-    has_mx: judgement.hasMx,
-    mx_hosts: judgement.mxHosts,
-    is_disposable: judgement.isDisposable,
+    has_mx: domainVerdict.hasMx,
+    mx_hosts: domainVerdict.mxHosts,
+    is_disposable: domainVerdict.isDisposable,
     is_role: role,
-    is_free_provider: judgement.isFreeProvider,
+    is_free_provider: domainVerdict.isFreeProvider,
     gibberish_score: gibberish,
     did_you_mean: suggestion === null ? null : `${localPartIn(trimmed(text))}@${suggestion}`,
     reasons: verdict.reasons,
@@ -123,34 +123,35 @@ export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status
 };
 
 /**
- * What `JSON.stringify` writes of the judge's result for the address that stands in a text from a place to another, in
+ * What `JSON.stringify` writes of the verifier's result for the address that stands in a text from a place to another, in
  * less time: by the frame of the verdict where there can be one.
  */
 export function writeVerificationIn(
   holder: string,
   from: number,
   end: number,
-  judgement: DomainJudgement,
+  domainVerdict: DomainVerdict,
 ): WrittenVerification {
   const text = holder.slice(from, end);
-  const assessment = assess(holder, from, text, judgement);
+  const assessment = assess(holder, from, text, domainVerdict);
   const { verdict, normalized, gibberish, isPlain } = assessment;
   const { status, sub_status } = verdict;
-  const frame = isPlain && judgement.suggestion === null ? frameFor(text, assessment, judgement) : null;
+  const frame =
+    isPlain && domainVerdict.suggestion === null ? frameFor(text, assessment, domainVerdict) : null;
   const json =
     frame !== null
       ? fillFrame(frame, text, normalized, gibberish)
-      : JSON.stringify(resultOf(text, assessment, judgement));
+      : JSON.stringify(resultOf(text, assessment, domainVerdict));
   return { json, status, sub_status };
 }
 
 function frameFor(
   text: string,
   assessment: Assessment,
-  judgement: DomainJudgement,
+  domainVerdict: DomainVerdict,
 ): VerificationFrame | null {
   const { verdict } = assessment;
-  if (verdict.frame === "not_made_yet") verdict.frame = frameOf(resultOf(text, assessment, judgement));
+  if (verdict.frame === "not_made_yet") verdict.frame = frameOf(resultOf(text, assessment, domainVerdict));
   return verdict.frame;
 }
 
@@ -162,7 +163,7 @@ function gibberishOf(text: string, from: number, end: number, provider: Provider
 
 /** The result for an address that no look-up could save. */
 function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): EmailVerification {
-  if (address.ok) throw new Error("no judgement of the domain of an address to judge");
+  if (address.ok) throw new Error("no verdict on the domain of an address to verify");
   const { subStatus, reason, local, domain } = address;
   const isReadable = subStatus !== "invalid_syntax" && local !== null && domain !== null;
   const meant = local === null || domain === null ? null : meantBy(domain);

@@ -1,17 +1,17 @@
 import { mailDomainOf } from "../../../src/verification/email/address.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../../../src/verification/email/domain-facts.ts";
-import { judgeDomain } from "../../../src/verification/email/domain-verdict.ts";
+import { verifyDomain } from "../../../src/verification/email/domain-verdict.ts";
 import type { EmailVerification } from "../../../src/verification/email/email-verification.ts";
-import { createEmailJudge, type EmailJudge } from "../../../src/verification/email/verification.ts";
+import { type AddressVerifier, createAddressVerifier } from "../../../src/verification/email/verification.ts";
 
 /** The result for an address where these are the facts about its domain. */
 export function judgedBy(
   text: string,
   factsOf: (domain: string) => DomainFacts,
-  judge: EmailJudge = createEmailJudge(),
+  judge: AddressVerifier = createAddressVerifier(),
 ): EmailVerification {
   const domain = mailDomainOf(text);
-  return judge(text, domain === null ? undefined : judgeDomain(factsOf(domain)));
+  return judge(text, domain === null ? undefined : verifyDomain(factsOf(domain)));
 }
 
 /** Facts about a domain from words such as `mx targets=dead cname disposable=listed free spf=none`. */

@@ -4,12 +4,12 @@ import { REASONS } from "../../../src/contract/email-reasons.ts";
 import { EMAIL_SUB_STATUSES } from "../../../src/contract/words.ts";
 import { mailDomainOf } from "../../../src/verification/email/address.ts";
 import type { DomainFacts } from "../../../src/verification/email/domain-facts.ts";
-import { judgeDomain } from "../../../src/verification/email/domain-verdict.ts";
+import { verifyDomain } from "../../../src/verification/email/domain-verdict.ts";
 import type { EmailVerification } from "../../../src/verification/email/email-verification.ts";
 import { SCORE_BANDS } from "../../../src/verification/email/verdict.ts";
 import {
   checkFailed,
-  createEmailJudge,
+  createAddressVerifier,
   writeVerificationIn,
 } from "../../../src/verification/email/verification.ts";
 import { fillFrame, frameOf } from "../../../src/verification/email/verification-frame.ts";
@@ -75,10 +75,10 @@ describe("a result", () => {
     expect(judge("jane@acme-tools.com", "mx targets=dead")).toMatchObject({ has_mx: true });
   });
 
-  test("is the same from a judge and a judgement that are kept", () => {
+  test("is the same from a judge and a domainVerdict that are kept", () => {
     const facts = factsFrom("acme-tools.com", "mx free spf=none");
-    const kept = judgeDomain(facts);
-    const keptJudge = createEmailJudge();
+    const kept = verifyDomain(facts);
+    const keptJudge = createAddressVerifier();
     for (const local of ["jane", "info", "xk7qz9vw2pq4", "J.Roe+x"]) {
       const text = `${local}@acme-tools.com`;
       expect(keptJudge(text, kept)).toEqual(judge(text, "mx free spf=none"));
@@ -171,18 +171,18 @@ describe("a written verification", () => {
   ];
 
   function expectWritten(texts: readonly string[], facts: DomainFacts): void {
-    const judgement = judgeDomain(facts);
-    const keptJudge = createEmailJudge();
+    const domainVerdict = verifyDomain(facts);
+    const keptJudge = createAddressVerifier();
     for (const text of texts) {
-      // By a judgement of its own, so that nothing can be right only in agreement with itself.
-      const result = keptJudge(text, judgeDomain(facts));
-      const { json, status, sub_status } = writeVerificationIn(text, 0, text.length, judgement);
+      // By a domainVerdict of its own, so that nothing can be right only in agreement with itself.
+      const result = keptJudge(text, verifyDomain(facts));
+      const { json, status, sub_status } = writeVerificationIn(text, 0, text.length, domainVerdict);
       expect(json).toBe(JSON.stringify(result));
       expect([status, sub_status]).toEqual([result.status, result.sub_status]);
       // In the midst of others, of which nothing may be read.
       const [before, after] = ['+Team9@x.y","', '","+noreply@qq.com"]'];
       const end = before.length + text.length;
-      const inTheMidst = writeVerificationIn(`${before}${text}${after}`, before.length, end, judgement);
+      const inTheMidst = writeVerificationIn(`${before}${text}${after}`, before.length, end, domainVerdict);
       expect(inTheMidst).toEqual({ json, status, sub_status });
     }
   }
@@ -244,10 +244,10 @@ describe("a written verification", () => {
     if (mail.state !== "mx") throw new Error("no hosts");
     const hosts = Array.from({ length: 64 }, (_, n) => `mx${n}.${"long-label.".repeat(18)}com`);
     const facts = { ...factsFrom("acme-tools.com", "mx"), mail: { ...mail, hosts } };
-    const judgement = judgeDomain(facts);
+    const domainVerdict = verifyDomain(facts);
     expectWritten(["jane@acme-tools.com", "info@acme-tools.com"], facts);
-    writeVerificationIn("jane@acme-tools.com", 0, "jane@acme-tools.com".length, judgement);
-    expect(judgement.verdicts.onPerson?.frame).toBeNull();
+    writeVerificationIn("jane@acme-tools.com", 0, "jane@acme-tools.com".length, domainVerdict);
+    expect(domainVerdict.verdicts.onPerson?.frame).toBeNull();
   });
 
   test("is not misled by hosts that look like its own fields", () => {
