@@ -20,7 +20,9 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   payments: ["platform", "contract", "store", "billing", "net"],
   scan: ["platform", "net", "payments"],
   directory: ["platform", "contract", "dns", "net"],
+  docs: [],
   http: [
+    "docs",
     "platform",
     "contract",
     "verification",

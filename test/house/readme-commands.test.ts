@@ -76,6 +76,8 @@ afterAll(async () => {
 /** How a block of each language is held to the truth. */
 const RUNNERS: { readonly [language: string]: (block: Block) => Promise<unknown> } = {
   sh: runShell,
+  "sh refused": runRefused,
+  "sh taken": runTaken,
   json: async (block) => expect(block.below).toBe("sh"),
   ts: runProgram,
   python: runPython,
@@ -180,6 +182,17 @@ async function runShell(block: Block): Promise<void> {
   const shown = blocks[blocks.indexOf(block) + 1];
   if (shown?.language === "json" && shown.below === "sh")
     expect(shapeOf(printed)).toEqual(shapeOf(shown.text));
+}
+
+/** The block stands in the section of the error code that it is refused with. */
+async function runRefused(block: Block): Promise<void> {
+  const page = pages.find(({ text }) => text.includes(block.text))?.text ?? "";
+  const code = /[\s\S]*\n## (\w+)\n/.exec(page.slice(0, page.indexOf(block.text)))?.[1];
+  expect(JSON.parse(await run(placed(block.text)))).toMatchObject({ error: { code } });
+}
+
+async function runTaken(block: Block): Promise<void> {
+  expect(JSON.parse(await run(placed(block.text)))).not.toHaveProperty("error");
 }
 
 function spawn(script: string, more: { readonly [name: string]: string } = {}) {

@@ -14,6 +14,8 @@ export type Browser = AsyncDisposable & {
   /** What the page wrote to its console as an error, and what its policy forbade. */
   readonly complaints: () => readonly string[];
   readonly screenshot: () => Promise<Uint8Array>;
+  /** Shows pages as on a screen of this size, in pixels. */
+  readonly resize: (width: number, height: number) => Promise<void>;
 };
 
 export const CHROMIUM = Bun.which("chromium");
@@ -77,6 +79,14 @@ export async function startBrowser(program: string): Promise<Browser> {
     complaints: () => complaints,
     async open(url) {
       await send("Page.navigate", { url });
+    },
+    async resize(width, height) {
+      await send("Emulation.setDeviceMetricsOverride", {
+        width,
+        height,
+        deviceScaleFactor: 1,
+        mobile: false,
+      });
     },
     async until(expression) {
       const deadline = performance.now() + DEADLINE_MS;

@@ -20,6 +20,8 @@ const PUBLIC_PATHS = [
   "/v1/directory?limit=5",
   "/openapi.json",
   "/docs",
+  "/docs/first-batch",
+  "/docs/search.json",
   "/docs/swagger-ui.js",
   "/docs/swagger-ui.css",
   "/v1/no-such-path",

@@ -2,13 +2,16 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import styleFile from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptFile from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import { ApiError } from "../../contract/errors.ts";
+import type { Operation } from "../../contract/specification/operation.ts";
 import { getSpecification } from "../../contract/specification/service.ts";
+import type { SearchedOperation } from "../../docs/search-index.ts";
+import { siteFiles } from "../../docs/site.ts";
 import type { Call } from "../boundary.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent } from "../negotiation.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
-import { page, startScript } from "./docs-page.ts";
 
 export type DocsRouteDependencies = {
   readonly routing: Routing;
@@ -29,24 +32,39 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The specification and a page that shows it: made when first asked for, then the same bytes for everyone. */
+/** The specification, the pages of the documentation, and `/`, which sends a browser to them. */
 export function docsRoutes({ routing, version, described }: DocsRouteDependencies): readonly Route[] {
+  const operations = () => described.flatMap(({ operation }) => operation ?? []);
   const specification = createAsset(JSON_TYPE, async () => {
     const { openApiDocument } = await import("../../contract/specification/document.ts");
-    const operations = described.flatMap(({ operation }) => operation ?? []);
-    return Buffer.from(JSON.stringify(openApiDocument([...operations, getSpecification], version)));
+    return Buffer.from(JSON.stringify(openApiDocument([...operations(), getSpecification], version)));
   });
-  const html = createAsset("text/html; charset=utf-8", async () => Buffer.from(page));
-  const start = createAsset("text/javascript; charset=utf-8", async () => Buffer.from(startScript));
+  const files = siteFiles(async () => operations().map(searched));
   const script = createAsset("text/javascript; charset=utf-8", () => Bun.file(scriptFile).bytes());
   const style = createAsset("text/css; charset=utf-8", () => Bun.file(styleFile).bytes());
   return [
     routing.public(getSpecification, specification),
-    routing.file("/docs", html),
-    routing.file("/docs/start.js", start),
+    ...files.map(({ path, type, make }) =>
+      routing.file(
+        path,
+        createAsset(type, async () => Buffer.from(await make())),
+      ),
+    ),
     routing.file("/docs/swagger-ui.js", script),
     routing.file("/docs/swagger-ui.css", style),
+    routing.file("/", sendBrowserToDocs),
   ];
+}
+
+function searched({ method, path, operationId, tag, summary }: Operation): SearchedOperation {
+  return { method, path, operationId, tag, summary };
+}
+
+/** Throws `not_found` for anybody else, as where there is no route. */
+function sendBrowserToDocs({ request }: Call): Reply {
+  const accept = request.headers.get("accept") ?? "";
+  if (!accept.toLowerCase().includes("text/html")) throw new ApiError("not_found");
+  return { status: 302, body: null, headers: { Location: "/docs", Vary: "Accept" } };
 }
 
 type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };

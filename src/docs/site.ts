@@ -1,0 +1,36 @@
+import script from "./browser.js" with { type: "text" };
+import icon from "./favicon.svg" with { type: "text" };
+import style from "./look.css" with { type: "text" };
+import { firstPageHtml, pageHtml, referenceHtml, sitePages } from "./page.ts";
+import referenceScript from "./reference.js" with { type: "text" };
+import { type SearchedOperation, searchIndex } from "./search-index.ts";
+
+/** A file of the site. Its text is made when it is first asked for. */
+export type SiteFile = {
+  readonly path: string;
+  readonly type: string;
+  readonly make: () => string | Promise<string>;
+};
+
+const HTML = "text/html; charset=utf-8";
+const JAVASCRIPT = "text/javascript; charset=utf-8";
+const SVG = "image/svg+xml; charset=utf-8";
+
+/** Returns every file of the documentation but those of the reference's own library. */
+export function siteFiles(operations: () => Promise<readonly SearchedOperation[]>): readonly SiteFile[] {
+  return [
+    { path: "/docs", type: HTML, make: firstPageHtml },
+    { path: "/docs/reference", type: HTML, make: referenceHtml },
+    ...sitePages().map((page) => ({ path: page.path, type: HTML, make: () => pageHtml(page) })),
+    { path: "/docs/site.css", type: "text/css; charset=utf-8", make: () => style },
+    { path: "/docs/site.js", type: JAVASCRIPT, make: () => script },
+    { path: "/docs/reference.js", type: JAVASCRIPT, make: () => referenceScript },
+    {
+      path: "/docs/search.json",
+      type: "application/json; charset=utf-8",
+      make: async () => JSON.stringify(searchIndex(await operations())),
+    },
+    { path: "/favicon.svg", type: SVG, make: () => icon },
+    { path: "/favicon.ico", type: SVG, make: () => icon },
+  ];
+}
