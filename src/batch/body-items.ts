@@ -47,7 +47,7 @@ export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, ite
   const text = decodeUtf8(body);
   if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
   if (form !== "json") return readLines(shape, form, text, itemsMax);
-  // Where anything is not ASCII, all that stands in one text would take twice the room.
+  // Where anything is not ASCII, one text of everything would take twice the memory.
   const mayBePlain = kind !== "identity" && text.length === body.byteLength;
   return (mayBePlain ? readPlainJson(shape, text, itemsMax) : null) ?? readJson(shape, text, itemsMax);
 }

@@ -117,7 +117,7 @@ function createLookupQueue(
   let running = 0;
   let pause: Promise<void> | null = null;
 
-  /** Where nothing is asked of the DNS, nothing else lets other calls in separator. */
+  /** Where nothing is asked of the DNS, nothing else leaves turns to other calls. */
   async function pauseForOthers(): Promise<void> {
     await nextTurn();
     pause = null;

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, parseJson } from "./json-value.ts";
 /** A JSON object without its list of texts, and the list. */
 export type PlainList = { readonly items: Items; readonly object: JsonObject };
 
-/** What may stand around the list: more is left to the parser. */
+/** Characters around the list: a body with more is left to the parser. */
 const AROUND_CHARACTERS_MAX = 1_024;
 
 const QUOTE = 0x22;
@@ -12,8 +12,9 @@ const SPACE = 0x20;
 
 /**
  * Reads a JSON object with one long list of texts as machines write it: without an escape, and with the same separator
- * each two texts. Nothing is copied out: with the texts of `JSON.parse` it takes a quarter longer to chunk a batch. Null where it is not so, where there are more texts than `itemsMax`, and where it is no JSON: whoever parses
- * it finds out why.
+ * between each two texts. Nothing is copied out: with the texts of `JSON.parse` it takes a quarter longer to chunk a
+ * batch. Null where it is not so, where there are more texts than `itemsMax`, and where it is no JSON: the parser finds
+ * out why.
  */
 export function readPlainList(body: string, list: string, itemsMax: number): PlainList | null {
   if (body.includes("\\")) return null;
@@ -59,7 +60,7 @@ function readTextsFrom(
   }
 }
 
-/** The place of the next quote, or -1 where there is none, or a character before it that cannot stand in JSON. */
+/** The place of the next quote, or -1 where there is none, or a character before it that JSON does not allow. */
 function endOfText(body: string, start: number): number {
   for (let at = start; at < body.length; at++) {
     const code = body.charCodeAt(at);
@@ -69,14 +70,14 @@ function endOfText(body: string, start: number): number {
   return -1;
 }
 
-/** What stands separator a text that ends at a place and the next one; empty where there is none. */
+/** Returns what is between a text that ends here and the next one; empty where there is none. */
 function separatorAt(body: string, end: number): string {
   const separator = /"[ \t\n\r]*,[ \t\n\r]*"/y;
   separator.lastIndex = end;
   return separator.exec(body)?.[0] ?? "";
 }
 
-/** What stands around a list, which is empty then. */
+/** Returns the object around a list, which is empty in it. */
 function objectWithEmpty(around: string, list: string): JsonObject | null {
   const object = parseJson(around);
   if (!isObject(object)) return null;

@@ -39,7 +39,7 @@ export type BatchRouteDependencies = {
   readonly readerStallMs: number;
 };
 
-/** Replies of up to so many chunks are made whole before their headers leave, which then tell the exact units. */
+/** Replies of up to so many chunks are made whole before their headers leave, which then contain the exact units. */
 const WHOLE_CHUNKS_MAX = 2;
 
 /** A POST of a batch: chunked and verified at once, reserved, and streamed; each chunk is charged before its bytes leave. */

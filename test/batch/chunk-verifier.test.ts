@@ -85,7 +85,7 @@ describe("a chunk", () => {
     expect(new TextDecoder().decode(bytes)).toStartWith('\n{"phone":"+5511987654321"');
   });
 
-  test("has the same results by lines as in a list, whatever stands in them", async () => {
+  test("has the same results by lines as in a list, whatever they contain", async () => {
     const { verify } = createChunkVerifier();
     const hostile = ['a},{"email":"b', '"},{"', "},{", '\\"},{\\"', "a\nb@c.com", "\u2028"];
     const documents = await Promise.all(DOCUMENT_TYPES.map(vectorsOf));
@@ -152,10 +152,10 @@ describe("verdicts on domains", () => {
   });
 });
 
-describe("a body cut into chunks", () => {
-  const cut = (emails: readonly string[], chunkItems: number, chunkItemsMax = chunkItems) => {
+describe("a body that is made into chunks", () => {
+  const chunksOf = (emails: readonly string[], chunkItems: number, chunkItemsMax = chunkItems) => {
     const body = new TextEncoder().encode(JSON.stringify({ emails }));
-    const told: ChunkingEvent[] = [];
+    const events: ChunkingEvent[] = [];
     const task = {
       kind: "email",
       form: "json",
@@ -164,9 +164,9 @@ describe("a body cut into chunks", () => {
       chunkItemsMin: chunkItems,
       chunkItemsMax,
     } as const;
-    const outcome = createBodyChunker()(task, (event) => told.push(event));
+    const outcome = createBodyChunker()(task, (event) => events.push(event));
     if (!outcome.ok) throw new Error(outcome.message);
-    const [first, ...rest] = told;
+    const [first, ...rest] = events;
     const groups = rest.map((event) => ("chunks" in event ? event.chunks : []));
     return { first, distinct: outcome.distinct, groups, chunks: groups.flat() };
   };
@@ -174,7 +174,7 @@ describe("a body cut into chunks", () => {
   test("has larger chunks the more it holds, separator the least and the most", () => {
     const sizes = [1, 40, 60, 75, 90, 100].map((count) => {
       const emails = Array.from({ length: count }, (_, n) => `user${n}@x.com`);
-      const { first, chunks } = cut(emails, 2, 3);
+      const { first, chunks } = chunksOf(emails, 2, 3);
       expect(first).toMatchObject({ head: { count, chunkCount: chunks.length } });
       expect(chunks.flatMap(({ items }) => JSON.parse(items))).toEqual(emails);
       return Math.max(...chunks.map((chunk) => chunk.count));
@@ -183,7 +183,7 @@ describe("a body cut into chunks", () => {
   });
 
   test("keeps order, counts the distinct items, and marks duplicates over the borders of chunks", () => {
-    const { first, distinct, chunks } = cut(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
+    const { first, distinct, chunks } = chunksOf(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
     expect(first).toEqual({ head: { count: 5, chunkCount: 3, options: {} } });
     expect(distinct).toBe(3);
     expect(chunks.map(({ items }) => JSON.parse(items))).toEqual([
@@ -195,8 +195,8 @@ describe("a body cut into chunks", () => {
     expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
   });
 
-  test("is told in groups that grow, so that the first are told soon and the last in few messages", () => {
-    const { groups } = cut(
+  test("is emitted in groups that grow, so that the first are there soon and the last in few messages", () => {
+    const { groups } = chunksOf(
       Array.from({ length: 20 }, (_, n) => `a${n}@x.com`),
       1,
     );
@@ -205,7 +205,7 @@ describe("a body cut into chunks", () => {
 
   test("numbers the domains as the DNS is asked for them, each once, and none that needs no look-up", () => {
     const emails = ["a@X.com", "b@x.COM", "c@bücher.de", "d@no..dots", "e@f.invalid", "f@x.com", "g@y.com"];
-    const { chunks } = cut(emails, 5);
+    const { chunks } = chunksOf(emails, 5);
     expect(chunks.map(({ newDomains }) => newDomains)).toEqual(["x.com\nxn--bcher-kva.de", "y.com"]);
     expect(chunks.map(({ domainNumbers }) => domainNumbers)).toEqual([
       Uint32Array.of(0, 0, 1, NO_DOMAIN, NO_DOMAIN),

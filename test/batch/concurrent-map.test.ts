@@ -42,7 +42,7 @@ describe("in order", () => {
     expect(started()).toBe(2);
   });
 
-  test("a window that narrows is kept to once what was prefetch before has been taken", async () => {
+  test("a window that narrows is kept to once what had started before has been taken", async () => {
     const { work, end, started } = heldWork();
     let windowMax = 4;
     const results = mapConcurrently([1, 2, 3, 4, 5, 6], () => windowMax, work);
@@ -63,7 +63,7 @@ describe("in order", () => {
     await results.return();
   });
 
-  test("what is prefetch is under way before anyone asks, and comes whole and in order", async () => {
+  test("what is prefetched is under way before anyone asks, and comes whole and in order", async () => {
     const { work, end, started } = heldWork();
     const results = prefetch(mapConcurrently([1, 2, 3], 2, work));
     await new Promise(setImmediate);
@@ -76,7 +76,7 @@ describe("in order", () => {
     expect(await all).toEqual([10, 20, 30]);
   });
 
-  test("what is prefetch and fails is thrown to whoever asks, and to nobody else", async () => {
+  test("what is prefetched and fails is thrown to those who ask, and to nobody else", async () => {
     const results = prefetch(mapConcurrently([1], 1, () => Promise.reject(new Error("one"))));
     await new Promise(setImmediate);
     await expect(results.next()).rejects.toThrow("one");

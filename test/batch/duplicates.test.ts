@@ -36,7 +36,7 @@ describe("the duplicates of a batch", () => {
   test.each([
     ["texts", text],
     ["documents", document],
-  ] as const)("are those whose %s are the same to the letter, whatever comes separator", (_, item) => {
+  ] as const)("are those whose %s are the same to the letter, whatever comes between", (_, item) => {
     fc.assert(
       fc.property(
         fc.array<Item>(item as fc.Arbitrary<Item>, { maxLength: 200 }),

@@ -69,7 +69,7 @@ describe("the facts of a batch", () => {
     expect(domainsOn(await later, 2)).toEqual(["a.com", "k.com"]);
   });
 
-  test("are handed over with the buffers that the chunk needs, in the order of their keys", async () => {
+  test("come with the buffers that the chunk needs, in the order of their keys", async () => {
     const factsBuffer = createFactsBuffer(200);
     const facts = [known("k1.com"), known("k2.com"), known("k3.com")];
     for (const domain of facts) factsBuffer.put(domain);
@@ -85,7 +85,7 @@ describe("the facts of a batch", () => {
     expect((await factsOf(chunk("", NO_DOMAIN))).buffers).toEqual([]);
   });
 
-  test("stand by keys of more than 32 bits in a server that has run for long", async () => {
+  test("have keys of more than 32 bits in a server that has run for long", async () => {
     const text = known("a.com").json;
     const memory = new SharedArrayBuffer(1000);
     Buffer.from(memory).write(text);
@@ -113,7 +113,7 @@ describe("the facts of a batch", () => {
     expect(domainsOn(await second, 5)).toEqual(["a.com", "b.com", "c.com", "d.com", "e.com"]);
   });
 
-  test("stand where they stood when there are more domains than there was room for", async () => {
+  test("keep their offsets when there are more domains than there was room for", async () => {
     const { source: facts } = source();
     const factsOf = createGatherFacts(facts, createFactsBuffer(2000), 8)(options);
     const names = Array.from({ length: 1000 }, (_, n) => `k${n}.com`);
@@ -148,7 +148,7 @@ describe("the facts of a batch", () => {
     ]);
   });
 
-  test("are looked up no more once the batch is given up, and whoever waits for them is told", async () => {
+  test("are looked up no more once the batch is given up, and those who wait for them fail", async () => {
     const { answers, source: facts } = source();
     const stop = new AbortController();
     const factsOf = createGatherFacts(facts, createFactsBuffer(), 1)({ ...options, signal: stop.signal });
@@ -160,7 +160,7 @@ describe("the facts of a batch", () => {
     expect([...answers.keys()]).toEqual(["a.com"]);
   });
 
-  test("let other work in separator where none of them is waited for", async () => {
+  test("leave turns to other work where none of them is waited for", async () => {
     const findDomain = async (domain: string) => known(domain);
     const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
     const names = Array.from({ length: 2000 }, (_, n) => `d${n}.com`);

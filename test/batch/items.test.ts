@@ -27,7 +27,7 @@ const text = fc.oneof(awkward, fc.string({ unit: "binary", maxLength: 8 }), fc.e
 const plain = fc.oneof(fc.constantFrom("", ",", " ", "]}", "emails", "a@b.com"), fc.emailAddress());
 
 describe("the texts of a chunk", () => {
-  test("are read as they were written, whatever stands in them", () => {
+  test("are read as they were written, whatever they contain", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, plain), { maxLength: 30 }), (texts) => {
         const items = readTexts(JSON.stringify(texts), texts.length);
@@ -140,7 +140,7 @@ describe("an item that is longer than is shown", () => {
   ] as const;
 
   test.each(bodies)(
-    "goes on shortened, and duplicates only what is the same to its end: %s",
+    "goes on shortened, and is a duplicate only of what is the same to its end: %s",
     (form, body) => {
       const read = readItems("email", form, new TextEncoder().encode(body), ITEMS_MAX);
       if (!read.ok) throw new Error(read.message);

@@ -15,7 +15,7 @@ const known = (domain: string, padding = ""): KnownDomain => {
 const read = ({ buffer, start, end }: FactsOffset) => Buffer.from(buffer.memory).toString("utf8", start, end);
 
 describe("the buffer of facts", () => {
-  test("gives back what was placed, and the same facts are written once", () => {
+  test("gives back what was put, and the same facts are written once", () => {
     const buffer = createFactsBuffer(1000);
     const [a, b] = [known("a.com"), known("b.com")];
     const offsets = [a, b, a, b].map((domain) => buffer.put(domain));
@@ -24,16 +24,16 @@ describe("the buffer of facts", () => {
     expect(offsets.map(({ key }) => key)).toEqual([1, 2, 1, 2]);
   });
 
-  test("is followed by another when it is full, and what stands on the first stays", () => {
+  test("is followed by another when it is full, and what the first contains stays", () => {
     const buffer = createFactsBuffer(300);
     const domains = Array.from({ length: 20 }, (_, n) => known(`d${n}.com`));
     const offsets = domains.map((domain) => buffer.put(domain));
-    expect(new Set(offsets.map((place) => place.buffer)).size).toBeGreaterThan(5);
+    expect(new Set(offsets.map(({ buffer }) => buffer)).size).toBeGreaterThan(5);
     expect(offsets.map(read)).toEqual(domains.map(({ json }) => json));
     for (const { key, buffer: at } of offsets) expect(key).toBeGreaterThanOrEqual(at.firstKey);
   });
 
-  test("is written again where what it stood on is too old, so that the buffers are bounded", () => {
+  test("is written again where its buffer is too old, so that the buffers are bounded", () => {
     const buffer = createFactsBuffer(300, 4);
     const domains = Array.from({ length: 20 }, (_, n) => known(`d${n}.com`));
     const offsets = domains.map((domain) => buffer.put(domain));
@@ -41,7 +41,7 @@ describe("the buffer of facts", () => {
     expect(again.map(read)).toEqual(domains.map(({ json }) => json));
     expect(again.at(-1)?.key).toBeGreaterThan(offsets.at(-1)?.key ?? 0);
     expect(buffer.put(domains.at(-1) as KnownDomain)).toBe(again.at(-1) as FactsOffset);
-    expect(new Set(again.slice(-8).map((place) => place.buffer)).size).toBeLessThanOrEqual(4);
+    expect(new Set(again.slice(-8).map(({ buffer }) => buffer)).size).toBeLessThanOrEqual(4);
   });
 
   test("takes any facts, however long, in whatever script", () => {

@@ -11,7 +11,7 @@ export const ping = () => "pong";
 
 const WAYS: { readonly [word: string]: () => void } = {
   "worker-throws": () => {
-    throw new Error("The test told this worker to throw");
+    throw new Error("This worker throws for the test");
   },
   "worker-exits": () => process.exit(3),
   "worker-loops": () => {
@@ -31,12 +31,12 @@ export function chunkBody(task: Emitting<ChunkingTask>) {
   return chunkWell(task);
 }
 
-/** Misbehaves when the head and the first chunks are told. */
+/** Misbehaves when the head and the first chunks are emitted. */
 function misbehavingPort(port: MessagePort, text: string): MessagePort {
-  let told = 0;
+  let emitted = 0;
   const postMessage = (event: unknown) => {
-    if (told === 2) misbehave(text);
-    told += 1;
+    if (emitted === 2) misbehave(text);
+    emitted += 1;
     port.postMessage(event);
   };
   return { postMessage, close: () => port.close() } as MessagePort;
