@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { type AttackBody, emptyBodies, singleItemBodies } from "../support/attack-bodies.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf } from "../support/server.ts";
-import { type SharedServer, type Strain, startSharedServer, strainOf } from "../support/tenants.ts";
+import { type SharedServer, startSharedServer, strainOf } from "../support/tenants.ts";
 
 setDefaultTimeout(120_000);
 
@@ -34,14 +34,21 @@ async function send({ path, type, body }: AttackBody): Promise<Response> {
   return await shared.caller.call(path, { key, body, headers: { "Content-Type": type } });
 }
 
-function expectUnhurt(name: string, { healthzMs, turnMs, rssBytes }: Strain): void {
-  const rssMb = Math.round(rssBytes / 1e6);
-  process.stdout.write(
-    `${name}: /healthz at most ${healthzMs.toFixed(0)} ms, turn at most ${turnMs.toFixed(0)} ms, ${rssMb} MB\n`,
-  );
-  expect(turnMs).toBeLessThan(TURN_MS_MAX);
-  expect(healthzMs).toBeLessThan(HEALTHZ_MS_MAX);
-  expect(rssBytes).toBeLessThan(RSS_BYTES_MAX);
+const ROUNDS = 3;
+
+/** Measures up to three times, as what else the machine does can only lengthen a wait; memory is bounded in each. */
+async function expectUnhurt(name: string, work: () => Promise<void>): Promise<void> {
+  let isUnhurt = false;
+  for (let round = 0; round < ROUNDS && !isUnhurt; round += 1) {
+    const { healthzMs, turnMs, rssBytes } = await strainOf(shared, work);
+    const rssMb = Math.round(rssBytes / 1e6);
+    process.stdout.write(
+      `${name}: /healthz at most ${healthzMs.toFixed(0)} ms, turn at most ${turnMs.toFixed(0)} ms, ${rssMb} MB\n`,
+    );
+    expect(rssBytes).toBeLessThan(RSS_BYTES_MAX);
+    isUnhurt = turnMs < TURN_MS_MAX && healthzMs < HEALTHZ_MS_MAX;
+  }
+  expect(isUnhurt).toBeTrue();
 }
 
 type Body = {
@@ -59,7 +66,7 @@ const REFUSALS: { readonly [path: string]: { readonly [field: string]: unknown }
 describe("an item of 33 MB is refused at the cost of reading past it", () => {
   for (const body of singleItemBodies(BODY_BYTES)) {
     test(body.name, async () => {
-      const strain = await strainOf(shared, async () => {
+      await expectUnhurt(body.name, async () => {
         const reply = await send(body);
         expect(reply.status).toBe(200);
         const text = await reply.text();
@@ -68,7 +75,6 @@ describe("an item of 33 MB is refused at the cost of reading past it", () => {
         expect([count, results.length, summary.units_charged]).toEqual([1, 1, 1]);
         expect(results[0]).toMatchObject(REFUSALS[body.path] ?? {});
       });
-      expectUnhurt(body.name, strain);
     });
   }
 });
@@ -76,12 +82,11 @@ describe("an item of 33 MB is refused at the cost of reading past it", () => {
 describe("a body of 33 MB that holds no item, or millions, holds nobody up", () => {
   for (const body of emptyBodies(BODY_BYTES)) {
     test(body.name, async () => {
-      const strain = await strainOf(shared, async () => {
+      await expectUnhurt(body.name, async () => {
         const reply = await send(body);
         if (reply.status === 200) expect((await jsonOf<Body>(reply)).count).toBe(0);
         else expect(await refusalOf(reply)).toMatch(/^400 (?:invalid_json|invalid_request|batch_too_large)$/);
       });
-      expectUnhurt(body.name, strain);
     });
   }
 });
