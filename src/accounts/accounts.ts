@@ -21,7 +21,7 @@ export type Accounts = {
   /** What `replyOf` returns is written in the same transaction as the new key. */
   readonly rotateKey: (
     accountId: string,
-    options: { readonly overlapSeconds: number },
+    options: { readonly overlapSeconds: number; readonly keyId?: string | null },
     replyOf?: ReplyOf<RotatedKey>,
   ) => RotatedKey;
   /** Throws an ApiError `invalid_request` for dates that cannot be. */
@@ -77,9 +77,9 @@ export function createAccounts(dependencies: {
       }
     },
 
-    rotateKey: (accountId, { overlapSeconds }, replyOf = () => null) => {
+    rotateKey: (accountId, options, replyOf = () => null) => {
       clock.requireTrust();
-      return rotateKey(dependencies, accountId, overlapSeconds, replyOf);
+      return rotateKey(dependencies, accountId, options, replyOf);
     },
 
     usage: (accountId, range) => {

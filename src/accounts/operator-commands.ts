@@ -7,6 +7,7 @@ import type { OperatorAct } from "../store/operator-port.ts";
 import type { AccountRecord, EmbeddedStore } from "../store/port.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { hashedKeyRecord } from "./key-rotation.ts";
 
 /** What an operator asks for. An account is named by its id or its mailbox. */
 export type OperatorAsk = {
@@ -102,8 +103,8 @@ export function createOperators(dependencies: {
           return { ok: false, reason: "There is no hash of a key." };
         store.recordAct(act);
         store.rotateKey(
-          { keyHash: ask.keyHash ?? "", accountId, createdAt: now, expiresAt: null },
-          now,
+          hashedKeyRecord(ask.keyHash ?? "", accountId, now),
+          { keyId: null, endsAt: now },
           null,
         );
         keyRing.forget(accountId);

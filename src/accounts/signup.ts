@@ -5,7 +5,8 @@ import { ApiError } from "../contract/errors.ts";
 import type { PlanName } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EmbeddedStore } from "../store/port.ts";
-import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";
+import { type RandomBytes, randomBase62 } from "./api-key.ts";
+import { makeKey } from "./key-rotation.ts";
 
 export type SignupFields = {
   readonly email: string;
@@ -38,10 +39,9 @@ export function signUp(
   const { store, plans, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
   const accountId = `acc_${randomBase62(ACCOUNT_ID_CHARS, randomBytes)}`;
-  const apiKey = makeApiKey(randomBytes);
+  const { apiKey, record: key } = makeKey(randomBytes, accountId, now);
   const none = { pendingPlan: null, spendLimitMicroUsd: null, suspendedAt: null, erasedAt: null };
   const account = { ...fields, ...none, accountId, createdAt: now };
-  const key = { keyHash: hashApiKey(apiKey), accountId, createdAt: now, expiresAt: null };
   const begin = { accountId, plan: fields.plan, period: periodOf(now), startsAt: now };
   if (!store.signUp(account, key, newPlanPeriod(plans, begin))) throw new ApiError("account_exists");
   return { accountId, apiKey };

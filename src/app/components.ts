@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { createKeys, type Keys } from "../accounts/key-list.ts";
 import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
 import { createOperators } from "../accounts/operator-commands.ts";
 import { createBodyChunker } from "../batch/body-chunker.ts";
@@ -48,6 +49,7 @@ export type Parts = AsyncDisposable & {
   readonly meter: Meter;
   readonly idempotency: Idempotency;
   readonly accounts: Accounts;
+  readonly keys: Keys;
   readonly accountLimiter: RateLimiter;
   readonly addressLimiter: RateLimiter;
   readonly resolver: StubResolver;
@@ -113,6 +115,7 @@ function openMoney(
   const store = openStore({ dataDir, clock });
   stack.defer(() => store.close());
   const keyRing = createKeyRing({ store, plans, clock });
+  stack.defer(keyRing.flushUses);
   const billingClock = createBillingClock({ store, clock });
   const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
   stack.defer(() => meter.close());
@@ -135,6 +138,7 @@ function openMoney(
     meter,
     idempotency,
     accounts,
+    keys: createKeys({ store, keyRing, clock, randomBytes }),
     accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
     addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
   };

@@ -16,6 +16,7 @@ import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
 import { healthRoutes } from "../http/routes/health.ts";
 import { identityRoutes } from "../http/routes/identity.ts";
+import { keyRoutes } from "../http/routes/keys.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metrics.ts";
 import { phoneRoutes } from "../http/routes/phone.ts";
 import { planRoutes } from "../http/routes/plans.ts";
@@ -88,6 +89,7 @@ function routesOf(
     ...healthRoutes({ routing, clock, version, draining, checks }),
     ...planRoutes({ routing, plans }),
     ...signupRoutes({ routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
+    ...keyRoutes({ accountRouting, accounts, keys: parts.keys }),
     ...accountRoutes({ accountRouting, accounts }),
     ...emailRoutes({ routing, metered, batch, writeEmail }),
     ...identityRoutes({ routing, metered, batch }),

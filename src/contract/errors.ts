@@ -41,6 +41,11 @@ export const ERRORS = {
     message: "The key is not valid.",
     meaning: "The key is mistyped, unknown, or has been rotated away.",
   },
+  forbidden: {
+    status: 403,
+    message: "The scopes of this key do not allow the call.",
+    meaning: "The scopes of the key do not allow the call; the message names the one that would.",
+  },
   quota_exceeded: {
     status: 402,
     message: "The units of this period are used up.",

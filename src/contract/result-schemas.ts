@@ -87,6 +87,15 @@ export const InvoicesQuery = Type.Object({
   starting_after: Type.Optional(Text(100)),
 });
 
+export const KeyBody = Type.Object({
+  name: Type.Optional(Type.Union([Text(100), Type.Null()])),
+  mode: Type.Optional(Type.Union([Word(["live"]), Type.Null()])),
+  scopes: Type.Optional(
+    Type.Union([Type.Array(Word(["verify", "read", "account"]), { minItems: 1, maxItems: 3 }), Type.Null()]),
+  ),
+  expires_at: Type.Optional(Type.Union([Text(40), Type.Null()])),
+});
+
 export const RotateBody = Type.Object({
   overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_592_000, default: 0 })),
 });

@@ -127,3 +127,8 @@ export type PhoneReason = (typeof PHONE_REASONS)[number];
 export type PhoneType = (typeof PHONE_TYPES)[number];
 export type PlanName = (typeof PLAN_NAMES)[number];
 export type SortField = (typeof SORT_FIELDS)[number];
+
+/** What a key may do: checks; reading of the account; all of it. */
+export const KEY_SCOPES = ["verify", "read", "account"] as const;
+
+export type KeyScope = (typeof KEY_SCOPES)[number];

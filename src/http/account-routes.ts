@@ -24,7 +24,7 @@ export type AccountRoutingDependencies = {
 export type AccountChange<Fields, Outcome, View> = {
   readonly status: number;
   /** Makes the change, and keeps what `replyOf` returns in the same transaction. */
-  readonly make: (account: Account, fields: Fields, replyOf: ReplyOf<Outcome>) => Outcome;
+  readonly make: (account: Account, fields: Fields, replyOf: ReplyOf<Outcome>, call: Call) => Outcome;
   readonly viewOf: (outcome: Outcome) => View;
   /** The reply shows a key: see Idempotent. */
   readonly secret: boolean;
@@ -37,6 +37,8 @@ export type AccountRouting = {
     operation: Operation<Query>,
     view: (account: Account, query: Static<Query>) => View,
   ) => Route;
+  /** Makes a change without a body, which may be repeated, and answers 204. */
+  readonly remove: (operation: Operation, make: (account: Account, call: Call) => void) => Route;
   /** Makes a change from a JSON body, once per Idempotency-Key. */
   readonly change: <Body extends TObject, Outcome, View>(
     operation: Operation<TObject, Body>,
@@ -69,13 +71,21 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
       });
     },
 
+    remove: (operation, make) =>
+      routing.keyed(operation, (call, account) => {
+        make(account, call);
+        meter.countCall(account, operation.path);
+        return { status: 204, body: null };
+      }),
+
     change(operation, { status, make, viewOf, secret }) {
+      const { scope = "account" } = operation;
       const body = bodyReader(operation);
       return routing.guarded(operation, async (call) => {
         // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
         const replayAccount = secret ? guard.accountForReplay(call) : null;
         if (replayAccount !== null) return replay(call, replayAccount);
-        const account = guard.admit(call);
+        const account = guard.admit(call, scope);
         requireJson(call.request);
         const bytes = await readBytes(call.request, bodyBytesMax);
         return idempotent.run(call, account, { bytes }, async (entry) => {
@@ -83,6 +93,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
             account,
             body(parseJson(bytes)),
             (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
+            call,
           );
           meter.countCall(account, operation.path);
           return json(viewOf(outcome), status);

@@ -1,13 +1,18 @@
 import type { Account, KeyRing } from "../accounts/key-ring.ts";
+import { allows } from "../accounts/key-scopes.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
 import { clientAddressKey, type Rate, type RateDecision, type RateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { KeyScope } from "../contract/words.ts";
 import type { Call } from "./boundary.ts";
 
 export type Guard = {
-  /** Lets a call with a good key pass: 401 without one, 429 above the plan's rate. The body is still unread. */
-  readonly admit: (call: Call) => Account;
+  /**
+   * Lets a call with a good key pass: 401 without one, 403 where its scopes do not allow the call, 429 above the plan's
+   * rate. The body is still unread.
+   */
+  readonly admit: (call: Call, scope: KeyScope) => Account;
   /**
    * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
    * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
@@ -56,9 +61,12 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
   }
 
   return {
-    admit(call) {
+    admit(call, scope) {
       const account = keyRing.find(keyOf(call));
       if (account === null) throw new ApiError("bad_key");
+      if (!allows(account.scopes, scope)) {
+        throw new ApiError("forbidden", `This call needs a key with the scope ${scope}.`);
+      }
       applyRateLimit(call, account);
       return account;
     },

@@ -36,7 +36,7 @@ export type Routing = {
   readonly public: (operation: Operation, handler: Handler, limit?: AddressLimit) => Route;
   /** A public path that is no part of the API. */
   readonly file: (path: string, handler: Handler) => Route;
-  /** For operations with `access: "key"`: 401 and 429 before the handler. */
+  /** For operations with `access: "key"`: 401, 403 and 429 before the handler. */
   readonly keyed: (operation: Operation, handler: KeyedHandler) => Route;
   /** As `keyed`, for a handler that calls the guard itself. */
   readonly guarded: (operation: Operation, handler: Handler) => Route;
@@ -68,7 +68,10 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
       handler: limited(handler),
       operation: null,
     }),
-    keyed: (operation, handler) => routeOf(operation, "key", (call) => handler(call, guard.admit(call))),
+    keyed: (operation, handler) => {
+      const { scope = "verify" } = operation;
+      return routeOf(operation, "key", (call) => handler(call, guard.admit(call, scope)));
+    },
     guarded: (operation, handler) => routeOf(operation, "key", handler),
   };
 }

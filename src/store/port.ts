@@ -30,8 +30,19 @@ export type KeyRecord = {
   /** The SHA-256 of the key, in hex. */
   readonly keyHash: string;
   readonly accountId: string;
+  readonly keyId: string;
+  readonly name: string | null;
+  /** Prefix and last four characters. */
+  readonly hint: string;
+  /** Words with spaces between them. */
+  readonly scopes: string;
   readonly createdAt: number;
+  /** Exact to the hour; null before the first call. */
+  readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
+  /** The end that a rotation has set. */
+  readonly rotatesAt: number | null;
+  readonly revokedAt: number | null;
 };
 
 /** A key with what is asked at every call of the account that it belongs to. */
@@ -137,8 +148,29 @@ export type AccountPort = {
 
 export type KeyPort = {
   readonly findKey: (keyHash: string) => Answer<FoundKey | null>;
-  /** Adds a key; all others of the account end at `othersEndAt`, unless they end before. */
-  readonly rotateKey: (key: KeyRecord, othersEndAt: number, reply: ReplyRecord | null) => Answer<void>;
+  /** Returns the keys of an account that work, or ended after `endedAfter`, oldest first. */
+  readonly listKeys: (accountId: string, endedAfter: number) => Answer<readonly KeyRecord[]>;
+  /** False, and nothing written, where `keysMax` keys of the account work. */
+  readonly addKey: (key: KeyRecord, keysMax: number, reply: ReplyRecord | null) => Answer<boolean>;
+  /**
+   * Adds a key in the place of another, or of all others where `keyId` is null: these end at `endsAt`, unless they
+   * end before. False, and nothing written, where there is no such key that works.
+   */
+  readonly rotateKey: (
+    key: KeyRecord,
+    replaced: { readonly keyId: string | null; readonly endsAt: number },
+    reply: ReplyRecord | null,
+  ) => Answer<boolean>;
+  /** Ends a key. `check` is shown the keys that work, and throws to keep it. False where there is no such one. */
+  readonly revokeKey: (
+    accountId: string,
+    keyId: string,
+    at: number,
+    check: (working: readonly KeyRecord[]) => void,
+  ) => Answer<boolean>;
+  readonly markKeysUsed: (
+    uses: readonly { readonly keyHash: string; readonly lastUsedAt: number }[],
+  ) => Answer<void>;
 };
 
 export type MonthPort = {

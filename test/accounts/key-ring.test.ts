@@ -11,7 +11,7 @@ function countingParts() {
     asked.keys += 1;
     return parts.store.findKey(hash);
   };
-  const keyRing = createKeyRing({ ...parts, store: { findKey } });
+  const keyRing = createKeyRing({ ...parts, store: { ...parts.store, findKey } });
   return { parts, asked, keyRing };
 }
 

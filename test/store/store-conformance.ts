@@ -44,8 +44,15 @@ function accountRecord(accountId: string): AccountRecord {
 const keyRecord = (accountId: string, keyHash: string) => ({
   keyHash,
   accountId,
+  keyId: `id ${keyHash}`,
+  name: null,
+  hint: "asy_…abcd",
+  scopes: "verify read account",
   createdAt: 1,
+  lastUsedAt: null,
   expiresAt: null,
+  rotatesAt: null,
+  revokedAt: null,
 });
 
 const planPeriod = (accountId: string, month: typeof MONTH = MONTH): NewPlanPeriod => ({
@@ -137,17 +144,61 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
     test("a rotation never makes an old key live longer, nor touches another account", async () => {
       const store = await opened();
       await signUp(store, "acc_b");
-      await store.rotateKey(keyRecord("acc_a", "second"), 50, null);
-      await store.rotateKey(keyRecord("acc_a", "third"), 100, replyRecord("r"));
+      await store.rotateKey(keyRecord("acc_a", "second"), { keyId: null, endsAt: 50 }, null);
+      await store.rotateKey(keyRecord("acc_a", "third"), { keyId: null, endsAt: 100 }, replyRecord("r"));
       const hashes = ["first acc_a", "second", "third", "first acc_b"];
       const ends = await Promise.all(hashes.map(async (hash) => (await store.findKey(hash))?.expiresAt));
       expect(ends).toEqual([50, 100, null, null]);
       expect(await store.findReply("acc_a", "r")).toEqual(replyRecord("r"));
     });
 
+    test("a rotation of one key leaves the others, and one of another account is not found", async () => {
+      const store = await opened();
+      await signUp(store, "acc_b");
+      expect(await store.addKey(keyRecord("acc_a", "other"), 10, null)).toBe(true);
+      const rotate = (keyId: string, hash: string) =>
+        store.rotateKey(keyRecord("acc_a", hash), { keyId, endsAt: 50 }, null);
+      expect(await rotate("id first acc_b", "x")).toBe(false);
+      expect(await rotate("id first acc_a", "new")).toBe(true);
+      const ends = (await store.listKeys("acc_a", 0)).map(({ keyHash, expiresAt }) => [keyHash, expiresAt]);
+      expect(Object.fromEntries(ends)).toEqual({ "first acc_a": 50, other: null, new: null });
+      expect((await store.findKey("first acc_b"))?.expiresAt).toBeNull();
+    });
+
+    test("no more keys work than the most, and ended ones make room", async () => {
+      const store = await opened();
+      expect(await store.addKey(keyRecord("acc_a", "second"), 2, null)).toBe(true);
+      expect(await store.addKey(keyRecord("acc_a", "third"), 2, replyRecord("r"))).toBe(false);
+      expect(await store.findReply("acc_a", "r")).toBeNull();
+      expect(await store.revokeKey("acc_a", "id second", 1, () => {})).toBe(true);
+      expect(await store.addKey(keyRecord("acc_a", "third"), 2, null)).toBe(true);
+    });
+
+    test("a deletion that is checked and refused changes nothing; a key is deleted once and listed for a while", async () => {
+      const store = await opened();
+      const refuse = async () =>
+        store.revokeKey("acc_a", "id first acc_a", 7, () => {
+          throw new Error("the last one");
+        });
+      await expect(refuse()).rejects.toThrow("the last one");
+      expect((await store.findKey("first acc_a"))?.revokedAt).toBeNull();
+      expect(await store.revokeKey("acc_b", "id first acc_a", 7, () => {})).toBe(false);
+      expect(await store.revokeKey("acc_a", "id first acc_a", 7, () => {})).toBe(true);
+      expect(await store.revokeKey("acc_a", "id first acc_a", 8, () => {})).toBe(false);
+      expect((await store.listKeys("acc_a", 6)).map(({ revokedAt }) => revokedAt)).toEqual([7]);
+      expect(await store.listKeys("acc_a", 7)).toEqual([]);
+    });
+
+    test("the last use of keys is kept", async () => {
+      const store = await opened();
+      await store.markKeysUsed([{ keyHash: "first acc_a", lastUsedAt: 9 }]);
+      expect((await store.findKey("first acc_a"))?.lastUsedAt).toBe(9);
+    });
+
     test("a key of no account is refused, and the reply with it", async () => {
       const store = await opened();
-      const rotate = async () => store.rotateKey(keyRecord("acc_none", "x"), 5, replyRecord("r"));
+      const rotate = async () =>
+        store.rotateKey(keyRecord("acc_none", "x"), { keyId: null, endsAt: 5 }, replyRecord("r"));
       await expect(rotate()).rejects.toThrow();
       expect(await store.findReply("acc_a", "r")).toBeNull();
     });

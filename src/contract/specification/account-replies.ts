@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { PLAN_NAMES } from "../words.ts";
+import { KEY_SCOPES, PLAN_NAMES } from "../words.ts";
 import {
   type Body,
   count,
@@ -59,6 +59,33 @@ export const RotatedKey = Type.Object(
   { $id: "RotatedKey" },
 );
 export type RotatedKeyBody = Static<typeof RotatedKey>;
+
+const keyFields = {
+  key_id: text("The key's name in this API."),
+  name: textOrNull("As given when it was made."),
+  hint: text("Prefix and last four characters."),
+  mode: word(["live"], "What it is for."),
+  scopes: Type.Array(word(KEY_SCOPES, "What it may do."), { description: "`account` allows all." }),
+  created_at: moment("When it was made."),
+  last_used_at: nullable(moment("The hour of the last call."), "The hour of the last call; null before it."),
+  expires_at: nullable(moment("When it ends."), "When it ends, or ended; null where it does not."),
+  rotates_at: nullable(moment("The end that a rotation set."), "The end that a rotation has set, or null."),
+  revoked_at: nullable(moment("When it was deleted."), "When it was deleted, or null."),
+};
+
+export const Key = Type.Object(keyFields, { $id: "Key" });
+export type KeyEntryBody = Body<typeof Key>;
+
+export const KeyList = Type.Object({ data: Type.Array(Key) }, { $id: "KeyList" });
+
+export const CreatedKey = Type.Object(
+  {
+    ...keyFields,
+    api_key: Type.String({ pattern: "^asy_[0-9A-Za-z]{36}$", description: "The key, shown this once." }),
+  },
+  { $id: "CreatedKey" },
+);
+export type CreatedKeyBody = Body<typeof CreatedKey>;
 
 export const Invoice = Type.Object(
   {

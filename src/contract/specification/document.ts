@@ -1,6 +1,16 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ChangesView, DirectoryView } from "../directory-schemas.ts";
-import { Account, InvoicePage, Plans, RotatedKey, SignedUp, Usage } from "./account-replies.ts";
+import {
+  Account,
+  CreatedKey,
+  InvoicePage,
+  Key,
+  KeyList,
+  Plans,
+  RotatedKey,
+  SignedUp,
+  Usage,
+} from "./account-replies.ts";
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
@@ -25,6 +35,9 @@ const REPLIES: readonly TSchema[] = [
   PhoneBatch,
   Plans,
   RotatedKey,
+  Key,
+  KeyList,
+  CreatedKey,
   SignedUp,
   Usage,
 ];

@@ -40,6 +40,8 @@ export type Operation<Query extends TObject = TObject, Body extends TObject = TO
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** What a key must be good for, with `access: "key"`; `verify` unless it says otherwise. */
+  readonly scope?: "verify" | "read" | "account";
   readonly query?: Query;
   readonly ifNoneMatch?: boolean;
   /** By media type. */

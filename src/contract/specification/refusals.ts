@@ -38,7 +38,7 @@ function refusal(
 ): JsonObject {
   const headers: HeaderName[] = [
     "X-Request-Id",
-    ...(access === "key" && status !== 401 ? KEY_HEADERS : []),
+    ...(access === "key" && status !== 401 && status !== 403 ? KEY_HEADERS : []),
     ...(WAITS.includes(status) || codes.includes("idempotency_in_progress")
       ? (["Retry-After"] as const)
       : []),

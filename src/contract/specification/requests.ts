@@ -5,6 +5,7 @@ import {
   EmailQuery,
   IdentityBatchBody,
   IdentityQuery,
+  KeyBody,
   PhoneBatchBody,
   PhoneQuery,
   PlanBody,
@@ -64,6 +65,17 @@ export const RotateRequest = described(
   "RotateRequest",
 );
 
+export const KeyRequest = described(
+  KeyBody,
+  {
+    name: "A name to know it by, at most 100 characters.",
+    mode: "`live`.",
+    scopes: "What it may do; all unless it says otherwise.",
+    expires_at: "When it ends, `2027-01-31T00:00:00Z`; never unless it says otherwise.",
+  },
+  "KeyRequest",
+);
+
 /** Every body that callers send. */
 export const REQUESTS: readonly TSchema[] = [
   EmailRequest,
@@ -76,4 +88,5 @@ export const REQUESTS: readonly TSchema[] = [
   SignupRequest,
   PlanRequest,
   RotateRequest,
+  KeyRequest,
 ];

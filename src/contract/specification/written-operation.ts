@@ -11,7 +11,7 @@ const JSON_MEDIA = "application/json";
 
 const EVERYONE: readonly ErrorCode[] = ["internal_error"];
 const WHILE_SERVING: readonly ErrorCode[] = ["rate_limited", "shutting_down", "storage_unavailable"];
-const WITH_KEY: readonly ErrorCode[] = ["missing_key", "bad_key", "overloaded"];
+const WITH_KEY: readonly ErrorCode[] = ["missing_key", "bad_key", "forbidden", "overloaded"];
 const WITH_BODY: readonly ErrorCode[] = [
   "invalid_request",
   "invalid_json",

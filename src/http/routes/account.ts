@@ -54,8 +54,8 @@ function keyRotation(
 ): AccountChange<Static<typeof RotateBody>, RotatedKey, RotatedKeyBody> {
   return {
     status: 201,
-    make: ({ accountId }, { overlap_seconds }, replyOf) =>
-      accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0 }, replyOf),
+    make: ({ accountId, keyId }, { overlap_seconds }, replyOf) =>
+      accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0, keyId }, replyOf),
     viewOf: ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
     secret: true,
   };

@@ -30,6 +30,9 @@ export function createAccountCases(
     return { month, usage: usage.byEndpoint(accountId, utcDay(periodStart), utcDay(periodEnd - 1)) };
   }
 
+  const workingKeys = (accountId: string, now: number) =>
+    accounts.keys(accountId, now).filter(({ revokedAt }) => revokedAt === null);
+
   return {
     signUp: (account, key, planPeriod) =>
       transact(() => {
@@ -62,12 +65,41 @@ export function createAccountCases(
 
     findKey: (keyHash) => accounts.findKey(keyHash) ?? null,
 
-    rotateKey: (key, othersEndAt, reply) =>
+    listKeys: accounts.keys,
+
+    addKey: (key, keysMax, reply) =>
       transact(() => {
+        if (workingKeys(key.accountId, key.createdAt).length >= keysMax) return false;
         accounts.insertKey(key);
-        accounts.expireOtherKeys(key.accountId, key.keyHash, othersEndAt);
         if (reply !== null) replies.put(reply);
+        return true;
       }),
+
+    rotateKey: (key, { keyId, endsAt }, reply) =>
+      transact(() => {
+        const working = workingKeys(key.accountId, key.createdAt);
+        const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
+        if (keyId !== null && replaced.length === 0) return false;
+        for (const { keyHash } of replaced) accounts.endKey(keyHash, endsAt);
+        accounts.insertKey(key);
+        if (reply !== null) replies.put(reply);
+        return true;
+      }),
+
+    revokeKey: (accountId, keyId, at, check) =>
+      transact(() => {
+        const working = workingKeys(accountId, at);
+        const key = working.find((known) => known.keyId === keyId);
+        if (key === undefined) return false;
+        check(working);
+        accounts.revokeKey(key.keyHash, at);
+        return true;
+      }),
+
+    markKeysUsed: (uses) =>
+      transact(() => {
+        for (const { keyHash, lastUsedAt } of uses) accounts.markKeyUsed(keyHash, lastUsedAt);
+      }, "with_sync"),
 
     readMonth: monthOf,
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, or, sql } from "drizzle-orm";
 import type { AccountRecord, FoundKey, KeyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
@@ -71,19 +71,38 @@ export function createAccountStatements(orm: Orm) {
 
     findKey: (keyHash: string): FoundKey | undefined => keyByHash.get({ keyHash }),
 
-    /** Ends all other keys of the account at `expiresAt`, unless they end before. */
-    expireOtherKeys: (accountId: string, keyHash: string, expiresAt: number): void => {
+    /** Keys of an account that work, or ended after `endedAfter`, oldest first. */
+    keys: (accountId: string, endedAfter: number): KeyRecord[] =>
       orm
-        .update(apiKeys)
-        .set({ expiresAt })
+        .select()
+        .from(apiKeys)
         .where(
           and(
             eq(apiKeys.accountId, accountId),
-            ne(apiKeys.keyHash, keyHash),
-            or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, expiresAt)),
+            or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endedAfter)),
+            or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, endedAfter)),
           ),
         )
+        .orderBy(asc(apiKeys.createdAt), asc(apiKeys.keyId))
+        .all(),
+
+    /** Ends a key by rotation, unless it ends before. */
+    endKey: (keyHash: string, endsAt: number): void => {
+      orm
+        .update(apiKeys)
+        .set({ expiresAt: endsAt, rotatesAt: endsAt })
+        .where(
+          and(eq(apiKeys.keyHash, keyHash), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endsAt))),
+        )
         .run();
+    },
+
+    revokeKey: (keyHash: string, revokedAt: number): void => {
+      orm.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.keyHash, keyHash)).run();
+    },
+
+    markKeyUsed: (keyHash: string, lastUsedAt: number): void => {
+      orm.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.keyHash, keyHash)).run();
     },
   };
 }

@@ -5,6 +5,7 @@ import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
 import operators from "./migrations/0002_operators.sql" with { type: "text" };
 import jobs from "./migrations/0003_jobs.sql" with { type: "text" };
+import keys from "./migrations/0004_keys.sql" with { type: "text" };
 
 /** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
 export type Migration = { readonly name: string; readonly sql: string };
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_issued_invoices", sql: issuedInvoices },
   { name: "0002_operators", sql: operators },
   { name: "0003_jobs", sql: jobs },
+  { name: "0004_keys", sql: keys },
 ];
 
 type Applied = { readonly name: string; readonly checksum: string };

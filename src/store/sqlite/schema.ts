@@ -46,8 +46,18 @@ export const apiKeys = sqliteTable(
       .references(() => accounts.accountId),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at"),
+    keyId: text("key_id").notNull().default(""),
+    name: text("name"),
+    hint: text("hint").notNull().default("asy_"),
+    scopes: text("scopes").notNull().default("verify read account"),
+    lastUsedAt: integer("last_used_at"),
+    rotatesAt: integer("rotates_at"),
+    revokedAt: integer("revoked_at"),
   },
-  (table) => [index("api_keys_by_account").on(table.accountId)],
+  (table) => [
+    index("api_keys_by_account").on(table.accountId),
+    uniqueIndex("api_keys_by_id").on(table.keyId),
+  ],
 );
 
 /**

@@ -1,0 +1,100 @@
+import { secondOf } from "../billing/period.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { CreatedKeyBody, KeyEntryBody } from "../contract/specification/account-replies.ts";
+import { KEY_SCOPES, type KeyScope } from "../contract/words.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { EmbeddedStore, KeyRecord, ReplyOf } from "../store/port.ts";
+import type { RandomBytes } from "./api-key.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { makeKey } from "./key-rotation.ts";
+import { readScopes, writtenScopes } from "./key-scopes.ts";
+
+/** A key as its account sees it. */
+export type KeyView = KeyEntryBody;
+export type CreatedKey = CreatedKeyBody;
+
+export type KeyFields = {
+  readonly name: string | null;
+  readonly scopes: readonly KeyScope[] | null;
+  readonly expiresAt: string | null;
+};
+
+export type Keys = {
+  /** Returns the keys that work, and those that ended in the last 30 days, oldest first. */
+  readonly list: (accountId: string) => { readonly data: readonly KeyView[] };
+  /** Throws an ApiError `invalid_request` for an end that is past, and where 100 keys work. */
+  readonly create: (accountId: string, fields: KeyFields, replyOf?: ReplyOf<CreatedKey>) => CreatedKey;
+  /** Throws an ApiError `not_found`, or `invalid_request` for the last key with the scope `account`. */
+  readonly remove: (accountId: string, keyId: string) => void;
+};
+
+const KEYS_MAX = 100;
+const LISTED_MS = 30 * 86_400_000;
+
+/** Returns what an account's holder does with its keys. */
+export function createKeys(dependencies: {
+  store: Pick<EmbeddedStore, "listKeys" | "addKey" | "revokeKey">;
+  keyRing: KeyRing;
+  clock: Clock;
+  randomBytes: RandomBytes;
+}): Keys {
+  const { store, keyRing, clock, randomBytes } = dependencies;
+  return {
+    list: (accountId) => {
+      keyRing.flushUses();
+      return { data: store.listKeys(accountId, clock.now() - LISTED_MS).map(keyView) };
+    },
+
+    create: (accountId, { name, scopes, expiresAt }, replyOf = () => null) => {
+      const now = Math.floor(clock.now());
+      const { apiKey, record } = makeKey(randomBytes, accountId, now, {
+        name,
+        scopes: writtenScopes(scopes ?? KEY_SCOPES),
+        expiresAt: expiresAt === null ? null : readEnd(expiresAt, now),
+      });
+      const created = { ...keyView(record), api_key: apiKey };
+      if (!store.addKey(record, KEYS_MAX, replyOf(created))) {
+        throw new ApiError("invalid_request", `An account has at most ${KEYS_MAX} keys that work.`);
+      }
+      return created;
+    },
+
+    remove: (accountId, keyId) => {
+      const isRevoked = store.revokeKey(accountId, keyId, Math.floor(clock.now()), (working) => {
+        const others = working.filter((key) => key.keyId !== keyId);
+        if (others.some(({ scopes }) => readScopes(scopes).includes("account"))) return;
+        throw new ApiError("invalid_request", "The last key with the scope account cannot be deleted.");
+      });
+      if (!isRevoked) throw new ApiError("not_found", "The account has no such key that works.");
+      keyRing.forget(accountId);
+    },
+  };
+}
+
+function readEnd(text: string, now: number): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at) || at <= now) {
+    throw new ApiError(
+      "invalid_request",
+      "expires_at must be a moment to come, such as 2027-01-31T00:00:00Z.",
+    );
+  }
+  return at;
+}
+
+function keyView(record: KeyRecord): KeyView {
+  const { keyId, name, hint, scopes, createdAt, lastUsedAt, expiresAt, rotatesAt, revokedAt } = record;
+  const moment = (at: number | null): string | null => (at === null ? null : secondOf(at));
+  return {
+    key_id: keyId,
+    name,
+    hint,
+    mode: "live",
+    scopes: readScopes(scopes),
+    created_at: secondOf(createdAt),
+    last_used_at: moment(lastUsedAt),
+    expires_at: moment(expiresAt),
+    rotates_at: moment(rotatesAt),
+    revoked_at: moment(revokedAt),
+  };
+}

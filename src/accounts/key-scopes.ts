@@ -1,0 +1,16 @@
+import { KEY_SCOPES, type KeyScope } from "../contract/words.ts";
+
+/** Returns scopes as the store keeps them, each once. */
+export function writtenScopes(scopes: readonly KeyScope[]): string {
+  return KEY_SCOPES.filter((scope) => scopes.includes(scope)).join(" ");
+}
+
+export function readScopes(text: string): readonly KeyScope[] {
+  const words = text.split(" ");
+  return KEY_SCOPES.filter((scope) => words.includes(scope));
+}
+
+/** Whether a key may make a call of a scope: with `account` it may make all. */
+export function allows(scopes: readonly KeyScope[], scope: KeyScope): boolean {
+  return scopes.includes(scope) || scopes.includes("account");
+}
