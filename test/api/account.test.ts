@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
 import type { UsageView } from "../../src/accounts/usage-report.ts";
+import { confirmClock } from "../../src/billing/billing-clock.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { openStore } from "../../src/store/sqlite/open.ts";
 import { accountOf, jsonOf, keyOf, refusalBodyOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
@@ -223,14 +225,19 @@ describe("GET /v1/account/invoices", () => {
 
     test("pages hold every month once, newest first", async () => {
       using folder = temporaryFolder("invoices");
-      const startAt = (day: string) =>
-        startTestServer({
-          dataDir: folder.path,
-          clock: { now: () => Date.parse(`${day}T00:00:00Z`), monotonic: systemClock.monotonic },
-        });
+      const clockOf = (day: string) => ({
+        now: () => Date.parse(`${day}T00:00:00Z`),
+        monotonic: systemClock.monotonic,
+      });
+      const startAt = (day: string) => startTestServer({ dataDir: folder.path, clock: clockOf(day) });
       const first = await startAt("2026-11-20");
       const old = await first.signUp("starter");
       await first[Symbol.asyncDispose]();
+      // After ten weeks the clock is in doubt until the operator confirms it.
+      const clock = clockOf("2027-02-02");
+      const store = openStore({ dataDir: folder.path, clock });
+      confirmClock(store, clock.now());
+      store.close();
       // Months that ended while the server was down are billed when it starts.
       await using later = await startAt("2027-02-02");
       const list = (query: string) => later.call(`/v1/account/invoices${query}`, { key: old });
