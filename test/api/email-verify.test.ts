@@ -5,11 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { DEFAULT_PLANS, plansView } from "../../src/billing/plans.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { accountOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
-const server = await startTestServer();
+/** An account made as its month begins has the whole month's quota. */
+const monthStart = Date.parse("2026-11-01T00:00:00Z");
+const server = await startTestServer({
+  clock: { now: () => monthStart, monotonic: systemClock.monotonic },
+});
 const key = await server.signUp();
 afterAll(() => server[Symbol.asyncDispose]());
 
