@@ -23,26 +23,33 @@ export function readQuery(
   }
 }
 
-/** The name that stands there, letter for letter or encoded. */
+/** The name that stands there, letter for letter or encoded. All names are ASCII. */
 function nameBetween(url: string, from: number, to: number, names: readonly string[]): string | undefined {
   for (let at = from; at < to; at++) {
     const code = url.charCodeAt(at);
     if (code !== PERCENT && code !== PLUS) continue;
-    const decoded = decode(url, from, to);
+    const decoded = decodeAscii(url, from, to);
     return names.find((name) => name === decoded);
   }
   return names.find((name) => name.length === to - from && url.startsWith(name, from));
 }
 
-/** Almost every octet that is written as `%40` is ASCII: those are put in place here, at half the cost of a call. */
 function decode(url: string, from: number, to: number): string {
+  return decodeAscii(url, from, to) ?? decodeWide(url.slice(from, to));
+}
+
+/**
+ * Almost every octet that is written as `%40` is ASCII: those are put in place here, at half the cost of a call.
+ * Undefined where one is not, or where no octet is written behind a `%`.
+ */
+function decodeAscii(url: string, from: number, to: number): string | undefined {
   let text = "";
   let taken = from;
   for (let at = from; at < to; at++) {
     const code = url.charCodeAt(at);
     if (code !== PERCENT && code !== PLUS) continue;
     const octet = code === PLUS ? 0x20 : octetAt(url, at, to);
-    if (octet > 0x7f) return decodeWide(url.slice(from, to));
+    if (octet > 0x7f) return undefined;
     text += url.slice(taken, at) + String.fromCharCode(octet);
     if (code === PERCENT) at += 2;
     taken = at + 1;
