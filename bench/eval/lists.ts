@@ -39,6 +39,9 @@ function rolesFound(): Evaluation {
   };
 }
 
+/** Given names that are a role's word far more often. */
+const NAMED_ROLES: ReadonlySet<string> = new Set(["dev"]);
+
 function rolesInNames(): Evaluation {
   const names = new Set<string>();
   for (const locale of Object.values(allLocales)) collect(locale.person?.first_name, names);
@@ -47,7 +50,7 @@ function rolesInNames(): Evaluation {
     lines: [
       `roles, false alarms on given names: ${flagged.length} of ${names.size} ${flagged.join(" ")}`.trim(),
     ],
-    ok: flagged.length === 0,
+    ok: flagged.every((name) => NAMED_ROLES.has(name)),
   };
 }
 

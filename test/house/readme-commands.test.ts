@@ -157,8 +157,12 @@ test("CONTRIBUTING names scripts, tests and variables that there are", async () 
   }
 });
 
-/** Puts files where the text says FILE, and takes a line of a crontab as cron does. */
+/** Scans exit with 1 below grade B, which a server that nobody pays is. */
+const SCAN = /^bun run scan \S+$/;
+
+/** Puts files where the text says FILE, this server where it says a service, and takes a line of a crontab as cron does. */
 function filledIn(command: string, number: number): string {
+  if (SCAN.test(command)) return `bun run scan ${server.url} --allow-private || [ $? -eq 1 ]`;
   return command
     .replace(/^(?:[\d*]+ ){5}/, "")
     .replaceAll("\\%", "%")
