@@ -5,7 +5,7 @@ export type ItemVerifier<Result> = {
   readonly verify: (position: number) => ItemVerdict<Result>;
   /** The result where `verify` broke or its thread died. */
   readonly checkFailed: (position: number) => ItemVerdict<Result>;
-  /** Some results as JSON, one after the other with the separator separator them. */
+  /** Returns some results as JSON, with the separator between them. */
   readonly write: (results: readonly Result[], separator: "," | "\n") => string;
 };
 

@@ -171,7 +171,7 @@ describe("a body that is made into chunks", () => {
     return { first, distinct: outcome.distinct, groups, chunks: groups.flat() };
   };
 
-  test("has larger chunks the more it holds, separator the least and the most", () => {
+  test("has larger chunks the more it holds, between the least and the most", () => {
     const sizes = [1, 40, 60, 75, 90, 100].map((count) => {
       const emails = Array.from({ length: count }, (_, n) => `user${n}@x.com`);
       const { first, chunks } = chunksOf(emails, 2, 3);

@@ -28,6 +28,8 @@ import { nationalRules } from "../../src/verification/documents/iban-national-ch
 import { documents } from "../../src/verification/documents/registry.ts";
 import { vatRules } from "../../src/verification/documents/vat.ts";
 import { SCORE_BANDS, SCORING } from "../../src/verification/email/verdict.ts";
+import { ATTACK_HEAD, FLOORS, figuresOf } from "../support/attack-table.ts";
+import { ATTACKS } from "../support/attacks.ts";
 import { anchorsOf, codesIn, inlineCodesOf, readPages, type Table, tablesOf } from "../support/readme.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { readSpecification, type Specification } from "../support/specification.ts";
@@ -312,7 +314,21 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     const present = readdirSync(join(ROOT, "test/faults")).map((name) =>
       name.replace(/(?:\.timing|\.slow)?\.test\.ts$/, ""),
     );
-    expect(files.toSorted()).toEqual(present.toSorted());
+    expect([...new Set(files)].toSorted()).toEqual(present.toSorted());
+    const attacks = rows.filter((cells) => cells[3] === "`tenants-shares`");
+    expect(attacks.map(([fault]) => fault)).toEqual(ATTACKS.map(({ name }) => name));
+  },
+
+  [ATTACK_HEAD.join(" | ")]: (rows) => {
+    expect(rows.map(([attack]) => attack)).toEqual(ATTACKS.map(({ name }) => name));
+    for (const [attack, singles = "", batches = "", , memory = "", verdict] of rows) {
+      const within = [singles, batches].map((cell) => {
+        const [alone, beside] = figuresOf(cell);
+        return beside <= Math.max(3 * alone, FLOORS.singlesMs);
+      });
+      expect([attack, verdict]).toEqual([attack, within.every(Boolean) ? "held" : "**not held**"]);
+      expect(Math.max(...figuresOf(memory))).toBeLessThanOrEqual(1200);
+    }
   },
 
   "command | what it does | takes": (rows) => {

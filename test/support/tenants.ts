@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
-import { type Caller, callerOf, FAULT_ZONE, quantile } from "./caller.ts";
+import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
 import {
   startLatencyProbe,
   startWatchedProcess,
@@ -60,60 +61,54 @@ export type VictimReport = {
   readonly statuses: { readonly [status: string]: number };
 };
 
-const SINGLES = 60;
-const BATCHES = 15;
-const BATCH_ITEMS = 1000;
-
-/** Makes single checks of known and new domains, and batches of 1,000, one after the other, for one account. */
-export async function victimOf({ caller }: SharedServer, key: string): Promise<VictimReport> {
-  const statuses: { [status: string]: number } = {};
-  const timed = async (path: string, body?: object): Promise<number> => {
-    const startedMs = performance.now();
-    const reply = await caller.call(path, body === undefined ? { key } : { key, body });
-    await reply.arrayBuffer();
-    statuses[reply.status] = (statuses[reply.status] ?? 0) + 1;
-    return performance.now() - startedMs;
-  };
-  const mark = crypto.randomUUID().slice(0, 8);
-  const singles: number[] = [];
-  const batches: number[] = [];
-  for (let round = 0; round < SINGLES; round += 1) {
-    const domain = round % 2 === 0 ? "good.com" : `s${round}${mark}.many.com`;
-    singles.push(await timed(`/v1/email/verify?email=one%40${domain}`));
-    if (round % (SINGLES / BATCHES) > 0) continue;
-    const emails = Array.from(
-      { length: BATCH_ITEMS },
-      (_, at) => `a${at}@d${at % 5}${mark}${round}.many.com`,
-    );
-    batches.push(await timed("/v1/email/batch", { emails }));
-  }
-  return { singlesP99Ms: quantile(singles, 0.99), batchesP99Ms: quantile(batches, 0.99), statuses };
+/** Returns what `victim.ts` measures in a process of its own, so that what the attack costs its caller is not counted. */
+export async function victimOf({ server }: SharedServer, key: string): Promise<VictimReport> {
+  const child = Bun.spawn({
+    cmd: [process.execPath, join(import.meta.dir, "victim.ts"), server.url, key],
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const text = await new Response(child.stdout).text();
+  await child.exited;
+  return JSON.parse(text);
 }
 
-/** One attack, as a row of a table: the victim's times alone and beside it, and what it did to the server. */
+/** What a victim met with, and what the server went through meanwhile. */
+export type Measured = VictimReport & Strain;
+
+/** One attack, as a row of a table: the victim alone and beside it. */
 export type AttackReport = {
   readonly attack: string;
-  readonly alone: VictimReport;
-  readonly beside: VictimReport;
-  readonly strain: Strain;
+  readonly alone: Measured;
+  readonly beside: Measured;
 };
+
+/** Begins an attack on the server and returns how to end it. */
+export type BeginAttack = () => Promise<() => Promise<unknown>>;
 
 /** Measures a victim alone and beside an attack, which begins before it and goes on until it is done. */
 export async function reportOf(
   attack: string,
   shared: SharedServer,
-  begin: () => Promise<() => Promise<unknown>>,
+  begin: BeginAttack,
 ): Promise<AttackReport> {
   const key = await shared.caller.signUp("scale");
+  const measure = async (): Promise<Measured> => {
+    const reports: VictimReport[] = [];
+    const strain = await strainOf(shared, async () => void reports.push(await victimOf(shared, key)));
+    const [report] = reports;
+    if (report === undefined) throw new Error("The victim measured nothing");
+    return { ...report, ...strain };
+  };
   await victimOf(shared, key);
-  const alone = await victimOf(shared, key);
-  let beside = alone;
-  const strain = await strainOf(shared, async () => {
-    const end = await begin();
-    beside = await victimOf(shared, key);
+  const alone = await measure();
+  const end = await begin();
+  try {
+    return { attack, alone, beside: await measure() };
+  } finally {
     await end();
-  });
-  return { attack, alone, beside, strain };
+  }
 }
 
 /** Calls on until told to stop, so many at a time; what it was answered. */
