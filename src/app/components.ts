@@ -36,9 +36,11 @@ import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import { createAddressVerifier, type WrittenVerification } from "../verification/email/verification.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 import { errorFacts } from "./log.ts";
 import type { Surroundings } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
+import { openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
 export type Parts = AsyncDisposable & {
@@ -62,6 +64,7 @@ export type Parts = AsyncDisposable & {
   readonly pool: Pool;
   readonly runner: BatchRunner;
   readonly directory: Directory;
+  readonly webhooks: Webhooks;
 };
 
 const HOUR_MS = 3_600_000;
@@ -88,7 +91,9 @@ export async function openParts(config: Config, surroundings: Surroundings): Pro
   // Beside the threads of the batches, which read far more code, its thread takes three times as long to begin.
   await directoryStarted;
   const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
-  const parts = { plans, ...money, ...lookups, ...batches, directory };
+  const { store } = money;
+  const webhooks = openWebhooks(config, surroundings, { store, resolver: lookups.dnsCache }, stack);
+  const parts = { plans, ...money, ...lookups, ...batches, ...webhooks, directory };
   const opened = stack.move();
   return { ...parts, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

@@ -21,6 +21,7 @@ import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metri
 import { phoneRoutes } from "../http/routes/phone.ts";
 import { planRoutes } from "../http/routes/plans.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
+import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route } from "../http/routing.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import type { Parts } from "./components.ts";
@@ -94,6 +95,7 @@ function routesOf(
     ...emailRoutes({ routing, metered, batch, writeEmail }),
     ...identityRoutes({ routing, metered, batch }),
     ...phoneRoutes({ routing, metered, batch }),
+    ...webhookRoutes({ accountRouting, webhooks: parts.webhooks }),
     ...directoryRoutes({ routing, directory }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];

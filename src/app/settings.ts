@@ -19,6 +19,7 @@ export type Config = {
   readonly metrics: MetricsConfig;
   readonly dns: DnsConfig;
   readonly batch: BatchConfig;
+  readonly webhooks: WebhooksConfig;
   readonly limits: LimitsConfig;
   readonly directory: DirectoryConfig;
 };
@@ -62,6 +63,11 @@ export type LimitsConfig = {
   readonly publicRequestsPerSecond: number;
   /** For the replies that are kept for an Idempotency-Key, of all accounts. */
   readonly keptReplyBytesMax: number;
+};
+
+export type WebhooksConfig = {
+  /** Lets webhooks lead to private addresses, any port and plain http: for development and tests. */
+  readonly allowPrivate: boolean;
 };
 
 export type DirectoryConfig = {
@@ -125,6 +131,7 @@ export function readConfig(
       lookupTimeoutMs: settings.integer("BATCH_DNS_TIMEOUT_SECONDS", 120, 1, 3600) * 1000,
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
     },
+    webhooks: { allowPrivate: settings.flag("WEBHOOK_ALLOW_PRIVATE", false) },
     limits: {
       signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 5, 1, 100_000),
       publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),

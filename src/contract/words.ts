@@ -132,3 +132,18 @@ export type SortField = (typeof SORT_FIELDS)[number];
 export const KEY_SCOPES = ["verify", "read", "account"] as const;
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** What webhooks can be told of. */
+export const WEBHOOK_EVENTS = [
+  "job.completed",
+  "job.failed",
+  "job.paused",
+  "job.cancelled",
+  "quota.80",
+  "quota.100",
+  "invoice.issued",
+  "key.expiring",
+  "webhook.test",
+] as const;
+
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

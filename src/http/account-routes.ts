@@ -35,7 +35,7 @@ export type AccountRouting = {
   /** Answers the view as JSON. */
   readonly read: <Query extends TObject, View>(
     operation: Operation<Query>,
-    view: (account: Account, query: Static<Query>) => View,
+    view: (account: Account, query: Static<Query>, call: Call) => View,
   ) => Route;
   /** Makes a change without a body, which may be repeated, and answers 204. */
   readonly remove: (operation: Operation, make: (account: Account, call: Call) => void) => Route;
@@ -65,7 +65,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
     read(operation, view) {
       const query = queryReader(operation);
       return routing.keyed(operation, (call, account) => {
-        const reply = json(view(account, query(call.request.url)));
+        const reply = json(view(account, query(call.request.url), call));
         meter.countCall(account, operation.path);
         return reply;
       });

@@ -1,6 +1,7 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { FinishedChunk, JobPort } from "./job-port.ts";
 import type { OperatorPort } from "./operator-port.ts";
+import type { WebhookPort } from "./webhook-port.ts";
 
 // What the program asks of its store, one function a use case: each is one transaction, whole or not at all. Times
 // are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Functions that are passed in
@@ -274,6 +275,7 @@ export type Store = AccountPort &
   ReplyPort &
   OperatorPort &
   JobPort &
+  WebhookPort &
   Upkeep;
 
 /**

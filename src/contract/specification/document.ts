@@ -20,6 +20,7 @@ import { PhoneBatch } from "./phone-replies.ts";
 import { refusalExamples } from "./refusals.ts";
 import { REQUESTS } from "./requests.ts";
 import { Alive, ErrorBody, Health } from "./service-replies.ts";
+import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS } from "./webhooks.ts";
 import { writtenOperation } from "./written-operation.ts";
 
 const REPLIES: readonly TSchema[] = [
@@ -40,6 +41,7 @@ const REPLIES: readonly TSchema[] = [
   CreatedKey,
   SignedUp,
   Usage,
+  ...WEBHOOK_REPLIES,
 ];
 
 const DESCRIPTION = `
@@ -61,6 +63,7 @@ const TAGS = [
   { name: "Identity", description: "Whether a document number can be real." },
   { name: "Phone", description: "Whether a phone number can be real." },
   { name: "Account", description: "The account of the key: these calls cost no units." },
+  { name: "Webhooks", description: "Being told of events, signed as Standard Webhooks says." },
   { name: "Plans", description: "What it costs." },
   { name: "Directory", description: "Paid services and what was measured of them. Public." },
   { name: "Operation", description: "For whoever runs the server." },
@@ -92,7 +95,10 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       headers: HEADERS,
       parameters: PARAMETERS,
       examples: refusalExamples(),
-      schemas: { ...namedSchemas(REPLIES), ...namedSchemas(REQUESTS, writtenRequest) },
+      schemas: {
+        ...namedSchemas(REPLIES),
+        ...namedSchemas([...REQUESTS, ...WEBHOOK_REQUESTS], writtenRequest),
+      },
     },
   };
 }

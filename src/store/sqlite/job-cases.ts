@@ -1,10 +1,16 @@
 import type { AtOnce } from "../../platform/answer.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { JobPort } from "../job-port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
+import { tellOfJob } from "./webhook-cases.ts";
 
 /** Jobs, and the chunk ledger that is their queue. */
-export function createJobCases({ jobs }: Statements, transact: Transact): AtOnce<JobPort> {
+export function createJobCases(
+  { jobs, webhooks }: Statements,
+  transact: Transact,
+  clock: Pick<Clock, "now">,
+): AtOnce<JobPort> {
   return {
     createJob: (job) => transact(() => jobs.insert(job)),
     addJobChunks: (jobId, chunks) =>
@@ -17,7 +23,13 @@ export function createJobCases({ jobs }: Statements, transact: Transact): AtOnce
           if (bits !== null) jobs.markDuplicates(jobId, firstChunk + index, bits);
         }
       }, "with_sync"),
-    changeJob: (jobId, from, change) => transact(() => jobs.change(jobId, from, change) ?? null),
+    changeJob: (jobId, from, change) =>
+      transact(() => {
+        const before = jobs.find(jobId);
+        const after = jobs.change(jobId, from, change) ?? null;
+        if (after !== null && after.status !== before?.status) tellOfJob(webhooks, after, clock.now());
+        return after;
+      }),
     findJob: (jobId) => jobs.find(jobId) ?? null,
     jobPage: (page) => {
       const after = page.afterJobId === null ? undefined : jobs.find(page.afterJobId);

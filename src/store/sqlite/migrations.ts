@@ -6,6 +6,7 @@ import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: 
 import operators from "./migrations/0002_operators.sql" with { type: "text" };
 import jobs from "./migrations/0003_jobs.sql" with { type: "text" };
 import keys from "./migrations/0004_keys.sql" with { type: "text" };
+import webhooks from "./migrations/0005_webhooks.sql" with { type: "text" };
 
 /** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
 export type Migration = { readonly name: string; readonly sql: string };
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0002_operators", sql: operators },
   { name: "0003_jobs", sql: jobs },
   { name: "0004_keys", sql: keys },
+  { name: "0005_webhooks", sql: webhooks },
 ];
 
 type Applied = { readonly name: string; readonly checksum: string };

@@ -21,6 +21,7 @@ import { createOperatorCases } from "./operator-cases.ts";
 import { withStorageErrors } from "./sqlite-error.ts";
 import { createStatements } from "./statements.ts";
 import { createUsageCases } from "./usage-cases.ts";
+import { createWebhookCases } from "./webhook-cases.ts";
 
 type StoreOptions =
   | { readonly dataDir: string; readonly clock: Clock; readonly syncFile?: SyncFile }
@@ -90,7 +91,8 @@ function createStore(
         ...createUsageCases(statements, connection),
         ...createInvoiceCases(statements, transact),
         ...createOperatorCases(statements, transact),
-        ...createJobCases(statements, transact),
+        ...createJobCases(statements, transact, clock),
+        ...createWebhookCases(statements, transact),
         requireSettled: connection.requireSettled,
         probe: (): void => {
           connection.assertFileInPlace();

@@ -10,6 +10,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import type { JobStatus } from "../job-port.ts";
+import type { DeliveryState, DisabledReason } from "../webhook-port.ts";
 
 // Times are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Only types that
 // every SQL database has: text, integers and bytes.
@@ -276,4 +277,61 @@ export const jobResults = sqliteTable(
     body: blob("body", { mode: "buffer" }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.jobId, table.n, table.rowsDone] })],
+);
+
+/** Addresses of customers that are told of events. `due_at` is when one of its deliveries may be claimed next. */
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    webhookId: text("webhook_id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    url: text("url").notNull(),
+    /** JSON; null for all. */
+    events: text("events"),
+    description: text("description"),
+    disabledReason: text("disabled_reason").$type<DisabledReason>(),
+    secret: text("secret").notNull(),
+    formerSecrets: text("former_secrets").notNull(),
+    createdAt: integer("created_at").notNull(),
+    failingSince: integer("failing_since"),
+    dueAt: integer("due_at"),
+  },
+  (table) => [
+    index("webhooks_by_account").on(table.accountId, table.createdAt, table.webhookId),
+    index("webhooks_due").on(table.dueAt).where(sql`${table.dueAt} is not null`),
+  ],
+);
+
+/** What was, and is to be, told to each webhook. */
+export const webhookDeliveries = sqliteTable(
+  "webhook_deliveries",
+  {
+    deliveryId: text("delivery_id").primaryKey(),
+    webhookId: text("webhook_id").notNull(),
+    accountId: text("account_id").notNull(),
+    url: text("url"),
+    eventId: text("event_id").notNull(),
+    type: text("type").notNull(),
+    body: text("body").notNull(),
+    createdAt: integer("created_at").notNull(),
+    state: text("state").$type<DeliveryState>().notNull(),
+    attempts: integer("attempts").notNull(),
+    scheduled: integer("scheduled").notNull(),
+    lastAttemptAt: integer("last_attempt_at"),
+    nextAttemptAt: integer("next_attempt_at"),
+    status: integer("status"),
+    error: text("error"),
+    latencyMs: integer("latency_ms").notNull(),
+    answer: text("answer"),
+  },
+  (table) => [
+    index("webhook_deliveries_pending")
+      .on(table.webhookId, table.nextAttemptAt)
+      .where(sql`${table.state} = 'pending'`),
+    index("webhook_deliveries_sending").on(table.deliveryId).where(sql`${table.state} = 'sending'`),
+    index("webhook_deliveries_by_webhook").on(table.webhookId, table.createdAt, table.deliveryId),
+    index("webhook_deliveries_by_age").on(table.createdAt),
+  ],
 );

@@ -8,6 +8,7 @@ import { createPlanPeriodStatements } from "./plan-period-statements.ts";
 import { createReplyStatements } from "./reply-statements.ts";
 import { probes } from "./schema.ts";
 import { createUsageStatements } from "./usage-statements.ts";
+import { createWebhookStatements } from "./webhook-statements.ts";
 
 /** The statements of each table: what use cases are made of. */
 export type Statements = ReturnType<typeof createStatements>;
@@ -21,6 +22,7 @@ export function createStatements(orm: Orm) {
     replies: createReplyStatements(orm),
     operators: createOperatorStatements(orm),
     jobs: createJobStatements(orm),
+    webhooks: createWebhookStatements(orm),
     clock: createClockStatements(orm),
     /** Writes the one row of the probe. */
     probe: (at: number): void => {

@@ -1,0 +1,39 @@
+import type { Resolver } from "../dns/lookup.ts";
+import { createAddressLookup } from "../net/address-lookup.ts";
+import { createHttpClient } from "../net/http-client.ts";
+import type { EmbeddedStore } from "../store/port.ts";
+import { createDeliverer, DELIVERY_LIMITS } from "../webhooks/deliverer.ts";
+import { createWebhooks, WEBHOOK_TARGETS } from "../webhooks/webhooks.ts";
+import { errorFacts } from "./log.ts";
+import type { Surroundings } from "./platform.ts";
+import type { Config } from "./settings.ts";
+
+const IN_FLIGHT_MAX = 32;
+const ACCOUNT_IN_FLIGHT_MAX = 4;
+
+/** Webhooks, and what delivers to them. */
+export function openWebhooks(
+  { webhooks: settings }: Pick<Config, "webhooks">,
+  { clock, log, random, randomBytes }: Pick<Surroundings, "clock" | "log" | "random" | "randomBytes">,
+  { store, resolver }: { readonly store: EmbeddedStore; readonly resolver: Resolver },
+  stack: AsyncDisposableStack,
+) {
+  const rules = { ...WEBHOOK_TARGETS, allowPrivate: settings.allowPrivate };
+  const client = createHttpClient(
+    { lookUp: createAddressLookup(resolver), clock },
+    { ...rules, redirectsMax: 0, userAgent: "assay-webhooks", limits: DELIVERY_LIMITS },
+  );
+  const deliverer = stack.use(
+    createDeliverer({
+      store,
+      client,
+      clock,
+      random,
+      report: (error) => log.error("a delivery to a webhook failed", errorFacts(error)),
+      settings: { inFlightMax: IN_FLIGHT_MAX, accountInFlightMax: ACCOUNT_IN_FLIGHT_MAX },
+    }),
+  );
+  const webhooks = createWebhooks({ store, clock, randomBytes, rules, wake: deliverer.pump });
+  deliverer.start();
+  return { webhooks };
+}

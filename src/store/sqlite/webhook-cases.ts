@@ -1,0 +1,166 @@
+import type { AtOnce } from "../../platform/answer.ts";
+import type { JobRecord } from "../job-port.ts";
+import type { NewEvent, WebhookPort, WebhookRecord } from "../webhook-port.ts";
+import type { Transact } from "./connection.ts";
+import type { Statements } from "./statements.ts";
+
+type WebhookStatements = Statements["webhooks"];
+
+/** Webhooks, and the queue of what they are told. */
+export function createWebhookCases(
+  { webhooks, replies }: Pick<Statements, "webhooks" | "replies">,
+  transact: Transact,
+): AtOnce<WebhookPort> {
+  const owned = (accountId: string, webhookId: string): WebhookRecord | null => {
+    const found = webhooks.find(webhookId);
+    return found?.accountId === accountId ? found : null;
+  };
+  return {
+    createWebhook: (webhook, reply) =>
+      transact(() => {
+        webhooks.insert(webhook);
+        if (reply !== null) replies.put(reply);
+      }),
+    findWebhook: owned,
+    webhooksOf: webhooks.ofAccount,
+    changeWebhook: (accountId, webhookId, change, replyOf) =>
+      transact(() => {
+        const before = owned(accountId, webhookId);
+        if (before === null) return null;
+        applyChange(webhooks, before, change);
+        const after = owned(accountId, webhookId) ?? before;
+        const reply = replyOf(after);
+        if (reply !== null) replies.put(reply);
+        return after;
+      }),
+    removeWebhook: (accountId, webhookId) =>
+      transact(() => {
+        if (owned(accountId, webhookId) === null) return false;
+        webhooks.remove(webhookId);
+        return true;
+      }),
+    addDelivery: (webhook, event, replyOf) =>
+      transact(() => {
+        const delivery = deliver(webhooks, webhook, event, webhooks.newEventId(), null);
+        const reply = replyOf(delivery);
+        if (reply !== null) replies.put(reply);
+        return delivery;
+      }),
+    deliveryPage: (page) => {
+      const { afterDeliveryId, webhookId } = page;
+      const after = afterDeliveryId === null ? undefined : webhooks.findDelivery(afterDeliveryId);
+      if (afterDeliveryId !== null && after?.webhookId !== webhookId) return null;
+      return webhooks.page(page, after);
+    },
+    replayDelivery: (webhookId, deliveryId, at, replyOf) =>
+      transact(() => {
+        if (webhooks.findDelivery(deliveryId)?.webhookId !== webhookId) return null;
+        webhooks.replay(deliveryId, at);
+        webhooks.hasten(webhookId, at);
+        const delivery = webhooks.findDelivery(deliveryId) ?? null;
+        const reply = delivery === null ? null : replyOf(delivery);
+        if (reply !== null) replies.put(reply);
+        return delivery;
+      }),
+    claimDelivery: (now, exceptAccounts) =>
+      transact(() => {
+        for (;;) {
+          const webhook = webhooks.firstDue(now, exceptAccounts);
+          if (webhook === undefined) return null;
+          const delivery = webhooks.nextOf(webhook.webhookId);
+          const isDue = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
+          if (isDue) webhooks.claim(delivery.deliveryId);
+          // Its next turn comes behind the webhooks that wait already.
+          webhooks.queue(webhook.webhookId, now);
+          if (isDue) return { delivery, webhook };
+        }
+      }, "with_sync"),
+    endAttempt: (deliveryId, at, outcome, end) =>
+      transact(() => {
+        const delivery = webhooks.findDelivery(deliveryId);
+        const webhook = delivery === undefined ? undefined : webhooks.find(delivery.webhookId);
+        if (delivery === undefined || webhook === undefined) return;
+        applyChange(webhooks, webhook, end.webhook);
+        const isDisabled = (end.webhook.disabledReason ?? webhook.disabledReason) !== null;
+        const isGivenUp = end.state === "pending" && isDisabled && delivery.url === null;
+        const last = isGivenUp ? { ...end, state: "failed" as const, nextAttemptAt: null } : end;
+        webhooks.end(delivery, at, outcome, last);
+        if (last.nextAttemptAt !== null) webhooks.hasten(webhook.webhookId, last.nextAttemptAt);
+      }),
+    reapDeliveries: () =>
+      transact(() => {
+        const claimed = webhooks.sending();
+        for (const { deliveryId, webhookId, nextAttemptAt } of claimed) {
+          webhooks.release(deliveryId);
+          webhooks.hasten(webhookId, nextAttemptAt ?? 0);
+        }
+        return claimed.length;
+      }),
+    removeDeliveries: (before, limit) => transact(() => webhooks.removeOld(before, limit), "with_sync"),
+  };
+}
+
+/** Writes an event for every webhook of an account that is enabled and wants it. Part of a transaction. */
+export function tell(
+  webhooks: WebhookStatements,
+  accountId: string,
+  event: NewEvent,
+  oneOffUrl: string | null = null,
+): void {
+  const all = webhooks.ofAccount(accountId);
+  const eventId = all.length === 0 ? "" : webhooks.newEventId();
+  for (const webhook of all) {
+    const isWanted = webhook.events === null || webhook.events.includes(event.type);
+    if (webhook.disabledReason === null && isWanted) deliver(webhooks, webhook, event, eventId, null);
+  }
+  const [first] = all;
+  if (oneOffUrl !== null && first !== undefined) deliver(webhooks, first, event, eventId, oneOffUrl);
+}
+
+/** Writes the event that a job's change of state is. Part of the transaction of the change. */
+export function tellOfJob(webhooks: WebhookStatements, job: JobRecord, at: number): void {
+  const type = JOB_EVENTS.get(job.status);
+  if (type === undefined) return;
+  const data = {
+    job_id: job.jobId,
+    kind: job.kind,
+    name: job.name,
+    status: job.status,
+    status_reason: job.statusReason,
+    counts: { rows: job.rows, distinct: job.distinctRows, processed: job.processed },
+    units_charged: job.unitsCharged,
+  };
+  tell(webhooks, job.accountId, { type, at, data }, job.webhookUrl);
+}
+
+const JOB_EVENTS: ReadonlyMap<string, string> = new Map([
+  ["completed", "job.completed"],
+  ["failed", "job.failed"],
+  ["paused", "job.paused"],
+  ["cancelled", "job.cancelled"],
+]);
+
+function deliver(
+  webhooks: WebhookStatements,
+  webhook: WebhookRecord,
+  { type, at, data }: NewEvent,
+  eventId: string,
+  url: string | null,
+) {
+  const { webhookId, accountId } = webhook;
+  const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+  const delivery = webhooks.addDelivery({ webhookId, accountId, url, eventId, type, body, createdAt: at });
+  webhooks.hasten(webhookId, at);
+  return delivery;
+}
+
+function applyChange(
+  webhooks: WebhookStatements,
+  before: WebhookRecord,
+  change: Parameters<WebhookStatements["change"]>[1],
+): void {
+  webhooks.change(before.webhookId, change);
+  if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
+  webhooks.giveUp(before.webhookId);
+  webhooks.queue(before.webhookId, 0);
+}

@@ -1,0 +1,133 @@
+import type { Answer } from "../platform/answer.ts";
+import type { ReplyRecord } from "./port.ts";
+
+// Webhooks and what is to be delivered to them. An event is written in the transaction of the change that it tells of,
+// with one delivery for each webhook that wants it; the rows of deliveries are their queue.
+
+/** Why a webhook takes nothing: its owner said so, it answered 410, or it failed for too long. */
+export type DisabledReason = "by_caller" | "gone" | "failing";
+
+/** A secret that signs beside its successor until it ends. */
+export type FormerSecret = { readonly secret: string; readonly endsAt: number };
+
+export type WebhookRecord = {
+  readonly webhookId: string;
+  readonly accountId: string;
+  readonly url: string;
+  /** Null: all of them. */
+  readonly events: readonly string[] | null;
+  readonly description: string | null;
+  /** Null while it is enabled. */
+  readonly disabledReason: DisabledReason | null;
+  /** Kept as it is, as it has to sign. */
+  readonly secret: string;
+  readonly formerSecrets: readonly FormerSecret[];
+  readonly createdAt: number;
+  /** When the first attempt failed since the last one that succeeded. */
+  readonly failingSince: number | null;
+};
+
+/** What becomes of a webhook; what is left out stays. */
+export type WebhookChange = Partial<
+  Pick<WebhookRecord, "url" | "events" | "disabledReason" | "secret" | "formerSecrets" | "failingSince">
+>;
+
+export type DeliveryState = "pending" | "sending" | "delivered" | "failed";
+
+/** What an attempt came to. */
+export type AttemptOutcome = {
+  /** Null where there was no answer. */
+  readonly status: number | null;
+  /** A word that says what went wrong; null for an answer. */
+  readonly error: string | null;
+  readonly latencyMs: number;
+  /** The beginning of the body. */
+  readonly answer: string | null;
+};
+
+export type DeliveryRecord = AttemptOutcome & {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly accountId: string;
+  /** Where a job asks to be told at another address than the webhook's. */
+  readonly url: string | null;
+  /** The same for all deliveries of one event. */
+  readonly eventId: string;
+  readonly type: string;
+  readonly body: string;
+  readonly createdAt: number;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  /** Attempts since the event or the last replay: the place in the schedule. */
+  readonly scheduled: number;
+  readonly lastAttemptAt: number | null;
+  readonly nextAttemptAt: number | null;
+};
+
+/** What follows an attempt; one that is delivered or has failed for good has no next attempt. */
+export type AttemptEnd = {
+  readonly state: Exclude<DeliveryState, "sending">;
+  readonly nextAttemptAt: number | null;
+  /** Of the webhook; left out, it stays. */
+  readonly webhook: Pick<WebhookChange, "disabledReason" | "failingSince">;
+};
+
+export type NewEvent = { readonly type: string; readonly at: number; readonly data: unknown };
+
+export type DeliveryPage = {
+  readonly webhookId: string;
+  readonly afterDeliveryId: string | null;
+  /** Older ones are left out. */
+  readonly since: number;
+  readonly limit: number;
+};
+
+export type WebhookPort = {
+  readonly createWebhook: (webhook: WebhookRecord, reply: ReplyRecord | null) => Answer<void>;
+  readonly findWebhook: (accountId: string, webhookId: string) => Answer<WebhookRecord | null>;
+  /** Returns the webhooks of an account, oldest first. */
+  readonly webhooksOf: (accountId: string) => Answer<readonly WebhookRecord[]>;
+  /** Changes a webhook; one that is disabled by it has no attempts left. Null where there is none. */
+  readonly changeWebhook: (
+    accountId: string,
+    webhookId: string,
+    change: WebhookChange,
+    replyOf: (after: WebhookRecord) => ReplyRecord | null,
+  ) => Answer<WebhookRecord | null>;
+  /** Removes a webhook and its deliveries; false where there is none. */
+  readonly removeWebhook: (accountId: string, webhookId: string) => Answer<boolean>;
+  /** Writes an event for one webhook, whichever it asked for. */
+  readonly addDelivery: (
+    webhook: WebhookRecord,
+    event: NewEvent,
+    replyOf: (delivery: DeliveryRecord) => ReplyRecord | null,
+  ) => Answer<DeliveryRecord>;
+  /** Returns deliveries newest first; null where `afterDeliveryId` names none of the webhook. */
+  readonly deliveryPage: (page: DeliveryPage) => Answer<readonly DeliveryRecord[] | null>;
+  /** Puts a delivery at the beginning of the schedule; null where there is none. One that is being sent stays. */
+  readonly replayDelivery: (
+    webhookId: string,
+    deliveryId: string,
+    at: number,
+    replyOf: (delivery: DeliveryRecord) => ReplyRecord | null,
+  ) => Answer<DeliveryRecord | null>;
+  /**
+   * Claims a delivery that is due, of none of these accounts. Webhooks take turns, so that one with many waits for the
+   * others after each. Null where none is due.
+   */
+  readonly claimDelivery: (
+    now: number,
+    exceptAccounts: readonly string[],
+  ) => Answer<{ readonly delivery: DeliveryRecord; readonly webhook: WebhookRecord } | null>;
+  /** Writes what a claimed delivery came to. One that was removed meanwhile is passed over. */
+  readonly endAttempt: (
+    deliveryId: string,
+    at: number,
+    outcome: AttemptOutcome,
+    end: AttemptEnd,
+  ) => Answer<void>;
+  /** Puts all deliveries back that a former process had claimed; returns how many. */
+  readonly reapDeliveries: () => Answer<number>;
+  /** Removes up to `limit` deliveries that are older and have no attempt left; returns how many. */
+  readonly removeDeliveries: (before: number, limit: number) => Answer<number>;
+};

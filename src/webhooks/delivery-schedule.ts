@@ -1,0 +1,79 @@
+import type { AttemptEnd, AttemptOutcome, DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** After each attempt that failed, the wait before the next one. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+/** A webhook that has failed for so long is disabled. */
+export const FAILING_MAX_MS = 5 * DAY_MS;
+/** A retry comes up to so much of its wait later, that those of one outage spread. */
+const JITTER = 0.1;
+/** A receiver may not put a retry off by more. */
+const RETRY_AFTER_MAX_MS = DAY_MS;
+const GONE = 410;
+
+export type EndedAttempt = {
+  readonly delivery: Pick<DeliveryRecord, "scheduled" | "url">;
+  readonly webhook: Pick<WebhookRecord, "failingSince">;
+  readonly outcome: Pick<AttemptOutcome, "status" | "error">;
+  /** The header of the answer. */
+  readonly retryAfter: string | null;
+  readonly at: number;
+  /** From 0 up to 1. */
+  readonly random: number;
+};
+
+/**
+ * Says what follows an attempt: 2xx is success, 410 disables the webhook, as do five days without a success; else there
+ * is a retry while the schedule has one. What a job's own address answers says nothing of the webhook.
+ */
+export function afterAttempt({
+  delivery,
+  webhook,
+  outcome,
+  retryAfter,
+  at,
+  random,
+}: EndedAttempt): AttemptEnd {
+  const { status, error } = outcome;
+  const isOwn = delivery.url === null;
+  if (error === null && status !== null && status >= 200 && status < 300) {
+    return { state: "delivered", nextAttemptAt: null, webhook: isOwn ? { failingSince: null } : {} };
+  }
+  const failed = { state: "failed", nextAttemptAt: null } as const;
+  const failingSince = webhook.failingSince ?? at;
+  if (status === GONE) {
+    return { ...failed, webhook: isOwn ? { disabledReason: "gone", failingSince } : {} };
+  }
+  if (isOwn && at - failingSince >= FAILING_MAX_MS) {
+    return { ...failed, webhook: { disabledReason: "failing", failingSince } };
+  }
+  const ofWebhook = isOwn ? { failingSince } : {};
+  const delayMs = RETRY_DELAYS_MS[delivery.scheduled];
+  if (delayMs === undefined) return { ...failed, webhook: ofWebhook };
+  const asked = Math.min(retryAfterMs(retryAfter, at), RETRY_AFTER_MAX_MS);
+  const waitMs = Math.max(Math.round(delayMs * (1 + JITTER * random)), asked);
+  return { state: "pending", nextAttemptAt: at + waitMs, webhook: ofWebhook };
+}
+
+/** Reads a Retry-After in seconds or as a date (RFC 9110, 10.2.3); 0 where it says nothing. */
+function retryAfterMs(text: string | null, at: number): number {
+  const trimmed = text?.trim() ?? "";
+  if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * SECOND_MS;
+  if (!/^[A-Z][a-z]{2},/.test(trimmed) || trimmed.length > 40) return 0;
+  const date = Date.parse(trimmed);
+  return Number.isNaN(date) ? 0 : Math.max(date - at, 0);
+}

@@ -1,0 +1,210 @@
+import { secondOf } from "../billing/period.ts";
+import { ApiError } from "../contract/errors.ts";
+import type {
+  CreatedWebhookBody,
+  DeliveryBody,
+  DeliveryListBody,
+  RotatedSecretBody,
+  WebhookBody,
+} from "../contract/specification/webhooks.ts";
+import { OutgoingError } from "../net/failure.ts";
+import { readTarget, type TargetRules } from "../net/target.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { EmbeddedStore, ReplyOf } from "../store/port.ts";
+import type { WebhookChange, WebhookRecord } from "../store/webhook-port.ts";
+import { KEPT_MS } from "./deliverer.ts";
+import { newSecret, type RandomBytes } from "./signature.ts";
+import { deliveryView, webhookView } from "./webhook-view.ts";
+
+export type WebhookFields = {
+  readonly url: string;
+  readonly events: readonly string[] | null;
+  readonly description: string | null;
+};
+
+export type WebhookPatchFields = {
+  readonly url?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly enabled?: boolean | undefined;
+};
+
+/** What an account's holder does with its webhooks. Throws ApiErrors: `not_found`, `invalid_request`. */
+export type Webhooks = {
+  readonly list: (accountId: string) => { readonly data: readonly WebhookBody[] };
+  readonly create: (
+    accountId: string,
+    fields: WebhookFields,
+    replyOf: ReplyOf<CreatedWebhookBody>,
+  ) => CreatedWebhookBody;
+  readonly change: (
+    accountId: string,
+    webhookId: string,
+    fields: WebhookPatchFields,
+    replyOf: ReplyOf<WebhookBody>,
+  ) => WebhookBody;
+  readonly remove: (accountId: string, webhookId: string) => void;
+  readonly rotateSecret: (
+    accountId: string,
+    webhookId: string,
+    overlapSeconds: number,
+    replyOf: ReplyOf<RotatedSecretBody>,
+  ) => RotatedSecretBody;
+  readonly test: (accountId: string, webhookId: string, replyOf: ReplyOf<DeliveryBody>) => DeliveryBody;
+  readonly deliveries: (
+    accountId: string,
+    webhookId: string,
+    page: { readonly limit: number; readonly startingAfter: string | null },
+  ) => DeliveryListBody;
+  readonly replay: (
+    accountId: string,
+    webhookId: string,
+    deliveryId: string,
+    replyOf: ReplyOf<DeliveryBody>,
+  ) => DeliveryBody;
+};
+
+export type WebhooksDependencies = {
+  readonly store: EmbeddedStore;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly rules: TargetRules;
+  /** Something is to be sent now. */
+  readonly wake: () => void;
+};
+
+/** Only https, on its own port, to names; what a name resolves to is checked at each attempt. */
+export const WEBHOOK_TARGETS = { ports: [443], allowLiterals: false, httpsOnly: true } as const;
+const WEBHOOKS_MAX = 20;
+const FORMER_SECRETS_MAX = 4;
+
+export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
+  const { store, clock, randomBytes, rules, wake } = dependencies;
+
+  function find(accountId: string, webhookId: string): WebhookRecord {
+    const webhook = store.findWebhook(accountId, webhookId);
+    if (webhook === null) throw new ApiError("not_found", "The account has no such webhook.");
+    return webhook;
+  }
+
+  function findEnabled(accountId: string, webhookId: string): WebhookRecord {
+    const webhook = find(accountId, webhookId);
+    if (webhook.disabledReason === null) return webhook;
+    throw new ApiError("invalid_request", "The webhook is disabled; enable it first.");
+  }
+
+  function change<View>(
+    accountId: string,
+    webhookId: string,
+    to: WebhookChange,
+    viewOf: (after: WebhookRecord) => View,
+    replyOf: ReplyOf<View>,
+  ): View {
+    const after = store.changeWebhook(accountId, webhookId, to, (changed) => replyOf(viewOf(changed)));
+    if (after === null) throw new ApiError("not_found", "The account has no such webhook.");
+    return viewOf(after);
+  }
+
+  return {
+    list: (accountId) => ({ data: store.webhooksOf(accountId).map(webhookView) }),
+
+    create(accountId, { url, events, description }, replyOf) {
+      requireUrl(url, rules);
+      if (store.webhooksOf(accountId).length >= WEBHOOKS_MAX) {
+        throw new ApiError("invalid_request", `An account has at most ${WEBHOOKS_MAX} webhooks.`);
+      }
+      const webhook: WebhookRecord = {
+        webhookId: `wh_${Buffer.from(randomBytes(12)).toString("hex")}`,
+        accountId,
+        url,
+        events,
+        description,
+        disabledReason: null,
+        secret: newSecret(randomBytes),
+        formerSecrets: [],
+        createdAt: Math.floor(clock.now()),
+        failingSince: null,
+      };
+      const created = { ...webhookView(webhook), secret: webhook.secret };
+      store.createWebhook(webhook, replyOf(created));
+      return created;
+    },
+
+    change(accountId, webhookId, { url, events, enabled }, replyOf) {
+      const { disabledReason } = find(accountId, webhookId);
+      if (url !== undefined) requireUrl(url, rules);
+      const to: WebhookChange = {
+        ...(url === undefined ? {} : { url }),
+        ...(events === undefined ? {} : { events }),
+        ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
+        ...(enabled === false ? { disabledReason: disabledReason ?? "by_caller" } : {}),
+      };
+      return change(accountId, webhookId, to, webhookView, replyOf);
+    },
+
+    remove(accountId, webhookId) {
+      if (!store.removeWebhook(accountId, webhookId)) {
+        throw new ApiError("not_found", "The account has no such webhook.");
+      }
+    },
+
+    rotateSecret(accountId, webhookId, overlapSeconds, replyOf) {
+      const before = find(accountId, webhookId);
+      const now = Math.floor(clock.now());
+      const endsAt = now + overlapSeconds * 1000;
+      const standing = before.formerSecrets.filter((former) => former.endsAt > now);
+      const ended = { secret: before.secret, endsAt };
+      const formerSecrets = overlapSeconds === 0 ? standing : [ended, ...standing];
+      if (formerSecrets.length > FORMER_SECRETS_MAX) {
+        throw new ApiError("invalid_request", `At most ${FORMER_SECRETS_MAX} old secrets sign at a time.`);
+      }
+      const secret = newSecret(randomBytes);
+      const view = () => ({ secret, old_secret_expires_at: secondOf(endsAt) });
+      return change(accountId, webhookId, { secret, formerSecrets }, view, replyOf);
+    },
+
+    test(accountId, webhookId, replyOf) {
+      const webhook = findEnabled(accountId, webhookId);
+      const event = { type: "webhook.test", at: Math.floor(clock.now()), data: { webhook_id: webhookId } };
+      const delivery = store.addDelivery(webhook, event, (added) => replyOf(deliveryView(added)));
+      wake();
+      return deliveryView(delivery);
+    },
+
+    deliveries(accountId, webhookId, { limit, startingAfter }) {
+      find(accountId, webhookId);
+      const found = store.deliveryPage({
+        webhookId,
+        afterDeliveryId: startingAfter,
+        since: Math.floor(clock.now()) - KEPT_MS,
+        limit: limit + 1,
+      });
+      if (found === null) {
+        throw new ApiError("invalid_request", "starting_after must be a delivery of the webhook.");
+      }
+      const data = found.slice(0, limit).map(deliveryView);
+      const hasMore = found.length > limit;
+      return { data, has_more: hasMore, next_cursor: hasMore ? (data.at(-1)?.delivery_id ?? null) : null };
+    },
+
+    replay(accountId, webhookId, deliveryId, replyOf) {
+      findEnabled(accountId, webhookId);
+      const now = Math.floor(clock.now());
+      const delivery = store.replayDelivery(webhookId, deliveryId, now, (put) => replyOf(deliveryView(put)));
+      if (delivery === null) throw new ApiError("not_found", "The webhook has no such delivery.");
+      wake();
+      return deliveryView(delivery);
+    },
+  };
+}
+
+function requireUrl(url: string, rules: TargetRules): void {
+  try {
+    readTarget(url, rules);
+  } catch (error) {
+    if (!(error instanceof OutgoingError)) throw error;
+    throw new ApiError(
+      "invalid_request",
+      `url must be an https address with a public name and no port: ${error.message}.`,
+    );
+  }
+}

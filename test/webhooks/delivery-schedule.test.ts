@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { afterAttempt, type EndedAttempt, RETRY_DELAYS_MS } from "../../src/webhooks/delivery-schedule.ts";
+
+const NOW = Date.parse("2026-11-20T10:00:00Z");
+const DAY_MS = 86_400_000;
+
+function after(change: Partial<EndedAttempt> = {}) {
+  return afterAttempt({
+    delivery: { scheduled: 0, url: null },
+    webhook: { failingSince: null },
+    outcome: { status: 500, error: null },
+    retryAfter: null,
+    at: NOW,
+    random: 0,
+    ...change,
+  });
+}
+
+test("retries come after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, and then no more", () => {
+  const seconds = RETRY_DELAYS_MS.map((_, scheduled) => {
+    const { nextAttemptAt } = after({ delivery: { scheduled, url: null } });
+    return ((nextAttemptAt ?? 0) - NOW) / 1000;
+  });
+  expect(seconds).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+  expect(after({ delivery: { scheduled: 9, url: null } })).toEqual({
+    state: "failed",
+    nextAttemptAt: null,
+    webhook: { failingSince: NOW },
+  });
+});
+
+test("jitter makes a retry later by a tenth at most, never earlier", () => {
+  expect(after({ random: 0.5 }).nextAttemptAt).toBe(NOW + 5_250);
+  expect(after({ random: 0.999 }).nextAttemptAt).toBe(NOW + 5_500);
+});
+
+test.each([
+  ["120", 120_000],
+  ["1", 5_000],
+  ["Fri, 20 Nov 2026 10:01:00 GMT", 60_000],
+  ["Fri, 20 Nov 2026 09:00:00 GMT", 5_000],
+  ["999999999", DAY_MS],
+  ["soon", 5_000],
+  ["-5", 5_000],
+  ["2027", 2_027_000],
+])("Retry-After %p puts the retry off, never forward and at most a day", (retryAfter, waitMs) => {
+  expect(after({ retryAfter, outcome: { status: 429, error: null } }).nextAttemptAt).toBe(NOW + waitMs);
+});
+
+test.each([200, 204, 299])("%d is success and ends the failing", (status) => {
+  expect(after({ outcome: { status, error: null }, webhook: { failingSince: 1 } })).toEqual({
+    state: "delivered",
+    nextAttemptAt: null,
+    webhook: { failingSince: null },
+  });
+});
+
+test.each([199, 301, 302, 307, 400, 404, 429, 500])("%d is a failure", (status) => {
+  expect(after({ outcome: { status, error: null } }).state).toBe("pending");
+});
+
+test("a 200 whose body did not come in time is a failure", () => {
+  expect(after({ outcome: { status: 200, error: "total_timeout" } }).state).toBe("pending");
+});
+
+test("410 disables the webhook, but not from the address of one job", () => {
+  const outcome = { status: 410, error: null };
+  expect(after({ outcome })).toEqual({
+    state: "failed",
+    nextAttemptAt: null,
+    webhook: { disabledReason: "gone", failingSince: NOW },
+  });
+  const once = after({ outcome, delivery: { scheduled: 0, url: "https://once.example/" } });
+  expect(once).toEqual({ state: "failed", nextAttemptAt: null, webhook: {} });
+});
+
+test("five days without a success disable the webhook, and no moment less", () => {
+  const due = after({ webhook: { failingSince: NOW - 5 * DAY_MS } });
+  expect(due.webhook.disabledReason).toBe("failing");
+  const early = after({ webhook: { failingSince: NOW - 5 * DAY_MS + 1 } });
+  expect([early.state, early.webhook.disabledReason]).toEqual(["pending", undefined]);
+});
