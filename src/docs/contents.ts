@@ -15,6 +15,7 @@ import limits from "./limits.md" with { type: "text" };
 import phone from "./phone.md" with { type: "text" };
 import selfHosting from "./self-hosting.md" with { type: "text" };
 import upgrading from "./upgrading.md" with { type: "text" };
+import webhooks from "./webhooks.md" with { type: "text" };
 
 /** A page of Markdown; it is served at `/docs/<name>`. */
 export type Chapter = { readonly name: string; readonly markdown: string; readonly summary: string };
@@ -32,6 +33,7 @@ export const CONTENTS: readonly Part[] = [
       chapter("errors", errors, "Every code, what it means and what to do."),
       chapter("idempotency", idempotency, "Send a call again and be charged once."),
       chapter("limits", limits, "Sizes, rates and times, and what lies past them."),
+      chapter("webhooks", webhooks, "Be told of events: signatures, retries, replays."),
       chapter("command-line", commandLine, "Files of any length, resumed where they stopped."),
       chapter("client", client, "Types, streams, retries; Node.js, Bun, Deno, browsers."),
     ],

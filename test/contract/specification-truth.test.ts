@@ -10,13 +10,14 @@ import * as email from "../../src/contract/specification/email.ts";
 import * as identity from "../../src/contract/specification/identity.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import * as phone from "../../src/contract/specification/phone.ts";
+import * as webhooks from "../../src/contract/specification/webhooks.ts";
 
 /**
  * What the specification allows is what the server takes, and the other way round: values that are drawn near both
  * are read by the server's own readers and by a validator of the specification.
  */
 
-const OPERATIONS: readonly Operation[] = [account, directory, email, identity, phone]
+const OPERATIONS: readonly Operation[] = [account, directory, email, identity, phone, webhooks]
   .flatMap((module) => Object.values(module) as unknown[])
   .filter(
     (value): value is Operation => typeof value === "object" && value !== null && "operationId" in value,

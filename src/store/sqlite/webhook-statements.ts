@@ -207,8 +207,9 @@ export function createWebhookStatements(orm: Orm) {
 
 /** An identity that is drawn inside the transaction which uses it. */
 function randomHex(orm: Orm): string {
-  const row = orm.get<{ readonly id: string }>(sql`SELECT lower(hex(randomblob(12))) AS id`);
-  return row.id;
+  const id = orm.values<[string]>(sql`SELECT lower(hex(randomblob(12)))`)[0]?.[0];
+  if (typeof id !== "string") throw new Error("the database drew no identity");
+  return id;
 }
 
 function read({ events, formerSecrets, dueAt: _, ...row }: WebhookRow): WebhookRecord {

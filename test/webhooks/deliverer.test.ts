@@ -1,0 +1,441 @@
+import { afterEach, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import type { AddressLookup } from "../../src/net/address-lookup.ts";
+import { createHttpClient } from "../../src/net/http-client.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { JobRecord, JobStatus } from "../../src/store/job-port.ts";
+import type { EmbeddedStore } from "../../src/store/port.ts";
+import { createDeliverer, DELIVERY_LIMITS } from "../../src/webhooks/deliverer.ts";
+import { RETRY_DELAYS_MS } from "../../src/webhooks/delivery-schedule.ts";
+import { createWebhooks, WEBHOOK_TARGETS } from "../../src/webhooks/webhooks.ts";
+import { type HandClock, handClock, openParts, signUp, withDirectory } from "../billing/parts.ts";
+import { certificate, startRawServer } from "../support/raw-server.ts";
+
+const DAY_MS = 86_400_000;
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+type Sent = { readonly headers: Record<string, string>; readonly body: string; readonly path: string };
+
+/** A receiver on this machine that answers what `answer` says, and remembers what it was sent. */
+function receiver(answer: (sent: Sent, count: number) => Response | Promise<Response>) {
+  const sent: Sent[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 60,
+    async fetch(request) {
+      const headers = Object.fromEntries(request.headers.entries());
+      const one = { headers, body: await request.text(), path: new URL(request.url).pathname };
+      sent.push(one);
+      return answer(one, sent.length);
+    },
+  });
+  closing.push(() => server.stop(true));
+  return { url: `http://127.0.0.1:${server.port}/hook`, sent };
+}
+
+type WorldOptions = {
+  readonly clock?: HandClock;
+  readonly dataDir?: string;
+  readonly allowPrivate?: boolean;
+  readonly lookUp?: AddressLookup;
+  readonly ca?: string;
+  readonly port?: number;
+};
+
+function world(options: WorldOptions = {}) {
+  const { clock = handClock(), dataDir, allowPrivate = true, lookUp, ca, port } = options;
+  const parts = openParts({ clock, ...(dataDir === undefined ? {} : { dataDir }) });
+  const ports = port === undefined ? WEBHOOK_TARGETS.ports : [port];
+  const rules = { ...WEBHOOK_TARGETS, ports, allowPrivate };
+  const loopback: AddressLookup = async () => ({ ok: true, addresses: ["127.0.0.1"] });
+  const errors: unknown[] = [];
+  const deliverer = createDeliverer({
+    store: parts.store,
+    client: createHttpClient(
+      { lookUp: lookUp ?? loopback, clock: systemClock, ...(ca === undefined ? {} : { ca }) },
+      { ...rules, redirectsMax: 0, limits: DELIVERY_LIMITS },
+    ),
+    clock,
+    random: () => 0,
+    report: (error) => errors.push(error),
+    settings: { inFlightMax: 8, accountInFlightMax: 2 },
+  });
+  const webhooks = createWebhooks({ store: parts.store, clock, randomBytes, rules, wake: () => {} });
+  const close = async () => {
+    await deliverer[Symbol.asyncDispose]();
+    parts.store.close();
+    expect(errors).toEqual([]);
+  };
+  closing.push(close);
+  return {
+    ...parts,
+    parts,
+    clock,
+    deliverer,
+    webhooks,
+    close,
+    account: () => signUp(parts).accountId,
+    create: (accountId: string, url: string, events: readonly string[] | null = null) =>
+      webhooks.create(accountId, { url, events, description: null }, () => null),
+    async deliver() {
+      deliverer.pump();
+      await deliverer.idle();
+    },
+    deliveries: (accountId: string, webhookId: string) =>
+      webhooks.deliveries(accountId, webhookId, { limit: 100, startingAfter: null }).data,
+  };
+}
+
+let jobs = 0;
+function job(store: EmbeddedStore, accountId: string, webhookUrl: string | null = null): string {
+  jobs += 1;
+  const record = {
+    jobId: `job_${jobs}`,
+    accountId,
+    kind: "email",
+    name: "list",
+    status: "running",
+    statusReason: null,
+    createdAt: 1,
+    startedAt: 1,
+    finishedAt: null,
+    expiresAt: null,
+    erasedAt: null,
+    deletedAt: null,
+    options: "{}",
+    inputTable: null,
+    chunkCount: 1,
+    rows: 3,
+    distinctRows: 2,
+    unitsPerItem: 1,
+    processed: 3,
+    duplicates: 1,
+    counts: "{}",
+    unitsCharged: 2,
+    round: 1,
+    isTest: false,
+    webhookUrl,
+  };
+  store.createJob(record as JobRecord);
+  return record.jobId;
+}
+
+test("a test event is signed for the reference library, under one id at every attempt", async () => {
+  const { url, sent } = receiver(
+    (_, count) => new Response("x".repeat(5_000), { status: count === 1 ? 500 : 200 }),
+  );
+  const w = world({ clock: handClock(new Date().toISOString()) });
+  const accountId = w.account();
+  const { webhook_id, secret } = w.create(accountId, url);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([
+    {
+      type: "webhook.test",
+      state: "pending",
+      attempts: 1,
+      status: 500,
+      error: null,
+      answer: "x".repeat(1_024),
+    },
+  ]);
+  w.clock.advance(4_999);
+  await w.deliver();
+  expect(sent).toHaveLength(1);
+  w.clock.advance(1);
+  await w.deliver();
+  expect(sent).toHaveLength(2);
+  for (const { headers, body } of sent) {
+    expect(new Webhook(secret).verify(body, headers)).toMatchObject({
+      type: "webhook.test",
+      timestamp: expect.any(String),
+      data: { webhook_id },
+    });
+  }
+  expect(sent[0]?.headers["webhook-id"]).toBe(sent[1]?.headers["webhook-id"]);
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([
+    { state: "delivered", attempts: 2, status: 200, next_attempt_at: null },
+  ]);
+});
+
+test("the schedule is kept across restarts, and ends after ten attempts", async () => {
+  await withDirectory(async (dataDir) => {
+    const { url, sent } = receiver(() => new Response("no", { status: 500 }));
+    const clock = handClock();
+    const first = world({ clock, dataDir });
+    const accountId = first.account();
+    const { webhook_id } = first.create(accountId, url);
+    first.webhooks.test(accountId, webhook_id, () => null);
+    await first.deliver();
+    await first.close();
+    for (const delayMs of RETRY_DELAYS_MS) {
+      const w = world({ clock, dataDir });
+      w.store.reapDeliveries();
+      const before = sent.length;
+      clock.advance(delayMs - 1);
+      await w.deliver();
+      expect(sent.length).toBe(before);
+      clock.advance(1);
+      await w.deliver();
+      expect(sent.length).toBe(before + 1);
+      await w.close();
+    }
+    const last = world({ clock, dataDir });
+    expect(last.deliveries(accountId, webhook_id)).toMatchObject([
+      { state: "failed", attempts: 10, next_attempt_at: null },
+    ]);
+    clock.advance(10 * DAY_MS);
+    await last.deliver();
+    expect(sent).toHaveLength(10);
+  });
+});
+
+test("what a process was sending when it died is sent by the next one", async () => {
+  await withDirectory(async (dataDir) => {
+    const { url, sent } = receiver(() => new Response());
+    const clock = handClock();
+    const first = world({ clock, dataDir });
+    const accountId = first.account();
+    const { webhook_id } = first.create(accountId, url);
+    first.webhooks.test(accountId, webhook_id, () => null);
+    expect(first.store.claimDelivery(clock.now(), [])?.delivery.type).toBe("webhook.test");
+    await first.deliver();
+    expect(sent).toHaveLength(0);
+    await first.close();
+    const next = world({ clock, dataDir });
+    expect(next.store.reapDeliveries()).toBe(1);
+    await next.deliver();
+    expect(sent).toHaveLength(1);
+  });
+});
+
+test("each change of a job's state is told once, in the transaction of the change", async () => {
+  const { url, sent } = receiver(() => new Response());
+  const w = world();
+  const accountId = w.account();
+  const all = w.create(accountId, url);
+  const some = w.create(accountId, `${url}-some`, ["job.failed"]);
+  const jobId = job(w.store, accountId);
+  const change = (from: JobStatus, status: JobStatus) => w.store.changeJob(jobId, [from], { status });
+  change("running", "paused");
+  change("paused", "running");
+  change("running", "paused");
+  change("paused", "completed");
+  expect(change("running", "failed")).toBeNull();
+  w.store.changeJob(jobId, ["completed"], { erasedAt: 5 });
+  expect(w.deliveries(accountId, some.webhook_id)).toEqual([]);
+  await w.deliver();
+  const types = w.deliveries(accountId, all.webhook_id).map(({ type }) => type);
+  expect(types.sort()).toEqual(["job.completed", "job.paused", "job.paused"]);
+  const completed = sent.map(({ body }) => JSON.parse(body)).find(({ type }) => type === "job.completed");
+  expect(completed.data).toEqual({
+    job_id: jobId,
+    kind: "email",
+    name: "list",
+    status: "completed",
+    status_reason: null,
+    counts: { rows: 3, distinct: 2, processed: 3 },
+    units_charged: 2,
+  });
+  const failing = job(w.store, accountId);
+  w.store.changeJob(failing, ["running"], { status: "failed" });
+  const cancelled = job(w.store, accountId);
+  w.store.changeJob(cancelled, ["running"], { status: "cancelled" });
+  expect(w.deliveries(accountId, some.webhook_id).map(({ type }) => type)).toEqual(["job.failed"]);
+  expect(w.deliveries(accountId, all.webhook_id)).toHaveLength(5);
+});
+
+test("a job's own address is told, too, signed with the first secret of the account", async () => {
+  const { url, sent } = receiver(({ path }) => new Response(null, { status: path === "/hook" ? 200 : 410 }));
+  const w = world({ clock: handClock(new Date().toISOString()) });
+  const accountId = w.account();
+  const first = w.create(accountId, url, ["job.failed"]);
+  w.clock.advance(1);
+  w.create(accountId, url, ["job.failed"]);
+  w.store.changeJob(job(w.store, accountId, `${url}/once`), ["running"], { status: "completed" });
+  await w.deliver();
+  const [only] = sent;
+  expect([sent.length, only?.path]).toEqual([1, "/hook/once"]);
+  new Webhook(first.secret).verify(only?.body ?? "", only?.headers ?? {});
+  expect(w.webhooks.list(accountId).data.map(({ enabled }) => enabled)).toEqual([true, true]);
+});
+
+test("410 disables the webhook and ends what waits; enabled again it is told of what is new", async () => {
+  let status = 410;
+  const { url, sent } = receiver(() => new Response(null, { status }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: false, disabled_reason: "gone" }]);
+  w.store.changeJob(job(w.store, accountId), ["running"], { status: "completed" });
+  w.clock.advance(2 * DAY_MS);
+  await w.deliver();
+  expect(sent).toHaveLength(1);
+  expect(() => w.webhooks.test(accountId, webhook_id, () => null)).toThrow("disabled");
+  status = 200;
+  w.webhooks.change(accountId, webhook_id, { enabled: true }, () => null);
+  w.store.changeJob(job(w.store, accountId), ["running"], { status: "completed" });
+  await w.deliver();
+  expect(sent).toHaveLength(2);
+});
+
+test("five days without a success disable the webhook, and say so in the list", async () => {
+  const { url } = receiver(() => new Response(null, { status: 503 }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  for (let day = 0; day < 6; day++) {
+    expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: true, disabled_reason: null }]);
+    w.webhooks.test(accountId, webhook_id, () => null);
+    await w.deliver();
+    w.clock.advance(DAY_MS);
+  }
+  expect(w.webhooks.list(accountId).data).toMatchObject([{ enabled: false, disabled_reason: "failing" }]);
+  const waiting = w.deliveries(accountId, webhook_id).filter((each) => each.next_attempt_at !== null);
+  expect(waiting).toEqual([]);
+});
+
+test("during a rotation both secrets sign; after the overlap the new one alone", async () => {
+  const { url, sent } = receiver(() => new Response());
+  const w = world({ clock: handClock(new Date().toISOString()) });
+  const accountId = w.account();
+  const { webhook_id, secret } = w.create(accountId, url);
+  const rotated = w.webhooks.rotateSecret(accountId, webhook_id, 60, () => null);
+  for (const waitMs of [0, 60_000]) {
+    w.clock.advance(waitMs);
+    w.webhooks.test(accountId, webhook_id, () => null);
+    await w.deliver();
+  }
+  const [during, after] = sent.map(({ headers, body }) => ({ headers, body }));
+  if (during === undefined || after === undefined) throw new Error("not sent");
+  for (const each of [secret, rotated.secret]) new Webhook(each).verify(during.body, during.headers);
+  new Webhook(rotated.secret).verify(after.body, after.headers);
+  expect(() => new Webhook(secret).verify(after.body, after.headers)).toThrow();
+});
+
+test("a replay sends the same event again, from the beginning of the schedule", async () => {
+  const { url, sent } = receiver((_, count) => new Response(null, { status: count === 2 ? 500 : 200 }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  const { delivery_id } = w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  w.webhooks.replay(accountId, webhook_id, delivery_id, () => null);
+  await w.deliver();
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([{ attempts: 2, state: "pending" }]);
+  w.clock.advance(5_000);
+  await w.deliver();
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([{ attempts: 3, state: "delivered" }]);
+  expect(new Set(sent.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+});
+
+test("receivers that hang take their account's share, and hold up nobody else", async () => {
+  const gate = Promise.withResolvers<void>();
+  const hanging = receiver(async () => {
+    await gate.promise;
+    return new Response();
+  });
+  const quick = receiver(() => new Response());
+  const w = world();
+  const slow = w.account();
+  const other = w.account();
+  const { webhook_id } = w.create(slow, hanging.url);
+  for (let n = 0; n < 20; n++) w.webhooks.test(slow, webhook_id, () => null);
+  w.deliverer.pump();
+  expect(w.deliverer.inFlight()).toBe(2);
+  const theirs = w.create(other, quick.url);
+  w.webhooks.test(other, theirs.webhook_id, () => null);
+  w.deliverer.pump();
+  while (w.deliveries(other, theirs.webhook_id)[0]?.state !== "delivered") {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(w.deliverer.inFlight()).toBe(2);
+  gate.resolve();
+  await w.deliverer.idle();
+  expect(hanging.sent).toHaveLength(20);
+});
+
+test("webhooks take turns: one with many deliveries waits for the others after each", () => {
+  const w = world();
+  const many = w.account();
+  const few = w.account();
+  const { webhook_id } = w.create(many, "https://many.example/");
+  for (let n = 0; n < 5; n++) w.webhooks.test(many, webhook_id, () => null);
+  w.clock.advance(10);
+  const theirs = w.create(few, "https://few.example/");
+  w.webhooks.test(few, theirs.webhook_id, () => null);
+  w.clock.advance(10);
+  const order = [1, 2, 3].map(() => w.store.claimDelivery(w.clock.now(), [])?.delivery.accountId);
+  expect(order).toEqual([many, few, many]);
+});
+
+test("a redirect is a failure that is not followed", async () => {
+  const { url, sent } = receiver(
+    () => new Response(null, { status: 302, headers: { location: "http://169.254.169.254/" } }),
+  );
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  expect(sent).toHaveLength(1);
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([{ status: 302, state: "pending" }]);
+});
+
+test.each(["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1"])(
+  "a name that leads to %s is never connected to, though another of its addresses is public",
+  async (address) => {
+    let lookups = 0;
+    const w = world({
+      allowPrivate: false,
+      lookUp: async () => {
+        lookups += 1;
+        return { ok: true, addresses: ["8.8.8.8", address] };
+      },
+    });
+    const accountId = w.account();
+    const { webhook_id } = w.create(accountId, "https://hooks.example.com/");
+    w.webhooks.test(accountId, webhook_id, () => null);
+    await w.deliver();
+    expect(lookups).toBe(1);
+    expect(w.deliveries(accountId, webhook_id)).toMatchObject([
+      { status: null, error: "private_address", state: "pending" },
+    ]);
+  },
+);
+
+test("the certificate is verified for the name", async () => {
+  using server = await startRawServer((socket) => socket.end("HTTP/1.1 204 No Content\r\n\r\n"), "good");
+  const outcomes: unknown[] = [];
+  for (const host of ["good.example", "other.example"]) {
+    const w = world({ ca: certificate("ca.pem") });
+    const accountId = w.account();
+    const { webhook_id } = w.create(accountId, `https://${host}:${server.port}/`);
+    w.webhooks.test(accountId, webhook_id, () => null);
+    await w.deliver();
+    outcomes.push(w.deliveries(accountId, webhook_id).map(({ status, error }) => status ?? error));
+  }
+  expect(outcomes).toEqual([[204], ["certificate_invalid"]]);
+});
+
+test("deliveries are kept for 30 days", async () => {
+  const { url } = receiver(() => new Response());
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  w.clock.advance(30 * DAY_MS);
+  expect(w.store.removeDeliveries(w.clock.now() - 30 * DAY_MS, 100)).toBe(0);
+  expect(w.deliveries(accountId, webhook_id)).toHaveLength(1);
+  w.clock.advance(1);
+  expect(w.deliveries(accountId, webhook_id)).toHaveLength(0);
+  expect(w.store.removeDeliveries(w.clock.now() - 30 * DAY_MS, 100)).toBe(1);
+});
