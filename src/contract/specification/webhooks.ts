@@ -124,7 +124,10 @@ export const RotateSecretRequest = described(
   "RotateSecretRequest",
 );
 
-export const WEBHOOK_REQUESTS = [WebhookRequest, WebhookPatch, RotateSecretRequest] as const;
+/** Of calls that say all with their path. */
+export const NothingRequest = Type.Object({}, { $id: "NothingRequest" });
+
+export const WEBHOOK_REQUESTS = [WebhookRequest, WebhookPatch, RotateSecretRequest, NothingRequest] as const;
 
 const webhookId = { webhook_id: "The `webhook_id` of a webhook of the account." };
 const deliveryId = { ...webhookId, delivery_id: "The `delivery_id` of one of its deliveries." };
@@ -224,7 +227,7 @@ export const testWebhook = operation({
   scope: "account",
   idempotent: true,
   bodyRequired: false,
-  body: { "application/json": Type.Object({}) },
+  body: { "application/json": NothingRequest },
   replies: { 202: { description: "It is being sent.", content: { "application/json": Delivery } } },
   refusals: ["invalid_request", "not_found"],
 });
@@ -264,7 +267,7 @@ export const replayDelivery = operation({
   scope: "account",
   idempotent: true,
   bodyRequired: false,
-  body: { "application/json": Type.Object({}) },
+  body: { "application/json": NothingRequest },
   replies: { 202: { description: "It is being sent.", content: { "application/json": Delivery } } },
   refusals: ["invalid_request", "not_found"],
 });
