@@ -17,6 +17,7 @@ const server = await startServer(readConfig(process.env, availableParallelism())
   workerFiles: {
     batch: new URL("./stub-worker.ts", import.meta.url).href,
     directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+    jobIntake: new URL("../../workers/job-intake.ts", import.meta.url).href,
   },
 });
 process.stdout.write(`Assay listens on ${server.url}\n`);

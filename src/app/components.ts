@@ -7,7 +7,7 @@ import { createBodyChunker } from "../batch/body-chunker.ts";
 import { createChunkVerifier } from "../batch/chunk-verifier.ts";
 import { createFairLookups } from "../batch/fair-lookups.ts";
 import { createGatherFacts } from "../batch/gather-facts.ts";
-import { createPool, type Pool } from "../batch/pool.ts";
+import { createPool, type PoolTasks } from "../batch/pool.ts";
 import { type BatchRunner, createBatchRunner, waitingTasksMax } from "../batch/runner.ts";
 import { createFactsBuffer } from "../batch/shared-facts.ts";
 import { createEmailWriter } from "../batch/written-email.ts";
@@ -31,12 +31,17 @@ import {
 import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
 import { createDomainLists } from "../domains/lists.ts";
+import type { JobRunner } from "../jobs/job-runner.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { JobResults } from "../jobs/results.ts";
+import type { JobPool, JobTasks } from "../jobs/thread-tasks.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import { createAddressVerifier, type WrittenVerification } from "../verification/email/verification.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import { openJobs } from "./jobs.ts";
 import { errorFacts } from "./log.ts";
 import type { Surroundings } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
@@ -61,10 +66,13 @@ export type Parts = AsyncDisposable & {
   readonly checkEmail: EmailCheck<EmailVerification>;
   /** The same check, with its result as it goes on the wire. */
   readonly writeEmail: EmailCheck<WrittenVerification>;
-  readonly pool: Pool;
+  readonly pool: JobPool;
   readonly runner: BatchRunner;
   readonly directory: Directory;
   readonly webhooks: Webhooks;
+  readonly jobs: Jobs;
+  readonly jobRunner: JobRunner;
+  readonly jobResults: JobResults;
 };
 
 const HOUR_MS = 3_600_000;
@@ -93,7 +101,8 @@ export async function openParts(config: Config, surroundings: Surroundings): Pro
   const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
   const { store } = money;
   const webhooks = openWebhooks(config, surroundings, { store, resolver: lookups.dnsCache }, stack);
-  const parts = { plans, ...money, ...lookups, ...batches, ...webhooks, directory };
+  const jobs = openJobs(config, surroundings, { ...money, ...batches }, stack);
+  const parts = { plans, ...money, ...lookups, ...batches, ...webhooks, ...jobs, directory };
   const opened = stack.move();
   return { ...parts, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
@@ -201,7 +210,7 @@ export function openBatches(
   stack: AsyncDisposableStack,
 ) {
   const pool = stack.use(
-    createPool({
+    createPool<PoolTasks & JobTasks>({
       workerFile: workerFiles.batch,
       threads: batch.workerThreads,
       waitingMax: batch.inFlightMax * waitingTasksMax(batch.workerThreads),

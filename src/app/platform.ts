@@ -15,11 +15,16 @@ export type Surroundings = {
 };
 
 /** The worker files, as `new Worker` takes them. */
-export type WorkerFiles = { readonly batch: string; readonly directorySync: string };
+export type WorkerFiles = {
+  readonly batch: string;
+  readonly directorySync: string;
+  readonly jobIntake: string;
+};
 
 export const workerFiles: WorkerFiles = {
   batch: new URL("../../workers/batch.ts", import.meta.url).href,
   directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
+  jobIntake: new URL("../../workers/job-intake.ts", import.meta.url).href,
 };
 
 /** The machine's own clock, chance and files. */

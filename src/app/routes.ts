@@ -16,6 +16,7 @@ import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
 import { healthRoutes } from "../http/routes/health.ts";
 import { identityRoutes } from "../http/routes/identity.ts";
+import { jobRoutes } from "../http/routes/jobs.ts";
 import { keyRoutes } from "../http/routes/keys.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metrics.ts";
 import { phoneRoutes } from "../http/routes/phone.ts";
@@ -86,6 +87,8 @@ function routesOf(
   const metered = createMetered({ routing, meter, idempotent, bodyBytesMax });
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
   const checks = checksOf(config, clock, parts);
+  const { jobs, jobResults: results } = parts;
+  const { readerStallMs } = config.batch;
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
     ...planRoutes({ routing, plans }),
@@ -96,6 +99,7 @@ function routesOf(
     ...identityRoutes({ routing, metered, batch }),
     ...phoneRoutes({ routing, metered, batch }),
     ...webhookRoutes({ accountRouting, webhooks: parts.webhooks }),
+    ...jobRoutes({ routing, jobs, results, meter, idempotent, clock, readerStallMs }),
     ...directoryRoutes({ routing, directory }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];

@@ -20,6 +20,7 @@ export type Config = {
   readonly dns: DnsConfig;
   readonly batch: BatchConfig;
   readonly webhooks: WebhooksConfig;
+  readonly jobs: JobsConfig;
   readonly limits: LimitsConfig;
   readonly directory: DirectoryConfig;
 };
@@ -68,6 +69,11 @@ export type LimitsConfig = {
 export type WebhooksConfig = {
   /** Lets webhooks lead to private addresses, any port and plain http: for development and tests. */
   readonly allowPrivate: boolean;
+};
+
+export type JobsConfig = {
+  /** From the end of a job until its data is erased. */
+  readonly retentionMs: number;
 };
 
 export type DirectoryConfig = {
@@ -132,6 +138,7 @@ export function readConfig(
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
     },
     webhooks: { allowPrivate: settings.flag("WEBHOOK_ALLOW_PRIVATE", false) },
+    jobs: { retentionMs: settings.integer("JOB_RETENTION_DAYS", 7, 1, 365) * 86_400_000 },
     limits: {
       signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 5, 1, 100_000),
       publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),

@@ -6,7 +6,12 @@ import { createFairQueue, type Lease, type Share } from "./fair-queue.ts";
 import type { ChunkingEvent, ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { transfer } from "./transfer.ts";
 
-/** What the worker threads can do: the named exports of the worker file. */
+/** Tasks of a worker file, by the names of its exports. */
+export type TaskTypes = {
+  readonly [name: string]: { readonly task: object; readonly outcome: unknown; readonly event: unknown };
+};
+
+/** The tasks of a batch. */
 export type PoolTasks = {
   /** Emits events by a port while it runs: see thread-tasks.ts. */
   readonly chunkBody: {
@@ -43,20 +48,39 @@ export type RunOptions<Event> = {
   readonly timeoutMs?: number;
 };
 
-export type Pool = AsyncDisposable & {
+/** Threads that do the tasks of batches. */
+export type Pool = TaskPool<PoolTasks>;
+
+export type TaskPool<Tasks extends TaskTypes> = AsyncDisposable & {
   /**
    * Runs a task in a worker thread, once. Throws PoolTaskError where the task throws, ends its thread, passes its
    * deadline, or takes long while other tenants wait; QueueFullError where the tenant has too many tasks waiting.
    */
-  readonly run: <Name extends keyof PoolTasks>(
-    name: Name,
-    task: PoolTasks[Name]["task"],
-    options: RunOptions<PoolTasks[Name]["event"]>,
-  ) => Promise<PoolTasks[Name]["outcome"]>;
+  readonly run: RunTask<Tasks>;
   /** Runs a task, and once more where it fails; `onEvent` then gets everything again from the start. */
-  readonly runTwice: Pool["run"];
+  readonly runTwice: RunTask<Tasks>;
   readonly stats: () => PoolStats;
 };
+
+/** Runs one of the tasks: an overload for each, so that threads which can do more also do for those who ask for less. */
+export type RunTask<Tasks extends TaskTypes> = UnionToIntersection<
+  {
+    [Name in keyof Tasks & string]: (
+      name: Name,
+      task: Tasks[Name]["task"],
+      options: RunOptions<Tasks[Name]["event"]>,
+    ) => Promise<Tasks[Name]["outcome"]>;
+  }[keyof Tasks & string]
+>;
+
+/** Any task, by the name of an export. */
+type RunAny = (name: string, task: object, options: RunOptions<never>) => Promise<unknown>;
+
+type UnionToIntersection<Union> = (Union extends unknown ? (value: Union) => void : never) extends (
+  value: infer Intersection,
+) => void
+  ? Intersection
+  : never;
 
 export type PoolStats = {
   readonly threads: number;
@@ -99,7 +123,7 @@ const PATIENCE_MS = 500;
  * A pool of worker threads, shared fairly among tenants, with a bounded queue and a deadline for each task. The threads
  * start with the first task, or a moment after the pool was made.
  */
-export function createPool(settings: PoolSettings): Pool {
+export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSettings): TaskPool<Tasks> {
   const { clock, taskTimeoutMs } = settings;
   const replacements = createReplacements();
   let started: Piscina | undefined;
@@ -149,7 +173,7 @@ export function createPool(settings: PoolSettings): Pool {
     }
   }
 
-  const run: Pool["run"] = async (name, task, options) => {
+  const run: RunAny = async (name, task, options) => {
     const { share, signal, isRetry, onEvent, timeoutMs = taskTimeoutMs } = options;
     const queuedMs = clock.monotonic();
     const lease = await queue.acquire(share, { signal, isRetry });
@@ -176,16 +200,19 @@ export function createPool(settings: PoolSettings): Pool {
     }
   };
 
+  const runTwice: RunAny = async (name, task, options) => {
+    try {
+      return await run(name, task, options);
+    } catch (error) {
+      if (!(error instanceof PoolTaskError)) throw error;
+      return await run(name, task, { ...options, isRetry: true });
+    }
+  };
+
   return {
-    run,
-    async runTwice(name, task, options) {
-      try {
-        return await run(name, task, options);
-      } catch (error) {
-        if (!(error instanceof PoolTaskError)) throw error;
-        return await run(name, task, { ...options, isRetry: true });
-      }
-    },
+    // What a task takes and returns is known to the worker file alone.
+    run: run as RunTask<Tasks>,
+    runTwice: runTwice as RunTask<Tasks>,
     stats: () => ({
       threads: settings.threads,
       running: queue.running(),

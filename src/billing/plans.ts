@@ -11,6 +11,10 @@ export type Plan = {
   readonly requestsPerSecond: number;
   readonly burst: number;
   readonly maxBatchSize: number;
+  /** Rows of a job. */
+  readonly maxJobSize: number;
+  /** Jobs that are not finished, at once. */
+  readonly maxJobs: number;
 };
 
 /** All four plans, cheapest first. */
@@ -26,6 +30,8 @@ export const DEFAULT_PLANS: PlanCatalogue = [
     requestsPerSecond: 10,
     burst: 20,
     maxBatchSize: 100,
+    maxJobSize: 1_000,
+    maxJobs: 1,
   },
   {
     plan: "starter",
@@ -35,6 +41,8 @@ export const DEFAULT_PLANS: PlanCatalogue = [
     requestsPerSecond: 50,
     burst: 100,
     maxBatchSize: 1_000,
+    maxJobSize: 100_000,
+    maxJobs: 3,
   },
   {
     plan: "growth",
@@ -44,6 +52,8 @@ export const DEFAULT_PLANS: PlanCatalogue = [
     requestsPerSecond: 200,
     burst: 400,
     maxBatchSize: 10_000,
+    maxJobSize: 1_000_000,
+    maxJobs: 10,
   },
   {
     plan: "scale",
@@ -53,6 +63,8 @@ export const DEFAULT_PLANS: PlanCatalogue = [
     requestsPerSecond: 1_000,
     burst: 2_000,
     maxBatchSize: 100_000,
+    maxJobSize: 10_000_000,
+    maxJobs: 30,
   },
 ];
 
@@ -77,6 +89,8 @@ export type PlanView = {
   readonly requests_per_second: number;
   readonly burst: number;
   readonly max_batch_size: number;
+  readonly max_job_size: number;
+  readonly max_jobs: number;
 };
 
 /** The catalogue as `GET /v1/plans` answers it. */
@@ -92,6 +106,8 @@ export function plansView(plans: PlanCatalogue): PlansView {
       requests_per_second: plan.requestsPerSecond,
       burst: plan.burst,
       max_batch_size: plan.maxBatchSize,
+      max_job_size: plan.maxJobSize,
+      max_jobs: plan.maxJobs,
     })),
   };
 }
@@ -149,6 +165,8 @@ function readPlan(entry: unknown, at: string, problems: string[]): Plan[] {
     problems.push(`${at}.plan must be one of ${PLAN_NAMES.join(", ")}`);
   }
   const overage = entry.overage_unit_price_usd;
+  // A file that was written before there were jobs says nothing of them.
+  const ownDefault = DEFAULT_PLANS.find(({ plan }) => plan === name);
   const plan = {
     monthlyPriceMicroUsd: readPrice(entry.monthly_price_usd, 2, `${at}.monthly_price_usd`, problems),
     includedUnits: readCount(entry.included_units, 0, `${at}.included_units`, problems),
@@ -157,6 +175,8 @@ function readPlan(entry: unknown, at: string, problems: string[]): Plan[] {
     requestsPerSecond: readCount(entry.requests_per_second, 1, `${at}.requests_per_second`, problems),
     burst: readCount(entry.burst, 1, `${at}.burst`, problems),
     maxBatchSize: readCount(entry.max_batch_size, 1, `${at}.max_batch_size`, problems),
+    maxJobSize: readCount(entry.max_job_size ?? ownDefault?.maxJobSize, 1, `${at}.max_job_size`, problems),
+    maxJobs: readCount(entry.max_jobs ?? ownDefault?.maxJobs, 1, `${at}.max_jobs`, problems),
   };
   return problems.length > before ? [] : [{ plan: name as PlanName, ...plan }];
 }

@@ -142,6 +142,8 @@ export type Plan = {
   readonly requests_per_second: number;
   readonly burst: number;
   readonly max_batch_size: number;
+  readonly max_job_size: number;
+  readonly max_jobs: number;
 };
 
 export type Signup = {

@@ -88,6 +88,21 @@ export const ERRORS = {
     message: "A call with this payment is still running.",
     meaning: "Paid services: a call with this payment is still running.",
   },
+  job_not_ready: {
+    status: 409,
+    message: "The job is not ready for this.",
+    meaning: "The job is still being received.",
+  },
+  job_finished: {
+    status: 409,
+    message: "The job has ended.",
+    meaning: "The job has ended: it cannot be paused, resumed or cancelled any more.",
+  },
+  gone: {
+    status: 410,
+    message: "The data of this job has been erased.",
+    meaning: "The data of the job was erased at the end of its retention.",
+  },
   payload_too_large: {
     status: 413,
     message: "The body is too large.",
@@ -103,6 +118,12 @@ export const ERRORS = {
     message: "This Idempotency-Key was used with another path, query, header or body.",
     meaning:
       "This Idempotency-Key was used with another API key, path, query, `Content-Type`, `Accept` or body; the message says which.",
+  },
+  too_many_jobs: {
+    status: 429,
+    message: "The plan allows no more jobs at once.",
+    meaning: "As many jobs of the account are unfinished as the plan allows.",
+    retryAfterSeconds: 10,
   },
   rate_limited: {
     status: 429,

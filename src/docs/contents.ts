@@ -11,6 +11,7 @@ import faults from "./faults.md" with { type: "text" };
 import firstBatch from "./first-batch.md" with { type: "text" };
 import idempotency from "./idempotency.md" with { type: "text" };
 import identity from "./identity.md" with { type: "text" };
+import jobs from "./jobs.md" with { type: "text" };
 import limits from "./limits.md" with { type: "text" };
 import phone from "./phone.md" with { type: "text" };
 import selfHosting from "./self-hosting.md" with { type: "text" };
@@ -32,6 +33,7 @@ export const CONTENTS: readonly Part[] = [
       chapter("api", api, "Keys, headers, batches, and the order of refusals."),
       chapter("errors", errors, "Every code, what it means and what to do."),
       chapter("idempotency", idempotency, "Send a call again and be charged once."),
+      chapter("jobs", jobs, "Lists of millions: sent, watched, read."),
       chapter("limits", limits, "Sizes, rates and times, and what lies past them."),
       chapter("webhooks", webhooks, "Be told of events: signatures, retries, replays."),
       chapter("command-line", commandLine, "Files of any length, resumed where they stopped."),

@@ -1,4 +1,5 @@
 import type { Answer } from "../platform/answer.ts";
+import type { ReplyRecord } from "./port.ts";
 
 // The chunk ledger of jobs is their queue: a chunk is claimed, worked on and finished, and what it found, what it cost
 // and the progress of its job become durable together (UsagePort.record) or not at all.
@@ -40,9 +41,8 @@ export type JobRecord = {
   readonly rows: number;
   readonly distinctRows: number;
   readonly unitsPerItem: number;
-  /** Rows whose results stand, and how many of them are duplicates. */
+  /** Rows whose results stand. */
   readonly processed: number;
-  readonly duplicates: number;
   /** JobCounts as JSON. */
   readonly counts: string;
   readonly unitsCharged: number;
@@ -60,6 +60,9 @@ export type NewJobChunk = {
   readonly form: string;
   readonly body: Uint8Array;
 };
+
+/** Who holds a chunk: a chunk that was claimed again since is another claim. */
+export type ChunkClaim = { readonly jobId: string; readonly n: number; readonly attempt: number };
 
 export type ClaimedChunk = NewJobChunk & {
   /** A bit for each row, 1 for a duplicate of an earlier row; null where there is none. */
@@ -88,7 +91,6 @@ export type FinishedChunk = {
   /** The body takes the place of what the chunk had: in the second round. */
   readonly replaces: boolean;
   readonly processed: number;
-  readonly duplicates: number;
   readonly counts: JobCounts;
 };
 
@@ -148,6 +150,12 @@ export type JobPort = {
     from: readonly JobStatus[],
     change: JobChange,
   ) => Answer<JobRecord | null>;
+  /** Starts a job whose input is whole, together with the reply that says so. Null where it is not being received. */
+  readonly startJob: (
+    jobId: string,
+    change: JobChange,
+    reply: ReplyRecord | null,
+  ) => Answer<JobRecord | null>;
   readonly findJob: (jobId: string) => Answer<JobRecord | null>;
   /** Returns jobs newest first; null where `afterJobId` names none of the account. */
   readonly jobPage: (page: JobPage) => Answer<readonly JobRecord[] | null>;
@@ -157,8 +165,8 @@ export type JobPort = {
   readonly jobsToErase: (now: number, limit: number) => Answer<readonly JobRecord[]>;
   /** Claims the first chunk of a job that waits; null where none does. */
   readonly claimChunk: (jobId: string) => Answer<ClaimedChunk | null>;
-  /** Puts a claimed chunk back. */
-  readonly releaseChunk: (jobId: string, n: number, attempt: number) => Answer<void>;
+  /** Puts a claimed chunk back. `isFault`: its attempt counts, as the chunk itself may be what fails. */
+  readonly releaseChunk: (chunk: ChunkClaim, isFault: boolean) => Answer<void>;
   /** Puts all chunks back that a former process had claimed; returns how many. */
   readonly reapChunks: () => Answer<number>;
   /** Chunks of a job that are claimed or wait. */

@@ -67,5 +67,10 @@ function plan(
     requests_per_second,
     burst,
     max_batch_size,
+    max_job_size: JOB_SIZES[name],
+    max_jobs: JOBS[name],
   };
 }
+
+const JOB_SIZES = { free: 1_000, starter: 100_000, growth: 1_000_000, scale: 10_000_000 };
+const JOBS = { free: 1, starter: 3, growth: 10, scale: 30 };

@@ -33,6 +33,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "billing",
     "accounts",
     "directory",
+    "jobs",
     "payments",
     "webhooks",
   ],

@@ -114,7 +114,6 @@ function job(store: EmbeddedStore, accountId: string, webhookUrl: string | null 
     distinctRows: 2,
     unitsPerItem: 1,
     processed: 3,
-    duplicates: 1,
     counts: "{}",
     unitsCharged: 2,
     round: 1,

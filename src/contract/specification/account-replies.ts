@@ -31,6 +31,8 @@ export const Plans = Type.Object(
           requests_per_second: count("Calls a second, in the long run."),
           burst: count("Calls that a caller who was quiet may make at once."),
           max_batch_size: count("Items in one batch."),
+          max_job_size: count("Rows of one job."),
+          max_jobs: count("Jobs that are not finished, at once."),
         },
         { $id: "Plan" },
       ),

@@ -14,6 +14,7 @@ import {
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
+import { Job, JobPage, JobResults } from "./jobs.ts";
 import { type JsonObject, namedSchemas, writtenRequest } from "./openapi-schema.ts";
 import type { Operation } from "./operation.ts";
 import { PhoneBatch } from "./phone-replies.ts";
@@ -33,6 +34,9 @@ const REPLIES: readonly TSchema[] = [
   Health,
   IdentityBatch,
   InvoicePage,
+  Job,
+  JobPage,
+  JobResults,
   PhoneBatch,
   Plans,
   RotatedKey,

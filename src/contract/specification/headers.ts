@@ -39,6 +39,13 @@ export const HEADERS = {
     "`gzip` or `zstd`, on replies of 1 KB and more where `Accept-Encoding` asks for it.",
     "gzip",
   ),
+  Location: text("Where to find what was made.", "/v1/jobs/job_0192f3c0a1b27def"),
+  "X-Job-Complete": {
+    description: "`false` where the job is not done: these are the results that are finished without a gap.",
+    schema: { type: "string", enum: ["true", "false"] },
+  },
+  "Content-Range": text("Which bytes these are.", "bytes 1000-1999/2000"),
+  "Accept-Ranges": text("`bytes` where a part can be asked for.", "bytes"),
   "X-Directory-Epoch": text("Names the life of the change feed; cursors hold within it.", "k3J9xQ"),
   "X-Directory-Version": number("The version of the snapshot.", 12),
   "X-Directory-Count": number("Listings in the snapshot.", 120),

@@ -12,6 +12,7 @@ import {
   RotateBody,
   SignupBody,
 } from "../result-schemas.ts";
+import { JobRequest } from "./jobs.ts";
 import { described } from "./operation.ts";
 
 /** What readers are told of each parameter and field. */
@@ -78,6 +79,7 @@ export const KeyRequest = described(
 
 /** Every body that callers send. */
 export const REQUESTS: readonly TSchema[] = [
+  JobRequest,
   EmailRequest,
   EmailBatchRequest,
   IdentityRequest,

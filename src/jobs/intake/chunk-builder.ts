@@ -25,8 +25,9 @@ export type ChunkBuilderOptions = {
   readonly hashes: RowHashes;
 };
 
-/** A chunk ends before its records pass this. */
+/** A chunk ends before its records, or its items, pass this: its items cross threads in one piece. */
 const CHUNK_BYTES_MAX = 4_194_304;
+const CHUNK_ITEM_BYTES_MAX = 262_144;
 const NEWLINE = 0x0a;
 const COMPRESSION_LEVEL = 3;
 
@@ -37,6 +38,7 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
   let used = 0;
   let form: RecordForm = "text";
   let chunkRows = 0;
+  let chunkItemBytes = 0;
   let chunks: IntakeChunk[] = [];
   let n = 0;
 
@@ -55,6 +57,7 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
     chunks.push({ n, rows: chunkRows, form, body: new Uint8Array(body) });
     n += 1;
     chunkRows = 0;
+    chunkItemBytes = 0;
     used = 0;
     return null;
   }
@@ -79,7 +82,12 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
         message: `Row ${rowsMax + 1} is beyond the ${rowsMax} rows of a job.`,
       };
     }
-    if (chunkRows >= chunkRowsMax || recordForm !== form || used + bytes > CHUNK_BYTES_MAX) {
+    const itemBytes = item.end - item.start;
+    const isFull =
+      chunkRows >= chunkRowsMax ||
+      used + bytes > CHUNK_BYTES_MAX ||
+      chunkItemBytes + itemBytes > CHUNK_ITEM_BYTES_MAX;
+    if (isFull || recordForm !== form) {
       const refusal = finishChunk();
       if (refusal !== null) return refusal;
       form = recordForm;
@@ -89,6 +97,7 @@ export function createChunkBuilder({ rowsMax, chunkRowsMax, hashes }: ChunkBuild
     for (let at = record.start; at < record.end; at++) buffer[used++] = record.bytes[at] ?? 0;
     buffer[used++] = NEWLINE;
     chunkRows += 1;
+    chunkItemBytes += itemBytes;
     hashes.add(item.bytes, item.start, item.end);
     return null;
   }

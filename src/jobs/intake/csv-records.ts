@@ -8,7 +8,11 @@ import { RECORD_BYTES_MAX, type RecordSink, type Refusal, tooLong } from "./reco
 
 export type CsvOutcome = { readonly refusal: Refusal } | { readonly table: InputTable | null };
 
-type Reading = { readonly form: CsvForm; readonly options: Pick<IntakeOptions, "kind" | "column"> };
+type Reading = {
+  readonly form: CsvForm;
+  readonly lineEnd: InputTable["lineEnd"];
+  readonly options: Pick<IntakeOptions, "kind" | "column">;
+};
 
 /** The form and the column are found by so much of the text. */
 const START_BYTES = 262_144;
@@ -32,7 +36,8 @@ export async function readCsvRecords(
   const rest = startingWith(start.subarray(Buffer.byteLength(startText.slice(0, hintChars))), source);
   // What lines alone cannot tell is left to the parser: quotes, lines that end with CR, a delimiter of several bytes.
   const isPlain = form.lineEnds.includes("\n") && !text.includes('"') && form.delimiter < "\u0080";
-  const reading = { form, options };
+  const lineEnd: InputTable["lineEnd"] = /\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n";
+  const reading = { form, lineEnd, options };
   try {
     return isPlain ? await readLines(text, rest, sink, reading) : await readParsed(rest, sink, reading);
   } catch (error) {
@@ -45,13 +50,13 @@ async function readLines(
   startText: string,
   pieces: AsyncIterator<Uint8Array>,
   sink: RecordSink,
-  { form, options }: Reading,
+  { form, lineEnd, options }: Reading,
 ): Promise<CsvOutcome> {
   const wholeLines = startText.slice(0, startText.lastIndexOf("\n") + 1 || undefined);
   const sample = wholeLines.split(/\r?\n/).filter((line) => line !== "");
   if (sample.length === 0) return { table: null };
   const cells = sample.map((line) => line.split(form.delimiter));
-  const { table, hasHeader } = tableOf(cells, { form, options });
+  const { table, hasHeader } = tableOf(cells, { form, lineEnd, options });
   const lines = createLineReader(sink, table, hasHeader);
   let carry: Uint8Array = new Uint8Array(0);
   for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
@@ -76,12 +81,12 @@ async function readLines(
 async function readParsed(
   pieces: AsyncIterator<Uint8Array>,
   sink: RecordSink,
-  { form, options }: Reading,
+  { form, lineEnd, options }: Reading,
 ): Promise<CsvOutcome> {
   const records = csvRecords(NAME, textOf(pieces), form);
   const first = await firstRecords(records);
   if (first.length === 0) return { table: null };
-  const { table, hasHeader } = tableOf(first, { form, options });
+  const { table, hasHeader } = tableOf(first, { form, lineEnd, options });
   return takeCells(rejoined(first, records), sink, table, hasHeader);
 }
 
@@ -107,11 +112,11 @@ async function takeCells(
 
 function tableOf(
   records: Records,
-  { form, options }: Reading,
+  { form, lineEnd, options }: Reading,
 ): { readonly table: InputTable; readonly hasHeader: boolean } {
   const wish = { column: options.column ?? undefined, header: undefined };
   const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
-  return { table: { columns: names, delimiter: form.delimiter, index }, hasHeader };
+  return { table: { columns: names, delimiter: form.delimiter, index, lineEnd }, hasHeader };
 }
 
 async function readStart(source: AsyncIterator<Uint8Array>): Promise<Uint8Array> {

@@ -1,6 +1,3 @@
-import { Readable } from "node:stream";
-import { createGunzip, createInflate, createZstdDecompress } from "node:zlib";
-import type { IntakeOptions } from "./intake-messages.ts";
 import type { Refusal } from "./records.ts";
 
 /** An input that cannot be decoded. */
@@ -14,51 +11,20 @@ export class DecodingError extends Error {
   }
 }
 
-const DECODERS = { gzip: createGunzip, deflate: createInflate, zstd: createZstdDecompress };
-const PIECE_BYTES = 262_144;
-
-/** Undoes the content encoding. Throws a DecodingError where it is broken, or where the input passes `bytesMax`. */
-export async function* decodedPieces(
+/** Passes pieces on. Throws a DecodingError where there are more than `bytesMax` bytes. */
+export async function* withinBytes(
   pieces: AsyncIterable<Uint8Array>,
-  { contentEncoding, bytesMax }: Pick<IntakeOptions, "contentEncoding" | "bytesMax">,
+  bytesMax: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
-  try {
-    for await (const piece of contentEncoding === "identity"
-      ? pieces
-      : decompressed(pieces, contentEncoding)) {
-      bytes += piece.byteLength;
-      if (bytes > bytesMax) {
-        const message = `The body has more than ${bytesMax} bytes when it is decoded.`;
-        throw new DecodingError({ code: "payload_too_large", message });
-      }
-      yield piece;
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    if (bytes > bytesMax) {
+      const message = `The body has more than ${bytesMax} bytes when it is decoded.`;
+      throw new DecodingError({ code: "payload_too_large", message });
     }
-  } catch (error) {
-    if (error instanceof DecodingError || !isZlibError(error)) throw error;
-    throw new DecodingError({
-      code: "invalid_request",
-      message: `The body is not valid ${contentEncoding}.`,
-    });
+    yield piece;
   }
-}
-
-function decompressed(
-  pieces: AsyncIterable<Uint8Array>,
-  encoding: keyof typeof DECODERS,
-): AsyncIterable<Uint8Array> {
-  const source = Readable.from(pieces, { objectMode: false, highWaterMark: PIECE_BYTES });
-  const decoder = DECODERS[encoding]({ chunkSize: PIECE_BYTES });
-  source.on("error", (error) => decoder.destroy(error));
-  return source.pipe(decoder);
-}
-
-function isZlibError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? String(error.code) : "";
-  return (
-    /^Z_|^ERR_ZLIB|^ZSTD_|^ERR_ZSTD/.test(code) || /unexpected end of file|zstd|zlib/i.test(error.message)
-  );
 }
 
 /** Text in UTF-8 without a byte order mark, whatever it is written in. Throws a DecodingError where it is no text. */

@@ -6,12 +6,9 @@ import type { Refusal } from "./records.ts";
 
 export type InputForm = "json" | "text" | "ndjson" | "csv";
 
-export type ContentEncoding = "identity" | "gzip" | "zstd" | "deflate";
-
 /** How an input is to be read. */
 export type IntakeOptions = {
   readonly form: InputForm;
-  readonly contentEncoding: ContentEncoding;
   readonly kind: BatchKind;
   readonly rowsMax: number;
   /** Bytes of the input when it is decoded. */
@@ -31,6 +28,7 @@ export type InputTable = {
   readonly delimiter: string;
   /** Of the column that holds the items, from 0. */
   readonly index: number;
+  readonly lineEnd: "\n" | "\r\n";
 };
 
 /** An input that was read to its end, or why it is refused. */

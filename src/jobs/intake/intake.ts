@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createChunkBuilder, type IntakeChunk } from "./chunk-builder.ts";
 import { itemTextsOf } from "./chunk-rows.ts";
 import { readCsvRecords } from "./csv-records.ts";
-import { DecodingError, decodedPieces, toUtf8 } from "./decoding.ts";
+import { DecodingError, toUtf8, withinBytes } from "./decoding.ts";
 import { createDistinctRows } from "./distinct-rows.ts";
 import type { InputTable, IntakeOptions, IntakeOutcome } from "./intake-messages.ts";
 import { ITEM_FIELDS } from "./item-fields.ts";
@@ -44,8 +44,8 @@ export async function readInput(options: IntakeOptions, host: IntakeHost): Promi
   };
 
   async function* pieces(): AsyncGenerator<Uint8Array> {
-    const decoded = decodedPieces(host.pieces, options);
-    for await (const piece of toUtf8(decoded, options.encoding)) {
+    const bounded = withinBytes(host.pieces, options.bytesMax);
+    for await (const piece of toUtf8(bounded, options.encoding)) {
       yield piece;
       // The records of the piece before have been taken by now.
       await storeTaken();

@@ -3,6 +3,12 @@ import type { ErrorCode } from "../../contract/errors.ts";
 /** How the records of a chunk are written down, one a line. `cells` is a JSON array of a CSV record's cells. */
 export type RecordForm = "text" | "ndjson" | "csv" | "cells";
 
+/** Reads a form that the store keeps as text. */
+export function recordFormOf(form: string): RecordForm {
+  if (form === "text" || form === "ndjson" || form === "csv" || form === "cells") return form;
+  throw new Error(`the store has a chunk of the form ${form}`);
+}
+
 /** Why an input is refused: words for the caller, with the row. */
 export type Refusal = { readonly code: ErrorCode; readonly message: string };
 

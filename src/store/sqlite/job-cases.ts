@@ -7,7 +7,7 @@ import { tellOfJob } from "./webhook-cases.ts";
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
-  { jobs, webhooks }: Statements,
+  { jobs, replies, webhooks }: Statements,
   transact: Transact,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
@@ -30,6 +30,12 @@ export function createJobCases(
         if (after !== null && after.status !== before?.status) tellOfJob(webhooks, after, clock.now());
         return after;
       }),
+    startJob: (jobId, change, reply) =>
+      transact(() => {
+        const started = jobs.change(jobId, ["receiving"], change) ?? null;
+        if (started !== null && reply !== null) replies.put(reply);
+        return started;
+      }),
     findJob: (jobId) => jobs.find(jobId) ?? null,
     jobPage: (page) => {
       const after = page.afterJobId === null ? undefined : jobs.find(page.afterJobId);
@@ -40,7 +46,7 @@ export function createJobCases(
     countJobs: jobs.countOf,
     jobsToErase: jobs.toErase,
     claimChunk: (jobId) => transact(() => jobs.claim(jobId), "with_sync"),
-    releaseChunk: (jobId, n, attempt) => transact(() => jobs.release(jobId, n, attempt), "with_sync"),
+    releaseChunk: (claim, isFault) => transact(() => jobs.release(claim, isFault), "with_sync"),
     reapChunks: () => transact(() => jobs.reap()),
     chunksLeft: jobs.chunksLeft,
     requeueUnchecked: (jobId) => transact(() => jobs.requeueUnchecked(jobId)),

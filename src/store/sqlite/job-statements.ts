@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type {
+  ChunkClaim,
   ChunkResults,
   ClaimedChunk,
   FinishedChunk,
@@ -145,10 +146,10 @@ export function createJobStatements(orm: Orm) {
       return { n, firstRow, rows, form, duplicates, rowsDone, attempt: attempt + 1, body };
     },
 
-    release: (jobId: string, n: number, attempt: number): void => {
+    release: ({ jobId, n, attempt }: ChunkClaim, isFault: boolean): void => {
       orm
         .update(jobChunks)
-        .set({ state: "waiting" })
+        .set({ state: "waiting", attempt: isFault ? attempt : attempt - 1 })
         .where(claimedBy(jobId, n, attempt))
         .run();
     },
@@ -183,8 +184,9 @@ export function createJobStatements(orm: Orm) {
         .update(jobChunks)
         .set({
           state: isWhole ? "done" : "waiting",
+          attempt: 0,
           rowsDone,
-          unchecked,
+          unchecked: finished.replaces ? unchecked : sql`${jobChunks.unchecked} + ${unchecked}`,
           units: sql`${jobChunks.units} + ${units}`,
           lineBytes: finished.replaces ? lineBytes : sql`${jobChunks.lineBytes} + ${lineBytes}`,
         })
@@ -260,7 +262,6 @@ function addProgress(orm: Orm, finished: FinishedChunk, job: JobRecord | undefin
     .update(jobs)
     .set({
       processed: job.processed + finished.processed,
-      duplicates: job.duplicates + finished.duplicates,
       counts: JSON.stringify(Object.fromEntries(added)),
       unitsCharged: job.unitsCharged + finished.units,
     })

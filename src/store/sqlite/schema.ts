@@ -218,7 +218,6 @@ export const jobs = sqliteTable(
     distinctRows: integer("distinct_rows").notNull(),
     unitsPerItem: integer("units_per_item").notNull(),
     processed: integer("processed").notNull(),
-    duplicates: integer("duplicates").notNull(),
     counts: text("counts").notNull(),
     unitsCharged: integer("units_charged").notNull(),
     round: integer("round").notNull(),

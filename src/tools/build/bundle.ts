@@ -12,6 +12,7 @@ const ENTRIES = [
   "src/tools/build/executable.ts",
   "workers/batch.ts",
   "workers/directory-sync.ts",
+  "workers/job-intake.ts",
   `${PISCINA}/worker.js`,
 ];
 

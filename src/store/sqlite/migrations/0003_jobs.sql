@@ -51,7 +51,6 @@ CREATE TABLE `jobs` (
 	`distinct_rows` integer NOT NULL,
 	`units_per_item` integer NOT NULL,
 	`processed` integer NOT NULL,
-	`duplicates` integer NOT NULL,
 	`counts` text NOT NULL,
 	`units_charged` integer NOT NULL,
 	`round` integer NOT NULL,

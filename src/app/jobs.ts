@@ -1,0 +1,81 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { BatchRunner } from "../batch/runner.ts";
+import type { Meter } from "../billing/meter.ts";
+import { createChunkRun } from "../jobs/chunk-run.ts";
+import { createIntake } from "../jobs/intake/intake-thread.ts";
+import { createJobQueue } from "../jobs/job-queue.ts";
+import { createJobRunner } from "../jobs/job-runner.ts";
+import { createJobs } from "../jobs/jobs.ts";
+import { createJobResults } from "../jobs/results.ts";
+import type { JobPool } from "../jobs/thread-tasks.ts";
+import type { EmbeddedStore } from "../store/port.ts";
+import { errorFacts } from "./log.ts";
+import type { Surroundings } from "./platform.ts";
+import type { Config } from "./settings.ts";
+
+export type OpenJobsDependencies = {
+  readonly store: EmbeddedStore;
+  readonly pool: JobPool;
+  readonly runner: BatchRunner;
+  readonly meter: Meter;
+};
+
+const WATCH_MS = 1_000;
+const PRUNE_MS = 60_000;
+const UPLOAD_MS = 24 * 3_600_000;
+/** Of an input when it is decoded: ten million rows of 400 bytes. */
+const INPUT_BYTES_MAX = 4_294_967_296;
+
+/** The jobs, and the thread that reads their inputs. */
+export function openJobs(
+  { dataDir, batch, jobs: settings }: Pick<Config, "dataDir" | "batch" | "jobs">,
+  {
+    clock,
+    log,
+    randomBytes,
+    workerFiles,
+  }: Pick<Surroundings, "clock" | "log" | "randomBytes" | "workerFiles">,
+  { store, pool, runner, meter }: OpenJobsDependencies,
+  stack: AsyncDisposableStack,
+) {
+  const folder = join(dataDir, "jobs");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const intake = stack.use(createIntake(workerFiles.jobIntake));
+  const jobRunner = stack.use(
+    createJobRunner({
+      store,
+      queue: createJobQueue(),
+      clock,
+      runChunk: createChunkRun({ store, pool, runner, meter }),
+      unitsLeft: (accountId) => meter.unitsLeft({ accountId }),
+      changed: ({ jobId, status, statusReason }) =>
+        log.info("job", { job: jobId, status, reason: statusReason ?? undefined }),
+      reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
+      settings: {
+        // One in each thread, one waiting for each, and one whose domains are being looked up.
+        chunksMax: batch.workerThreads * 2 + 1,
+        retentionMs: settings.retentionMs,
+        watchMs: WATCH_MS,
+      },
+    }),
+  );
+  const jobs = createJobs({
+    store,
+    intake,
+    runner: jobRunner,
+    meter,
+    clock,
+    newJobId: () => `job_${Buffer.from(randomBytes(12)).toString("hex")}`,
+    random32: () => Buffer.from(randomBytes(4)).readInt32LE(),
+    changed: () => undefined,
+    settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: UPLOAD_MS },
+  });
+  jobRunner.start();
+  const prune = () =>
+    jobs.prune().catch((error: unknown) => log.error("pruning of jobs failed", errorFacts(error)));
+  void prune();
+  const pruning = setInterval(prune, PRUNE_MS);
+  stack.defer(() => clearInterval(pruning));
+  return { jobs, jobRunner, jobResults: createJobResults({ store, pool }) };
+}

@@ -1,0 +1,182 @@
+import type { Account } from "../../accounts/key-ring.ts";
+import type { Meter } from "../../billing/meter.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { createReader, queryReader } from "../../contract/schema.ts";
+import {
+  cancelJob,
+  createJob,
+  deleteJob,
+  getJob,
+  JobFields,
+  jobEvents,
+  jobResults,
+  listJobs,
+  pauseJob,
+  resumeJob,
+} from "../../contract/specification/jobs.ts";
+import { jobOf } from "../../jobs/job.ts";
+import { jobView } from "../../jobs/job-view.ts";
+import type { JobRequest, Jobs } from "../../jobs/jobs.ts";
+import type { JobResults } from "../../jobs/results.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { JobRecord } from "../../store/job-port.ts";
+import { readCountry } from "../../verification/phone/region.ts";
+import type { Call } from "../boundary.ts";
+import { bodyEncoding, decodedParts } from "../content-encoding.ts";
+import type { Idempotent } from "../idempotent.ts";
+import { downloadOf } from "../job-download.ts";
+import { jobEventStream } from "../job-events.ts";
+import { json, type Reply } from "../reply.ts";
+import { isJson, mediaType } from "../request-body.ts";
+import type { Route, Routing } from "../routing.ts";
+
+export type JobRouteDependencies = {
+  readonly routing: Routing;
+  readonly jobs: Jobs;
+  readonly results: JobResults;
+  readonly meter: Meter;
+  readonly idempotent: Idempotent;
+  readonly clock: Clock;
+  readonly readerStallMs: number;
+};
+
+/** Jobs: lists that outlive their call. */
+export function jobRoutes(dependencies: JobRouteDependencies): readonly Route[] {
+  const { routing, jobs, results, meter, clock, readerStallMs } = dependencies;
+  const view = (job: JobRecord) => jobView(job, clock.now());
+  const page = queryReader(listJobs);
+  const steer =
+    (act: Jobs["pause"]) =>
+    (call: Call, { accountId }: Account) => {
+      meter.countCall({ accountId }, call.route);
+      return json(view(act(accountId, idOf(call))));
+    };
+  return [
+    routing.keyed(createJob, (call, account) => create(dependencies, call, account)),
+    routing.keyed(listJobs, (call, { accountId }) => {
+      const { status, limit, starting_after } = page(call.request.url);
+      const query = { status: status ?? null, afterJobId: starting_after ?? null, limit: limit ?? 10 };
+      const { jobs: found, hasMore } = jobs.list(accountId, query);
+      meter.countCall({ accountId }, call.route);
+      return json({
+        data: found.map(view),
+        has_more: hasMore,
+        next_cursor: hasMore ? (found.at(-1)?.jobId ?? null) : null,
+      });
+    }),
+    routing.keyed(getJob, (call, { accountId }) => {
+      meter.countCall({ accountId }, call.route);
+      return json(view(jobs.find(accountId, idOf(call))));
+    }),
+    routing.keyed(jobEvents, (call, { accountId }) => {
+      const jobId = idOf(call);
+      jobs.find(accountId, jobId);
+      meter.countCall({ accountId }, call.route);
+      return jobEventStream(call, { find: () => jobs.find(accountId, jobId), view, readerStallMs });
+    }),
+    routing.keyed(jobResults, (call, { accountId }) => {
+      const job = jobOf(jobs.find(accountId, idOf(call)));
+      meter.countCall({ accountId }, call.route);
+      return downloadOf(call, job, { results, readerStallMs });
+    }),
+    routing.keyed(pauseJob, steer(jobs.pause)),
+    routing.keyed(resumeJob, steer(jobs.resume)),
+    routing.keyed(cancelJob, steer(jobs.cancel)),
+    routing.keyed(deleteJob, async (call, { accountId }) => {
+      await jobs.remove(accountId, idOf(call));
+      meter.countCall({ accountId }, call.route);
+      return { status: 204, body: null };
+    }),
+  ];
+}
+
+function idOf({ params }: Call): string {
+  return params.job_id ?? "";
+}
+
+const readQuery = queryReader(createJob);
+const readFields = createReader(JobFields).body;
+
+/** Receives the input, and only then refuses or starts the job. */
+async function create(
+  { jobs, meter, idempotent, clock }: JobRouteDependencies,
+  call: Call,
+  account: Account,
+): Promise<Reply> {
+  const query = readQuery(call.request.url);
+  const form = formOf(call.request);
+  const request = requestOf(query, form);
+  const encoding = bodyEncoding(call.request);
+  const { body } = call.request;
+  if (body === null) throw new ApiError("invalid_request", "The body is empty.");
+  call.suspendIdleTimeout();
+  const hash = new Bun.CryptoHasher("sha256");
+  const parts = (encoding === null ? body : decodedParts(body, encoding))[Symbol.asyncIterator]();
+  const job = jobs.begin(account, request);
+  let isStarted = false;
+  try {
+    const input = {
+      async next() {
+        const { done, value } = await parts.next();
+        if (done === true) return null;
+        hash.update(value);
+        return value;
+      },
+      signal: call.request.signal,
+    };
+    const received = await jobs.receive(account, job, request, input, (fields) =>
+      requestOf({ ...query, ...readFields(fields) }, form),
+    );
+    // What tells a repeated call from another one is known when the whole body is.
+    const digest = { bytes: new Uint8Array(hash.digest()) };
+    return await idempotent.run(call, account, digest, async (entry) => {
+      const location = { Location: `/v1/jobs/${job.jobId}` };
+      const written = (queued: JobRecord) => JSON.stringify(jobView(queued, clock.now()));
+      const queued = jobs.start(
+        account,
+        received,
+        entry === null
+          ? null
+          : (planned) => entry.keep({ status: 202, headers: location, body: written(planned) }),
+      );
+      isStarted = true;
+      meter.countCall({ accountId: account.accountId }, call.route);
+      return { status: 202, body: written(queued), headers: location };
+    });
+  } finally {
+    if (!isStarted) await jobs.drop(job.jobId);
+  }
+}
+
+function formOf(request: Request): JobRequest["form"] {
+  const type = mediaType(request);
+  if (isJson(type)) return "json";
+  if (type === "application/x-ndjson" || type === "application/ndjson") return "ndjson";
+  if (type === "text/csv") return "csv";
+  if (type === "text/plain") return "text";
+  const known = "application/json, application/x-ndjson, text/csv or text/plain";
+  throw new ApiError("unsupported_media_type", `Send the body as ${known}.`);
+}
+
+function requestOf(fields: ReturnType<typeof readQuery>, form: JobRequest["form"]): JobRequest {
+  const { kind = "email", country } = fields;
+  if (country !== undefined && readCountry(country) === null) {
+    throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
+  }
+  return {
+    kind,
+    form,
+    name: fields.name ?? null,
+    webhookUrl: null,
+    options: {
+      deep: fields.deep ?? false,
+      dns: fields.dns ?? true,
+      country: country ?? null,
+      type: fields.type ?? null,
+      column: fields.column ?? null,
+      delimiter: fields.delimiter ?? null,
+      encoding: fields.encoding ?? null,
+      whenOutOfUnits: fields.when_out_of_units ?? "refuse",
+    },
+  };
+}

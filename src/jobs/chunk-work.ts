@@ -1,0 +1,123 @@
+import { type ChunkMaker, createChunkMaker } from "../batch/chunk-source.ts";
+import { listedItems } from "../batch/items.ts";
+import type { BatchKind, Chunk, Counts } from "../batch/messages.ts";
+import type { AddressParser } from "../verification/email/address.ts";
+import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
+import type { InputTable } from "./intake/intake-messages.ts";
+import { isBitSet } from "./intake/row-hashes.ts";
+
+/** What threads do with a chunk of a job beside verifying it. Pure: bytes in, bytes and numbers out. */
+
+export type OpenTask = StoredChunk & {
+  readonly kind: BatchKind;
+  /** The type of documents that name none. */
+  readonly type: string | null;
+  readonly table: InputTable | null;
+  readonly duplicates: Uint8Array | null;
+  /** Rows before this one are finished. */
+  readonly fromRow: number;
+  /** At most so many rows that are no duplicates. */
+  readonly distinctMax: number;
+  /** The chunk's results so far, where only the rows whose look-up failed are wanted. */
+  readonly uncheckedIn: readonly Uint8Array<ArrayBuffer>[] | null;
+};
+
+/** Rows of a chunk, ready to be verified. */
+export type OpenedChunk = {
+  readonly chunk: Chunk;
+  /** The rows of the chunk that were taken: all up to a row, or those whose look-up failed. */
+  readonly rows: readonly number[];
+};
+
+/** Reads the rows that are to be verified out of a stored chunk. */
+export function openChunk(task: OpenTask, parser: AddressParser): OpenedChunk {
+  const all = itemsOf(task, task);
+  const rows = task.uncheckedIn === null ? rowsToTake(task, all.length) : uncheckedRows(task.uncheckedIn);
+  const items = rows.map((row) => all[row] ?? "");
+  const duplicates = rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : []));
+  const make: ChunkMaker = createChunkMaker(task.kind, parser);
+  return { chunk: make(listedItems(items), { start: 0, end: items.length, position: 0 }, duplicates), rows };
+}
+
+function rowsToTake(task: OpenTask, count: number): number[] {
+  const rows: number[] = [];
+  let distinct = 0;
+  for (let row = task.fromRow; row < count; row++) {
+    if (!isDuplicate(task, row)) {
+      if (distinct === task.distinctMax) break;
+      distinct += 1;
+    }
+    rows.push(row);
+  }
+  return rows;
+}
+
+function isDuplicate({ duplicates }: Pick<OpenTask, "duplicates">, row: number): boolean {
+  return duplicates !== null && isBitSet(duplicates, row);
+}
+
+/** The words of our own failures to look a domain up. */
+const UNCHECKED = /"sub_status":"dns_(?:timeout|error)"/;
+
+function uncheckedRows(bodies: readonly Uint8Array<ArrayBuffer>[]): number[] {
+  return linesOf(bodies).flatMap((line, row) => (UNCHECKED.test(line) ? [row] : []));
+}
+
+/** The lines of result bodies, in order. */
+export function linesOf(bodies: readonly Uint8Array<ArrayBuffer>[]): string[] {
+  return bodies.flatMap((body) => Bun.zstdDecompressSync(body).toString("utf8").split("\n"));
+}
+
+export type PackTask = {
+  /** The results as JSON lines. */
+  readonly bytes: Uint8Array;
+  readonly counts: Counts;
+  readonly rows: number;
+  /** The results that these take a place in, with the rows; null where they stand by themselves. */
+  readonly into: {
+    readonly bodies: readonly Uint8Array<ArrayBuffer>[];
+    readonly rows: readonly number[];
+  } | null;
+};
+
+export type PackedResults = {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly lineBytes: number;
+  /** Rows whose look-up failed and is tried once more: in none of the counts. */
+  readonly unchecked: number;
+  readonly counts: Counts;
+};
+
+const COMPRESSION_LEVEL = 1;
+
+/** Compresses results as they are stored. What stands in the place of failed look-ups is not looked up again. */
+export function packResults({ bytes, counts, into }: PackTask): PackedResults {
+  if (into !== null) {
+    const lines = linesOf(into.bodies);
+    const mended = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8").split("\n");
+    for (const [at, row] of into.rows.entries()) lines[row] = mended[at] ?? "";
+    return { ...compressed(Buffer.from(lines.join("\n"))), unchecked: 0, counts };
+  }
+  const unchecked = countUnchecked(bytes);
+  const known = unchecked === 0 ? counts : { ...counts, unknown: (counts.unknown ?? 0) - unchecked };
+  return { ...compressed(bytes), unchecked, counts: known };
+}
+
+function compressed(bytes: Uint8Array): Pick<PackedResults, "body" | "lineBytes"> {
+  const body = Bun.zstdCompressSync(new Uint8Array(bytes), { level: COMPRESSION_LEVEL });
+  // With the line end of the last line, which is written when lines are put together.
+  return { body: new Uint8Array(body), lineBytes: bytes.byteLength + 1 };
+}
+
+const UNCHECKED_WORDS = ['"sub_status":"dns_timeout"', '"sub_status":"dns_error"'].map((word) =>
+  Buffer.from(word),
+);
+
+function countUnchecked(bytes: Uint8Array): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let count = 0;
+  for (const word of UNCHECKED_WORDS) {
+    for (let at = buffer.indexOf(word); at !== -1; at = buffer.indexOf(word, at + 1)) count += 1;
+  }
+  return count;
+}

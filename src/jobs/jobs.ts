@@ -1,0 +1,325 @@
+import { join } from "node:path";
+import type { BatchKind } from "../batch/messages.ts";
+import type { IdempotentCall } from "../billing/idempotent-call.ts";
+import type { Meter } from "../billing/meter.ts";
+import type { Plan } from "../billing/plans.ts";
+import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { JobRecord, JobStatus } from "../store/job-port.ts";
+import type { EmbeddedStore } from "../store/port.ts";
+import type { IntakeOptions, IntakeOutcome } from "./intake/intake-messages.ts";
+import type { Intake } from "./intake/intake-thread.ts";
+import { type JobOptions, UNFINISHED } from "./job.ts";
+import type { JobRunner } from "./job-runner.ts";
+
+/** Who a job is for. */
+export type JobAccount = { readonly accountId: string; readonly plan: Plan };
+
+/** What is known of a job before its input is read. */
+export type JobRequest = {
+  readonly kind: BatchKind;
+  readonly name: string | null;
+  readonly options: JobOptions;
+  readonly webhookUrl: string | null;
+  readonly form: IntakeOptions["form"];
+};
+
+/** Reads what a JSON body says beside its items, over what the query said. Throws `invalid_request`. */
+export type FieldReader = (fields: { readonly [name: string]: unknown }) => JobRequest;
+
+export type JobInput = {
+  /** The next bytes of the body; null at its end. */
+  readonly next: () => Promise<Uint8Array | null>;
+  readonly signal: AbortSignal;
+};
+
+export type Jobs = {
+  /** Begins a job whose input is to be received; throws `too_many_jobs`. */
+  readonly begin: (account: JobAccount, request: JobRequest) => JobRecord;
+  /** Reads the input of a job that was begun; throws what is wrong with it, and nothing is kept then. */
+  readonly receive: (
+    account: JobAccount,
+    job: JobRecord,
+    request: JobRequest,
+    input: JobInput,
+    readFields: FieldReader,
+  ) => Promise<ReceivedJob>;
+  /** Starts a job whose input was received, once, with the reply to keep; throws `quota_exceeded`. */
+  readonly start: (
+    account: JobAccount,
+    received: ReceivedJob,
+    keep: ((job: JobRecord) => ReturnType<IdempotentCall["keep"]>) | null,
+  ) => JobRecord;
+  /** Erases a job that never started. */
+  readonly drop: (jobId: string) => Promise<void>;
+  /** Throws `not_found` for a job that is none of the account's. */
+  readonly find: (accountId: string, jobId: string) => JobRecord;
+  readonly list: (
+    accountId: string,
+    page: { readonly status: JobStatus | null; readonly afterJobId: string | null; readonly limit: number },
+  ) => { readonly jobs: readonly JobRecord[]; readonly hasMore: boolean };
+  readonly pause: (accountId: string, jobId: string) => JobRecord;
+  readonly resume: (accountId: string, jobId: string) => JobRecord;
+  readonly cancel: (accountId: string, jobId: string) => JobRecord;
+  /** Takes a job out of the lists and erases its input and results. */
+  readonly remove: (accountId: string, jobId: string) => Promise<void>;
+  /** Erases what is past its retention, and inputs that were never started. */
+  readonly prune: () => Promise<void>;
+};
+
+export type ReceivedJob = {
+  readonly job: JobRecord;
+  readonly request: JobRequest;
+  readonly input: Extract<IntakeOutcome, { ok: true }>;
+};
+
+export type JobsDependencies = {
+  readonly store: EmbeddedStore;
+  readonly intake: Intake;
+  readonly runner: JobRunner;
+  readonly meter: Pick<Meter, "reserve">;
+  readonly clock: Clock;
+  readonly newJobId: () => string;
+  /** A number of 32 bits by chance. */
+  readonly random32: () => number;
+  readonly changed: (job: JobRecord) => void;
+  readonly settings: { readonly folder: string; readonly inputBytesMax: number; readonly uploadMs: number };
+};
+
+/** Chunks whose duplicates are written, or whose data is erased, in one transaction: 2 ms at most. */
+const CHUNKS_PER_TRANSACTION = 32;
+const ERASED_PER_RUN = 100;
+
+/** The jobs of all accounts: received, started, changed by their callers, and erased in the end. */
+export function createJobs(dependencies: JobsDependencies): Jobs {
+  const { store, intake, runner, meter, clock, newJobId, random32, changed, settings } = dependencies;
+
+  function find(accountId: string, jobId: string): JobRecord {
+    const job = store.findJob(jobId);
+    if (job === null || job.accountId !== accountId || job.deletedAt !== null) {
+      throw new ApiError("not_found", "The account has no such job.");
+    }
+    return job;
+  }
+
+  async function erase(jobId: string): Promise<void> {
+    while (store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
+  }
+
+  async function drop(jobId: string): Promise<void> {
+    await erase(jobId);
+    store.forgetJob(jobId);
+  }
+
+  function change(
+    job: JobRecord,
+    from: readonly JobStatus[],
+    to: Parameters<EmbeddedStore["changeJob"]>[2],
+  ): JobRecord | null {
+    const after = store.changeJob(job.jobId, from, to);
+    if (after !== null) changed(after);
+    return after;
+  }
+
+  function requireNotEnded({ status }: JobRecord): void {
+    if (status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
+    if (!UNFINISHED.includes(status)) throw new ApiError("job_finished", `The job is ${status}.`);
+  }
+
+  return {
+    begin({ accountId, plan }, request) {
+      const { maxJobs } = plan;
+      if (store.countJobs(accountId, UNFINISHED) >= maxJobs) {
+        const message = `The ${plan.plan} plan allows ${maxJobs} unfinished ${maxJobs === 1 ? "job" : "jobs"} at once.`;
+        throw new ApiError("too_many_jobs", message, { retryAfterSeconds: 10 });
+      }
+      const job = newJob(newJobId(), accountId, request, clock.now());
+      store.createJob(job);
+      return job;
+    },
+
+    async receive({ plan }, job, request, input, readFields) {
+      let firstRow = 0;
+      const outcome = await intake.read(
+        {
+          form: request.form,
+          kind: request.kind,
+          rowsMax: plan.maxJobSize,
+          bytesMax: settings.inputBytesMax,
+          column: request.options.column,
+          delimiter: request.options.delimiter,
+          encoding: request.options.encoding,
+          spillPath: join(settings.folder, `${job.jobId}.rows`),
+          seeds: [random32(), random32()],
+        },
+        {
+          next: input.next,
+          store(chunks) {
+            const placed = chunks.map((chunk) => {
+              const own = firstRow;
+              firstRow += chunk.rows;
+              return { ...chunk, firstRow: own };
+            });
+            store.addJobChunks(job.jobId, placed);
+          },
+          chunkBody(n) {
+            const body = store.inputBody(job.jobId, n);
+            if (body === null) throw new Error("a chunk that was stored is gone");
+            return body;
+          },
+          signal: input.signal,
+        },
+      );
+      if (!outcome.ok) throw new ApiError(outcome.refusal.code, outcome.refusal.message);
+      const whole = request.form === "json" ? readFields(outcome.fields) : request;
+      if (whole.kind !== "identity" && outcome.firstObject !== null) {
+        throw new ApiError(
+          "invalid_request",
+          `items[${outcome.firstObject}] (row ${outcome.firstObject + 1}) must be a string.`,
+        );
+      }
+      for (let from = 0; from < outcome.duplicates.length; from += CHUNKS_PER_TRANSACTION) {
+        const some = outcome.duplicates.slice(from, from + CHUNKS_PER_TRANSACTION);
+        if (some.some((bits) => bits !== null)) store.markDuplicates(job.jobId, from, some);
+        await Bun.sleep(0);
+      }
+      return { job, request: whole, input: outcome };
+    },
+
+    start(account, { job, request, input }, keep) {
+      const unitsPerItem = unitsOf(request);
+      if (request.options.whenOutOfUnits === "refuse") {
+        meter.reserve(account, input.distinct * unitsPerItem, { isCall: false }).release();
+      }
+      const started = {
+        status: "queued",
+        kind: request.kind,
+        name: request.name,
+        options: JSON.stringify(request.options),
+        inputTable: input.table === null ? null : JSON.stringify(input.table),
+        chunkCount: input.duplicates.length,
+        rows: input.rows,
+        distinctRows: input.distinct,
+        unitsPerItem,
+        webhookUrl: request.webhookUrl,
+      } as const;
+      const reply = keep === null ? null : keep({ ...job, ...started });
+      const queued = store.startJob(job.jobId, started, reply);
+      if (queued === null) throw new ApiError("job_not_ready", "The job was started or dropped meanwhile.");
+      changed(queued);
+      runner.run(queued);
+      return queued;
+    },
+
+    drop,
+    find,
+
+    list(accountId, { status, afterJobId, limit }) {
+      const page = store.jobPage({ accountId, status, afterJobId, limit: limit + 1 });
+      if (page === null) throw new ApiError("invalid_request", "starting_after is no job of the account.");
+      return { jobs: page.slice(0, limit), hasMore: page.length > limit };
+    },
+
+    pause(accountId, jobId) {
+      const job = find(accountId, jobId);
+      if (job.status === "paused" && job.statusReason === "by_caller") return job;
+      requireNotEnded(job);
+      const paused = change(job, ["queued", "running", "paused"], {
+        status: "paused",
+        statusReason: "by_caller",
+      });
+      if (paused !== null) runner.hold(paused);
+      return paused ?? find(accountId, jobId);
+    },
+
+    resume(accountId, jobId) {
+      const job = find(accountId, jobId);
+      requireNotEnded(job);
+      const status = job.startedAt === null ? "queued" : "running";
+      const resumed = change(job, ["paused"], { status, statusReason: null });
+      if (resumed !== null) runner.run(resumed);
+      return resumed ?? find(accountId, jobId);
+    },
+
+    cancel(accountId, jobId) {
+      const job = find(accountId, jobId);
+      if (job.status === "cancelled") return job;
+      requireNotEnded(job);
+      const cancelling = change(job, ["queued", "running", "paused"], {
+        status: "cancelling",
+        statusReason: "by_caller",
+      });
+      if (cancelling !== null) runner.hold(cancelling);
+      return find(accountId, jobId);
+    },
+
+    async remove(accountId, jobId) {
+      const job = find(accountId, jobId);
+      if (job.status === "receiving") return drop(jobId);
+      const now = clock.now();
+      const isLive = UNFINISHED.includes(job.status);
+      const ended = isLive ? ({ status: "cancelling", statusReason: "by_caller" } as const) : {};
+      const removed = change(job, [job.status], { ...ended, deletedAt: now, expiresAt: now });
+      if (removed === null) return;
+      if (isLive) runner.hold(removed);
+      const after = store.findJob(jobId);
+      // Chunks in work are finished first; the pruning erases the rest.
+      if (after === null || UNFINISHED.includes(after.status)) return;
+      await erase(jobId);
+      store.changeJob(jobId, [after.status], { erasedAt: now });
+    },
+
+    async prune() {
+      const now = clock.now();
+      for (const job of store.jobsIn(["receiving"])) {
+        if (job.createdAt + settings.uploadMs <= now) await drop(job.jobId);
+      }
+      for (const job of store.jobsToErase(now, ERASED_PER_RUN)) {
+        if (UNFINISHED.includes(job.status)) continue;
+        await erase(job.jobId);
+        store.changeJob(job.jobId, [job.status], { erasedAt: now });
+      }
+    },
+  };
+}
+
+function newJob(jobId: string, accountId: string, request: JobRequest, createdAt: number): JobRecord {
+  return {
+    jobId,
+    accountId,
+    kind: request.kind,
+    name: request.name,
+    status: "receiving",
+    statusReason: null,
+    createdAt,
+    startedAt: null,
+    finishedAt: null,
+    expiresAt: null,
+    erasedAt: null,
+    deletedAt: null,
+    options: JSON.stringify(request.options),
+    inputTable: null,
+    chunkCount: 0,
+    rows: 0,
+    distinctRows: 0,
+    unitsPerItem: unitsOf(request),
+    processed: 0,
+    counts: "{}",
+    unitsCharged: 0,
+    round: 1,
+    isTest: false,
+    webhookUrl: request.webhookUrl,
+  };
+}
+
+function unitsOf({ kind, options }: JobRequest): number {
+  switch (kind) {
+    case "email":
+      return emailUnits(options.deep);
+    case "identity":
+      return IDENTITY_UNITS;
+    case "phone":
+      return PHONE_UNITS;
+  }
+}

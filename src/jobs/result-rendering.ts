@@ -1,0 +1,111 @@
+import { createTable, type Table } from "../tables/table.ts";
+import type { Task } from "../tables/task.ts";
+import { linesOf } from "./chunk-work.ts";
+import { cellsOf, recordsOf, type StoredChunk } from "./intake/chunk-rows.ts";
+import type { InputTable } from "./intake/intake-messages.ts";
+
+export type ResultFormat = "ndjson" | "csv" | "json";
+
+/** Which results are wanted: those of one of the words, of all where it is null. */
+export type ResultFilter = {
+  readonly statuses: readonly string[] | null;
+  readonly subStatuses: readonly string[] | null;
+};
+
+export type RenderTask = {
+  readonly format: ResultFormat;
+  readonly filter: ResultFilter;
+  readonly task: Task;
+  readonly table: InputTable | null;
+  /** The place of the chunk's first row in the input, from 0. */
+  readonly firstRow: number;
+  /** The results of the chunk's first rows, in parts. */
+  readonly bodies: readonly Uint8Array<ArrayBuffer>[];
+  /** The records of the chunk, which CSV repeats; null for the other formats. */
+  readonly input: StoredChunk | null;
+};
+
+export type RenderedResults = { readonly bytes: Uint8Array<ArrayBuffer>; readonly rows: number };
+
+/** Writes the results of a chunk as they are downloaded: lines that end with a line end, or JSON that ends with a comma. */
+export function renderResults(task: RenderTask): RenderedResults {
+  const lines = linesOf(task.bodies);
+  const isWanted = filterOf(task.filter);
+  const table = task.format === "csv" ? resultTable(task.task, task.table) : null;
+  const records = task.input === null ? null : recordsOf(task.input);
+  let text = "";
+  let rows = 0;
+  for (const [at, line] of lines.entries()) {
+    if (!isWanted(line)) continue;
+    rows += 1;
+    if (table === null)
+      text += `${withRow(line, task.firstRow + at + 1)}${task.format === "json" ? "," : "\n"}`;
+    else text += csvLine(table, task, line, records?.[at] ?? "");
+  }
+  return { bytes: new TextEncoder().encode(text), rows };
+}
+
+/** The first line of a CSV download. */
+export function csvHeader(task: Task, table: InputTable | null): string {
+  return resultTable(task, table).header;
+}
+
+/** Characters that a result takes besides its line: `"row":`, its digits and a comma. */
+export const ROW_FIELD_CHARS = '"row":,'.length;
+
+function withRow(line: string, row: number): string {
+  return `{"row":${row},${line.slice(1)}`;
+}
+
+function resultTable(task: Task, table: InputTable | null): Table {
+  return createTable(task, {
+    format: "csv",
+    columns: table?.columns ?? null,
+    delimiter: table?.delimiter ?? ",",
+    textForm: { encoding: "utf-8", hasMark: false, lineEnd: table?.lineEnd ?? "\n" },
+  });
+}
+
+function csvLine(table: Table, { input, table: columns }: RenderTask, line: string, record: string): string {
+  const original = columns === null || input === null ? null : cellsOf(record, input.form, columns);
+  return table.line({ item: "", original }, JSON.parse(line));
+}
+
+/**
+ * The words of a result are found without reading all of it: what callers wrote stands in its strings, where quotes are
+ * escaped, so the field's name between quotes occurs as the field alone.
+ */
+function filterOf({ statuses, subStatuses }: ResultFilter): (line: string) => boolean {
+  if (statuses === null && subStatuses === null) return () => true;
+  return (line) => {
+    const status = wordAfter(line, '"status":"') ?? (line.includes('"valid":true') ? "valid" : "invalid");
+    if (statuses !== null && !statuses.includes(status)) return false;
+    return subStatuses === null || subStatuses.includes(wordAfter(line, '"sub_status":"') ?? "");
+  };
+}
+
+function wordAfter(line: string, field: string): string | null {
+  const at = line.indexOf(field);
+  return at === -1 ? null : line.slice(at + field.length, line.indexOf('"', at + field.length));
+}
+
+/** The task of a job as the command line knows it: what columns its results have. */
+export function taskOf(
+  kind: Task["kind"],
+  options: {
+    readonly deep: boolean;
+    readonly dns: boolean;
+    readonly country: string | null;
+    readonly type: string | null;
+  },
+): Task {
+  switch (kind) {
+    case "email":
+      return { kind, deep: options.deep, dns: options.dns };
+    case "phone":
+      return { kind, country: options.country };
+    case "identity":
+      // Columns differ by whether a type is named, not by which.
+      return { kind, type: options.type === null ? null : "iban" };
+  }
+}

@@ -1,0 +1,140 @@
+import { mapConcurrently } from "../batch/concurrent-map.ts";
+import { BACKGROUND_WEIGHT } from "../batch/fair-queue.ts";
+import type { ChunkResults } from "../store/job-port.ts";
+import type { EmbeddedStore } from "../store/port.ts";
+import { recordFormOf } from "./intake/records.ts";
+import type { Job } from "./job.ts";
+import {
+  csvHeader,
+  type RenderedResults,
+  type ResultFilter,
+  type ResultFormat,
+  ROW_FIELD_CHARS,
+  taskOf,
+} from "./result-rendering.ts";
+import type { JobPool } from "./thread-tasks.ts";
+
+export type ResultsRequest = {
+  readonly format: ResultFormat;
+  readonly filter: ResultFilter;
+  /** The first byte of the whole download that is wanted. */
+  readonly fromByte: number;
+};
+
+export type JobResults = {
+  /** The results that are finished without a gap, in the order of the input. */
+  readonly read: (
+    job: Job,
+    request: ResultsRequest,
+    signal: AbortSignal,
+  ) => AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Returns how many bytes an unfiltered download has, or null where that is not known without writing it: CSV, whose
+   * cells are written anew.
+   */
+  readonly length: (job: Job, format: ResultFormat) => number | null;
+};
+
+/** Chunks that are read ahead of the reader. */
+const CHUNKS_AHEAD = 3;
+const PAGE_CHUNKS = 64;
+const JSON_START = '{"results":[';
+
+export function createJobResults({
+  store,
+  pool,
+}: {
+  readonly store: Pick<EmbeddedStore, "chunkResults" | "resultBodies" | "inputBody">;
+  readonly pool: JobPool;
+}): JobResults {
+  /** The finished chunks up to the first gap. */
+  function* finished(jobId: string): Generator<ChunkResults, void, undefined> {
+    for (let from = 0; ; from += PAGE_CHUNKS) {
+      const page = store.chunkResults(jobId, from, PAGE_CHUNKS);
+      for (const chunk of page) {
+        if (chunk.rowsDone > 0) yield chunk;
+        if (chunk.rowsDone < chunk.rows) return;
+      }
+      if (page.length < PAGE_CHUNKS) return;
+    }
+  }
+
+  function render(job: Job, { format, filter }: ResultsRequest, signal: AbortSignal) {
+    return async ({ n, firstRow, form }: ChunkResults): Promise<RenderedResults> => {
+      const input = format === "csv" && job.table !== null ? store.inputBody(job.jobId, n) : null;
+      return pool.runTwice(
+        "renderJobResults",
+        {
+          format,
+          filter,
+          task: taskOf(job.kind, job.options),
+          table: job.table,
+          firstRow,
+          bodies: store.resultBodies(job.jobId, n).map((body) => new Uint8Array(body)),
+          input: input === null ? null : { form: recordFormOf(form), body: new Uint8Array(input) },
+        },
+        { share: { tenant: job.accountId, weight: BACKGROUND_WEIGHT }, signal },
+      );
+    };
+  }
+
+  async function* whole(job: Job, request: ResultsRequest, signal: AbortSignal) {
+    const { format } = request;
+    const encoder = new TextEncoder();
+    if (format === "csv") yield encoder.encode(csvHeader(taskOf(job.kind, job.options), job.table));
+    if (format === "json") yield encoder.encode(JSON_START);
+    let rows = 0;
+    // The last comma of a JSON list is held back until it is known that more follows.
+    let held: Uint8Array | null = null;
+    const chunks = mapConcurrently(
+      asyncOf(finished(job.jobId)),
+      () => CHUNKS_AHEAD,
+      render(job, request, signal),
+    );
+    for await (const rendered of chunks) {
+      rows += rendered.rows;
+      if (rendered.rows === 0) continue;
+      if (held !== null) yield held;
+      if (format === "json") held = rendered.bytes;
+      else yield rendered.bytes;
+    }
+    if (held !== null) yield held.subarray(0, -1);
+    if (format === "json") yield encoder.encode(`],"count":${rows}}`);
+  }
+
+  return {
+    async *read(job, request, signal) {
+      let skip = request.fromByte;
+      for await (const bytes of whole(job, request, signal)) {
+        if (skip >= bytes.byteLength) skip -= bytes.byteLength;
+        else {
+          yield skip === 0 ? bytes : bytes.subarray(skip);
+          skip = 0;
+        }
+      }
+    },
+    length({ jobId }, format) {
+      if (format === "csv") return null;
+      let bytes = 0;
+      let rows = 0;
+      for (const chunk of finished(jobId)) {
+        bytes += chunk.lineBytes + chunk.rowsDone * ROW_FIELD_CHARS;
+        rows += chunk.rowsDone;
+      }
+      bytes += digitsUpTo(rows);
+      if (format === "ndjson") return bytes;
+      return JSON_START.length + Math.max(0, bytes - (rows > 0 ? 1 : 0)) + `],"count":${rows}}`.length;
+    },
+  };
+}
+
+/** How many digits the numbers from 1 to `last` have together. */
+function digitsUpTo(last: number): number {
+  let digits = 0;
+  for (let first = 1; first <= last; first *= 10) digits += last - first + 1;
+  return digits;
+}
+
+async function* asyncOf<Value>(values: Iterable<Value>): AsyncGenerator<Value, void, undefined> {
+  yield* values;
+}

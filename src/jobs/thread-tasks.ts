@@ -1,0 +1,49 @@
+import type { Pool, TaskPool } from "../batch/pool.ts";
+import { transfer } from "../batch/transfer.ts";
+import type { AddressParser } from "../verification/email/address.ts";
+import {
+  type OpenedChunk,
+  type OpenTask,
+  openChunk,
+  type PackedResults,
+  type PackTask,
+  packResults,
+} from "./chunk-work.ts";
+import { type RenderedResults, type RenderTask, renderResults } from "./result-rendering.ts";
+
+/** The tasks of jobs in a worker thread, as the pool calls them. */
+
+export type JobTasks = {
+  readonly openJobChunk: { readonly task: OpenTask; readonly outcome: OpenedChunk; readonly event: never };
+  readonly renderJobResults: {
+    readonly task: RenderTask;
+    readonly outcome: RenderedResults;
+    readonly event: never;
+  };
+  readonly packJobResults: {
+    readonly task: PackTask;
+    readonly outcome: PackedResults;
+    readonly event: never;
+  };
+};
+
+/** Threads that do the tasks of batches and those of jobs. */
+export type JobPool = Pool & TaskPool<JobTasks>;
+
+export function createOpenTask(parser: AddressParser): (task: OpenTask) => OpenedChunk {
+  return (task) => openChunk(task, parser);
+}
+
+export function createPackTask() {
+  return (task: PackTask) => {
+    const packed = packResults(task);
+    return transfer(packed, packed.body.buffer);
+  };
+}
+
+export function createRenderTask() {
+  return (task: RenderTask) => {
+    const rendered = renderResults(task);
+    return transfer(rendered, rendered.bytes.buffer);
+  };
+}

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { jsonOf } from "../support/json.ts";
+import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+
+type Job = {
+  readonly job_id: string;
+  readonly status: string;
+  readonly status_reason: string | null;
+  readonly counts: { readonly [word: string]: number };
+  readonly units_charged: number;
+};
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+function create(key: string, body: string | Uint8Array, type = "text/csv", query = "") {
+  return server.call(`/v1/jobs${query}`, { key, body, headers: { "Content-Type": type } });
+}
+
+async function created(key: string, body: string, type = "text/csv", query = ""): Promise<Job> {
+  const reply = await create(key, body, type, query);
+  expect(reply.status).toBe(202);
+  const job = await jsonOf<Job>(reply);
+  expect(reply.headers.get("location")).toBe(`/v1/jobs/${job.job_id}`);
+  return job;
+}
+
+/** Reads the stream of events to its end, which is the job's. */
+async function ended(key: string, { job_id }: Job): Promise<Job> {
+  const text = await (await server.call(`/v1/jobs/${job_id}/events`, { key })).text();
+  const last = text.trim().split("\n\n").at(-1) ?? "";
+  return JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? "null");
+}
+
+function results(key: string, { job_id }: Job, query = "", headers = {}) {
+  return server.call(`/v1/jobs/${job_id}/results${query}`, {
+    key,
+    headers: { "Accept-Encoding": "identity", ...headers },
+  });
+}
+
+const ADDRESSES = Array.from({ length: 9_000 }, (_, at) => `person${at % 8_000}@good.com`);
+
+describe("202", () => {
+  test("every row is answered once and in order, and each distinct one charged once", async () => {
+    const key = await server.signUp();
+    const csv = `id,email\r\n${ADDRESSES.map((address, at) => `${at},${address}\r\n`).join("")}`;
+    const job = await ended(key, await created(key, csv));
+    expect(job.status).toBe("completed");
+    expect(job.counts).toMatchObject({ rows: 9_000, distinct: 8_000, duplicates: 1_000, processed: 9_000 });
+    expect(job.counts.deliverable).toBe(9_000);
+    expect(job.units_charged).toBe(8_000);
+    const reply = await results(key, job);
+    const lines = (await reply.text())
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ row, email }) => [row, email])).toEqual(
+      ADDRESSES.map((email, at) => [at + 1, email]),
+    );
+    const account = await jsonOf<{ usage: { units: number } }>(await server.call("/v1/account", { key }));
+    expect(account.usage.units).toBe(8_000);
+  });
+
+  test("a job, a batch and a single check give the same verdict, whatever form the list came in", async () => {
+    const key = await server.signUp();
+    const addresses = [
+      "jane@good.com",
+      "x@null.com",
+      "JANE@Good.com",
+      "a b@good.com",
+      '"q"@good.com',
+      "ü@good.com",
+    ];
+    const batch = await jsonOf<{ results: object[] }>(
+      await server.call("/v1/email/batch", { key, body: { emails: addresses } }),
+    );
+    const quoted = addresses.map((address) => `"${address.replaceAll('"', '""')}"\n`).join("");
+    const forms: readonly (readonly [string, string])[] = [
+      ["application/json", JSON.stringify({ items: addresses, kind: "email" })],
+      ["text/plain", addresses.join("\n")],
+      ["application/x-ndjson", addresses.map((address) => JSON.stringify({ email: address })).join("\n")],
+      ["text/csv", `email\n${quoted}`],
+    ];
+    for (const [type, body] of forms) {
+      const job = await ended(key, await created(key, body, type));
+      const { results: own } = await jsonOf<{ results: { row: number }[] }>(
+        await results(key, job, "?format=json"),
+      );
+      expect([type, own.map(({ row: _, ...result }) => result)]).toEqual([type, batch.results as never]);
+    }
+  });
+
+  test("CSV comes back with its own columns first, and a filter leaves rows out", async () => {
+    const key = await server.signUp();
+    const job = await ended(key, await created(key, 'email;note\njane@good.com;"a; b"\nx@null.com;c\n'));
+    const csv = await (await results(key, job, "?format=csv")).text();
+    expect(csv.split("\n").map((line) => line.split(";").slice(0, 3).join(";"))).toEqual([
+      "email;note;status",
+      'jane@good.com;"a; b"',
+      "x@null.com;c;undeliverable",
+      "",
+    ]);
+    const filtered = await (await results(key, job, "?status=undeliverable")).text();
+    expect(
+      filtered
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).row),
+    ).toEqual([2]);
+    expect(await (await results(key, job, "?sub_status=disposable")).text()).toBe("");
+  });
+
+  test("any part of a download can be asked for, and says how long the whole is", async () => {
+    const key = await server.signUp();
+    const job = await ended(key, await created(key, ADDRESSES.slice(0, 5_000).join("\n"), "text/plain"));
+    for (const format of ["ndjson", "json"]) {
+      const whole = await (await results(key, job, `?format=${format}`)).text();
+      const part = await results(key, job, `?format=${format}`, { Range: "bytes=900000-900099" });
+      expect(part.status).toBe(206);
+      const total = Buffer.byteLength(whole);
+      expect(part.headers.get("content-range")).toBe(`bytes 900000-900099/${total}`);
+      expect(await part.text()).toBe(whole.slice(900_000, 900_100));
+      const tail = await results(key, job, `?format=${format}`, { Range: "bytes=-10" });
+      expect(await tail.text()).toBe(whole.slice(-10));
+    }
+    const beyond = await results(key, job, "", { Range: "bytes=99999999-" });
+    expect(beyond.status).toBe(416);
+  });
+
+  test("the same Idempotency-Key makes one job", async () => {
+    const key = await server.signUp();
+    const headers = { "Content-Type": "text/plain", "Idempotency-Key": "list-1" };
+    const call = (body: string) => server.call("/v1/jobs", { key, body, headers });
+    const first = await call("jane@good.com\n");
+    const again = await call("jane@good.com\n");
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await again.json()).toEqual(await first.json());
+    expect(await refusalOf(await call("other@good.com\n"))).toBe("422 idempotency_mismatch");
+    const page = await jsonOf<{ data: Job[] }>(await server.call("/v1/jobs", { key }));
+    expect(page.data).toHaveLength(1);
+  });
+
+  test("what was cancelled or deleted can be asked for again and again", async () => {
+    const key = await server.signUp();
+    const job = await ended(key, await created(key, "jane@good.com\n", "text/plain"));
+    const act = (verb: string) => server.call(`/v1/jobs/${job.job_id}/${verb}`, { key, method: "POST" });
+    expect(await refusalOf(await act("cancel"))).toBe("409 job_finished");
+    expect((await server.call(`/v1/jobs/${job.job_id}`, { key, method: "DELETE" })).status).toBe(204);
+    expect(await refusalOf(await server.call(`/v1/jobs/${job.job_id}`, { key }))).toBe("404 not_found");
+    const other = await server.signUp();
+    expect(await refusalOf(await server.call(`/v1/jobs/${job.job_id}`, { key: other }))).toBe(
+      "404 not_found",
+    );
+  });
+});
+
+describe("out of units", () => {
+  test("a job that may pause stops at the last unit, and goes on after an upgrade", async () => {
+    const key = await server.signUp("free");
+    const rows = Array.from({ length: 1_000 }, (_, at) => `p${at}@good.com`).join("\n");
+    await server.call("/v1/email/verify?email=jane@good.com", { key });
+    expect(await refusalOf(await create(key, rows, "text/plain"))).toBe("402 quota_exceeded");
+    const job = await created(key, rows, "text/plain", "?when_out_of_units=pause");
+    const paused = await untilStatus(key, job, "paused");
+    expect(paused).toMatchObject({ status_reason: "out_of_units", units_charged: 999 });
+    const partial = await results(key, job);
+    expect(partial.headers.get("x-job-complete")).toBe("false");
+    expect((await partial.text()).trimEnd().split("\n")).toHaveLength(999);
+    await server.call("/v1/account/plan", { key, body: { plan: "starter" } });
+    const done = await ended(key, job);
+    expect(done).toMatchObject({ status: "completed", units_charged: 1_000 });
+    expect((await (await results(key, job)).text()).trimEnd().split("\n")).toHaveLength(1_000);
+  });
+});
+
+describe("400", () => {
+  const cases: readonly (readonly [string, string, string, string, string])[] = [
+    ["an NDJSON line that is no JSON", '"a@good.com"\n{bad\n', "application/x-ndjson", "", "invalid_json"],
+    ["a line without an item", '"a@good.com"\n{"x":1}\n', "application/x-ndjson", "", "invalid_request"],
+    ["a quote that is never closed", 'email\n"a@good.com\nb@good.com\n', "text/csv", "", "invalid_request"],
+    ["a column that is not there", "email\na@good.com\n", "text/csv", "?column=phone", "invalid_request"],
+    ["JSON that is cut off", '{"items":["a@good.com"', "application/json", "", "invalid_json"],
+    ["JSON without items", '{"kind":"email"}', "application/json", "", "invalid_request"],
+    ["an item that is no text", '{"items":[5]}', "application/json", "", "invalid_request"],
+    ["a kind that is none", "a@good.com\n", "text/plain", "?kind=iban", "invalid_request"],
+    ["text that is not UTF-8", "caf\xe9@good.com", "text/plain", "", "invalid_request"],
+  ];
+  for (const [name, body, type, query, code] of cases) {
+    test(`${name} refuses the whole list, and nothing is kept`, async () => {
+      const key = await server.signUp();
+      const bytes = Buffer.from(body, name.includes("UTF-8") ? "latin1" : "utf8");
+      expect(await refusalOf(await create(key, new Uint8Array(bytes), type, query))).toBe(`400 ${code}`);
+      expect(await jsonOf<object>(await server.call("/v1/jobs", { key }))).toMatchObject({ data: [] });
+    });
+  }
+
+  test("more rows than the plan's max_job_size are refused with the row", async () => {
+    const key = await server.signUp("free");
+    const reply = await create(key, "a@good.com\n".repeat(1_001), "text/plain");
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toContain("1001");
+  });
+});
+
+async function untilStatus(key: string, { job_id }: Job, status: string): Promise<Job> {
+  const reply = await server.call(`/v1/jobs/${job_id}/events`, { key });
+  for await (const piece of reply.body ?? []) {
+    const found = /^data: (.*)$/m.exec(new TextDecoder().decode(piece))?.[1];
+    const job: Job | null = found === undefined ? null : JSON.parse(found);
+    if (job?.status === status) return job;
+  }
+  throw new Error(`the job never was ${status}`);
+}
