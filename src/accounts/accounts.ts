@@ -2,6 +2,8 @@ import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { PlanCatalogue } from "../billing/plans.ts";
 import { ledgerOf } from "../billing/usage-ledger.ts";
+import { ApiError } from "../contract/errors.ts";
+import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import type { EmbeddedStore, ReplyOf } from "../store/port.ts";
 import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";
@@ -40,13 +42,21 @@ export function createAccounts(dependencies: {
   keyRing: KeyRing;
   plans: PlanCatalogue;
   clock: BillingClock;
+  /** Plans that may be signed up for or changed to; all of them unless given. */
+  selfServePlans?: readonly PlanName[];
   randomBytes: RandomBytes;
 }): Accounts {
-  const { store, meter, keyRing, plans, clock } = dependencies;
+  const { store, meter, keyRing, plans, clock, selfServePlans = PLAN_NAMES } = dependencies;
+  const requireSelfServe = (plan: PlanName): void => {
+    if (selfServePlans.includes(plan)) return;
+    const message = `plan must be one of ${selfServePlans.join(", ")}; the operator sets others.`;
+    throw new ApiError("invalid_request", message);
+  };
 
   return {
     signup: (fields) => {
       clock.requireTrust();
+      requireSelfServe(fields.plan);
       return signUp(dependencies, fields);
     },
 
@@ -59,6 +69,7 @@ export function createAccounts(dependencies: {
 
     changePlan: (accountId, change, replyOf = () => null) => {
       clock.requireTrust();
+      if (change.plan !== meter.ledger(accountId).current.plan) requireSelfServe(change.plan);
       meter.flush();
       // Where the month has turned it is entered first.
       meter.ledger(accountId);

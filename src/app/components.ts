@@ -122,7 +122,7 @@ function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: 
 
 /** The database, and all that counts and bills. */
 function openMoney(
-  { dataDir, plans, limits }: Config,
+  { dataDir, plans, selfServePlans, limits }: Config,
   { clock, log, randomBytes }: Surroundings,
   stack: AsyncDisposableStack,
 ) {
@@ -135,8 +135,10 @@ function openMoney(
   stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
-  const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
-  const operators = createOperators({ store, meter, keyRing, accounts, clock });
+  const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
+  const accounts = createAccounts({ ...account, selfServePlans });
+  // Operators set any plan.
+  const operators = createOperators({ ...account, accounts: createAccounts(account), clock });
   stack.defer(operators.start((error) => log.error("an operator's command failed", errorFacts(error))));
   const directory = join(dataDir, "idempotency");
   const idempotency = createIdempotency({ store, directory, clock, keptBytesMax: limits.keptReplyBytesMax });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { DEFAULT_PLANS, type PlanCatalogue, readPlans } from "../billing/plans.ts";
+import { DEFAULT_PLANS, isPlanName, type PlanCatalogue, readPlans } from "../billing/plans.ts";
+import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import { parseServerAddress } from "../dns/server-address.ts";
 
 /** Every setting, checked and typed. Values come from the environment; see the table of settings in README. */
@@ -16,6 +17,8 @@ export type Config = {
   readonly shutdownGraceMs: number;
   /** Those of PLANS_FILE where it is set. */
   readonly plans: PlanCatalogue;
+  /** Plans that callers may sign up for or change to by themselves. */
+  readonly selfServePlans: readonly PlanName[];
   readonly metrics: MetricsConfig;
   readonly dns: DnsConfig;
   readonly batch: BatchConfig;
@@ -117,6 +120,7 @@ export function readConfig(
     corsOrigins: settings.origins("CORS_ORIGINS"),
     shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
     plans: settings.plans("PLANS_FILE", readText),
+    selfServePlans: settings.planNames("SELF_SERVE_PLANS"),
     metrics: {
       access: settings.metrics("METRICS", "loopback"),
       token: settings.secret("METRICS_TOKEN"),
@@ -177,6 +181,13 @@ function createReader(environment: Environment) {
   return {
     text: (name: string, fallback: string): string => raw(name) ?? fallback,
     optional: (name: string): string | null => raw(name),
+    planNames(name: string): readonly PlanName[] {
+      const value = raw(name);
+      if (value === null) return PLAN_NAMES;
+      const names = value.split(",").map((part) => part.trim().toLowerCase());
+      if (names.every(isPlanName)) return names;
+      return fallBack(PLAN_NAMES, `${name} must list plans of ${PLAN_NAMES.join(", ")}, not "${value}".`);
+    },
     servers(name: string): string[] {
       const parts = (raw(name) ?? "").split(",").map((part) => part.trim());
       const servers = parts.filter((part) => part !== "");

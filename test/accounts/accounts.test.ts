@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { createAccounts } from "../../src/accounts/accounts.ts";
+import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { charge, handClock, openParts, setConfirmed, signUp } from "../billing/parts.ts";
@@ -280,4 +282,23 @@ describe("invoices", () => {
     await parts.billing.issueDue();
     expect(read()).toBe(before);
   });
+});
+
+test("a plan that is not offered for self-service is neither signed up for nor changed to, and stays where it is held", () => {
+  const parts = openParts({ clock: handClock() });
+  const { accountId } = signUp(parts, "growth");
+  const accounts = createAccounts({
+    ...parts,
+    clock: parts.billingClock,
+    randomBytes: systemRandomBytes,
+    selfServePlans: ["free", "starter"],
+  });
+  expect(() => accounts.changePlan(accountId, { plan: "scale" })).toThrow(
+    "plan must be one of free, starter",
+  );
+  expect(() => signUp({ ...parts, accounts }, "scale")).toThrow("plan must be one of free, starter");
+  expect(
+    accounts.changePlan(accountId, { plan: "growth", spendLimitMicroUsd: 5_000_000 }).spend_limit_usd,
+  ).toBe("5.00");
+  expect(accounts.changePlan(accountId, { plan: "starter" }).pending_plan).toBe("starter");
 });

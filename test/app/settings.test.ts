@@ -121,3 +121,16 @@ describe("PLANS_FILE", () => {
     ]);
   });
 });
+
+describe("SELF_SERVE_PLANS", () => {
+  test("all plans unless it is set, then those that it lists", () => {
+    expect(readConfig({}, 1).selfServePlans).toEqual(["free", "starter", "growth", "scale"]);
+    expect(readConfig({ SELF_SERVE_PLANS: "Free, starter" }, 1).selfServePlans).toEqual(["free", "starter"]);
+  });
+
+  test.each(["gold", "free,", "free starter"])("%s lists no plans", (value) => {
+    expect(problemsOf({ SELF_SERVE_PLANS: value })).toEqual([
+      `SELF_SERVE_PLANS must list plans of free, starter, growth, scale, not "${value}".`,
+    ]);
+  });
+});
