@@ -79,13 +79,13 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
       }),
 
     change(operation, { status, make, viewOf, secret }) {
-      const { scope = "account" } = operation;
+      const { scopes = ["account"] } = operation;
       const body = bodyReader(operation);
       return routing.guarded(operation, async (call) => {
         // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
         const replayAccount = secret ? guard.accountForReplay(call) : null;
         if (replayAccount !== null) return replay(call, replayAccount);
-        const account = guard.admit(call, scope);
+        const account = guard.admit(call, scopes);
         requireJson(call.request);
         const bytes = await readBytes(call.request, bodyBytesMax);
         return idempotent.run(call, account, { bytes }, async (entry) => {

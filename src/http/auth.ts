@@ -12,7 +12,7 @@ export type Guard = {
    * Lets a call with a good key pass: 401 without one, 403 where its scopes do not allow the call, 429 above the plan's
    * rate. The body is still unread.
    */
-  readonly admit: (call: Call, scope: KeyScope) => Account;
+  readonly admit: (call: Call, needed: readonly KeyScope[]) => Account;
   /**
    * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
    * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
@@ -61,11 +61,11 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
   }
 
   return {
-    admit(call, scope) {
+    admit(call, needed) {
       const account = keyRing.find(keyOf(call));
       if (account === null) throw new ApiError("bad_key");
-      if (!allows(account.scopes, scope)) {
-        throw new ApiError("forbidden", `This call needs a key with the scope ${scope}.`);
+      if (!allows(account.scopes, needed)) {
+        throw new ApiError("forbidden", `This call needs a key with the scope ${needed.join(" or ")}.`);
       }
       applyRateLimit(call, account);
       return account;

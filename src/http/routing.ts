@@ -69,8 +69,8 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
       operation: null,
     }),
     keyed: (operation, handler) => {
-      const { scope = "verify" } = operation;
-      return routeOf(operation, "key", (call) => handler(call, guard.admit(call, scope)));
+      const { scopes = ["verify"] } = operation;
+      return routeOf(operation, "key", (call) => handler(call, guard.admit(call, scopes)));
     },
     guarded: (operation, handler) => routeOf(operation, "key", handler),
   };

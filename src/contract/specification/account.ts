@@ -70,7 +70,7 @@ export const getAccount = operation({
   tag: "Account",
   summary: "The account, its usage and what it will cost",
   access: "key",
-  scope: "read",
+  scopes: ["read"],
   query: Type.Object({}),
   replies: account("The account of the key."),
   samples: { account: { summary: "An account" } },
@@ -85,7 +85,7 @@ export const changePlan = operation({
   description:
     "An upgrade holds at once; its price and its included units are prorated by the second, and units beyond them cost the overage price. A downgrade holds from the next month on (`pending_plan`), and asking for the present plan again withdraws it. A spend limit refuses units beyond what it pays for; `null` lifts it, leaving it out keeps it.",
   access: "key",
-  scope: "account",
+  scopes: ["account"],
   idempotent: true,
   body: { "application/json": PlanRequest },
   replies: account("The account after the change."),
@@ -103,7 +103,7 @@ export const getUsage = operation({
   tag: "Account",
   summary: "Calls and units by day or by endpoint",
   access: "key",
-  scope: "read",
+  scopes: ["read"],
   query: described(UsageQuery, {
     from: "The first day, `2026-11-01`. Without it: the first of the last day's month.",
     to: "The last day, included. Without it: today. At most 366 days.",
@@ -125,7 +125,7 @@ export const listInvoices = operation({
   tag: "Account",
   summary: "Issued invoices, newest first",
   access: "key",
-  scope: "read",
+  scopes: ["read"],
   query: described(InvoicesQuery, {
     limit: "Invoices on a page.",
     starting_after: "The `next_cursor` of the page before.",
@@ -147,7 +147,7 @@ export const rotateKey = operation({
   description:
     "Gives a new key. The old one ends after the overlap. With an Idempotency-Key the reply is kept encrypted with the key of the call, and replayed to that key alone: until 15 minutes after it has ended, should the reply have been lost.",
   access: "key",
-  scope: "account",
+  scopes: ["account"],
   idempotent: true,
   bodyRequired: false,
   body: { "application/json": RotateRequest },
@@ -167,7 +167,7 @@ export const listKeys = operation({
   description:
     "Those that work, and those that ended in the last 30 days. The keys themselves are shown once.",
   access: "key",
-  scope: "account",
+  scopes: ["account"],
   query: Type.Object({}),
   replies: { 200: { description: "The keys, oldest first.", content: { "application/json": KeyList } } },
 });
@@ -181,7 +181,7 @@ export const createKey = operation({
   description:
     "Scopes: `verify` for checks and batches, `read` to read the account, its usage and invoices, `account` for all; all of them unless it says otherwise. At most 100 keys work.",
   access: "key",
-  scope: "account",
+  scopes: ["account"],
   idempotent: true,
   bodyRequired: false,
   body: { "application/json": KeyRequest },
@@ -201,7 +201,7 @@ export const rotateKeyById = operation({
   summary: "Exchange a key of the account",
   description: "The new key has the name and the scopes of the old one, which ends after the overlap.",
   access: "key",
-  scope: "account",
+  scopes: ["account"],
   idempotent: true,
   bodyRequired: false,
   body: { "application/json": RotateRequest },
@@ -218,7 +218,7 @@ export const deleteKey = operation({
   summary: "End a key of the account at once",
   description: "The last key with the scope `account` cannot be deleted.",
   access: "key",
-  scope: "account",
+  scopes: ["account"],
   replies: { 204: { description: "The key is refused from now on." } },
   refusals: ["invalid_request", "not_found"],
 });

@@ -160,6 +160,7 @@ export const listJobs = operation({
   tag: "Jobs",
   summary: "The jobs of the account, newest first",
   access: "key",
+  scopes: ["read", "verify"],
   query: described(
     Type.Object({
       status: Type.Optional(Word(JOB_STATUSES)),
@@ -183,6 +184,7 @@ export const getJob = operation({
   tag: "Jobs",
   summary: "How far a job is",
   access: "key",
+  scopes: ["read", "verify"],
   query: Type.Object({}),
   replies: { 200: oneJob("The job.") },
   refusals: ["not_found"],
@@ -197,6 +199,7 @@ export const jobEvents = operation({
   summary: "The job at each change, until it ends",
   description: "At most twice a second; a comment every 10 seconds. `Last-Event-ID` is taken.",
   access: "key",
+  scopes: ["read", "verify"],
   query: Type.Object({}),
   replies: {
     200: { description: "Events with the job as data.", content: { "text/event-stream": Type.String() } },

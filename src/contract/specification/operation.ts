@@ -41,7 +41,7 @@ export type Operation<Query extends TObject = TObject, Body extends TObject = TO
   readonly description?: string;
   readonly access: Access;
   /** What a key must be good for, with `access: "key"`; `verify` unless it says otherwise. */
-  readonly scope?: "verify" | "read" | "account";
+  readonly scopes?: readonly ("verify" | "read" | "account")[];
   readonly query?: Query;
   readonly ifNoneMatch?: boolean;
   /** By media type. */
