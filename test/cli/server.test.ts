@@ -195,5 +195,6 @@ async function forward(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const { method, headers } = request;
   const body = method === "GET" ? {} : { body: await request.text() };
-  return fetch(server.url + pathname + search, { method, headers, ...body });
+  // Handed on as it came: compressed where the caller asked for it.
+  return fetch(server.url + pathname + search, { method, headers, ...body, decompress: false });
 }
