@@ -71,8 +71,11 @@ export function createKeys(dependencies: {
   };
 }
 
+/** A date of four digits for the year, alone or with a time: what else Date.parse takes is no moment on the wire. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/;
+
 function readEnd(text: string, now: number): number {
-  const at = Date.parse(text);
+  const at = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at) || at <= now) {
     throw new ApiError(
       "invalid_request",

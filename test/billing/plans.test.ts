@@ -6,10 +6,10 @@ describe("catalogue", () => {
   test("is written as the four plans are priced", () => {
     const rows = plansView(DEFAULT_PLANS).plans.map((plan) => Object.values(plan).join(" "));
     expect(rows).toEqual([
-      "free 0.00 1000  10 20 100",
-      "starter 29.00 25000 0.001500 50 100 1000",
-      "growth 149.00 250000 0.000800 200 400 10000",
-      "scale 749.00 2500000 0.000400 1000 2000 100000",
+      "free 0.00 1000  10 20 100 1000 1",
+      "starter 29.00 25000 0.001500 50 100 1000 100000 3",
+      "growth 149.00 250000 0.000800 200 400 10000 1000000 10",
+      "scale 749.00 2500000 0.000400 1000 2000 100000 10000000 30",
     ]);
     expect(plansView(DEFAULT_PLANS).plans[0]?.overage_unit_price_usd).toBeNull();
   });

@@ -123,7 +123,11 @@ describe("a reader that", () => {
 
   test.concurrent("stops in a kept reply is given up, too, and the key replays it whole, uncharged", async () => {
     const key = await caller.signUp();
-    using reader = openStalled(server.url, batchOf(key, ITEMS, "Idempotency-Key: kept"), 100_000);
+    using reader = openStalled(
+      server.url,
+      batchOf(key, ITEMS, "Idempotency-Key: kept\r\nAccept: */*"),
+      100_000,
+    );
     await until("first bytes", () => reader.bytes() > 0);
     await until("report of a whole batch", async () => (await caller.unitsOf(key)) === ITEMS);
     await until("given-up connection", async () => (await connections()) === 0, 20_000);
