@@ -150,7 +150,13 @@ export const createJob = operation({
   replies: {
     202: { ...oneJob("The job."), headers: ["Location"] },
   },
-  refusals: ["quota_exceeded", "too_many_jobs", "payload_too_large", "unsupported_media_type"],
+  refusals: [
+    "invalid_request",
+    "quota_exceeded",
+    "too_many_jobs",
+    "payload_too_large",
+    "unsupported_media_type",
+  ],
 });
 
 export const listJobs = operation({
@@ -174,6 +180,7 @@ export const listJobs = operation({
     },
   ),
   replies: { 200: { description: "A page of jobs.", content: { "application/json": JobPage } } },
+  refusals: ["invalid_request"],
 });
 
 export const getJob = operation({
@@ -247,7 +254,7 @@ export const jobResults = operation({
       content: { "application/x-ndjson": Type.String() },
     },
   },
-  refusals: ["not_found", "job_not_ready", "gone"],
+  refusals: ["invalid_request", "not_found", "job_not_ready", "gone"],
 });
 
 const steer = (operationId: string, verb: string, summary: string) =>

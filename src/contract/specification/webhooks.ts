@@ -252,7 +252,7 @@ export const listDeliveries = operation({
     },
   ),
   replies: { 200: { description: "A page.", content: { "application/json": DeliveryList } } },
-  refusals: ["not_found"],
+  refusals: ["invalid_request", "not_found"],
 });
 
 export const replayDelivery = operation({
