@@ -85,7 +85,8 @@ async function uploadSteadily(seconds: number): Promise<string> {
     connection.write(part);
     await Bun.sleep(250);
   }
-  return connection.closed;
+  // Awaited here: the connection is disposed of as soon as this function ends.
+  return await connection.closed;
 }
 
 test("slow and silent connections are closed in time; until then everyone else is served as ever", async () => {
