@@ -158,9 +158,12 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     timeoutMs: number,
     onEvent: ((event: never) => void) | undefined,
   ) {
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(new Error("the task passed its deadline")), timeoutMs);
-    const signal = AbortSignal.any([deadline.signal, overdue]);
+    // One controller for both reasons: a signal made by `AbortSignal.any` outlives many collections, with its task.
+    const ending = new AbortController();
+    const { signal } = ending;
+    const timer = setTimeout(() => ending.abort(new Error("the task passed its deadline")), timeoutMs);
+    const onOverdue = () => ending.abort(overdue.reason);
+    overdue.addEventListener("abort", onOverdue, { once: true });
     try {
       if (onEvent === undefined) return await threads().run(task, { name, signal });
       using events = listen(onEvent, signal);
@@ -170,6 +173,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
       return outcome;
     } finally {
       clearTimeout(timer);
+      overdue.removeEventListener("abort", onOverdue);
     }
   }
 
