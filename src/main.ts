@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { createLog, errorFacts, type Log } from "./app/log.ts";
-import { systemSurroundings } from "./app/platform.ts";
+import { systemPlatform } from "./app/platform.ts";
 import { type RunningServer, startServer } from "./app/server.ts";
 import { settingWarnings } from "./app/setting-names.ts";
 import { ConfigError, readConfig } from "./app/settings.ts";
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env, availableParallelism());
   const log = createLog(config.logLevel);
   for (const warning of settingWarnings(process.env)) log.warn(warning, {});
-  const server = await startServer(config, systemSurroundings(log));
+  const server = await startServer(config, systemPlatform(log));
   process.stdout.write(welcome(server.url));
   stopOnSignals(server, log);
 }

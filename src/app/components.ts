@@ -43,12 +43,12 @@ import { createAddressVerifier, type WrittenVerification } from "../verification
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { openJobs } from "./jobs.ts";
 import { errorFacts } from "./log.ts";
-import type { Surroundings } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
-export type Parts = AsyncDisposable & {
+export type Components = AsyncDisposable & {
   readonly plans: PlanCatalogue;
   readonly store: EmbeddedStore;
   readonly billingClock: BillingClock;
@@ -80,16 +80,16 @@ const HOUR_MS = 3_600_000;
 const LOOKUPS_PER_BATCH_MAX = 256;
 const LIMITER_ENTRIES_MAX = 100_000;
 
-/** Opens the parts from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
-export async function openParts(config: Config, surroundings: Surroundings): Promise<Parts> {
+/** Opens the components from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
+export async function openComponents(config: Config, platform: Platform): Promise<Components> {
   await using stack = new AsyncDisposableStack();
   const { plans } = config;
-  const money = openMoney(config, surroundings, stack);
+  const money = openMoney(config, platform, stack);
   // Its thread reads the last snapshot while the rest is opened.
-  const directory = stack.use(createDirectoryOf(config, surroundings));
+  const directory = stack.use(createDirectoryOf(config, platform));
   const directoryStarted = directory.start();
   directoryStarted.catch(() => undefined);
-  const { clock, log } = surroundings;
+  const { clock, log } = platform;
   const lookups = openLookups(
     config.dns,
     { clock, report: (level, sentence) => log[level](sentence) },
@@ -98,16 +98,16 @@ export async function openParts(config: Config, surroundings: Surroundings): Pro
   lookups.denialWatch.start();
   // Beside the threads of the batches, which read far more code, its thread takes three times as long to begin.
   await directoryStarted;
-  const batches = openBatches(config, surroundings, lookups.domainFacts, stack);
+  const batches = openBatches(config, platform, lookups.domainFacts, stack);
   const { store } = money;
-  const webhooks = openWebhooks(config, surroundings, { store, resolver: lookups.dnsCache }, stack);
-  const jobs = openJobs(config, surroundings, { ...money, ...batches }, stack);
-  const parts = { plans, ...money, ...lookups, ...batches, ...webhooks, ...jobs, directory };
+  const webhooks = openWebhooks(config, platform, { store, resolver: lookups.dnsCache }, stack);
+  const jobs = openJobs(config, platform, { ...money, ...batches }, stack);
+  const components = { plans, ...money, ...lookups, ...batches, ...webhooks, ...jobs, directory };
   const opened = stack.move();
-  return { ...parts, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { ...components, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: Surroundings): Directory {
+function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: Platform): Directory {
   return createDirectory({
     settings: config.directory,
     syncer: createSyncThread({
@@ -123,7 +123,7 @@ function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: 
 /** The database, and all that counts and bills. */
 function openMoney(
   { dataDir, plans, selfServePlans, limits }: Config,
-  { clock, log, randomBytes }: Surroundings,
+  { clock, log, randomBytes }: Platform,
   stack: AsyncDisposableStack,
 ) {
   const store = openStore({ dataDir, clock });
@@ -163,7 +163,7 @@ function openMoney(
 /** The DNS and what is known of mail domains. */
 export function openLookups(
   dns: DnsConfig,
-  { clock, report }: Pick<Surroundings, "clock"> & Pick<DenialWatchDependencies, "report">,
+  { clock, report }: Pick<Platform, "clock"> & Pick<DenialWatchDependencies, "report">,
   stack: AsyncDisposableStack,
 ) {
   const stub = createStubResolver({
@@ -207,7 +207,7 @@ export function openLookups(
 /** The worker threads and the way of a batch through them. */
 export function openBatches(
   { batch }: Pick<Config, "batch">,
-  { clock, workerFiles }: Pick<Surroundings, "clock" | "workerFiles">,
+  { clock, workerFiles }: Pick<Platform, "clock" | "workerFiles">,
   domainFacts: DomainFactsSource,
   stack: AsyncDisposableStack,
 ) {

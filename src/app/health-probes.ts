@@ -5,7 +5,7 @@ import type { BodyReader } from "../http/request-body.ts";
 import type { Check } from "../http/routes/health.ts";
 import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Parts } from "./components.ts";
+import type { Components } from "./components.ts";
 import type { Config } from "./settings.ts";
 
 const MEGABYTE = 1_048_576;
@@ -22,9 +22,9 @@ const PROBE_SHARE = { tenant: "health probe", weight: INTERACTIVE_WEIGHT };
 export function checksOf(
   { dataDir }: Config,
   clock: Clock,
-  parts: Parts,
+  components: Components,
 ): { readonly [part: string]: Check } {
-  const { store, billingClock, resolver, denialWatch, pool, directory } = parts;
+  const { store, billingClock, resolver, denialWatch, pool, directory } = components;
   const timed = async (work: () => unknown): Promise<CheckResult> => {
     const startedMs = clock.monotonic();
     await work();
@@ -80,12 +80,16 @@ async function checkDisk(dataDir: string): Promise<CheckResult> {
   return { status, observed: freeMb, unit: "MB", output: "The disk that holds DATA_DIR is nearly full." };
 }
 
-/** What the parts count themselves, for /metrics. */
-export function readingsOf(parts: Parts, bodies: BodyReader): Readings {
-  return { ...lookupReadings(parts), ...batchReadings(parts, bodies), ...storeReadings(parts) };
+/** Returns what the components count themselves, for /metrics. */
+export function readingsOf(components: Components, bodies: BodyReader): Readings {
+  return {
+    ...lookupReadings(components),
+    ...batchReadings(components, bodies),
+    ...storeReadings(components),
+  };
 }
 
-function lookupReadings({ resolver, dnsCache, domainFacts }: Parts): Readings {
+function lookupReadings({ resolver, dnsCache, domainFacts }: Components): Readings {
   return {
     assay_dns_lookups_total: counter("Look-ups in the DNS, what they took, and how many failed.", () => {
       const { lookups, queries, retries, tcpQueries, timeouts, errors } = resolver.stats();
@@ -104,7 +108,7 @@ function lookupReadings({ resolver, dnsCache, domainFacts }: Parts): Readings {
   };
 }
 
-function batchReadings({ pool, runner }: Parts, bodies: BodyReader): Readings {
+function batchReadings({ pool, runner }: Components, bodies: BodyReader): Readings {
   return {
     assay_pool_tasks: gauge("Tasks of the worker threads; the last three since the start.", () => {
       const { running, waiting, finished, retried, failed } = pool.stats();
@@ -122,7 +126,7 @@ function batchReadings({ pool, runner }: Parts, bodies: BodyReader): Readings {
   };
 }
 
-function storeReadings({ store, meter, directory }: Parts): Readings {
+function storeReadings({ store, meter, directory }: Components): Readings {
   return {
     assay_database_errors_total: counter("Failures of the database.", () => store.stats().errors),
     assay_charges_waiting: gauge("Charges that wait for the disk.", () => meter.waiting()),

@@ -11,7 +11,7 @@ import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { errorFacts } from "./log.ts";
-import type { Surroundings } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
 export type OpenJobsDependencies = {
@@ -30,12 +30,7 @@ const INPUT_BYTES_MAX = 4_294_967_296;
 /** The jobs, and the thread that reads their inputs. */
 export function openJobs(
   { dataDir, batch, jobs: settings }: Pick<Config, "dataDir" | "batch" | "jobs">,
-  {
-    clock,
-    log,
-    randomBytes,
-    workerFiles,
-  }: Pick<Surroundings, "clock" | "log" | "randomBytes" | "workerFiles">,
+  { clock, log, randomBytes, workerFiles }: Pick<Platform, "clock" | "log" | "randomBytes" | "workerFiles">,
   { store, pool, runner, meter }: OpenJobsDependencies,
   stack: AsyncDisposableStack,
 ) {

@@ -3,8 +3,8 @@ import { createRequestIds } from "../http/request-ids.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Log } from "./log.ts";
 
-/** What the process gets from outside besides its settings. */
-export type Surroundings = {
+/** What the process gets from the machine besides its settings. */
+export type Platform = {
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 up to 1; for jitter, never for secrets. */
@@ -27,8 +27,8 @@ export const workerFiles: WorkerFiles = {
   jobIntake: new URL("../../workers/job-intake.ts", import.meta.url).href,
 };
 
-/** The machine's own clock, chance and files. */
-export function systemSurroundings(log: Log): Surroundings {
+/** Returns the machine's own clock, randomness and files. */
+export function systemPlatform(log: Log): Platform {
   return {
     clock: systemClock,
     log,

@@ -25,24 +25,24 @@ import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route } from "../http/routing.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
-import type { Parts } from "./components.ts";
+import type { Components } from "./components.ts";
 import { checksOf, readingsOf } from "./health-probes.ts";
 import { errorFacts, type Log } from "./log.ts";
-import type { Surroundings } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
 /** Makes the app: every route on the components, behind the one boundary that everything enters and leaves by. */
 export function createApp(
   config: Config,
-  surroundings: Surroundings,
-  parts: Parts,
+  platform: Platform,
+  components: Components,
   draining: () => boolean,
 ): AnyElysia {
   const { bodyBytesMax, heldBodyBytesMax } = config.batch;
   const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
-  const metrics = createMetrics(readingsOf(parts, bodies));
-  const guard = createGuard(parts);
-  const { clock, log, newRequestId, randomBytes } = surroundings;
+  const metrics = createMetrics(readingsOf(components, bodies));
+  const guard = createGuard(components);
+  const { clock, log, newRequestId, randomBytes } = platform;
   const boundary = createBoundary({
     clock,
     newRequestId,
@@ -59,7 +59,7 @@ export function createApp(
     isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf,
   });
-  const routes = routesOf(config, surroundings, parts, { guard, metrics, bodies, draining });
+  const routes = routesOf(config, platform, components, { guard, metrics, bodies, draining });
   const app: AnyElysia = mountRoutes(routes, boundary, config.corsOrigins);
   return app;
 }
@@ -74,31 +74,31 @@ type Entrance = {
 /** Every route, by resource. */
 function routesOf(
   config: Config,
-  { clock }: Surroundings,
-  parts: Parts,
+  { clock }: Platform,
+  components: Components,
   { guard, metrics, bodies, draining }: Entrance,
 ): readonly Route[] {
-  const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = parts;
+  const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = components;
   const { publicRequestsPerSecond, signupsPerMinute } = config.limits;
   const bodyBytesMax = SMALL_BODY_BYTES_MAX;
-  const idempotent = createIdempotent(parts.idempotency);
+  const idempotent = createIdempotent(components.idempotency);
   const routing = createRouting({ guard, publicRequestsPerSecond });
   const accountRouting = createAccountRouting({ routing, guard, meter, idempotent, bodyBytesMax });
   const metered = createMetered({ routing, meter, idempotent, bodyBytesMax });
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
-  const checks = checksOf(config, clock, parts);
-  const { jobs, jobResults: results } = parts;
+  const checks = checksOf(config, clock, components);
+  const { jobs, jobResults: results } = components;
   const { readerStallMs } = config.batch;
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
     ...planRoutes({ routing, plans }),
     ...signupRoutes({ routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
-    ...keyRoutes({ accountRouting, accounts, keys: parts.keys }),
+    ...keyRoutes({ accountRouting, accounts, keys: components.keys }),
     ...accountRoutes({ accountRouting, accounts }),
     ...emailRoutes({ routing, metered, batch, writeEmail }),
     ...identityRoutes({ routing, metered, batch }),
     ...phoneRoutes({ routing, metered, batch }),
-    ...webhookRoutes({ accountRouting, webhooks: parts.webhooks }),
+    ...webhookRoutes({ accountRouting, webhooks: components.webhooks }),
     ...jobRoutes({ routing, jobs, results, meter, idempotent, clock, readerStallMs }),
     ...directoryRoutes({ routing, directory }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
@@ -106,7 +106,7 @@ function routesOf(
   return [...described, ...docsRoutes({ routing, version, described })];
 }
 
-/** The failures of parts that callers are told of. Everything else is a bug. */
+/** Returns the refusal that a known failure of a component becomes, or undefined for a bug. */
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof StorageError) return new ApiError("storage_unavailable", undefined, { cause: error });
   if (error instanceof QueueFullError) return new ApiError("overloaded", undefined, { cause: error });

@@ -1,6 +1,6 @@
 import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
-import { openParts } from "./components.ts";
-import type { Surroundings } from "./platform.ts";
+import { openComponents } from "./components.ts";
+import type { Platform } from "./platform.ts";
 import { createApp } from "./routes.ts";
 import { type Config, ConfigError } from "./settings.ts";
 
@@ -8,21 +8,21 @@ import { type Config, ConfigError } from "./settings.ts";
 export type RunningServer = {
   readonly url: string;
   /**
-   * Refuses new calls, lets those in flight end within the grace time, then closes every part. Tells whether
-   * all of them ended.
+   * Refuses new calls, lets those in flight end within the grace time, then closes every component. Returns
+   * whether all of them ended.
    */
   readonly stop: () => Promise<boolean>;
 };
 
-/** Opens the parts, mounts the routes on them and listens. */
-export async function startServer(config: Config, surroundings: Surroundings): Promise<RunningServer> {
-  const parts = await openParts(config, surroundings);
+/** Opens the components, mounts the routes on them and listens. */
+export async function startServer(config: Config, platform: Platform): Promise<RunningServer> {
+  const components = await openComponents(config, platform);
   let draining = false;
-  const app = createApp(config, surroundings, parts, () => draining);
+  const app = createApp(config, platform, components, () => draining);
   try {
     listen(app, config);
   } catch (error) {
-    await parts[Symbol.asyncDispose]();
+    await components[Symbol.asyncDispose]();
     throw error;
   }
   return {
@@ -31,7 +31,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       draining = true;
       const ended = await Promise.race([app.stop().then(() => true), elapsed(config.shutdownGraceMs)]);
       if (!ended) await app.stop(true);
-      await parts[Symbol.asyncDispose]();
+      await components[Symbol.asyncDispose]();
       return ended;
     },
   };

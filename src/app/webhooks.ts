@@ -5,7 +5,7 @@ import type { EmbeddedStore } from "../store/port.ts";
 import { createDeliverer, DELIVERY_LIMITS } from "../webhooks/deliverer.ts";
 import { createWebhooks, WEBHOOK_TARGETS } from "../webhooks/webhooks.ts";
 import { errorFacts } from "./log.ts";
-import type { Surroundings } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
 const IN_FLIGHT_MAX = 32;
@@ -14,7 +14,7 @@ const ACCOUNT_IN_FLIGHT_MAX = 4;
 /** Webhooks, and what delivers to them. */
 export function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
-  { clock, log, random, randomBytes }: Pick<Surroundings, "clock" | "log" | "random" | "randomBytes">,
+  { clock, log, random, randomBytes }: Pick<Platform, "clock" | "log" | "random" | "randomBytes">,
   { store, resolver }: { readonly store: EmbeddedStore; readonly resolver: Resolver },
   stack: AsyncDisposableStack,
 ) {

@@ -32,7 +32,7 @@ export type Reservation = {
   readonly chargedUnits: () => number;
 };
 
-/** What a reservation tells its surroundings. */
+/** What a reservation reports to the meter that made it. */
 export type ReservationBook = {
   readonly opened: (tally: Tally) => void;
   readonly closed: (tally: Tally) => void;

@@ -1,5 +1,5 @@
 import { openBatches, openLookups } from "../app/components.ts";
-import type { Surroundings } from "../app/platform.ts";
+import type { Platform } from "../app/platform.ts";
 import type { Config } from "../app/settings.ts";
 import { INTERACTIVE_WEIGHT, type Share } from "../batch/fair-queue.ts";
 import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
@@ -7,7 +7,7 @@ import type { Result, Task } from "../tables/task.ts";
 import type { Verifier } from "./block-verifier.ts";
 
 /** What a check needs of the process: neither a database nor a port. */
-export type VerifierDependencies = Pick<Surroundings, "clock" | "workerFiles">;
+export type VerifierDependencies = Pick<Platform, "clock" | "workerFiles">;
 
 const BLOCK_ROWS = 500;
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../app/log.ts";
-import { systemSurroundings } from "../app/platform.ts";
+import { systemPlatform } from "../app/platform.ts";
 import { type RunningServer, startServer } from "../app/server.ts";
 import { readConfig } from "../app/settings.ts";
 import { createClient } from "../client/client.ts";
@@ -52,7 +52,7 @@ async function verifyThousand(baseUrl: string): Promise<string> {
 function startPrivateServer(dataDir: string, dnsServer: string): Promise<RunningServer> {
   const settings = { PORT: "0", DATA_DIR: dataDir, DNS_SERVERS: dnsServer, LOG_LEVEL: "silent" };
   const config = readConfig(settings, availableParallelism());
-  return startServer(config, systemSurroundings(createLog("silent")));
+  return startServer(config, systemPlatform(createLog("silent")));
 }
 
 await main();

@@ -5,7 +5,7 @@ import { rehearse } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
 
-export type DirectoryParts = {
+export type DirectoryDependencies = {
   readonly settings: DirectorySettings;
   readonly syncer: Syncer;
   readonly clock: Clock;
@@ -50,9 +50,9 @@ const VIEWS_KEPT = 3;
 const STALE_INTERVALS = 3;
 
 /** The reading side: holds the newest states, swaps them in one step, and keeps the schedule. */
-export function createDirectory(parts: DirectoryParts): Directory {
-  const { settings, syncer, clock } = parts;
-  const report = parts.report ?? (() => {});
+export function createDirectory(dependencies: DirectoryDependencies): Directory {
+  const { settings, syncer, clock } = dependencies;
+  const report = dependencies.report ?? (() => {});
   const health = createHealth();
   const exports = createExports(syncer);
   let kept: readonly Kept[] = [];
@@ -128,8 +128,8 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const schedule = createSchedule({
     sync,
     intervalMs: settings.syncIntervalMs,
-    random: parts.random,
-    wait: parts.wait ?? waitFor,
+    random: dependencies.random,
+    wait: dependencies.wait ?? waitFor,
   });
   return {
     async start() {

@@ -28,7 +28,7 @@ export type CacheStats = {
   readonly entries: number;
 };
 
-export type DnsCacheParts = {
+export type DnsCacheDependencies = {
   readonly resolver: Resolver;
   readonly clock: Clock;
   readonly entriesMax?: number;
@@ -69,7 +69,7 @@ export function createDnsCache({
   clock,
   entriesMax = ENTRIES_MAX,
   epoch = () => 0,
-}: DnsCacheParts): DnsCache {
+}: DnsCacheDependencies): DnsCache {
   const entries = new LRUCache<string, Entry>({
     max: entriesMax,
     maxSize: RECORD_CHARACTERS_MAX,

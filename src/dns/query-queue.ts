@@ -14,7 +14,7 @@ export type Turns<Item> = {
   readonly counts: () => { readonly inFlight: number; readonly late: number; readonly waiting: number };
 };
 
-export type TurnsParts<Item> = {
+export type TurnsOptions<Item> = {
   readonly inFlightMax: number;
   readonly lateMax: number;
   readonly waitingMax: number;
@@ -29,7 +29,7 @@ export function createTurns<Item>({
   lateMax,
   waitingMax,
   start,
-}: TurnsParts<Item>): Turns<Item> {
+}: TurnsOptions<Item>): Turns<Item> {
   const underWay = new Set<Item>();
   const late = new Set<Item>();
   let waiting: Item[] = [];

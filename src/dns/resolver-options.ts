@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { ServerAddress } from "./server-address.ts";
 
-export type StubResolverParts = {
+export type StubResolverDependencies = {
   /** Asked in this order; one at least. */
   readonly servers: readonly ServerAddress[];
   readonly clock: Clock;

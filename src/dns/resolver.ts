@@ -17,7 +17,7 @@ import {
 } from "./question.ts";
 import { createRandom16 } from "./random16.ts";
 import { ALIASES_MAX, type Reading, readReply } from "./reply.ts";
-import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverParts } from "./resolver-options.ts";
+import { RESOLVER_DEFAULTS, type ResolverStats, type StubResolverDependencies } from "./resolver-options.ts";
 import { formatServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";
 import { askByTcp } from "./tcp-question.ts";
@@ -40,12 +40,12 @@ const PLAIN_FROM_ATTEMPT = 2;
  * const resolver = createStubResolver({ servers: systemServers(), clock: systemClock });
  * const { outcome, records } = await resolver.lookUp("example.com", "MX");
  */
-export function createStubResolver(parts: StubResolverParts): StubResolver {
-  const { clock } = parts;
-  const settings = { ...RESOLVER_DEFAULTS, ...parts };
-  const random16 = parts.random16 ?? createRandom16();
+export function createStubResolver(dependencies: StubResolverDependencies): StubResolver {
+  const { clock } = dependencies;
+  const settings = { ...RESOLVER_DEFAULTS, ...dependencies };
+  const random16 = dependencies.random16 ?? createRandom16();
   const counts = { lookups: 0, queries: 0, retries: 0, tcpQueries: 0, timeouts: 0, errors: 0, ignored: 0 };
-  const servers: readonly Server[] = parts.servers.map((address) => ({
+  const servers: readonly Server[] = dependencies.servers.map((address) => ({
     address,
     channel: createUdpChannel<Exchange>({
       server: address,

@@ -23,7 +23,7 @@ export type UdpChannel<Sent> = {
   readonly close: () => void;
 };
 
-export type UdpChannelParts<Sent> = {
+export type UdpChannelDependencies<Sent> = {
   readonly server: ServerAddress;
   readonly clock: Clock;
   /** A random integer of 16 bits. */
@@ -61,9 +61,9 @@ const OUTBOX_MAX = 16;
 
 /** Opens nothing until the first transaction. Source ports are the system's choice, at random. */
 export function createUdpChannel<Sent extends Transaction<Sent>>(
-  parts: UdpChannelParts<Sent>,
+  dependencies: UdpChannelDependencies<Sent>,
 ): UdpChannel<Sent> {
-  const { server, clock, random16 } = parts;
+  const { server, clock, random16 } = dependencies;
   const ports: Port<Sent>[] = [];
   /** What waits for the sockets to open: no more than the resolver lets be in flight. */
   const backlog: Sent[] = [];
@@ -136,14 +136,14 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     for (const waiting of backlog.splice(0)) {
       const port = nextPort();
       if (port !== null) dispatch(port, waiting);
-      else parts.onUnreachable(waiting);
+      else dependencies.onUnreachable(waiting);
     }
   }
 
   async function openPort(): Promise<Port<Sent> | null> {
     let port: Port<Sent> | null = null;
     const onData = (message: Buffer) => {
-      if (port !== null && !inbox.put({ port, message })) parts.onIgnored();
+      if (port !== null && !inbox.put({ port, message })) dependencies.onIgnored();
     };
     const onError = () => {
       if (port !== null) unreachable(port);
@@ -176,18 +176,18 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   function receive({ port, message }: { readonly port: Port<Sent>; readonly message: Buffer }): void {
     const transaction = port.pending.get(uint16(message, 0));
     if (transaction === undefined || !isReplyTo(message, transaction.query)) {
-      parts.onIgnored();
+      dependencies.onIgnored();
       return;
     }
     forget(transaction);
-    parts.onReply(transaction, message);
+    dependencies.onReply(transaction, message);
   }
 
   function unreachable(port: Port<Sent>): void {
     for (const transaction of [...port.pending.values()]) {
       if (transaction.port !== port) continue;
       forget(transaction);
-      parts.onUnreachable(transaction);
+      dependencies.onUnreachable(transaction);
     }
   }
 

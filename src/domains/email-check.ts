@@ -13,7 +13,7 @@ export type EmailCheck<Result> = (
 const DOMAIN_VERDICTS_MAX = 20_000;
 
 /** Returns a maker of checks, one for each verifier. All that it makes share the verdicts on domains. */
-export function createEmailChecks(parts: {
+export function createEmailChecks(dependencies: {
   readonly source: DomainFactsSource;
   readonly clock: Clock;
   readonly parser: AddressParser;
@@ -21,7 +21,7 @@ export function createEmailChecks(parts: {
   readonly timeoutMs: number;
   readonly domainVerdictsMax?: number;
 }) {
-  const { source, clock, parser, timeoutMs, domainVerdictsMax = DOMAIN_VERDICTS_MAX } = parts;
+  const { source, clock, parser, timeoutMs, domainVerdictsMax = DOMAIN_VERDICTS_MAX } = dependencies;
   const withVerdict: KnownDomain[] = [];
 
   function verdictOf(domain: KnownDomain): DomainVerdict {

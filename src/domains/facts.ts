@@ -49,7 +49,7 @@ export type DomainFactsSource = {
 
 export type FactsStats = { readonly hits: number; readonly misses: number; readonly entries: number };
 
-export type DomainFactsParts = {
+export type DomainFactsDependencies = {
   readonly cache: DnsCache;
   readonly lists: DomainListing;
   readonly clock: Clock;
@@ -87,8 +87,8 @@ type Gathering = {
  * const facts = createDomainFacts({ cache, lists: createDomainLists(), clock: systemClock });
  * const { mail } = factsIn(await facts.findDomain("example.com", { dns: true, deep: false }));
  */
-export function createDomainFacts(parts: DomainFactsParts): DomainFactsSource {
-  const { cache, lists, clock, entriesMax = ENTRIES_MAX, epoch = () => 0 } = parts;
+export function createDomainFacts(dependencies: DomainFactsDependencies): DomainFactsSource {
+  const { cache, lists, clock, entriesMax = ENTRIES_MAX, epoch = () => 0 } = dependencies;
   const mailHosts = createMailHosts({ cache, clock, epoch });
   const routing = createMailRouting({ cache, mailHosts });
   const policies = createMailPolicies({ cache });

@@ -34,11 +34,11 @@ const HOSTS_MAX = 64;
 const HOSTS_TOGETHER = 16;
 
 /** Only a firm answer is read as one: a failed look-up never makes a domain missing nor its MX implicit. */
-export function createMailRouting(parts: {
+export function createMailRouting(dependencies: {
   readonly cache: DnsCache;
   readonly mailHosts: MailHosts;
 }): MailRoutes {
-  const { cache, mailHosts } = parts;
+  const { cache, mailHosts } = dependencies;
 
   async function routeOf(domain: string, options: RouteOptions): Promise<RoutingFinding> {
     const preferred = options.preferredAllowance;

@@ -27,7 +27,7 @@ export type Guard = {
   readonly setRateLimitHeaders: (call: Call) => void;
 };
 
-export type GuardParts = {
+export type GuardDependencies = {
   readonly keyRing: KeyRing;
   readonly accountLimiter: RateLimiter;
   readonly addressLimiter: RateLimiter;
@@ -40,7 +40,7 @@ const REPEAT_MS = 15 * 60_000;
 const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
 
 /** Decides who may call and how often, before anything else of a call is looked at. */
-export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardParts): Guard {
+export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardDependencies): Guard {
   function applyRateLimit(call: Call, account: Account): void {
     call.account = account;
     const decision = accountLimiter.take(account.accountId, account.plan);

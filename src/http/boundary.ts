@@ -61,7 +61,7 @@ export type RouteContext = {
   readonly params?: { readonly [name: string]: string };
 };
 
-export type BoundaryParts = {
+export type BoundaryDependencies = {
   readonly clock: Clock;
   readonly newRequestId: () => string;
   readonly trustProxy: boolean;
@@ -76,7 +76,7 @@ export type BoundaryParts = {
   readonly reportBug: (call: Call, error: unknown) => void;
   /** Whether a call may be answered neither with success nor with a refusal, so that its connection is closed; none unless given. */
   readonly isUnanswerable?: (error: unknown) => boolean;
-  /** Turns the known failures of parts into refusals; undefined for a bug. */
+  /** Turns the known failures of components into refusals; undefined for a bug. */
   readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
 
@@ -98,25 +98,25 @@ export type Boundary = {
 };
 
 /** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
-export function createBoundary(parts: BoundaryParts): Boundary {
+export function createBoundary(dependencies: BoundaryDependencies): Boundary {
   const replyHeaders = createReplyHeaders();
   return {
     route:
       (route, handler, options = {}) =>
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
       async ({ request, params }) => {
-        const call = beginCall(parts, route, options, request, params);
+        const call = beginCall(dependencies, route, options, request, params);
         let response: Response;
         try {
-          if (parts.draining() && options.open !== true) throw new ApiError("shutting_down");
+          if (dependencies.draining() && options.open !== true) throw new ApiError("shutting_down");
           const answered = await handler(call);
           const reply = mayBeCompressed(answered) ? await compressed(answered, request) : answered;
-          setRateLimitHeaders(parts, call);
+          setRateLimitHeaders(dependencies, call);
           response = respond(reply, call.headers, replyHeaders);
         } catch (error) {
           call.streaming = false;
-          if (parts.isUnanswerable?.(error) === true) return breakOff(parts, call, error);
-          response = refuse(parts, call, error);
+          if (dependencies.isUnanswerable?.(error) === true) return breakOff(dependencies, call, error);
+          response = refuse(dependencies, call, error);
         }
         if (!call.streaming) call.finish(response.status);
         return response;
@@ -125,25 +125,25 @@ export function createBoundary(parts: BoundaryParts): Boundary {
 }
 
 function beginCall(
-  parts: BoundaryParts,
+  dependencies: BoundaryDependencies,
   route: string,
   { readsBearer = false, crossOrigin }: RouteOptions,
   request: Request,
   params: RouteContext["params"] = {},
 ): Call {
-  const startedMs = parts.clock.monotonic();
-  const id = parts.newRequestId();
+  const startedMs = dependencies.clock.monotonic();
+  const id = dependencies.newRequestId();
   let silenceSeconds = 0;
   const call: Call = {
     id,
     request,
     route,
     params,
-    bearer: readsBearer ? parts.readBearer(request.headers.get("authorization")) : null,
-    clientAddress: () => clientAddress(request, parts.server(), parts.trustProxy),
+    bearer: readsBearer ? dependencies.readBearer(request.headers.get("authorization")) : null,
+    clientAddress: () => clientAddress(request, dependencies.server(), dependencies.trustProxy),
     suspendIdleTimeout(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000) {
       silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));
-      parts.server()?.timeout(request, 0);
+      dependencies.server()?.timeout(request, 0);
     },
     account: null,
     units: 0,
@@ -152,10 +152,10 @@ function beginCall(
     streaming: false,
     finish(status, outcome = "complete") {
       // Otherwise it would stay lifted for as long as the connection lives.
-      if (silenceSeconds > 0) parts.server()?.timeout(request, silenceSeconds);
-      parts.report({ call, status, durationMs: parts.clock.monotonic() - startedMs, outcome });
+      if (silenceSeconds > 0) dependencies.server()?.timeout(request, silenceSeconds);
+      dependencies.report({ call, status, durationMs: dependencies.clock.monotonic() - startedMs, outcome });
     },
-    reportError: (error) => parts.reportBug(call, error),
+    reportError: (error) => dependencies.reportBug(call, error),
   };
   return call;
 }
@@ -169,26 +169,26 @@ function respond(reply: Reply, headers: { [name: string]: string }, replyHeaders
 }
 
 /** Returns a reply that closes the connection before its first byte: a body that fails at once leaves no head either. */
-function breakOff(parts: BoundaryParts, call: Call, error: unknown): Response {
-  parts.reportBug(call, error);
+function breakOff(dependencies: BoundaryDependencies, call: Call, error: unknown): Response {
+  dependencies.reportBug(call, error);
   call.finish(500, "cut");
   return new Response(new ReadableStream({ pull: (body) => body.error("closed without a reply") }));
 }
 
-function refuse(parts: BoundaryParts, call: Call, error: unknown): Response {
-  const known = error instanceof ApiError ? error : parts.refusalOf(error);
-  if (known === undefined) parts.reportBug(call, error);
+function refuse(dependencies: BoundaryDependencies, call: Call, error: unknown): Response {
+  const known = error instanceof ApiError ? error : dependencies.refusalOf(error);
+  if (known === undefined) dependencies.reportBug(call, error);
   call.units = 0;
-  setRateLimitHeaders(parts, call);
+  setRateLimitHeaders(dependencies, call);
   return errorReply(known ?? new ApiError("internal_error"), call.headers);
 }
 
 /** What the headers tell may be out of reach with the database; the reply goes out with those that are not. */
-function setRateLimitHeaders(parts: BoundaryParts, call: Call): void {
+function setRateLimitHeaders(dependencies: BoundaryDependencies, call: Call): void {
   try {
-    parts.setRateLimitHeaders(call);
+    dependencies.setRateLimitHeaders(call);
   } catch (error) {
-    if (parts.refusalOf(error) === undefined) parts.reportBug(call, error);
+    if (dependencies.refusalOf(error) === undefined) dependencies.reportBug(call, error);
   }
 }
 

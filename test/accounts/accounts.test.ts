@@ -3,18 +3,21 @@ import { createAccounts } from "../../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, setConfirmed, signUp } from "../billing/parts.ts";
+import { charge, handClock, openAccounting, setConfirmed, signUp } from "../billing/accounting.ts";
 
 const DAY_MS = 86_400_000;
 
 test("a moment without an offset is one in UTC, wherever the server stands", () => {
-  const parts = openParts({ clock: handClock("2026-11-20T12:00:00Z") });
-  const { accountId } = signUp(parts, "free", "utc@example.com");
+  const accounting = openAccounting({ clock: handClock("2026-11-20T12:00:00Z") });
+  const { accountId } = signUp(accounting, "free", "utc@example.com");
   const before = process.env.TZ;
   process.env.TZ = "Asia/Tokyo";
   try {
     const range = { from: "2026-11-10T05:00:00", to: "2026-11-11", groupBy: "day" } as const;
-    expect(parts.accounts.usage(accountId, range)).toMatchObject({ from: "2026-11-10", to: "2026-11-11" });
+    expect(accounting.accounts.usage(accountId, range)).toMatchObject({
+      from: "2026-11-10",
+      to: "2026-11-11",
+    });
   } finally {
     if (before === undefined) delete process.env.TZ;
     else process.env.TZ = before;
@@ -23,9 +26,9 @@ test("a moment without an offset is one in UTC, wherever the server stands", () 
 
 describe("signup", () => {
   test("of 100 for one mailbox at once exactly one gets an account", async () => {
-    const parts = openParts({ clock: handClock() });
+    const accounting = openAccounting({ clock: handClock() });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 100 }, async () => signUp(parts, "free", "same@example.com")),
+      Array.from({ length: 100 }, async () => signUp(accounting, "free", "same@example.com")),
     );
     const refused = outcomes.filter((outcome) => outcome.status === "rejected");
     expect(refused).toHaveLength(99);
@@ -35,8 +38,8 @@ describe("signup", () => {
   });
 
   test("shows an account that has used nothing", () => {
-    const parts = openParts({ clock: handClock("2026-11-20T12:34:56.789Z") });
-    const { accountId } = parts.accounts.signup({
+    const accounting = openAccounting({ clock: handClock("2026-11-20T12:34:56.789Z") });
+    const { accountId } = accounting.accounts.signup({
       email: "Ana.Silva+x@Example.com",
       normalized: "ana.silva@example.com",
       name: "Ana",
@@ -46,7 +49,7 @@ describe("signup", () => {
       referralCode: "R1",
     });
     expect(accountId).toMatch(/^acc_[0-9A-Za-z]{20}$/);
-    expect(parts.accounts.view(accountId)).toEqual({
+    expect(accounting.accounts.view(accountId)).toEqual({
       account_id: accountId,
       email: "Ana.Silva+x@Example.com",
       name: "Ana",
@@ -81,23 +84,23 @@ describe("signup", () => {
 });
 
 test("what running calls hold is shown neither as used nor as gone", async () => {
-  const parts = openParts({ clock: handClock() });
-  const { accountId } = signUp(parts);
-  await charge(parts, accountId, 10);
-  const reservation = parts.meter.reserve({ accountId }, 100);
-  expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 10, remaining_units: 990 });
-  expect(parts.meter.month({ accountId }).remainingUnits).toBe(890);
+  const accounting = openAccounting({ clock: handClock() });
+  const { accountId } = signUp(accounting);
+  await charge(accounting, accountId, 10);
+  const reservation = accounting.meter.reserve({ accountId }, 100);
+  expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 10, remaining_units: 990 });
+  expect(accounting.meter.month({ accountId }).remainingUnits).toBe(890);
   reservation.release();
 });
 
 describe("plan change", () => {
   test("upwards is effective at once: limits, included units, and the price by the second", async () => {
     const clock = handClock("2026-11-16T00:00:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 1_000);
-    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow(ApiError);
-    const view = parts.accounts.changePlan(accountId, { plan: "starter" });
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 1_000);
+    expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow(ApiError);
+    const view = accounting.accounts.changePlan(accountId, { plan: "starter" });
     expect(view).toMatchObject({
       plan: "starter",
       pending_plan: null,
@@ -105,98 +108,98 @@ describe("plan change", () => {
       usage: { units: 1_000, included_units: 12_500, remaining_units: null },
     });
     expect(view.projected_invoice.total_usd).toBe("14.50");
-    await charge(parts, accountId, 12_501);
-    expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("14.5015");
+    await charge(accounting, accountId, 12_501);
+    expect(accounting.accounts.view(accountId).projected_invoice.total_usd).toBe("14.5015");
   });
 
   test("downwards waits for the end of the month, and can be withdrawn", async () => {
     const clock = handClock("2026-11-01T00:00:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts, "growth");
-    const waiting = parts.accounts.changePlan(accountId, { plan: "starter" });
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting, "growth");
+    const waiting = accounting.accounts.changePlan(accountId, { plan: "starter" });
     expect(waiting).toMatchObject({
       plan: "growth",
       pending_plan: "starter",
       limits: { max_batch_size: 10_000 },
     });
-    expect(parts.accounts.changePlan(accountId, { plan: "growth" }).pending_plan).toBeNull();
-    parts.accounts.changePlan(accountId, { plan: "free" });
+    expect(accounting.accounts.changePlan(accountId, { plan: "growth" }).pending_plan).toBeNull();
+    accounting.accounts.changePlan(accountId, { plan: "free" });
     clock.advance(30 * DAY_MS);
-    expect(parts.accounts.view(accountId)).toMatchObject({ plan: "free", pending_plan: null });
-    await parts.billing.issueDue();
-    const [invoice] = parts.accounts.invoices(accountId, { limit: 1, startingAfter: null }).data;
+    expect(accounting.accounts.view(accountId)).toMatchObject({ plan: "free", pending_plan: null });
+    await accounting.billing.issueDue();
+    const [invoice] = accounting.accounts.invoices(accountId, { limit: 1, startingAfter: null }).data;
     expect(invoice).toMatchObject({ plan: "growth", total_usd: "149.00" });
   });
 
   test("upwards takes back a downgrade that waits", () => {
     const clock = handClock("2026-11-16T00:00:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts, "growth");
-    parts.accounts.changePlan(accountId, { plan: "free" });
-    expect(parts.accounts.changePlan(accountId, { plan: "scale" })).toMatchObject({
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting, "growth");
+    accounting.accounts.changePlan(accountId, { plan: "free" });
+    expect(accounting.accounts.changePlan(accountId, { plan: "scale" })).toMatchObject({
       plan: "scale",
       pending_plan: null,
     });
     clock.advance(20 * DAY_MS);
-    expect(parts.accounts.view(accountId).plan).toBe("scale");
+    expect(accounting.accounts.view(accountId).plan).toBe("scale");
   });
 
   test("three times in one second bills every share once", () => {
     const clock = handClock("2026-11-16T00:00:00.100Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
     for (const plan of ["starter", "growth", "scale"] as const) {
       clock.advance(200);
-      parts.accounts.changePlan(accountId, { plan });
+      accounting.accounts.changePlan(accountId, { plan });
     }
-    expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("374.50");
+    expect(accounting.accounts.view(accountId).projected_invoice.total_usd).toBe("374.50");
   });
 
   test("leaves the spend limit alone unless it is given", () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts, "starter");
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting, "starter");
     const limit = (spendLimitMicroUsd?: number | null) =>
-      parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd }).spend_limit_usd;
+      accounting.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd }).spend_limit_usd;
     expect([limit(50_000_000), limit(), limit(null)]).toEqual(["50.00", "50.00", null]);
   });
 
   test("and the reply to keep are written together or not at all", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId, apiKey } = signUp(parts);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId, apiKey } = signUp(accounting);
     const broken = () =>
-      parts.accounts.changePlan(accountId, { plan: "scale", spendLimitMicroUsd: 5 }, () => {
+      accounting.accounts.changePlan(accountId, { plan: "scale", spendLimitMicroUsd: 5 }, () => {
         throw new StorageError("SQLITE_FULL");
       });
     expect(broken).toThrow(StorageError);
-    expect(parts.accounts.view(accountId)).toMatchObject({ plan: "free", spend_limit_usd: null });
-    expect(parts.keyRing.find(apiKey)?.plan.plan).toBe("free");
-    await charge(parts, accountId, 1_000);
-    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow(ApiError);
+    expect(accounting.accounts.view(accountId)).toMatchObject({ plan: "free", spend_limit_usd: null });
+    expect(accounting.keyRing.find(apiKey)?.plan.plan).toBe("free");
+    await charge(accounting, accountId, 1_000);
+    expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow(ApiError);
     const rotation = () =>
-      parts.accounts.rotateKey(accountId, { overlapSeconds: 0 }, () => {
+      accounting.accounts.rotateKey(accountId, { overlapSeconds: 0 }, () => {
         throw new StorageError("SQLITE_FULL");
       });
     expect(rotation).toThrow(StorageError);
-    expect(parts.keyRing.find(apiKey)?.accountId).toBe(accountId);
+    expect(accounting.keyRing.find(apiKey)?.accountId).toBe(accountId);
   });
 });
 
 describe("usage", () => {
   async function used() {
     const clock = handClock("2026-10-31T23:00:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts, "scale");
-    await charge(parts, accountId, 5, "/v1/phone/validate");
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting, "scale");
+    await charge(accounting, accountId, 5, "/v1/phone/validate");
     clock.set("2026-11-20T10:00:00Z");
-    await charge(parts, accountId, 3);
-    await charge(parts, accountId, 4, "/v1/phone/validate");
-    parts.meter.countCall({ accountId }, "/v1/account");
-    return { parts, accountId };
+    await charge(accounting, accountId, 3);
+    await charge(accounting, accountId, 4, "/v1/phone/validate");
+    accounting.meter.countCall({ accountId }, "/v1/account");
+    return { accounting, accountId };
   }
 
   test("is of the running month unless days are given", async () => {
-    const { parts, accountId } = await used();
-    expect(parts.accounts.usage(accountId, { groupBy: "day" })).toEqual({
+    const { accounting, accountId } = await used();
+    expect(accounting.accounts.usage(accountId, { groupBy: "day" })).toEqual({
       from: "2026-11-01",
       to: "2026-11-20",
       group_by: "day",
@@ -205,14 +208,14 @@ describe("usage", () => {
   });
 
   test("is grouped by endpoint over days that are both included", async () => {
-    const { parts, accountId } = await used();
+    const { accounting, accountId } = await used();
     const range = { from: "2026-10-31", to: "2026-11-20T23:00:00Z", groupBy: "endpoint" } as const;
-    expect(parts.accounts.usage(accountId, range).rows).toEqual([
+    expect(accounting.accounts.usage(accountId, range).rows).toEqual([
       { endpoint: "/v1/account", calls: 1, units: 0 },
       { endpoint: "/v1/email/verify", calls: 1, units: 3 },
       { endpoint: "/v1/phone/validate", calls: 2, units: 9 },
     ]);
-    expect(parts.accounts.usage(accountId, { to: "2026-10-31", groupBy: "day" })).toMatchObject({
+    expect(accounting.accounts.usage(accountId, { to: "2026-10-31", groupBy: "day" })).toMatchObject({
       from: "2026-10-01",
       rows: [{ day: "2026-10-31", calls: 1, units: 5 }],
     });
@@ -227,23 +230,23 @@ describe("usage", () => {
     [{ from: "2020-01-01", to: "2026-11-20" }, "at most 366 days"],
     [{ from: `2026-01-01T${"0".repeat(100_000)}` }, "from must be a date"],
   ])("over %.60j is refused", async (range, message) => {
-    const { parts, accountId } = await used();
-    expect(() => parts.accounts.usage(accountId, { ...range, groupBy: "day" })).toThrow(message);
+    const { accounting, accountId } = await used();
+    expect(() => accounting.accounts.usage(accountId, { ...range, groupBy: "day" })).toThrow(message);
   });
 });
 
 describe("invoices", () => {
   test("are paged newest first, and the cursor leads through all of them", async () => {
     const clock = handClock("2026-01-05T00:00:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    setConfirmed(parts, "2026-11-20T00:00:00Z");
-    await parts.billing.issueDue();
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    setConfirmed(accounting, "2026-11-20T00:00:00Z");
+    await accounting.billing.issueDue();
     const starts: string[] = [];
     let startingAfter: string | null = null;
     let pages = 0;
     do {
-      const page: ReturnType<typeof parts.accounts.invoices> = parts.accounts.invoices(accountId, {
+      const page: ReturnType<typeof accounting.accounts.invoices> = accounting.accounts.invoices(accountId, {
         limit: 4,
         startingAfter,
       });
@@ -260,43 +263,44 @@ describe("invoices", () => {
 
   test("of somebody else are no cursor", async () => {
     const clock = handClock();
-    const parts = openParts({ clock });
-    const [mine, other] = [signUp(parts).accountId, signUp(parts).accountId];
+    const accounting = openAccounting({ clock });
+    const [mine, other] = [signUp(accounting).accountId, signUp(accounting).accountId];
     clock.advance(30 * DAY_MS);
-    await parts.billing.issueDue();
+    await accounting.billing.issueDue();
     const startingAfter = `inv_202611_${other.slice(4)}`;
-    expect(() => parts.accounts.invoices(mine, { limit: 1, startingAfter })).toThrow("starting_after");
+    expect(() => accounting.accounts.invoices(mine, { limit: 1, startingAfter })).toThrow("starting_after");
   });
 
   test("stay as they were issued when the account changes", async () => {
     const clock = handClock();
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts, "starter");
-    await charge(parts, accountId, 26_000);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting, "starter");
+    await charge(accounting, accountId, 26_000);
     clock.advance(30 * DAY_MS);
-    await parts.billing.issueDue();
-    const read = () => JSON.stringify(parts.accounts.invoices(accountId, { limit: 1, startingAfter: null }));
+    await accounting.billing.issueDue();
+    const read = () =>
+      JSON.stringify(accounting.accounts.invoices(accountId, { limit: 1, startingAfter: null }));
     const before = read();
-    parts.accounts.changePlan(accountId, { plan: "scale", spendLimitMicroUsd: 1 });
-    await charge(parts, accountId, 5);
-    await parts.billing.issueDue();
+    accounting.accounts.changePlan(accountId, { plan: "scale", spendLimitMicroUsd: 1 });
+    await charge(accounting, accountId, 5);
+    await accounting.billing.issueDue();
     expect(read()).toBe(before);
   });
 });
 
 test("a plan that is not offered for self-service is neither signed up for nor changed to, and stays where it is held", () => {
-  const parts = openParts({ clock: handClock() });
-  const { accountId } = signUp(parts, "growth");
+  const accounting = openAccounting({ clock: handClock() });
+  const { accountId } = signUp(accounting, "growth");
   const accounts = createAccounts({
-    ...parts,
-    clock: parts.billingClock,
+    ...accounting,
+    clock: accounting.billingClock,
     randomBytes: systemRandomBytes,
     selfServePlans: ["free", "starter"],
   });
   expect(() => accounts.changePlan(accountId, { plan: "scale" })).toThrow(
     "plan must be one of free, starter",
   );
-  expect(() => signUp({ ...parts, accounts }, "scale")).toThrow("plan must be one of free, starter");
+  expect(() => signUp({ ...accounting, accounts }, "scale")).toThrow("plan must be one of free, starter");
   expect(
     accounts.changePlan(accountId, { plan: "growth", spendLimitMicroUsd: 5_000_000 }).spend_limit_usd,
   ).toBe("5.00");

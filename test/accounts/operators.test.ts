@@ -2,56 +2,56 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
-import { charge, handClock, openParts, type Parts, signUp } from "../billing/parts.ts";
+import { type Accounting, charge, handClock, openAccounting, signUp } from "../billing/accounting.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 const DAY_MS = 86_400_000;
 
 function operated(plan: "free" | "growth" = "free") {
-  const parts = openParts({ clock: handClock("2026-11-01T00:00:00Z") });
-  const operators = createOperators(parts);
-  const { accountId, apiKey } = signUp(parts, plan, `${plan}@example.com`);
+  const accounting = openAccounting({ clock: handClock("2026-11-01T00:00:00Z") });
+  const operators = createOperators(accounting);
+  const { accountId, apiKey } = signUp(accounting, plan, `${plan}@example.com`);
   const run = (ask: Omit<OperatorAsk, "account">) => operators.run({ account: accountId, ...ask }, "root");
-  return { parts, operators, accountId, apiKey, run };
+  return { accounting, operators, accountId, apiKey, run };
 }
 
-const invoices = (parts: Parts, id: string) =>
-  parts.accounts.invoices(id, { limit: 10, startingAfter: null }).data;
+const invoices = (accounting: Accounting, id: string) =>
+  accounting.accounts.invoices(id, { limit: 10, startingAfter: null }).data;
 
 describe("an operator", () => {
   test("suspends an account, whose keys are refused at once with what happened, and resumes it", () => {
-    const { parts, apiKey, run } = operated();
-    expect(parts.keyRing.find(apiKey)).not.toBeNull();
+    const { accounting, apiKey, run } = operated();
+    expect(accounting.keyRing.find(apiKey)).not.toBeNull();
     expect(run({ action: "suspend" })).toMatchObject({ ok: true, result: { suspended: true } });
-    expect(() => parts.keyRing.find(apiKey)).toThrow("The account is suspended");
-    expect(parts.keyRing.findExpired(apiKey, DAY_MS)).toBeNull();
+    expect(() => accounting.keyRing.find(apiKey)).toThrow("The account is suspended");
+    expect(accounting.keyRing.findExpired(apiKey, DAY_MS)).toBeNull();
     run({ action: "resume" });
-    expect(parts.keyRing.find(apiKey)).not.toBeNull();
+    expect(accounting.keyRing.find(apiKey)).not.toBeNull();
   });
 
   test("credits units, which pass the hard stop to the unit and end with the month", async () => {
-    const { parts, accountId, run } = operated();
-    await charge(parts, accountId, 1_000);
-    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow("1000 of the 1000");
+    const { accounting, accountId, run } = operated();
+    await charge(accounting, accountId, 1_000);
+    expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow("1000 of the 1000");
     expect(run({ action: "credit", units: 5 })).toMatchObject({ ok: true, result: { remaining_units: 5 } });
-    await charge(parts, accountId, 5);
-    expect(() => parts.meter.reserve({ accountId }, 1)).toThrow("1005 of the 1005");
-    parts.clock.set("2026-12-01T00:00:00Z");
-    await parts.billing.issueDue();
+    await charge(accounting, accountId, 5);
+    expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow("1005 of the 1005");
+    accounting.clock.set("2026-12-01T00:00:00Z");
+    await accounting.billing.issueDue();
     expect(
-      invoices(parts, accountId)[0]?.lines.map(({ description, quantity }) => [description, quantity]),
+      invoices(accounting, accountId)[0]?.lines.map(({ description, quantity }) => [description, quantity]),
     ).toEqual([
       ["Free plan", 1],
       ["Free plan: included units", 1_000],
       ["Free plan: credited units", 5],
     ]);
-    expect(parts.accounts.view(accountId).usage.remaining_units).toBe(1_000);
+    expect(accounting.accounts.view(accountId).usage.remaining_units).toBe(1_000);
     expect(run({ action: "credit", units: 0.5 }).ok).toBe(false);
   });
 
   test("sets a plan, by mailbox too, and is told what there is none of", () => {
-    const { parts, operators, accountId, run } = operated();
+    const { accounting, operators, accountId, run } = operated();
     expect(run({ action: "set-plan", plan: "gold" })).toEqual({
       ok: false,
       reason: "There is no plan gold.",
@@ -59,17 +59,17 @@ describe("an operator", () => {
     expect(operators.run({ action: "set-plan", account: "FREE@example.com", plan: "scale" }, "root").ok).toBe(
       true,
     );
-    expect(parts.accounts.view(accountId).plan).toBe("scale");
+    expect(accounting.accounts.view(accountId).plan).toBe("scale");
     expect(operators.run({ action: "show", account: "nobody" }, "root").ok).toBe(false);
   });
 
   test("erases an account: no personal data and no key is left, counts are, and its last month ends then", async () => {
-    const { parts, operators, accountId, apiKey, run } = operated("growth");
-    await charge(parts, accountId, 7);
-    parts.clock.set("2026-11-16T00:00:00Z");
+    const { accounting, operators, accountId, apiKey, run } = operated("growth");
+    await charge(accounting, accountId, 7);
+    accounting.clock.set("2026-11-16T00:00:00Z");
     expect(run({ action: "erase" }).ok).toBe(true);
-    expect(parts.keyRing.find(apiKey)).toBeNull();
-    const account = parts.store.findAccount(accountId);
+    expect(accounting.keyRing.find(apiKey)).toBeNull();
+    const account = accounting.store.findAccount(accountId);
     expect(account).toMatchObject({
       email: "",
       normalized: `erased ${accountId}`,
@@ -78,26 +78,26 @@ describe("an operator", () => {
     });
     expect(run({ action: "show" }).ok).toBe(false);
     for (const month of ["2026-12-02", "2027-01-02"]) {
-      parts.clock.set(`${month}T00:00:00Z`);
-      await parts.billing.issueDue();
+      accounting.clock.set(`${month}T00:00:00Z`);
+      await accounting.billing.issueDue();
     }
-    expect(invoices(parts, accountId).map(({ total_usd }) => total_usd)).toEqual(["74.50"]);
-    expect(JSON.stringify([parts.store.acts(10), operators.run({ action: "list" }, "root")])).not.toContain(
-      "growth@example.com",
-    );
-    signUp(parts, "free", "growth@example.com");
+    expect(invoices(accounting, accountId).map(({ total_usd }) => total_usd)).toEqual(["74.50"]);
+    expect(
+      JSON.stringify([accounting.store.acts(10), operators.run({ action: "list" }, "root")]),
+    ).not.toContain("growth@example.com");
+    signUp(accounting, "free", "growth@example.com");
   });
 
   test("leaves a record of each act, with who did it and when", () => {
-    const { parts, operators, accountId, run } = operated();
+    const { accounting, operators, accountId, run } = operated();
     run({ action: "suspend" });
     operators.run({ action: "confirm-clock" }, "ann");
-    expect(parts.store.acts(10).map(({ action, operator, accountId: id }) => [action, operator, id])).toEqual(
-      [
-        ["confirm-clock", "ann", null],
-        ["suspend", "root", accountId],
-      ],
-    );
+    expect(
+      accounting.store.acts(10).map(({ action, operator, accountId: id }) => [action, operator, id]),
+    ).toEqual([
+      ["confirm-clock", "ann", null],
+      ["suspend", "root", accountId],
+    ]);
   });
 });
 

@@ -2,52 +2,60 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createBilling } from "../../src/billing/billing.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, type Parts, setConfirmed, signUp, withDirectory } from "./parts.ts";
+import {
+  type Accounting,
+  charge,
+  handClock,
+  openAccounting,
+  setConfirmed,
+  signUp,
+  withDirectory,
+} from "./accounting.ts";
 
 const DAY_MS = 86_400_000;
 
-function invoicesOf(parts: Parts, accountId: string) {
-  return parts.accounts.invoices(accountId, { limit: 100, startingAfter: null }).data;
+function invoicesOf(accounting: Accounting, accountId: string) {
+  return accounting.accounts.invoices(accountId, { limit: 100, startingAfter: null }).data;
 }
 
 describe("turn of the month", () => {
   test("issues each month once, on time, also for accounts that did nothing", async () => {
     const clock = handClock("2026-11-01T00:00:00Z");
-    const parts = openParts({ clock });
-    const busy = signUp(parts, "starter").accountId;
-    const idle = signUp(parts, "growth").accountId;
+    const accounting = openAccounting({ clock });
+    const busy = signUp(accounting, "starter").accountId;
+    const idle = signUp(accounting, "growth").accountId;
     clock.set("2026-11-30T23:59:59Z");
-    await charge(parts, busy, 26_000);
-    expect(await parts.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
+    await charge(accounting, busy, 26_000);
+    expect(await accounting.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
     clock.advance(1_000);
-    const both = await Promise.all([parts.billing.issueDue(), parts.billing.issueDue()]);
+    const both = await Promise.all([accounting.billing.issueDue(), accounting.billing.issueDue()]);
     expect(both).toEqual([
       { issued: 2, waiting: 0 },
       { issued: 2, waiting: 0 },
     ]);
-    expect(await parts.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
-    expect(invoicesOf(parts, busy).map(({ total_usd, status }) => [total_usd, status])).toEqual([
+    expect(await accounting.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
+    expect(invoicesOf(accounting, busy).map(({ total_usd, status }) => [total_usd, status])).toEqual([
       ["30.50", "issued"],
     ]);
-    expect(invoicesOf(parts, idle).map(({ total_usd }) => total_usd)).toEqual(["149.00"]);
-    expect(parts.accounts.view(busy).usage).toMatchObject({ units: 0, calls: 0, by_endpoint: [] });
+    expect(invoicesOf(accounting, idle).map(({ total_usd }) => total_usd)).toEqual(["149.00"]);
+    expect(accounting.accounts.view(busy).usage).toMatchObject({ units: 0, calls: 0, by_endpoint: [] });
   });
 
   test("is caught up on the next start, month by month, with the plan that waited", () =>
     withDirectory(async (root) => {
       const clock = handClock("2026-11-01T00:00:00Z");
       const dataDir = join(root, "data");
-      const before = openParts({ clock, dataDir });
+      const before = openAccounting({ clock, dataDir });
       const { accountId, apiKey } = signUp(before, "growth");
       await charge(before, accountId, 7);
       before.accounts.changePlan(accountId, { plan: "free" });
       await before.meter.close();
       before.store.close();
 
-      const parts = openParts({ clock, dataDir });
-      setConfirmed(parts, "2027-02-10T00:00:00Z");
-      expect(await parts.billing.issueDue()).toEqual({ issued: 3, waiting: 0 });
-      const rows = invoicesOf(parts, accountId).map(({ invoice_id, plan, total_usd }) => [
+      const accounting = openAccounting({ clock, dataDir });
+      setConfirmed(accounting, "2027-02-10T00:00:00Z");
+      expect(await accounting.billing.issueDue()).toEqual({ issued: 3, waiting: 0 });
+      const rows = invoicesOf(accounting, accountId).map(({ invoice_id, plan, total_usd }) => [
         invoice_id,
         plan,
         total_usd,
@@ -58,81 +66,81 @@ describe("turn of the month", () => {
         [`inv_202612_${suffix}`, "free", "0.00"],
         [`inv_202611_${suffix}`, "growth", "149.00"],
       ]);
-      expect(parts.keyRing.find(apiKey)?.plan.plan).toBe("free");
-      expect(parts.accounts.view(accountId)).toMatchObject({ plan: "free", pending_plan: null });
-      parts.store.close();
+      expect(accounting.keyRing.find(apiKey)?.plan.plan).toBe("free");
+      expect(accounting.accounts.view(accountId)).toMatchObject({ plan: "free", pending_plan: null });
+      accounting.store.close();
     }));
 
   test("works through more accounts than fit into a slice", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
-    const parts = openParts({ clock });
-    const ids = Array.from({ length: 350 }, () => signUp(parts).accountId);
+    const accounting = openAccounting({ clock });
+    const ids = Array.from({ length: 350 }, () => signUp(accounting).accountId);
     clock.advance(DAY_MS);
     // Some have called in the new month before the bills were run.
-    for (const id of ids.slice(0, 50)) await charge(parts, id, 1);
-    expect(await parts.billing.issueDue()).toEqual({ issued: 350, waiting: 0 });
-    expect(ids.every((id) => invoicesOf(parts, id).length === 1)).toBe(true);
-    expect(parts.accounts.view(ids[0] ?? "").usage.units).toBe(1);
+    for (const id of ids.slice(0, 50)) await charge(accounting, id, 1);
+    expect(await accounting.billing.issueDue()).toEqual({ issued: 350, waiting: 0 });
+    expect(ids.every((id) => invoicesOf(accounting, id).length === 1)).toBe(true);
+    expect(accounting.accounts.view(ids[0] ?? "").usage.units).toBe(1);
   });
 
   test("leaves everything as it was when the disk fails, and is done by the next run", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
-    const parts = openParts({ clock });
-    const ids = [signUp(parts, "starter").accountId, signUp(parts, "starter").accountId];
+    const accounting = openAccounting({ clock });
+    const ids = [signUp(accounting, "starter").accountId, signUp(accounting, "starter").accountId];
     clock.advance(DAY_MS);
     let isFull = true;
-    const issueInvoices: typeof parts.store.issueInvoices = (months, invoiceOf) => {
+    const issueInvoices: typeof accounting.store.issueInvoices = (months, invoiceOf) => {
       let made = 0;
-      return parts.store.issueInvoices(months, (month, planPeriods) => {
+      return accounting.store.issueInvoices(months, (month, planPeriods) => {
         made += 1;
         if (isFull && made === 2) throw new StorageError("SQLITE_FULL");
         return invoiceOf(month, planPeriods);
       });
     };
     const billing = createBilling({
-      store: { ...parts.store, issueInvoices },
-      meter: parts.meter,
-      clock: parts.billingClock,
+      store: { ...accounting.store, issueInvoices },
+      meter: accounting.meter,
+      clock: accounting.billingClock,
     });
     await expect(billing.issueDue()).rejects.toThrow(StorageError);
-    expect(ids.flatMap((id) => invoicesOf(parts, id))).toEqual([]);
+    expect(ids.flatMap((id) => invoicesOf(accounting, id))).toEqual([]);
     isFull = false;
     expect(await billing.issueDue()).toEqual({ issued: 2, waiting: 0 });
-    for (const id of ids) expect(invoicesOf(parts, id)).toHaveLength(1);
+    for (const id of ids) expect(invoicesOf(accounting, id)).toHaveLength(1);
   });
 
   test("stops between two slices, and the next start does the rest", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
-    const parts = openParts({ clock });
-    const ids = Array.from({ length: 350 }, () => signUp(parts).accountId);
+    const accounting = openAccounting({ clock });
+    const ids = Array.from({ length: 350 }, () => signUp(accounting).accountId);
     clock.advance(DAY_MS);
     const problems: unknown[] = [];
-    const stop = parts.billing.start((problem) => problems.push(problem));
-    const running = parts.billing.issueDue();
+    const stop = accounting.billing.start((problem) => problems.push(problem));
+    const running = accounting.billing.issueDue();
     stop();
     await running;
-    expect(ids.some((id) => invoicesOf(parts, id).length === 0)).toBe(true);
-    parts.billing.start()();
-    const stopAgain = parts.billing.start((problem) => problems.push(problem));
-    await parts.billing.issueDue();
+    expect(ids.some((id) => invoicesOf(accounting, id).length === 0)).toBe(true);
+    accounting.billing.start()();
+    const stopAgain = accounting.billing.start((problem) => problems.push(problem));
+    await accounting.billing.issueDue();
     stopAgain();
-    expect(ids.every((id) => invoicesOf(parts, id).length === 1)).toBe(true);
+    expect(ids.every((id) => invoicesOf(accounting, id).length === 1)).toBe(true);
     expect(problems).toEqual([]);
   });
 
   test("runs when it is started, tells of problems, and stops", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
     clock.advance(DAY_MS);
-    const stop = parts.billing.start();
-    await parts.billing.issueDue();
+    const stop = accounting.billing.start();
+    await accounting.billing.issueDue();
     stop();
-    expect(invoicesOf(parts, accountId)).toHaveLength(1);
+    expect(invoicesOf(accounting, accountId)).toHaveLength(1);
 
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    parts.store.close();
-    parts.billing.start(resolve)();
+    accounting.store.close();
+    accounting.billing.start(resolve)();
     expect(await promise).toBeInstanceOf(Error);
   });
 });

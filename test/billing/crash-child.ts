@@ -3,7 +3,7 @@ import { confirmClock } from "../../src/billing/billing-clock.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { PLAN_NAMES } from "../../src/contract/words.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { openParts, signUp } from "./parts.ts";
+import { openAccounting, signUp } from "./accounting.ts";
 
 // A server's worth of work without the server, to be killed at any moment: calls, plan changes and months that
 // turn every 0.4 s. Tells on standard output what callers would have been told, once they would have been.
@@ -16,16 +16,18 @@ const clock: Clock = {
   now: () => Math.floor(Number(beginAt) + (performance.now() - startedAt) * MS_PER_MS),
   monotonic: () => performance.now() + 1_000,
 };
-const parts = openParts({ clock: { ...clock, advance: () => {}, set: () => {} }, dataDir });
-confirmClock(parts.store, clock.now());
-const accountIds = PLAN_NAMES.map((plan) => signUp(parts, plan, `${plan}-${beginAt}@example.com`).accountId);
+const accounting = openAccounting({ clock: { ...clock, advance: () => {}, set: () => {} }, dataDir });
+confirmClock(accounting.store, clock.now());
+const accountIds = PLAN_NAMES.map(
+  (plan) => signUp(accounting, plan, `${plan}-${beginAt}@example.com`).accountId,
+);
 
 function tell(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
 async function call(accountId: string, units: number): Promise<void> {
-  const reservation = parts.meter.reserve({ accountId }, units + 1);
+  const reservation = accounting.meter.reserve({ accountId }, units + 1);
   try {
     tell(`asked ${accountId} ${units}`);
     await reservation.record({ endpoint: "/v1/email/verify", units });
@@ -40,7 +42,7 @@ async function callForEver(accountId: string, seed: number): Promise<void> {
     try {
       await call(accountId, 1 + ((seed + count) % 5));
       if (count % 40 === seed) {
-        parts.accounts.changePlan(accountId, { plan: PLAN_NAMES[(seed + count) % 4] ?? "free" });
+        accounting.accounts.changePlan(accountId, { plan: PLAN_NAMES[(seed + count) % 4] ?? "free" });
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -53,8 +55,8 @@ async function callForEver(accountId: string, seed: number): Promise<void> {
 async function billForEver(): Promise<void> {
   for (;;) {
     // A slow machine may let more than 35 of its days pass between two turns.
-    confirmClock(parts.store, clock.now());
-    await parts.billing.issueDue();
+    confirmClock(accounting.store, clock.now());
+    await accounting.billing.issueDue();
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

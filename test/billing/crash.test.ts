@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { handClock, openAccounting, withDirectory } from "./accounting.ts";
 import { checkBooks } from "./books.ts";
-import { handClock, openParts, withDirectory } from "./parts.ts";
 
 const ROUNDS = 12;
 const DAY_MS = 86_400_000;
@@ -45,14 +45,14 @@ test(
         }
         const clock = handClock();
         clock.set(beginAt);
-        const parts = openParts({ clock, dataDir });
+        const accounting = openAccounting({ clock, dataDir });
         checkBooks(join(dataDir, "assay.db"), seenInvoices, (totals) => {
           for (const [accountId, units] of acked) {
             expect(totals.get(accountId)?.units).toBeGreaterThanOrEqual(units);
             expect(totals.get(accountId)?.units).toBeLessThanOrEqual(asked.get(accountId) ?? 0);
           }
         });
-        parts.store.close();
+        accounting.store.close();
         beginAt += 100 * DAY_MS;
       }
       expect(seenInvoices.size).toBeGreaterThan(ROUNDS);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { isLogWhole } from "../../src/store/sqlite/log-check.ts";
 import type { SyncFile } from "../../src/store/sqlite/log-sync.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
+import { type Accounting, charge, handClock, openAccounting, signUp, withDirectory } from "./accounting.ts";
 import { checkBooks } from "./books.ts";
-import { charge, handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
 
 /** A disk whose syncs fail while `fails` is set, over the real one. */
 function brokenDisk() {
@@ -57,21 +57,22 @@ function openReader(dataDir: string) {
   return { end: () => reader.close(true) };
 }
 
-const unitsOf = (parts: Parts, accountId: string): number => parts.accounts.view(accountId).usage.units;
+const unitsOf = (accounting: Accounting, accountId: string): number =>
+  accounting.accounts.view(accountId).usage.units;
 
 test("a charge whose log does not reach the disk is acknowledged only once it is in the database file", () =>
   withDirectory(async (root) => {
     const dataDir = join(root, "data");
     const { disk, syncFile } = brokenDisk();
-    const parts = openParts({ clock: handClock(), dataDir, syncFile });
-    const { accountId } = signUp(parts);
+    const accounting = openAccounting({ clock: handClock(), dataDir, syncFile });
+    const { accountId } = signUp(accounting);
     emptyLog(dataDir);
-    await charge(parts, accountId, 5);
+    await charge(accounting, accountId, 5);
     expect(unitsWithoutLog(dataDir, root)).toBe(0);
     disk.fails = true;
-    expect(await outcomeOf(charge(parts, accountId, 7))).toBe("acknowledged");
+    expect(await outcomeOf(charge(accounting, accountId, 7))).toBe("acknowledged");
     expect(unitsWithoutLog(dataDir, root)).toBe(12);
-    parts.store.close();
+    accounting.store.close();
   }));
 
 test("where that fails too, the call is answered neither way, and nothing more is charged or acknowledged", () =>
@@ -79,36 +80,36 @@ test("where that fails too, the call is answered neither way, and nothing more i
     const dataDir = join(root, "data");
     const { disk, syncFile } = brokenDisk();
     const clock = handClock();
-    const parts = openParts({ clock, dataDir, syncFile });
-    const { accountId } = signUp(parts);
-    const other = signUp(parts).accountId;
-    await charge(parts, accountId, 5);
+    const accounting = openAccounting({ clock, dataDir, syncFile });
+    const { accountId } = signUp(accounting);
+    const other = signUp(accounting).accountId;
+    await charge(accounting, accountId, 5);
     const reader = openReader(dataDir);
-    const running = parts.meter.reserve({ accountId: other }, 3);
+    const running = accounting.meter.reserve({ accountId: other }, 3);
     disk.fails = true;
-    expect(await outcomeOf(charge(parts, accountId, 7))).toBe("unanswered");
+    expect(await outcomeOf(charge(accounting, accountId, 7))).toBe("unanswered");
 
     // The disk works again: a sync of the same log that succeeds proves nothing of what was dropped before.
     disk.fails = false;
     for (let count = 0; count < 5; count += 1) {
       clock.advance(1_000);
-      expect(() => parts.meter.reserve({ accountId }, 1)).toThrow(StorageError);
-      expect(() => parts.store.probe()).toThrow(StorageError);
-      expect(() => signUp(parts)).toThrow(StorageError);
+      expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow(StorageError);
+      expect(() => accounting.store.probe()).toThrow(StorageError);
+      expect(() => signUp(accounting)).toThrow(StorageError);
     }
     const { syncs } = disk;
     expect(await outcomeOf(running.record({ endpoint: "/v1/email/verify", units: 3 }))).toBe("refused");
     expect(disk.syncs).toBe(syncs);
-    expect(parts.store.usageByEndpoint(other, "2026-11-01", "2026-11-30")).toEqual([]);
+    expect(accounting.store.usageByEndpoint(other, "2026-11-01", "2026-11-30")).toEqual([]);
 
     reader.end();
     clock.advance(1_000);
     await running.record({ endpoint: "/v1/email/verify", units: 3 });
     running.release();
-    await charge(parts, accountId, 1);
-    expect([unitsOf(parts, accountId), unitsOf(parts, other)]).toEqual([13, 3]);
+    await charge(accounting, accountId, 1);
+    expect([unitsOf(accounting, accountId), unitsOf(accounting, other)]).toEqual([13, 3]);
     checkBooks(join(dataDir, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(2));
-    parts.store.close();
+    accounting.store.close();
   }));
 
 test("of 40 calls at once on a disk that fails and heals, each that is refused is not charged, each acknowledged is", () =>
@@ -117,9 +118,9 @@ test("of 40 calls at once on a disk that fails and heals, each that is refused i
       const dataDir = join(root, `data-${isRead}`);
       const { disk, syncFile } = brokenDisk();
       const clock = handClock();
-      const parts = openParts({ clock, dataDir, syncFile });
-      const { accountId } = signUp(parts, "scale");
-      await charge(parts, accountId, 1);
+      const accounting = openAccounting({ clock, dataDir, syncFile });
+      const { accountId } = signUp(accounting, "scale");
+      await charge(accounting, accountId, 1);
       const reader = isRead ? openReader(dataDir) : null;
       const tally = new Map([["acknowledged", 1]]);
       for (let round = 0; round < 8; round += 1) {
@@ -127,28 +128,28 @@ test("of 40 calls at once on a disk that fails and heals, each that is refused i
         if (round === 6) reader?.end();
         clock.advance(1_000);
         const outcomes = await Promise.all(
-          Array.from({ length: 5 }, () => outcomeOf((async () => charge(parts, accountId, 1))())),
+          Array.from({ length: 5 }, () => outcomeOf((async () => charge(accounting, accountId, 1))())),
         );
         for (const outcome of outcomes) tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
       }
       const acknowledged = tally.get("acknowledged") ?? 0;
       const unanswered = tally.get("unanswered") ?? 0;
-      expect(unitsOf(parts, accountId)).toBe(acknowledged + unanswered);
+      expect(unitsOf(accounting, accountId)).toBe(acknowledged + unanswered);
       expect(unanswered).toBe(isRead ? 5 : 0);
       expect(tally.get("refused") ?? 0).toBe(isRead ? 20 : 0);
       checkBooks(join(dataDir, "assay.db"), new Map(), (totals) =>
         expect(totals.get(accountId)?.units).toBe(acknowledged + unanswered),
       );
-      parts.store.close();
+      accounting.store.close();
     }
   }));
 
 test("a log that lost a page is found out, whichever page it is", () =>
   withDirectory(async (dataDir) => {
-    const parts = openParts({ clock: handClock(), dataDir });
+    const accounting = openAccounting({ clock: handClock(), dataDir });
     const path = join(dataDir, "assay.db");
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 1);
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 1);
     expect(isLogWhole(path)).toBe(true);
     const log = openSync(`${path}-wal`, "r+");
     for (const at of [40, 4_000, 9_000]) {
@@ -162,5 +163,5 @@ test("a log that lost a page is found out, whichever page it is", () =>
     }
     emptyLog(dataDir);
     expect(isLogWhole(path)).toBe(true);
-    parts.store.close();
+    accounting.store.close();
   }));

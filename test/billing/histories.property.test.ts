@@ -8,8 +8,15 @@ import { DEFAULT_PLANS, type PlanCatalogue } from "../../src/billing/plans.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { PLAN_NAMES, type PlanName } from "../../src/contract/words.ts";
+import {
+  type Accounting,
+  type HandClock,
+  handClock,
+  openAccounting,
+  signUp,
+  withDirectory,
+} from "./accounting.ts";
 import { checkBooks } from "./books.ts";
-import { type HandClock, handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
 import { createPlanOracle } from "./plan-oracle.ts";
 
 // Small numbers, so that random histories run into every limit.
@@ -115,7 +122,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A database to begin with: making one anew takes longer than most histories. */
 const EMPTY_DATABASE = await withDirectory((dataDir) => {
-  openParts({ clock: handClock("2026-01-15T12:00:00Z"), dataDir, plans: PLANS }).store.close();
+  openAccounting({ clock: handClock("2026-01-15T12:00:00Z"), dataDir, plans: PLANS }).store.close();
   return readFileSync(join(dataDir, "assay.db"));
 });
 
@@ -137,14 +144,14 @@ class History {
   directories = 0;
   keys = 0;
   dataDir: string;
-  parts: Parts;
+  accounting: Accounting;
 
   constructor(root: string) {
     this.root = root;
     this.dataDir = join(root, "data-0");
     mkdirSync(this.dataDir);
     writeFileSync(join(this.dataDir, "assay.db"), EMPTY_DATABASE);
-    this.parts = openParts({ clock: this.clock, dataDir: this.dataDir, plans: PLANS });
+    this.accounting = openAccounting({ clock: this.clock, dataDir: this.dataDir, plans: PLANS });
   }
 
   pick(index: number): string | undefined {
@@ -159,7 +166,7 @@ class History {
   reserve(accountId: string, units: number): Reservation | null {
     this.oracle.begin(accountId, this.clock.now());
     try {
-      return this.parts.meter.reserve({ accountId }, units);
+      return this.accounting.meter.reserve({ accountId }, units);
     } catch (error) {
       if (error instanceof ApiError && error.code === "quota_exceeded") return null;
       throw error;
@@ -186,18 +193,18 @@ class History {
         return this.held.shift()?.reservation.release();
       case "call":
         if (accountId === undefined) return;
-        this.parts.meter.countCall({ accountId }, "/v1/account");
+        this.accounting.meter.countCall({ accountId }, "/v1/account");
         this.oracle.begin(accountId, this.clock.now())(0);
         return this.acked(accountId, 0, 1);
       case "plan":
         if (accountId === undefined) return;
-        this.parts.accounts.changePlan(accountId, { plan: step.plan, spendLimitMicroUsd: step.limit });
+        this.accounting.accounts.changePlan(accountId, { plan: step.plan, spendLimitMicroUsd: step.limit });
         this.oracle.change(accountId, step.plan, this.clock.now());
         return;
       case "advance":
         this.clock.advance(step.ms);
         // Several of them without a charge are more than is believed.
-        return this.parts.billingClock.doubt() === null ? undefined : this.confirm();
+        return this.accounting.billingClock.doubt() === null ? undefined : this.confirm();
       case "setBack":
         return this.clock.set(this.clock.now() - step.ms);
       case "jump":
@@ -205,7 +212,7 @@ class History {
       case "dropped":
         return accountId === undefined ? undefined : this.dropped(accountId, step.units, step.dies);
       case "bill":
-        await this.parts.billing.issueDue();
+        await this.accounting.billing.issueDue();
         return this.oracle.touchAll(this.clock.now());
       case "restart":
         return this.restart();
@@ -216,26 +223,28 @@ class History {
 
   signUp(plan: PlanName): void {
     if (this.accountIds.length === 4) return;
-    const { accountId } = signUp(this.parts, plan);
+    const { accountId } = signUp(this.accounting, plan);
     this.accountIds.push(accountId);
     this.oracle.signUp(accountId, plan, this.clock.now());
   }
 
   confirm(): void {
-    confirmClock(this.parts.store, this.clock.now());
+    confirmClock(this.accounting.store, this.clock.now());
     this.clock.advance(1_000);
-    expect(this.parts.billingClock.doubt()).toBeNull();
+    expect(this.accounting.billingClock.doubt()).toBeNull();
   }
 
   /** A clock further ahead than is believed: nothing is charged or issued until it is confirmed or set right. */
   async jump(accountId: string | undefined, days: number, isConfirmed: boolean): Promise<void> {
     const before = this.clock.now();
     // Set back before, it may not be ahead of what was kept by that much.
-    const keptAt = this.parts.store.findKeptClock()?.keptAt ?? before;
+    const keptAt = this.accounting.store.findKeptClock()?.keptAt ?? before;
     this.clock.set(Math.max(before, keptAt) + days * DAY_MS);
-    expect(await this.parts.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
+    expect(await this.accounting.billing.issueDue()).toEqual({ issued: 0, waiting: 0 });
     if (accountId !== undefined) {
-      expect(() => this.parts.meter.reserve({ accountId }, 1)).toThrow("The clock of the server is in doubt");
+      expect(() => this.accounting.meter.reserve({ accountId }, 1)).toThrow(
+        "The clock of the server is in doubt",
+      );
     }
     if (isConfirmed) return this.confirm();
     this.clock.set(before);
@@ -245,7 +254,7 @@ class History {
   async dropped(accountId: string, units: number, dies: boolean): Promise<void> {
     this.keys += 1;
     const key = `key-${this.keys}`;
-    const start = this.parts.idempotency.begin(accountId, key, "fingerprint", "the key");
+    const start = this.accounting.idempotency.begin(accountId, key, "fingerprint", "the key");
     if (start.state !== "fresh") throw new Error(`a new key is ${start.state}`);
     const reservation = this.reserve(accountId, units);
     if (reservation !== null) {
@@ -258,7 +267,7 @@ class History {
     }
     start.call.end();
     if (dies) await this.crash(undefined, 0);
-    const retried = this.parts.idempotency.begin(accountId, key, "fingerprint", "the key");
+    const retried = this.accounting.idempotency.begin(accountId, key, "fingerprint", "the key");
     expect(retried.state).toBe(reservation === null ? "fresh" : "replay");
     if (retried.state === "replay") expect(retried.reply.body).toBe(`${units}`);
     if (retried.state === "fresh") retried.call.end();
@@ -289,31 +298,31 @@ class History {
   }
 
   async restart(): Promise<void> {
-    await this.parts.meter.close();
-    this.parts.store.close();
+    await this.accounting.meter.close();
+    this.accounting.store.close();
     this.held = [];
-    this.parts = openParts({ clock: this.clock, dataDir: this.dataDir, plans: PLANS });
+    this.accounting = openAccounting({ clock: this.clock, dataDir: this.dataDir, plans: PLANS });
   }
 
   /** What the disk holds at this moment goes on elsewhere; memory, and charges on their way, are lost. */
   async crash(accountId: string | undefined, units: number): Promise<void> {
-    this.parts.meter.flush();
+    this.accounting.meter.flush();
     const dying = accountId === undefined ? null : this.reserve(accountId, units);
     dying?.record({ endpoint: "/v1/email/verify", units }).catch(() => {});
     this.directories += 1;
     const dataDir = join(this.root, `data-${this.directories}`);
     mkdirSync(dataDir);
     for (const name of ["assay.db", "assay.db-wal"]) cpSync(join(this.dataDir, name), join(dataDir, name));
-    await this.parts.meter.close();
-    this.parts.store.close();
+    await this.accounting.meter.close();
+    this.accounting.store.close();
     this.held = [];
     this.dataDir = dataDir;
-    this.parts = openParts({ clock: this.clock, dataDir, plans: PLANS });
+    this.accounting = openAccounting({ clock: this.clock, dataDir, plans: PLANS });
   }
 
   /** Everything that must hold at any time, read by a connection of its own. */
   check(): void {
-    this.parts.meter.flush();
+    this.accounting.meter.flush();
     checkBooks(join(this.dataDir, "assay.db"), this.seenInvoices, (totals) => {
       for (const id of this.accountIds) {
         const units = this.ackedUnits.get(id) ?? 0;
@@ -327,11 +336,11 @@ class History {
   async settle(): Promise<void> {
     for (const { reservation } of this.held) reservation.release();
     this.clock.advance(32 * DAY_MS);
-    if (this.parts.billingClock.doubt() !== null) this.confirm();
-    const result = await this.parts.billing.issueDue();
+    if (this.accounting.billingClock.doubt() !== null) this.confirm();
+    const result = await this.accounting.billing.issueDue();
     this.oracle.touchAll(this.clock.now());
     expect(result.waiting).toBe(0);
-    expect((await this.parts.billing.issueDue()).issued).toBe(0);
+    expect((await this.accounting.billing.issueDue()).issued).toBe(0);
     this.check();
     const database = new Database(join(this.dataDir, "assay.db"), { readonly: true });
     const invoiced = database.query<{ units: number }, []>("SELECT sum(units) AS units FROM invoices").get();
@@ -339,8 +348,8 @@ class History {
     database.close();
     const acked = [...this.ackedUnits.values()].reduce((total, units) => total + units, 0);
     expect(invoiced?.units ?? 0).toBe(acked);
-    await this.parts.meter.close();
-    this.parts.store.close();
+    await this.accounting.meter.close();
+    this.accounting.store.close();
   }
 
   /** No month costs less than its units under the plans that were held while they were used, nor more. */

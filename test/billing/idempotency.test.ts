@@ -8,7 +8,7 @@ import {
   parseIdempotencyKey,
 } from "../../src/billing/idempotency.ts";
 import type { IdempotentCall } from "../../src/billing/idempotent-call.ts";
-import { handClock, openParts, type Parts, signUp, withDirectory } from "./parts.ts";
+import { type Accounting, handClock, openAccounting, signUp, withDirectory } from "./accounting.ts";
 
 const HOUR_MS = 3_600_000;
 const SECRET = "asy_caller";
@@ -21,14 +21,14 @@ function freshOf(start: IdempotencyStart): IdempotentCall {
 
 /** A whole call: reserve, work, and one transaction for charge and reply. */
 async function runCall(
-  parts: Parts,
+  accounting: Accounting,
   accountId: string,
   key: string,
   body: string,
   secret = SECRET,
 ): Promise<void> {
-  const call = freshOf(parts.idempotency.begin(accountId, key, "print", secret));
-  const reservation = parts.meter.reserve({ accountId }, 1);
+  const call = freshOf(accounting.idempotency.begin(accountId, key, "print", secret));
+  const reservation = accounting.meter.reserve({ accountId }, 1);
   await reservation.record(
     { endpoint: "/v1/email/verify", units: 1 },
     call.keep({ status: 200, headers: HEADERS, body }),
@@ -44,86 +44,86 @@ async function replayedText(start: IdempotencyStart): Promise<string> {
 
 describe("idempotency", () => {
   test("of 100 calls at once with one key exactly one runs, and later ones get its reply", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
     const starts = Array.from({ length: 100 }, () =>
-      parts.idempotency.begin(accountId, "k", "print", SECRET),
+      accounting.idempotency.begin(accountId, "k", "print", SECRET),
     );
     expect(starts.filter(({ state }) => state === "fresh")).toHaveLength(1);
     expect(starts.filter(({ state }) => state === "in_progress")).toHaveLength(99);
-    expect(parts.idempotency.begin(accountId, "k", "other", SECRET).state).toBe("mismatch");
+    expect(accounting.idempotency.begin(accountId, "k", "other", SECRET).state).toBe("mismatch");
     const call = starts.flatMap((start) => (start.state === "fresh" ? [start.call] : []))[0];
     call?.end();
 
-    await runCall(parts, accountId, "k", '{"ok":"ção"}');
-    const replay = parts.idempotency.begin(accountId, "k", "print", SECRET);
+    await runCall(accounting, accountId, "k", '{"ok":"ção"}');
+    const replay = accounting.idempotency.begin(accountId, "k", "print", SECRET);
     expect(replay).toEqual({
       state: "replay",
       reply: { status: 200, headers: HEADERS, body: '{"ok":"ção"}' },
     });
-    expect(parts.idempotency.begin(accountId, "k", "other", SECRET).state).toBe("mismatch");
-    expect(parts.accounts.view(accountId).usage.units).toBe(1);
+    expect(accounting.idempotency.begin(accountId, "k", "other", SECRET).state).toBe("mismatch");
+    expect(accounting.accounts.view(accountId).usage.units).toBe(1);
   });
 
   test("a call that kept nothing frees its key, and keys are each account's own", async () => {
-    const parts = openParts({ clock: handClock() });
-    const [first, second] = [signUp(parts).accountId, signUp(parts).accountId];
-    freshOf(parts.idempotency.begin(first, "k", "print", SECRET)).end();
-    await runCall(parts, first, "k", "first");
-    await runCall(parts, second, "k", "second");
-    expect(await replayedText(parts.idempotency.begin(first, "k", "print", SECRET))).toBe("first");
-    expect(await replayedText(parts.idempotency.begin(second, "k", "print", SECRET))).toBe("second");
+    const accounting = openAccounting({ clock: handClock() });
+    const [first, second] = [signUp(accounting).accountId, signUp(accounting).accountId];
+    freshOf(accounting.idempotency.begin(first, "k", "print", SECRET)).end();
+    await runCall(accounting, first, "k", "first");
+    await runCall(accounting, second, "k", "second");
+    expect(await replayedText(accounting.idempotency.begin(first, "k", "print", SECRET))).toBe("first");
+    expect(await replayedText(accounting.idempotency.begin(second, "k", "print", SECRET))).toBe("second");
   });
 
   test("a reply whose charge was undone is not kept", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    const call = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    const call = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
     const keep = call.keep({ status: 200, headers: {}, body: "x" });
-    const reservation = parts.meter.reserve({ accountId }, 1);
+    const reservation = accounting.meter.reserve({ accountId }, 1);
     // No column takes half a status.
     const charged = reservation.record({ endpoint: "/e", units: 1 }, { ...keep, status: 0.5 });
     await expect(charged).rejects.toThrow("cannot store REAL");
     reservation.release();
     call.end();
-    expect(parts.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("fresh");
-    expect(parts.accounts.view(accountId).usage.units).toBe(0);
+    expect(accounting.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("fresh");
+    expect(accounting.accounts.view(accountId).usage.units).toBe(0);
   });
 
   test("a reply is kept for 24 hours, then the key is new again", async () => {
     const clock = handClock();
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    await runCall(parts, accountId, "k", "first");
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    await runCall(accounting, accountId, "k", "first");
     clock.advance(24 * HOUR_MS - 1);
-    await parts.idempotency.prune();
-    expect(parts.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("replay");
+    await accounting.idempotency.prune();
+    expect(accounting.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("replay");
     clock.advance(1);
-    await runCall(parts, accountId, "k", "second");
-    await parts.idempotency.prune();
-    expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("second");
+    await runCall(accounting, accountId, "k", "second");
+    await accounting.idempotency.prune();
+    expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe("second");
     clock.advance(24 * HOUR_MS);
-    await parts.idempotency.prune();
-    expect(parts.store.keptReplies()).toEqual([]);
+    await accounting.idempotency.prune();
+    expect(accounting.store.keptReplies()).toEqual([]);
   });
 
   test("a reply is replayed to the API key of its call alone; another is told so", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId, apiKey } = signUp(parts);
-    await runCall(parts, accountId, "k", '{"api_key":"asy_new"}', apiKey);
-    const replay = parts.idempotency.begin(accountId, "k", "print", apiKey);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId, apiKey } = signUp(accounting);
+    await runCall(accounting, accountId, "k", '{"api_key":"asy_new"}', apiKey);
+    const replay = accounting.idempotency.begin(accountId, "k", "print", apiKey);
     expect(await replayedText(replay)).toBe('{"api_key":"asy_new"}');
-    const other = parts.idempotency.begin(accountId, "k", "print", "another key");
+    const other = accounting.idempotency.begin(accountId, "k", "print", "another key");
     expect(other).toEqual({ state: "mismatch", differs: "API key" });
   });
 
   test("neither the key nor what is compared nor the reply of a call is on disk in plain text", () =>
     withDirectory(async (dataDir) => {
-      const parts = openParts({ clock: handClock(), dataDir });
-      const { accountId, apiKey } = signUp(parts);
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId, apiKey } = signUp(accounting);
       const guess = new Bun.CryptoHasher("sha256").update("a guess").digest("hex");
-      const call = freshOf(parts.idempotency.begin(accountId, "jane@idem.example", guess, apiKey));
-      const reservation = parts.meter.reserve({ accountId }, 1);
+      const call = freshOf(accounting.idempotency.begin(accountId, "jane@idem.example", guess, apiKey));
+      const reservation = accounting.meter.reserve({ accountId }, 1);
       const reply = call.keep({ status: 200, headers: {}, body: '{"email":"jane@reply.example"}' });
       await reservation.record({ endpoint: "/e", units: 1 }, reply);
       reservation.release();
@@ -132,16 +132,16 @@ describe("idempotency", () => {
         const bytes = readFileSync(join(dataDir, name));
         for (const text of ["jane@", guess, apiKey]) expect(bytes.includes(text)).toBe(false);
       }
-      parts.store.close();
+      accounting.store.close();
     }));
 
   test("an account that fills its share is refused alone; others keep their replies, it its own", async () => {
-    const parts = openParts({ clock: handClock() });
-    const idempotency = createIdempotency({ ...parts, directory: null, keptBytesMax: 90_000 });
-    const [greedy, modest] = [signUp(parts).accountId, signUp(parts).accountId];
+    const accounting = openAccounting({ clock: handClock() });
+    const idempotency = createIdempotency({ ...accounting, directory: null, keptBytesMax: 90_000 });
+    const [greedy, modest] = [signUp(accounting).accountId, signUp(accounting).accountId];
     const noise = () => Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString("base64");
     const keep = (accountId: string, key: string, body: string) =>
-      runCall({ ...parts, idempotency }, accountId, key, body);
+      runCall({ ...accounting, idempotency }, accountId, key, body);
     let kept = 0;
     const fill = async () => {
       for (; kept < 100; kept += 1) await keep(greedy, `k${kept}`, noise());
@@ -157,28 +157,32 @@ describe("idempotency", () => {
 
   test("what is kept is counted over restarts, replacements and expiry", async () => {
     const clock = handClock();
-    const parts = openParts({ clock });
-    const [first, second] = [signUp(parts).accountId, signUp(parts).accountId];
-    for (const accountId of [first, second]) await runCall(parts, accountId, "k", "x".repeat(500));
-    const before = parts.idempotency.keptBytes();
+    const accounting = openAccounting({ clock });
+    const [first, second] = [signUp(accounting).accountId, signUp(accounting).accountId];
+    for (const accountId of [first, second]) await runCall(accounting, accountId, "k", "x".repeat(500));
+    const before = accounting.idempotency.keptBytes();
     expect(before).toBeGreaterThan(2 * 1_024);
-    expect(createIdempotency({ ...parts, directory: null }).keptBytes()).toBe(before);
+    expect(createIdempotency({ ...accounting, directory: null }).keptBytes()).toBe(before);
     clock.advance(24 * HOUR_MS);
-    await runCall(parts, first, "k", "x".repeat(500));
-    expect(parts.idempotency.keptBytes()).toBe(before);
-    await parts.idempotency.prune();
-    expect(parts.idempotency.keptBytes()).toBe(before / 2);
+    await runCall(accounting, first, "k", "x".repeat(500));
+    expect(accounting.idempotency.keptBytes()).toBe(before);
+    await accounting.idempotency.prune();
+    expect(accounting.idempotency.keptBytes()).toBe(before / 2);
     clock.advance(24 * HOUR_MS);
-    await parts.idempotency.prune();
-    expect(parts.idempotency.keptBytes()).toBe(0);
+    await accounting.idempotency.prune();
+    expect(accounting.idempotency.keptBytes()).toBe(0);
   });
 });
 
 describe("streamed replies", () => {
-  async function stream(parts: Parts, accountId: string, pieces: readonly string[]): Promise<IdempotentCall> {
-    const call = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
+  async function stream(
+    accounting: Accounting,
+    accountId: string,
+    pieces: readonly string[],
+  ): Promise<IdempotentCall> {
+    const call = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
     const body = await call.openBody();
-    const reservation = parts.meter.reserve({ accountId }, pieces.length);
+    const reservation = accounting.meter.reserve({ accountId }, pieces.length);
     for (const piece of pieces) {
       await body.append(piece);
       await reservation.record({ endpoint: "/v1/email/batch", units: 1 });
@@ -192,47 +196,47 @@ describe("streamed replies", () => {
   test("are a file, survive a restart, and go when they expire", () =>
     withDirectory(async (dataDir) => {
       const clock = handClock();
-      const before = openParts({ clock, dataDir });
+      const before = openAccounting({ clock, dataDir });
       const { accountId } = signUp(before);
       const pieces = Array.from({ length: 50 }, (_, index) => `piece ${index} 🦊`.repeat(1_000));
       (await stream(before, accountId, pieces)).end();
       before.store.close();
 
-      const parts = openParts({ clock, dataDir });
-      await parts.idempotency.prune();
-      const replay = parts.idempotency.begin(accountId, "k", "print", SECRET);
+      const accounting = openAccounting({ clock, dataDir });
+      await accounting.idempotency.prune();
+      const replay = accounting.idempotency.begin(accountId, "k", "print", SECRET);
       expect(replay).toMatchObject({ state: "replay", reply: { status: 200, headers: HEADERS } });
       expect(await replayedText(replay)).toBe(pieces.join(""));
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
       clock.advance(24 * HOUR_MS);
-      await parts.idempotency.prune();
+      await accounting.idempotency.prune();
       expect(readdirSync(join(dataDir, "idempotency"))).toEqual([]);
-      parts.store.close();
+      accounting.store.close();
     }));
 
   test("take little room where they repeat themselves, and none of their text is in the file", () =>
     withDirectory(async (dataDir) => {
-      const parts = openParts({ clock: handClock(), dataDir });
-      const { accountId } = signUp(parts);
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId } = signUp(accounting);
       const piece = '{"email":"jane@reply.example"}\\u0001'.repeat(30_000);
-      (await stream(parts, accountId, [piece, piece, piece])).end();
+      (await stream(accounting, accountId, [piece, piece, piece])).end();
       const [name = ""] = readdirSync(join(dataDir, "idempotency"));
       const path = join(dataDir, "idempotency", name);
       const bytes = readFileSync(path);
       expect(bytes.byteLength).toBeLessThan(piece.length / 100);
       expect(bytes.includes("jane@")).toBe(false);
       expect(statSync(path).mode & 0o777).toBe(0o600);
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
+      expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
         piece.repeat(3),
       );
-      parts.store.close();
+      accounting.store.close();
     }));
 
   test("that were changed or cut off on disk break off, and never show another text", () =>
     withDirectory(async (dataDir) => {
-      const parts = openParts({ clock: handClock(), dataDir });
-      const { accountId } = signUp(parts);
-      (await stream(parts, accountId, ["first ".repeat(50_000), "second"])).end();
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId } = signUp(accounting);
+      (await stream(accounting, accountId, ["first ".repeat(50_000), "second"])).end();
       const [name = ""] = readdirSync(join(dataDir, "idempotency"));
       const path = join(dataDir, "idempotency", name);
       const whole = readFileSync(path);
@@ -240,56 +244,60 @@ describe("streamed replies", () => {
       flipped.writeUInt8(flipped.readUInt8(40) ^ 1, 40);
       for (const damaged of [flipped, whole.subarray(0, -4), whole.subarray(0, -10)]) {
         writeFileSync(path, damaged);
-        const replay = parts.idempotency.begin(accountId, "k", "print", SECRET);
+        const replay = accounting.idempotency.begin(accountId, "k", "print", SECRET);
         await expect(replayedText(replay)).rejects.toThrow("a kept reply");
       }
-      parts.store.close();
+      accounting.store.close();
     }));
 
   test("that break off leave neither row nor file, and the key is free", () =>
     withDirectory(async (dataDir) => {
-      const parts = openParts({ clock: handClock(), dataDir });
-      const { accountId } = signUp(parts);
-      const broken = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId } = signUp(accounting);
+      const broken = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
       await (await broken.openBody()).append("half");
       broken.end();
-      const unwritten = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
+      const unwritten = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
       await (await unwritten.openBody()).keep({ status: 200, headers: {} });
       unwritten.end();
-      (await stream(parts, accountId, ["whole"])).end();
-      await parts.idempotency.prune();
+      (await stream(accounting, accountId, ["whole"])).end();
+      await accounting.idempotency.prune();
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("whole");
-      parts.store.close();
+      expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe("whole");
+      accounting.store.close();
     }));
 
   test("of a crash are cleared away at the start, those of running calls are left alone", () =>
     withDirectory(async (dataDir) => {
-      const parts = openParts({ clock: handClock(), dataDir });
-      const { accountId } = signUp(parts);
-      const call = freshOf(parts.idempotency.begin(accountId, "k", "print", SECRET));
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId } = signUp(accounting);
+      const call = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
       const body = await call.openBody();
       await body.append("running");
       writeFileSync(join(dataDir, "idempotency", "lost.part"), "x");
       writeFileSync(join(dataDir, "idempotency", "lost"), "x");
-      await parts.idempotency.prune();
+      await accounting.idempotency.prune();
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
-      const reservation = parts.meter.reserve({ accountId }, 1);
+      const reservation = accounting.meter.reserve({ accountId }, 1);
       await reservation.record({ endpoint: "/e", units: 1 }, await body.keep({ status: 200, headers: {} }));
       call.end();
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("running");
-      parts.store.close();
+      expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
+        "running",
+      );
+      accounting.store.close();
     }));
 
   test("whose file is gone, as after a restored backup, run anew", () =>
     withDirectory(async (dataDir) => {
-      const parts = openParts({ clock: handClock(), dataDir });
-      const { accountId } = signUp(parts);
-      (await stream(parts, accountId, ["first"])).end();
+      const accounting = openAccounting({ clock: handClock(), dataDir });
+      const { accountId } = signUp(accounting);
+      (await stream(accounting, accountId, ["first"])).end();
       rmSync(join(dataDir, "idempotency"), { recursive: true });
-      (await stream(parts, accountId, ["second"])).end();
-      expect(await replayedText(parts.idempotency.begin(accountId, "k", "print", SECRET))).toBe("second");
-      parts.store.close();
+      (await stream(accounting, accountId, ["second"])).end();
+      expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
+        "second",
+      );
+      accounting.store.close();
     }));
 });
 

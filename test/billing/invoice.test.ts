@@ -144,9 +144,9 @@ describe("invoice", () => {
       at: fc.double({ min: 0, max: 0.999, noNaN: true }),
       units: fc.nat({ max: 4_000_000 }),
     });
-    const parts = fc.array(part, { minLength: 1, maxLength: 4 });
+    const accounting = fc.array(part, { minLength: 1, maxLength: 4 });
     fc.assert(
-      fc.property(month, parts, (period, drawn) => {
+      fc.property(month, accounting, (period, drawn) => {
         const ordered = drawn.toSorted((a, b) => a.at - b.at);
         const startOf = (at: number): number => period.start + Math.floor(at * (period.end - period.start));
         const periods = ordered.map(({ at, units }, index) => ({

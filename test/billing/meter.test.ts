@@ -4,7 +4,7 @@ import { createMeter } from "../../src/billing/meter.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, signUp } from "./parts.ts";
+import { charge, handClock, openAccounting, signUp } from "./accounting.ts";
 
 const ENDPOINT = "/v1/email/verify";
 
@@ -25,13 +25,13 @@ function refusalOf(work: () => unknown): ApiError {
 
 describe("hard stop", () => {
   test("of 1,000 calls at once with 10 units left exactly 10 pass", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 990);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 990);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 1_000 }, async () => {
         // Calls do something between the reservation and the record.
-        const reservation = parts.meter.reserve({ accountId }, 1);
+        const reservation = accounting.meter.reserve({ accountId }, 1);
         await new Promise((resolve) => setImmediate(resolve));
         await reservation.record({ endpoint: ENDPOINT, units: 1 });
         reservation.release();
@@ -42,86 +42,86 @@ describe("hard stop", () => {
     expect(
       refused.every(({ reason }) => reason instanceof ApiError && reason.code === "quota_exceeded"),
     ).toBe(true);
-    expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 1_000, remaining_units: 0 });
+    expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 1_000, remaining_units: 0 });
   });
 
   test("a batch over what is left is refused whole; the message names need, use, limit and time", async () => {
-    const parts = openParts({ clock: handClock("2026-11-30T23:59:30.500Z") });
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 990);
-    const refusal = refusalOf(() => parts.meter.reserve({ accountId }, 11));
+    const accounting = openAccounting({ clock: handClock("2026-11-30T23:59:30.500Z") });
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 990);
+    const refusal = refusalOf(() => accounting.meter.reserve({ accountId }, 11));
     expect(refusal.code).toBe("quota_exceeded");
     expect(refusal.message).toContain("needs 11 units; 990 of the 1000 units of the free plan");
     expect(refusal.message).toContain("2026-12-01T00:00:00Z");
     expect(refusal.retryAfterSeconds).toBe(30);
-    expect(parts.meter.month({ accountId }).remainingUnits).toBe(10);
-    parts.meter.reserve({ accountId }, 10).release();
+    expect(accounting.meter.month({ accountId }).remainingUnits).toBe(10);
+    accounting.meter.reserve({ accountId }, 10).release();
   });
 
   test("units come back when a call ends without charging them, and once only", () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    const reservation = parts.meter.reserve({ accountId }, 1_000);
-    expect(parts.meter.month({ accountId }).remainingUnits).toBe(0);
-    expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    const reservation = accounting.meter.reserve({ accountId }, 1_000);
+    expect(accounting.meter.month({ accountId }).remainingUnits).toBe(0);
+    expect(refusalOf(() => accounting.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
     reservation.release();
     reservation.release();
-    expect(parts.meter.month({ accountId }).remainingUnits).toBe(1_000);
-    expect(refusalOf(() => parts.meter.reserve({ accountId }, 1_001)).code).toBe("quota_exceeded");
+    expect(accounting.meter.month({ accountId }).remainingUnits).toBe(1_000);
+    expect(refusalOf(() => accounting.meter.reserve({ accountId }, 1_001)).code).toBe("quota_exceeded");
   });
 
   test("calls of no units pass when the units are used up", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 1_000);
-    await charge(parts, accountId, 0);
-    expect(parts.accounts.view(accountId).usage.calls).toBe(2);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 1_000);
+    await charge(accounting, accountId, 0);
+    expect(accounting.accounts.view(accountId).usage.calls).toBe(2);
   });
 
   test("a new month brings new units", async () => {
     const clock = handClock("2026-11-30T23:59:59Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 1_000);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 1_000);
     clock.advance(1_000);
-    await charge(parts, accountId, 1_000);
-    expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
+    await charge(accounting, accountId, 1_000);
+    expect(refusalOf(() => accounting.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
   });
 });
 
 describe("record", () => {
   test("a batch that is charged piece by piece is one call", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    const reservation = parts.meter.reserve({ accountId }, 30);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    const reservation = accounting.meter.reserve({ accountId }, 30);
     await reservation.record({ endpoint: "/v1/email/batch", units: 10 });
     await reservation.record({ endpoint: "/v1/email/batch", units: 0 });
     await reservation.record({ endpoint: "/v1/email/batch", units: 12 });
     expect(reservation.chargedUnits()).toBe(22);
-    expect(parts.meter.month({ accountId }).remainingUnits).toBe(970);
+    expect(accounting.meter.month({ accountId }).remainingUnits).toBe(970);
     reservation.release();
-    expect(parts.meter.month({ accountId }).remainingUnits).toBe(978);
-    const { usage } = parts.accounts.view(accountId);
+    expect(accounting.meter.month({ accountId }).remainingUnits).toBe(978);
+    const { usage } = accounting.accounts.view(accountId);
     expect(usage.by_endpoint).toEqual([{ endpoint: "/v1/email/batch", calls: 1, units: 22 }]);
   });
 
   test("more than is held, or after the release, is a bug and charges nothing", () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    const reservation = parts.meter.reserve({ accountId }, 5);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    const reservation = accounting.meter.reserve({ accountId }, 5);
     expect(() => reservation.record({ endpoint: ENDPOINT, units: 6 })).toThrow("5 are held");
     expect(() => reservation.record({ endpoint: ENDPOINT, units: -1 })).toThrow("cannot be recorded");
     expect(() => reservation.record({ endpoint: ENDPOINT, units: 0.5 })).toThrow("cannot be recorded");
     reservation.release();
     expect(() => reservation.record({ endpoint: ENDPOINT, units: 0 })).toThrow("released");
-    expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 0, calls: 0 });
+    expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 0, calls: 0 });
   });
 
   test("a reply to keep is written with its charge or not at all, whatever its neighbour's does", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
-    const reservation = parts.meter.reserve({ accountId }, 3);
-    const other = parts.meter.reserve({ accountId }, 7);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    const reservation = accounting.meter.reserve({ accountId }, 3);
+    const other = accounting.meter.reserve({ accountId }, 7);
     // No column takes half a status.
     const broken = { ...replyRecord(accountId, "broken"), status: 0.5 };
     const failing = reservation.record({ endpoint: ENDPOINT, units: 3 }, broken);
@@ -129,54 +129,54 @@ describe("record", () => {
     const neighbour = other.record({ endpoint: ENDPOINT, units: 7 }, kept);
     await expect(failing).rejects.toThrow("cannot store REAL");
     await neighbour;
-    expect(parts.store.findReply(accountId, "kept")).toEqual(kept);
-    expect(parts.store.findReply(accountId, "broken")).toBeNull();
-    expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 7, calls: 1 });
+    expect(accounting.store.findReply(accountId, "kept")).toEqual(kept);
+    expect(accounting.store.findReply(accountId, "broken")).toBeNull();
+    expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 7, calls: 1 });
     expect(reservation.chargedUnits()).toBe(0);
     reservation.release();
-    expect(parts.meter.month({ accountId }).remainingUnits).toBe(993);
+    expect(accounting.meter.month({ accountId }).remainingUnits).toBe(993);
   });
 
   test("charges that come together share a transaction", async () => {
-    const parts = openParts({ clock: handClock() });
+    const accounting = openAccounting({ clock: handClock() });
     let transactions = 0;
-    const record: typeof parts.store.record = (...values) => {
+    const record: typeof accounting.store.record = (...values) => {
       transactions += 1;
-      parts.store.record(...values);
+      accounting.store.record(...values);
     };
-    const store = { ...parts.store, record };
+    const store = { ...accounting.store, record };
     const meter = createMeter({
       store,
-      plans: parts.plans,
-      clock: parts.billingClock,
+      plans: accounting.plans,
+      clock: accounting.billingClock,
       planChanged: () => {},
     });
-    const { accountId } = signUp(parts, "growth");
+    const { accountId } = signUp(accounting, "growth");
     await Promise.all(
       Array.from({ length: 500 }, () =>
         meter.reserve({ accountId }, 1).record({ endpoint: ENDPOINT, units: 1 }),
       ),
     );
     expect(transactions).toBe(1);
-    expect(parts.accounts.view(accountId).usage.units).toBe(500);
+    expect(accounting.accounts.view(accountId).usage.units).toBe(500);
   });
 
   test("a charge is not told before the log is on the disk, and the thread goes on meanwhile", async () => {
-    const parts = openParts({ clock: handClock() });
+    const accounting = openAccounting({ clock: handClock() });
     const { promise, resolve } = Promise.withResolvers<void>();
     let syncs = 0;
     const sync = () => {
       syncs += 1;
       return promise;
     };
-    const store = { ...parts.store, sync } as typeof parts.store;
+    const store = { ...accounting.store, sync } as typeof accounting.store;
     const meter = createMeter({
       store,
-      plans: parts.plans,
-      clock: parts.billingClock,
+      plans: accounting.plans,
+      clock: accounting.billingClock,
       planChanged: () => {},
     });
-    const { accountId } = signUp(parts);
+    const { accountId } = signUp(accounting);
     let told = 0;
     const charge = async () => {
       await meter.reserve({ accountId }, 1).record({ endpoint: ENDPOINT, units: 1 });
@@ -193,18 +193,18 @@ describe("record", () => {
   });
 
   test("when the disk fails, every waiter is told, nothing is counted, and the next charge works", async () => {
-    const parts = openParts({ clock: handClock() });
-    const { accountId } = signUp(parts);
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
     let isFull = true;
-    const record: typeof parts.store.record = (...values) => {
+    const record: typeof accounting.store.record = (...values) => {
       if (isFull) throw new StorageError("SQLITE_FULL: database or disk is full");
-      parts.store.record(...values);
+      accounting.store.record(...values);
     };
-    const store = { ...parts.store, record };
+    const store = { ...accounting.store, record };
     const meter = createMeter({
       store,
-      plans: parts.plans,
-      clock: parts.billingClock,
+      plans: accounting.plans,
+      clock: accounting.billingClock,
       planChanged: () => {},
     });
     meter.countCall({ accountId }, "/v1/account");
@@ -223,27 +223,27 @@ describe("record", () => {
     for (const reservation of reservations) reservation.release();
     expect(meter.month({ accountId }).remainingUnits).toBe(900);
     expect(meter.flush()).toBe(true);
-    expect(parts.accounts.view(accountId).usage).toMatchObject({ units: 100, calls: 2 });
+    expect(accounting.accounts.view(accountId).usage).toMatchObject({ units: 100, calls: 2 });
   });
 });
 
 describe("turns", () => {
   test("a call that began before the month turned is billed to that month and to no other", async () => {
     const clock = handClock("2026-11-30T23:59:00Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    const reservation = parts.meter.reserve({ accountId }, 800);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    const reservation = accounting.meter.reserve({ accountId }, 800);
     clock.advance(120_000);
-    expect(await parts.billing.issueDue()).toEqual({ issued: 0, waiting: 1 });
-    await charge(parts, accountId, 1_000);
+    expect(await accounting.billing.issueDue()).toEqual({ issued: 0, waiting: 1 });
+    await charge(accounting, accountId, 1_000);
     await reservation.record({ endpoint: ENDPOINT, units: 700 });
     reservation.release();
-    expect(await parts.billing.issueDue()).toEqual({ issued: 1, waiting: 0 });
-    const november = parts.accounts.invoices(accountId, { limit: 10, startingAfter: null }).data[0];
+    expect(await accounting.billing.issueDue()).toEqual({ issued: 1, waiting: 0 });
+    const november = accounting.accounts.invoices(accountId, { limit: 10, startingAfter: null }).data[0];
     expect(november?.lines.map(({ quantity }) => quantity)).toEqual([1, 700]);
-    expect(parts.accounts.view(accountId).usage.units).toBe(1_000);
+    expect(accounting.accounts.view(accountId).usage.units).toBe(1_000);
     const days = { from: "2026-11-01", to: "2026-12-31", groupBy: "day" } as const;
-    expect(parts.accounts.usage(accountId, days).rows).toEqual([
+    expect(accounting.accounts.usage(accountId, days).rows).toEqual([
       { day: "2026-11-30", calls: 1, units: 700 },
       { day: "2026-12-01", calls: 1, units: 1_000 },
     ]);
@@ -251,15 +251,15 @@ describe("turns", () => {
 
   test("a call that runs during an upgrade stays with the plan under which it began", async () => {
     const clock = handClock();
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    const reservation = parts.meter.reserve({ accountId }, 1_000);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    const reservation = accounting.meter.reserve({ accountId }, 1_000);
     clock.advance(1_000);
-    parts.accounts.changePlan(accountId, { plan: "starter" });
-    await charge(parts, accountId, 5);
+    accounting.accounts.changePlan(accountId, { plan: "starter" });
+    await charge(accounting, accountId, 5);
     await reservation.record({ endpoint: ENDPOINT, units: 1_000 });
     reservation.release();
-    const { usage, projected_invoice } = parts.accounts.view(accountId);
+    const { usage, projected_invoice } = accounting.accounts.view(accountId);
     expect(usage.units).toBe(1_005);
     const units = projected_invoice.lines.filter(({ description }) => description.includes(": "));
     expect(units.map(({ description, quantity }) => [description, quantity])).toEqual([
@@ -270,44 +270,44 @@ describe("turns", () => {
 
   test("a clock that is set back changes neither the month nor the limits", async () => {
     const clock = handClock("2026-11-30T23:59:59Z");
-    const parts = openParts({ clock });
-    const { accountId } = signUp(parts);
-    await charge(parts, accountId, 1_000);
+    const accounting = openAccounting({ clock });
+    const { accountId } = signUp(accounting);
+    await charge(accounting, accountId, 1_000);
     clock.advance(2_000);
-    await charge(parts, accountId, 400);
-    await parts.billing.issueDue();
+    await charge(accounting, accountId, 400);
+    await accounting.billing.issueDue();
     clock.set("2026-11-30T23:00:00Z");
-    await charge(parts, accountId, 600);
-    expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).retryAfterSeconds).toBe(
+    await charge(accounting, accountId, 600);
+    expect(refusalOf(() => accounting.meter.reserve({ accountId }, 1)).retryAfterSeconds).toBe(
       31 * 86_400 + 3_600,
     );
-    expect(parts.accounts.view(accountId).usage.units).toBe(1_000);
-    expect(parts.accounts.view(accountId).period.start).toBe("2026-12-01T00:00:00Z");
+    expect(accounting.accounts.view(accountId).usage.units).toBe(1_000);
+    expect(accounting.accounts.view(accountId).period.start).toBe("2026-12-01T00:00:00Z");
   });
 });
 
 describe("spend limit", () => {
   test("units beyond what it pays for are refused, to the unit", async () => {
-    const parts = openParts({ clock: handClock("2026-11-01T00:00:00Z") });
-    const { accountId } = signUp(parts, "starter");
-    parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: 29_015_000 });
-    await charge(parts, accountId, 25_009);
-    const refusal = refusalOf(() => parts.meter.reserve({ accountId }, 2));
+    const accounting = openAccounting({ clock: handClock("2026-11-01T00:00:00Z") });
+    const { accountId } = signUp(accounting, "starter");
+    accounting.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: 29_015_000 });
+    await charge(accounting, accountId, 25_009);
+    const refusal = refusalOf(() => accounting.meter.reserve({ accountId }, 2));
     expect(refusal.message).toContain("the spend limit of 29.015 USD pays for 1 more");
-    await charge(parts, accountId, 1);
-    expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
-    expect(parts.accounts.view(accountId).projected_invoice.total_usd).toBe("29.015");
-    expect(parts.meter.month({ accountId }).isHardStop).toBe(false);
-    parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: null });
-    await charge(parts, accountId, 1);
+    await charge(accounting, accountId, 1);
+    expect(refusalOf(() => accounting.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
+    expect(accounting.accounts.view(accountId).projected_invoice.total_usd).toBe("29.015");
+    expect(accounting.meter.month({ accountId }).isHardStop).toBe(false);
+    accounting.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: null });
+    await charge(accounting, accountId, 1);
   });
 
   test("a limit under the monthly price leaves the included units usable", async () => {
-    const parts = openParts({ clock: handClock("2026-11-01T00:00:00Z") });
-    const { accountId } = signUp(parts, "starter");
-    parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: 0 });
-    await charge(parts, accountId, 25_000);
-    expect(refusalOf(() => parts.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
+    const accounting = openAccounting({ clock: handClock("2026-11-01T00:00:00Z") });
+    const { accountId } = signUp(accounting, "starter");
+    accounting.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: 0 });
+    await charge(accounting, accountId, 25_000);
+    expect(refusalOf(() => accounting.meter.reserve({ accountId }, 1)).code).toBe("quota_exceeded");
   });
 
   test("holds for any mix of running, charged and abandoned calls", async () => {
@@ -322,9 +322,9 @@ describe("spend limit", () => {
         fc.integer({ min: 0, max: 60_000_000 }),
         async (calls, limit) => {
           const clock = handClock("2026-11-01T00:00:00Z");
-          const parts = openParts({ clock });
-          const { accountId } = signUp(parts, "starter");
-          parts.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: limit });
+          const accounting = openAccounting({ clock });
+          const { accountId } = signUp(accounting, "starter");
+          accounting.accounts.changePlan(accountId, { plan: "starter", spendLimitMicroUsd: limit });
           const open: { reservation: Reservation; units: number }[] = [];
           let used = 0;
           for (const { units, recorded, stays } of calls) {
@@ -332,17 +332,19 @@ describe("spend limit", () => {
             const paid = Math.max(0, Math.floor((limit - 29_000_000) / 1_500));
             const fits = units === 0 || used + held + units <= 25_000 + paid;
             if (!fits) {
-              expect(refusalOf(() => parts.meter.reserve({ accountId }, units)).code).toBe("quota_exceeded");
+              expect(refusalOf(() => accounting.meter.reserve({ accountId }, units)).code).toBe(
+                "quota_exceeded",
+              );
               continue;
             }
-            const reservation = parts.meter.reserve({ accountId }, units);
+            const reservation = accounting.meter.reserve({ accountId }, units);
             const charged = Math.min(recorded, units);
             await reservation.record({ endpoint: ENDPOINT, units: charged });
             used += charged;
             if (stays) open.push({ reservation, units: units - charged });
             else reservation.release();
           }
-          parts.store.close();
+          accounting.store.close();
         },
       ),
       { numRuns: 50, seed: 20_261_120 },
@@ -351,32 +353,32 @@ describe("spend limit", () => {
 });
 
 test("calls of no units reach the disk with the next charge, and all at the end", async () => {
-  const parts = openParts({ clock: handClock() });
-  const { accountId } = signUp(parts);
-  parts.meter.countCall({ accountId }, "/v1/account");
-  parts.meter.countCall({ accountId }, "/v1/account");
-  await charge(parts, accountId, 1);
-  expect(parts.store.usageByEndpoint(accountId, "2026-11-01", "2026-11-30")).toEqual([
+  const accounting = openAccounting({ clock: handClock() });
+  const { accountId } = signUp(accounting);
+  accounting.meter.countCall({ accountId }, "/v1/account");
+  accounting.meter.countCall({ accountId }, "/v1/account");
+  await charge(accounting, accountId, 1);
+  expect(accounting.store.usageByEndpoint(accountId, "2026-11-01", "2026-11-30")).toEqual([
     { endpoint: "/v1/account", calls: 2, units: 0 },
     { endpoint: ENDPOINT, calls: 1, units: 1 },
   ]);
-  parts.meter.countCall({ accountId }, "/v1/account");
-  await parts.meter.close();
-  expect(parts.accounts.view(accountId).usage.calls).toBe(4);
+  accounting.meter.countCall({ accountId }, "/v1/account");
+  await accounting.meter.close();
+  expect(accounting.accounts.view(accountId).usage.calls).toBe(4);
 });
 
 test("the month's quota counts what is held, and when it ends", () => {
   const clock = handClock("2026-11-01T00:00:00Z");
-  const parts = openParts({ clock });
-  const { accountId } = signUp(parts, "starter");
+  const accounting = openAccounting({ clock });
+  const { accountId } = signUp(accounting, "starter");
   clock.set("2026-11-30T23:59:59.200Z");
-  const reservation = parts.meter.reserve({ accountId }, 26_000);
-  expect(parts.meter.month({ accountId })).toEqual({
+  const reservation = accounting.meter.reserve({ accountId }, 26_000);
+  expect(accounting.meter.month({ accountId })).toEqual({
     limitUnits: 25_000,
     remainingUnits: 0,
     isHardStop: false,
     resetSeconds: 1,
   });
   reservation.release();
-  expect(parts.meter.month({ accountId }).remainingUnits).toBe(25_000);
+  expect(accounting.meter.month({ accountId }).remainingUnits).toBe(25_000);
 });

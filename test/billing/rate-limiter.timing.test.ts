@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientAddressKey, createRateLimiter } from "../../src/billing/rate-limiter.ts";
-import { handClock } from "./parts.ts";
+import { handClock } from "./accounting.ts";
 
 const RATE = { requestsPerSecond: 10, burst: 20 };
 

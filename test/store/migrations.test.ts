@@ -6,7 +6,7 @@ import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 import { MIGRATIONS, migrate } from "../../src/store/sqlite/migrations.ts";
 import * as schema from "../../src/store/sqlite/schema.ts";
-import { handClock } from "../billing/parts.ts";
+import { handClock } from "../billing/accounting.ts";
 
 const FOLDER = join(import.meta.dir, "../../src/store/sqlite/migrations");
 const clock = handClock();

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { backupDatabase } from "../../src/store/sqlite/backup.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openParts, signUp, withDirectory } from "../billing/parts.ts";
+import { charge, handClock, openAccounting, signUp, withDirectory } from "../billing/accounting.ts";
 
 const clock = handClock();
 
@@ -31,9 +31,9 @@ function refusalOf(work: () => unknown): string {
 
 /** A data directory with some rows in it, closed. */
 function fill(dataDir: string): void {
-  const parts = openParts({ clock, dataDir });
-  for (let count = 0; count < 200; count += 1) signUp(parts);
-  parts.store.close();
+  const accounting = openAccounting({ clock, dataDir });
+  for (let count = 0; count < 200; count += 1) signUp(accounting);
+  accounting.store.close();
 }
 
 describe("data directory", () => {
@@ -178,16 +178,16 @@ describe("database", () => {
 
   test("keeps what was charged when the process ends without a word", () =>
     withDirectory(async (root) => {
-      const parts = openParts({ clock, dataDir: join(root, "a") });
-      const { accountId } = signUp(parts);
-      await charge(parts, accountId, 7);
+      const accounting = openAccounting({ clock, dataDir: join(root, "a") });
+      const { accountId } = signUp(accounting);
+      await charge(accounting, accountId, 7);
       mkdirSync(join(root, "b"));
       for (const name of ["assay.db", "assay.db-wal"])
         copyFileSync(join(root, "a", name), join(root, "b", name));
-      const after = openParts({ clock, dataDir: join(root, "b") });
+      const after = openAccounting({ clock, dataDir: join(root, "b") });
       expect(after.accounts.view(accountId).usage.units).toBe(7);
       after.store.close();
-      parts.store.close();
+      accounting.store.close();
     }));
 });
 
@@ -195,17 +195,17 @@ describe("backup", () => {
   test("is taken while the store is in use, and is a whole data directory when put there", () =>
     withDirectory(async (root) => {
       const dataDir = join(root, "data");
-      const parts = openParts({ clock, dataDir });
-      const { accountId, apiKey } = signUp(parts);
-      await charge(parts, accountId, 7);
+      const accounting = openAccounting({ clock, dataDir });
+      const { accountId, apiKey } = signUp(accounting);
+      await charge(accounting, accountId, 7);
       const { bytes } = backupDatabase({ dataDir, toPath: join(root, "backup.db") });
       expect(bytes).toBeGreaterThan(4_096);
-      await charge(parts, accountId, 5);
-      parts.store.close();
+      await charge(accounting, accountId, 5);
+      accounting.store.close();
 
       mkdirSync(join(root, "restored"));
       copyFileSync(join(root, "backup.db"), join(root, "restored", "assay.db"));
-      const restored = openParts({ clock, dataDir: join(root, "restored") });
+      const restored = openAccounting({ clock, dataDir: join(root, "restored") });
       expect(restored.accounts.view(accountId).usage.units).toBe(7);
       expect(restored.keyRing.find(apiKey)?.accountId).toBe(accountId);
       await charge(restored, accountId, 1);

@@ -1,5 +1,5 @@
 import { createStubResolver, type StubResolver } from "../../src/dns/resolver.ts";
-import type { StubResolverParts } from "../../src/dns/resolver-options.ts";
+import type { StubResolverDependencies } from "../../src/dns/resolver-options.ts";
 import { parseServerAddress, type ServerAddress } from "../../src/dns/server-address.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
@@ -22,7 +22,7 @@ export function serverAddress(text: string): ServerAddress {
  */
 export async function startDns(
   zone: string,
-  settings: Partial<StubResolverParts> = {},
+  settings: Partial<StubResolverDependencies> = {},
 ): Promise<ResolverUnderTest> {
   const server = await startFixtureServer({ zone });
   const attempts = settings.attemptTimeoutsMs;

@@ -27,7 +27,7 @@ export async function startFaultServer(
   const server = stack.use(await startProcess({ ...environment, ...settings }));
   const caller = callerOf(server.url);
   const key = await caller.signUp();
-  const parts = stack.move();
+  const opened = stack.move();
   return {
     server,
     caller,
@@ -35,6 +35,6 @@ export async function startFaultServer(
     dataDir,
     dns,
     environment,
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

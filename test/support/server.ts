@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../src/app/log.ts";
-import { systemSurroundings } from "../../src/app/platform.ts";
+import { systemPlatform } from "../../src/app/platform.ts";
 import { startServer } from "../../src/app/server.ts";
 import { readConfig } from "../../src/app/settings.ts";
 import type { Clock } from "../../src/platform/clock.ts";
@@ -72,7 +72,7 @@ export async function startTestServer(
       2,
     ),
     {
-      ...systemSurroundings(createLog("info", { write: (line) => void lines.push(line) })),
+      ...systemPlatform(createLog("info", { write: (line) => void lines.push(line) })),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     },
   );

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { createLog } from "../../src/app/log.ts";
-import { systemSurroundings } from "../../src/app/platform.ts";
+import { systemPlatform } from "../../src/app/platform.ts";
 import { startServer } from "../../src/app/server.ts";
 import { readConfig } from "../../src/app/settings.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -12,12 +12,12 @@ import { systemClock } from "../../src/platform/clock.ts";
 const { TEST_CLOCK_OFFSET_MS = "0", TEST_BATCH_WORKER } = process.env;
 let offsetMs = Number(TEST_CLOCK_OFFSET_MS);
 
-const surroundings = systemSurroundings(createLog("error"));
+const platform = systemPlatform(createLog("error"));
 const server = await startServer(readConfig(process.env, availableParallelism()), {
-  ...surroundings,
+  ...platform,
   clock: { now: () => systemClock.now() + offsetMs, monotonic: systemClock.monotonic },
   workerFiles: {
-    ...surroundings.workerFiles,
+    ...platform.workerFiles,
     ...(TEST_BATCH_WORKER === undefined ? {} : { batch: TEST_BATCH_WORKER }),
   },
 });

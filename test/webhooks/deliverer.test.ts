@@ -9,7 +9,7 @@ import type { EmbeddedStore } from "../../src/store/port.ts";
 import { createDeliverer, DELIVERY_LIMITS } from "../../src/webhooks/deliverer.ts";
 import { RETRY_DELAYS_MS } from "../../src/webhooks/delivery-schedule.ts";
 import { createWebhooks, WEBHOOK_TARGETS } from "../../src/webhooks/webhooks.ts";
-import { type HandClock, handClock, openParts, signUp, withDirectory } from "../billing/parts.ts";
+import { type HandClock, handClock, openAccounting, signUp, withDirectory } from "../billing/accounting.ts";
 import { certificate, startRawServer } from "../support/raw-server.ts";
 
 const DAY_MS = 86_400_000;
@@ -49,13 +49,13 @@ type WorldOptions = {
 
 function world(options: WorldOptions = {}) {
   const { clock = handClock(), dataDir, allowPrivate = true, lookUp, ca, port } = options;
-  const parts = openParts({ clock, ...(dataDir === undefined ? {} : { dataDir }) });
+  const accounting = openAccounting({ clock, ...(dataDir === undefined ? {} : { dataDir }) });
   const ports = port === undefined ? WEBHOOK_TARGETS.ports : [port];
   const rules = { ...WEBHOOK_TARGETS, ports, allowPrivate };
   const loopback: AddressLookup = async () => ({ ok: true, addresses: ["127.0.0.1"] });
   const errors: unknown[] = [];
   const deliverer = createDeliverer({
-    store: parts.store,
+    store: accounting.store,
     client: createHttpClient(
       { lookUp: lookUp ?? loopback, clock: systemClock, ...(ca === undefined ? {} : { ca }) },
       { ...rules, redirectsMax: 0, limits: DELIVERY_LIMITS },
@@ -65,21 +65,21 @@ function world(options: WorldOptions = {}) {
     report: (error) => errors.push(error),
     settings: { inFlightMax: 8, accountInFlightMax: 2 },
   });
-  const webhooks = createWebhooks({ store: parts.store, clock, randomBytes, rules, wake: () => {} });
+  const webhooks = createWebhooks({ store: accounting.store, clock, randomBytes, rules, wake: () => {} });
   const close = async () => {
     await deliverer[Symbol.asyncDispose]();
-    parts.store.close();
+    accounting.store.close();
     expect(errors).toEqual([]);
   };
   closing.push(close);
   return {
-    ...parts,
-    parts,
+    ...accounting,
+    accounting,
     clock,
     deliverer,
     webhooks,
     close,
-    account: () => signUp(parts).accountId,
+    account: () => signUp(accounting).accountId,
     create: (accountId: string, url: string, events: readonly string[] | null = null) =>
       webhooks.create(accountId, { url, events, description: null }, () => null),
     async deliver() {

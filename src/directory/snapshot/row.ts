@@ -29,12 +29,12 @@ export function createRow(
   listing: Listing,
   payToChangedAt: string | null,
   previous: Row | undefined,
-  parts: { readonly writer: SegmentWriter; readonly dictionary: Dictionary },
+  dependencies: { readonly writer: SegmentWriter; readonly dictionary: Dictionary },
 ): Row {
-  const bytes = parts.writer.encode(listingText(listing, payToChangedAt));
+  const bytes = dependencies.writer.encode(listingText(listing, payToChangedAt));
   if (previous !== undefined && hasText(previous, bytes)) return previous;
   const { evidence } = listing;
-  const { segment, offset, length } = parts.writer.write(bytes);
+  const { segment, offset, length } = dependencies.writer.write(bytes);
   const payee = payeeKey(evidence.pay_to) ?? evidence.pay_to;
   return {
     // One text for the former row and the new one.
@@ -50,7 +50,7 @@ export function createRow(
     last_paid: evidence.last_paid === null ? Number.NaN : Date.parse(evidence.last_paid),
     payee: previous?.payee === payee ? previous.payee : payee,
     payToChangedAt,
-    words: parts.dictionary.keep(wordsOfListing(listing), previous?.words),
+    words: dependencies.dictionary.keep(wordsOfListing(listing), previous?.words),
   };
 }
 

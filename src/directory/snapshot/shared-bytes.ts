@@ -41,8 +41,8 @@ export type SegmentWriter = {
  * Writes texts into segments. With a spool, what is more than one segment goes to the file and into memory only
  * when it is published: two whole directories are never held at a time. What the disk does not take stays in memory.
  */
-export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWriter {
-  const { spool, nextId = countFrom(1) } = parts;
+export function createSegmentWriter(options: SegmentWriterOptions = {}): SegmentWriter {
+  const { spool, nextId = countFrom(1) } = options;
   let segment: Segment | null = null;
   let buffer = NO_BYTES;
   const settle = (isLast: boolean): void => {
@@ -82,7 +82,7 @@ export function createSegmentWriter(parts: SegmentWriterParts = {}): SegmentWrit
   };
 }
 
-export type SegmentWriterParts = { readonly spool?: Spool; readonly nextId?: () => number };
+export type SegmentWriterOptions = { readonly spool?: Spool; readonly nextId?: () => number };
 
 export function countFrom(first: number): () => number {
   let next = first;

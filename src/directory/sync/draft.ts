@@ -43,7 +43,7 @@ export type Draft = Contents & {
   readonly payeesChanged: number;
 };
 
-export type DraftParts = {
+export type DraftDependencies = {
   readonly now: number;
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
@@ -60,11 +60,11 @@ const TOMBSTONE_MS = 30 * 86_400_000;
 const TOMBSTONES_MAX = 20_000;
 
 /** Takes the rows of a whole export. A host that is not among them is gone, unless its record was bad. */
-export function createFullDraft(base: Contents, parts: DraftParts) {
+export function createFullDraft(base: Contents, dependencies: DraftDependencies) {
   const rows = new Map<string, Row>();
   const quarantine = new Map<string, QuarantinedRecord>();
   const conflicts = new Set<string>();
-  const reject = createRejecter(base.quarantine, quarantine, parts.now);
+  const reject = createRejecter(base.quarantine, quarantine, dependencies.now);
   return {
     /** Takes a row as it stood in the body, null for one that was too long. */
     take(text: string | null): void {
@@ -73,7 +73,7 @@ export function createFullDraft(base: Contents, parts: DraftParts) {
         reject(null, text === null ? "row_too_long" : "not_json", text ?? "");
         return;
       }
-      const read = readListing(record, parts.now);
+      const read = readListing(record, dependencies.now);
       if (!read.ok) {
         reject(read.host, read.reason, text ?? "");
         return;
@@ -81,12 +81,13 @@ export function createFullDraft(base: Contents, parts: DraftParts) {
       const { host } = read.listing;
       const first = rows.get(host);
       if (first === undefined && !conflicts.has(host)) {
-        const row = rowOf(read.listing, base, parts);
+        const row = rowOf(read.listing, base, dependencies);
         if (row.length > TEXT_BYTES_MAX) reject(host, "row_too_long", text ?? "");
         else rows.set(row.host, row);
         return;
       }
-      const fault = first === undefined ? "conflicting_payee" : repeatFault(first, read.listing, base, parts);
+      const fault =
+        first === undefined ? "conflicting_payee" : repeatFault(first, read.listing, base, dependencies);
       if (fault === null) return;
       if (fault === "conflicting_payee") {
         // Which of two payees is right cannot be told from here: neither is taken over.
@@ -101,29 +102,29 @@ export function createFullDraft(base: Contents, parts: DraftParts) {
         const previous = base.rows.get(host);
         if (previous !== undefined && !rows.has(host)) rows.set(host, previous);
       }
-      return finishDraft(base, { rows, quarantine }, good + quarantine.size, parts.now);
+      return finishDraft(base, { rows, quarantine }, good + quarantine.size, dependencies.now);
     },
   };
 }
 
 /** Applies changes of a feed, one after the other. */
-export function createDeltaDraft(base: Contents, parts: DraftParts) {
+export function createDeltaDraft(base: Contents, dependencies: DraftDependencies) {
   const rows = new Map(base.rows);
   const quarantine = new Map(base.quarantine);
-  const reject = createRejecter(base.quarantine, quarantine, parts.now);
+  const reject = createRejecter(base.quarantine, quarantine, dependencies.now);
   const clear = (host: string): void => {
     quarantine.delete(host);
     quarantine.delete(`${host}#2`);
   };
   return {
     upsert(host: string, record: unknown): void {
-      const read = readListing(record, parts.now);
+      const read = readListing(record, dependencies.now);
       const reason = !read.ok ? read.reason : read.listing.host === host ? null : "host_mismatch";
       if (!read.ok || reason !== null) {
         reject(host, reason ?? "bad_record", JSON.stringify(record) ?? "");
         return;
       }
-      const row = rowOf(read.listing, { ...base, rows }, parts);
+      const row = rowOf(read.listing, { ...base, rows }, dependencies);
       if (row.length > TEXT_BYTES_MAX) {
         reject(host, "row_too_long", JSON.stringify(record));
         return;
@@ -141,7 +142,7 @@ export function createDeltaDraft(base: Contents, parts: DraftParts) {
     finish(): Draft {
       let good = rows.size;
       for (const host of quarantine.keys()) if (rows.has(host)) good -= 1;
-      return finishDraft(base, { rows, quarantine }, good + quarantine.size, parts.now);
+      return finishDraft(base, { rows, quarantine }, good + quarantine.size, dependencies.now);
     },
   };
 }
@@ -167,17 +168,22 @@ function createRejecter(before: Quarantine, into: Map<string, QuarantinedRecord>
   };
 }
 
-function rowOf(listing: Listing, base: Contents, parts: DraftParts): Row {
+function rowOf(listing: Listing, base: Contents, dependencies: DraftDependencies): Row {
   const previous = base.rows.get(listing.host);
   const known = previous ?? base.tombstones.get(listing.host);
-  return createRow(listing, payToChangedAt(listing, known, parts.now), previous, parts);
+  return createRow(listing, payToChangedAt(listing, known, dependencies.now), previous, dependencies);
 }
 
 /** Null where a host that came before is repeated word for word. */
-function repeatFault(first: Row, listing: Listing, base: Contents, parts: DraftParts): string | null {
+function repeatFault(
+  first: Row,
+  listing: Listing,
+  base: Contents,
+  dependencies: DraftDependencies,
+): string | null {
   if (payeeKey(listing.evidence.pay_to) !== first.payee) return "conflicting_payee";
   const known = base.rows.get(listing.host) ?? base.tombstones.get(listing.host);
-  const again = createRow(listing, payToChangedAt(listing, known, parts.now), first, parts);
+  const again = createRow(listing, payToChangedAt(listing, known, dependencies.now), first, dependencies);
   return again === first ? null : "duplicate_host";
 }
 

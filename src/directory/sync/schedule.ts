@@ -1,6 +1,6 @@
 import type { SyncOutcome } from "./syncer.ts";
 
-export type ScheduleParts = {
+export type ScheduleDependencies = {
   readonly sync: () => Promise<SyncOutcome>;
   readonly intervalMs: number;
   /** From 0 up to 1. */
@@ -15,22 +15,22 @@ const BACKOFF_INTERVALS_MAX = 5;
 const BACKOFF_MS_MIN = 100;
 
 /** Syncs again and again, one at a time, until stopped. */
-export function createSchedule(parts: ScheduleParts) {
+export function createSchedule(dependencies: ScheduleDependencies) {
   const controller = new AbortController();
   const run = async (firstDelayMs: number): Promise<void> => {
     let failures = 0;
     let delayMs = firstDelayMs;
     while (!controller.signal.aborted) {
-      await parts.wait(delayMs, controller.signal);
+      await dependencies.wait(delayMs, controller.signal);
       if (controller.signal.aborted) return;
-      const outcome = await parts.sync();
+      const outcome = await dependencies.sync();
       failures = outcome.kind === "failed" ? failures + 1 : 0;
-      delayMs = nextDelayMs(outcome, failures, parts);
+      delayMs = nextDelayMs(outcome, failures, dependencies);
     }
   };
   return {
     start: ({ atOnce }: { readonly atOnce: boolean }): void => {
-      void run(atOnce ? 0 : jittered(parts.intervalMs, parts.random));
+      void run(atOnce ? 0 : jittered(dependencies.intervalMs, dependencies.random));
     },
     stop: (): void => controller.abort(),
   };
@@ -40,7 +40,7 @@ export function createSchedule(parts: ScheduleParts) {
 export function nextDelayMs(
   outcome: SyncOutcome,
   failures: number,
-  { intervalMs, random }: Pick<ScheduleParts, "intervalMs" | "random">,
+  { intervalMs, random }: Pick<ScheduleDependencies, "intervalMs" | "random">,
 ): number {
   if (outcome.kind !== "failed") return jittered(intervalMs, random);
   const bound = Math.min(

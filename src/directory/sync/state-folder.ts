@@ -47,7 +47,7 @@ export type Loaded = {
   readonly problems: readonly Failure[];
 };
 
-type RowParts = {
+type RowDependencies = {
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
   readonly sweep?: () => void;
@@ -67,7 +67,8 @@ const SMALL_BASE_BYTES = 1024 * 1024;
 export function openStateFolder(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
-    load: (parts: RowParts): Loaded | { readonly problems: readonly Failure[] } => load(folder, parts),
+    load: (dependencies: RowDependencies): Loaded | { readonly problems: readonly Failure[] } =>
+      load(folder, dependencies),
     commit: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
       commit(folder, state, contents, changes, bytesMax),
     /** Writes the state alone, where no listing has changed. */
@@ -80,13 +81,16 @@ export function openStateFolder(folder: string) {
 
 export type StateFolder = ReturnType<typeof openStateFolder>;
 
-function load(folder: string, parts: RowParts): Loaded | { readonly problems: readonly Failure[] } {
+function load(
+  folder: string,
+  dependencies: RowDependencies,
+): Loaded | { readonly problems: readonly Failure[] } {
   const problems: Failure[] = [];
   for (const file of ["current.json", "previous.json"]) {
     try {
       const state = readState(join(folder, file));
       if (state === null) continue;
-      const contents = loadContents(folder, state, parts);
+      const contents = loadContents(folder, state, dependencies);
       return { state, contents, isPrevious: problems.length > 0, problems };
     } catch (error) {
       problems.push(damageOf(file, error));
@@ -111,7 +115,7 @@ function readState(path: string): StoredState | null {
   return state;
 }
 
-function loadContents(folder: string, state: StoredState, parts: RowParts): Contents {
+function loadContents(folder: string, state: StoredState, dependencies: RowDependencies): Contents {
   const path = join(folder, state.base.file);
   const { size } = statSync(path);
   if (sha256OfFile(path, size) !== state.base.digest) {
@@ -120,10 +124,10 @@ function loadContents(folder: string, state: StoredState, parts: RowParts): Cont
   const rows = new Map<string, Row>();
   const put = (listing: Listing): void => {
     const changedAt = listing.evidence.pay_to_changed_at ?? null;
-    const row = createRow(listing, changedAt, rows.get(listing.host), parts);
+    const row = createRow(listing, changedAt, rows.get(listing.host), dependencies);
     rows.set(row.host, row);
-    if (rows.size % ROWS_PER_RELIEF === 0) parts.relieve?.();
-    else if (rows.size % ROWS_PER_SWEEP === 0) parts.sweep?.();
+    if (rows.size % ROWS_PER_RELIEF === 0) dependencies.relieve?.();
+    else if (rows.size % ROWS_PER_SWEEP === 0) dependencies.sweep?.();
   };
   for (const line of linesOfFile(path, 0, size, () => {})) put(JSON.parse(line) as Listing);
   for (const line of linesAfter(folder, state.log, state.base.seq)) {
@@ -131,7 +135,7 @@ function loadContents(folder: string, state: StoredState, parts: RowParts): Cont
     if (change.listing === undefined) rows.delete(change.host);
     else put(change.listing);
   }
-  parts.writer.finish();
+  dependencies.writer.finish();
   if (rows.size !== state.count) throw new Error(`${rows.size} listings instead of ${state.count}`);
   if (digestOf(sortedByHost(rows.values())) !== state.digest) throw new Error("the listings' digest differs");
   const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);

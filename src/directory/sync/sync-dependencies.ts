@@ -10,8 +10,8 @@ import { createSyncEngine } from "./sync-engine.ts";
 import { SAMPLE_SOURCE } from "./sync-state.ts";
 import type { Syncer, SyncSettings } from "./syncer.ts";
 
-/** What the sync side needs of its surroundings. */
-export type SyncSurroundings = {
+/** What the sync side needs from outside. */
+export type SyncDependencies = {
   readonly lookUp: AddressLookup;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -22,10 +22,10 @@ export type SyncSurroundings = {
 };
 
 /** Puts the sync side together: an upstream, else a file, else the bundled sample. */
-export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundings): Syncer {
-  const { clock, newId } = surroundings;
-  const source = sourceOf(settings, surroundings);
-  const { relieve, sweep, retire } = surroundings;
+export function createSyncer(settings: SyncSettings, dependencies: SyncDependencies): Syncer {
+  const { clock, newId } = dependencies;
+  const source = sourceOf(settings, dependencies);
+  const { relieve, sweep, retire } = dependencies;
   return createSyncEngine({
     folder: settings.folder,
     source,
@@ -37,15 +37,15 @@ export function createSyncer(settings: SyncSettings, surroundings: SyncSurroundi
   });
 }
 
-function sourceOf(settings: SyncSettings, surroundings: SyncSurroundings): Source {
+function sourceOf(settings: SyncSettings, dependencies: SyncDependencies): Source {
   const { upstream: baseUrl, file, allowPrivateUpstream: allowPrivate, allowRedirects } = settings;
   if (baseUrl === null)
     return file === null ? createTextSource(SAMPLE_SOURCE, sample) : createFileSource(file);
-  const limits = surroundings.limits ?? UPSTREAM_LIMITS;
-  const upstream = createUpstream({ baseUrl, allowPrivate, allowRedirects, limits }, surroundings);
+  const limits = dependencies.limits ?? UPSTREAM_LIMITS;
+  const upstream = createUpstream({ baseUrl, allowPrivate, allowRedirects, limits }, dependencies);
   return createUpstreamSource(`upstream:${baseUrl}`, {
     upstream,
-    clock: surroundings.clock,
+    clock: dependencies.clock,
     rowLimits: ROW_LIMITS,
   });
 }

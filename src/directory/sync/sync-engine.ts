@@ -30,7 +30,7 @@ import {
 } from "./sync-state.ts";
 import type { Published, Syncer, SyncOutcome } from "./syncer.ts";
 
-export type SyncEngineParts = {
+export type SyncEngineDependencies = {
   readonly folder: string;
   readonly source: Source;
   readonly clock: Clock;
@@ -51,17 +51,17 @@ const TOUCH_MS = 300_000;
 const LARGE_CHANGES = 5000;
 
 /** The sync itself: reads the source, decides, makes the result durable, then builds what readers get. */
-export function createSyncEngine(parts: SyncEngineParts): Syncer {
-  const { source, clock, newId } = parts;
+export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
+  const { source, clock, newId } = dependencies;
   let dictionary = createDictionary();
-  const { sweep, relieve } = parts;
-  const memoryParts = {
+  const { sweep, relieve } = dependencies;
+  const memoryDependencies = {
     ...(sweep === undefined ? {} : { sweep }),
     ...(relieve === undefined ? {} : { relieve }),
   };
   const nextId = countFrom(1);
   const memory = createSegmentMemory(async (segmentIds) => {
-    await parts.retire?.(segmentIds);
+    await dependencies.retire?.(segmentIds);
     const ids = new Set(segmentIds);
     for (const snapshot of [held.snapshot, ...compressing]) {
       if (snapshot !== null) retireSegments(snapshot, ids);
@@ -71,7 +71,7 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
   const compressing: SnapshotRows[] = [];
   const createWriter = (): SegmentWriter => {
     return createSegmentWriter(
-      parts.retire === undefined ? { nextId } : { nextId, spool: createSpool(parts.folder) },
+      dependencies.retire === undefined ? { nextId } : { nextId, spool: createSpool(dependencies.folder) },
     );
   };
   let folder: StateFolder | null = null;
@@ -102,22 +102,22 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     return publishedOf(state, { ...snapshot, ...index });
   };
   const publishedOf = (state: StoredState, snapshot: Snapshot): Published => {
-    const feed = { epoch: state.epoch, lastSeq: state.seq, folder: parts.folder, files: state.log };
+    const feed = { epoch: state.epoch, lastSeq: state.seq, folder: dependencies.folder, files: state.log };
     return { snapshot, feed };
   };
   const load = async (): Promise<Published | null> => {
-    const opened = openStateFolder(parts.folder);
+    const opened = openStateFolder(dependencies.folder);
     using cleanUp = new DisposableStack();
     const writer = createWriter();
     cleanUp.defer(writer.discard);
-    const loaded = opened.load({ writer, dictionary, ...memoryParts });
+    const loaded = opened.load({ writer, dictionary, ...memoryDependencies });
     problems = loaded.problems;
     if (!("state" in loaded) || isOtherSample(loaded.state.source, source.name)) {
       if ("state" in loaded) held = { ...held, state: { ...held.state, version: loaded.state.version } };
       folder = opened;
       return null;
     }
-    parts.relieve?.();
+    dependencies.relieve?.();
     const { state, contents, isPrevious } = loaded;
     const isSame = state.source === source.name;
     const known = isSame ? state : { ...state, upstream: null };
@@ -146,13 +146,13 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
     const draft = intake.draft ?? { ...held.contents, ...NOTHING_NEW };
     const accepted = tripsOf(held, intake, draft, clock.now());
     if (accepted.length > 0 && !acceptTripped) return { kind: "refused", reason: accepted.join("; ") };
-    const known = stateAfter(held, intake, draft, parts, accepted.length > 0);
+    const known = stateAfter(held, intake, draft, dependencies, accepted.length > 0);
     const freshness = freshnessOf(known, draft);
     if (draft.changes.length > 0 || known.base === NO_BASE) {
       const isLarge = draft.changes.length > LARGE_CHANGES;
-      if (isLarge) parts.relieve?.();
+      if (isLarge) dependencies.relieve?.();
       const state = opened.commit(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
-      if (isLarge) parts.relieve?.();
+      if (isLarge) dependencies.relieve?.();
       return { kind: "changed", published: await hold(state, draft, writer), freshness, accepted };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
@@ -179,10 +179,10 @@ export function createSyncEngine(parts: SyncEngineParts): Syncer {
           now: clock.now(),
           writer,
           dictionary,
-          ...memoryParts,
+          ...memoryDependencies,
         });
         writer.finish();
-        const opened = folder ?? openStateFolder(parts.folder);
+        const opened = folder ?? openStateFolder(dependencies.folder);
         const outcome = await take(opened, intake, writer, acceptTripped || source.name === SAMPLE_SOURCE);
         if (outcome.kind === "changed") cleanUp.move();
         return outcome;

@@ -15,7 +15,7 @@ type CallWithoutId = Call extends infer Each ? (Each extends Call ? Omit<Each, "
  * The sync side in a thread of its own. A thread that ends by itself fails the calls under way with
  * SyncThreadError; the next call starts another one, which goes on from the stored state.
  */
-export function createSyncThread(parts: {
+export function createSyncThread(dependencies: {
   /** The worker file: an address that `new Worker` takes. */
   readonly workerFile: string;
   readonly settings: SyncSettings;
@@ -36,7 +36,7 @@ export function createSyncThread(parts: {
     waiting.clear();
   };
   const start = (): Worker => {
-    const started = new Worker(parts.workerFile, { type: "module", smol: true });
+    const started = new Worker(dependencies.workerFile, { type: "module", smol: true });
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
       // What a lost thread had still to say numbers other segments than those of the next one.
       if (worker !== started) return;
@@ -56,7 +56,7 @@ export function createSyncThread(parts: {
     });
     started.addEventListener("error", (event) => lose(started, `the sync thread failed: ${event.message}`));
     started.addEventListener("close", () => lose(started, "the sync thread ended"));
-    started.postMessage({ call: "start", settings: parts.settings } satisfies SyncRequest);
+    started.postMessage({ call: "start", settings: dependencies.settings } satisfies SyncRequest);
     return started;
   };
   const ask = <T>(request: CallWithoutId): Promise<T> => {

@@ -1,5 +1,5 @@
 import { open, stat } from "node:fs/promises";
-import type { Contents, Draft, DraftParts } from "../sync/draft.ts";
+import type { Contents, Draft, DraftDependencies } from "../sync/draft.ts";
 import { createFullDraft } from "../sync/draft.ts";
 import { createRowSplitter, type Envelope, type RowLimits } from "./row-splitter.ts";
 import { UpstreamError } from "./upstream-limits.ts";
@@ -9,7 +9,11 @@ export type Source = {
   /** Tells one source from another over restarts. */
   readonly name: string;
   /** Throws UpstreamError or FormatError where nothing can be taken. */
-  readonly read: (memory: UpstreamMemory | null, base: Contents, parts: DraftParts) => Promise<Intake>;
+  readonly read: (
+    memory: UpstreamMemory | null,
+    base: Contents,
+    dependencies: DraftDependencies,
+  ) => Promise<Intake>;
 };
 
 /** What must be known of an upstream to go on from where the last sync ended. */
@@ -56,12 +60,12 @@ export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   base: Contents,
-  parts: DraftParts,
+  dependencies: DraftDependencies,
   limits: RowLimits,
   see: (chunk: Uint8Array) => void = () => {},
 ): Promise<{ readonly draft: Draft; readonly envelope: Envelope; readonly rows: number }> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  const draft = createFullDraft(base, parts);
+  const draft = createFullDraft(base, dependencies);
   let rows = 0;
   const splitter = createRowSplitter(limits, (row) => {
     rows += 1;
@@ -76,8 +80,8 @@ export async function readBody(
     if (bytes < SWEEP_BYTES) continue;
     bytes = 0;
     sweeps += 1;
-    if (sweeps % SWEEPS_PER_RELIEF === 0) parts.relieve?.();
-    else parts.sweep?.();
+    if (sweeps % SWEEPS_PER_RELIEF === 0) dependencies.relieve?.();
+    else dependencies.sweep?.();
   }
   const envelope = splitter.end();
   return { draft: draft.finish(), envelope, rows };
@@ -109,11 +113,11 @@ export function createTextSource(name: string, text: string): Source {
   const etag = `${text.length}-${Bun.hash(text).toString(36)}`;
   return {
     name,
-    async read(memory, base, parts) {
+    async read(memory, base, dependencies) {
       const intake = { ...UNNUMBERED, memory: { ...NO_MEMORY, exportEtag: etag } };
       if (memory?.exportEtag === etag) return { ...intake, draft: null };
       const body = chunksOf(new TextEncoder().encode(text));
-      return { ...intake, draft: (await readBody(body, base, parts, ROW_LIMITS)).draft };
+      return { ...intake, draft: (await readBody(body, base, dependencies, ROW_LIMITS)).draft };
     },
   };
 }
@@ -126,14 +130,14 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 export function createFileSource(path: string): Source {
   return {
     name: `file:${path}`,
-    async read(memory, base, parts) {
+    async read(memory, base, dependencies) {
       const { mtimeMs, size, ino } = await stat(path).catch((cause) => {
         throw unreadable(path, cause);
       });
       const etag = `${mtimeMs}-${size}-${ino}`;
       const intake = { ...UNNUMBERED, memory: { ...NO_MEMORY, exportEtag: etag } };
       if (memory?.exportEtag === etag) return { ...intake, draft: null };
-      const { draft } = await readBody(partsOf(path), base, parts, ROW_LIMITS);
+      const { draft } = await readBody(partsOf(path), base, dependencies, ROW_LIMITS);
       return { ...intake, draft };
     },
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import { type Contents, createDeltaDraft, type Draft, type DraftParts } from "../sync/draft.ts";
+import { type Contents, createDeltaDraft, type Draft, type DraftDependencies } from "../sync/draft.ts";
 import { FormatError, type RowLimits } from "./row-splitter.ts";
 import { type Intake, NO_MEMORY, readBody, type Source, type UpstreamMemory } from "./source.ts";
 import { retryAfterMs, type Upstream, type UpstreamReply } from "./upstream.ts";
@@ -25,21 +25,26 @@ class FeedGap extends Error {
  */
 export function createUpstreamSource(
   name: string,
-  parts: { readonly upstream: Upstream; readonly clock: Clock; readonly rowLimits: RowLimits },
+  dependencies: { readonly upstream: Upstream; readonly clock: Clock; readonly rowLimits: RowLimits },
 ): Source {
   return {
     name,
-    async read(memory, base, draftParts) {
-      const now = parts.clock.now();
+    async read(memory, base, draftDependencies) {
+      const now = dependencies.clock.now();
       if (memory !== null && memory.cursor !== null && now - memory.exportedAt < FULL_EXPORT_MS) {
         try {
-          return await followFeed(parts, memory, base, draftParts);
+          return await followFeed(dependencies, memory, base, draftDependencies);
         } catch (error) {
           if (!(error instanceof FeedGap)) throw error;
         }
       }
       const isDue = memory !== null && now - memory.exportedAt >= FULL_EXPORT_MS;
-      return takeExport(parts, isDue ? { ...memory, exportEtag: null } : memory, base, draftParts);
+      return takeExport(
+        dependencies,
+        isDue ? { ...memory, exportEtag: null } : memory,
+        base,
+        draftDependencies,
+      );
     },
   };
 }
@@ -48,9 +53,9 @@ async function followFeed(
   { upstream, rowLimits }: { readonly upstream: Upstream; readonly rowLimits: RowLimits },
   memory: UpstreamMemory,
   base: Contents,
-  parts: DraftParts,
+  dependencies: DraftDependencies,
 ): Promise<Intake> {
-  const draft = createDeltaDraft(base, parts);
+  const draft = createDeltaDraft(base, dependencies);
   let { cursor, lastSeq } = memory;
   let changes = 0;
   let bytes = 0;
@@ -60,8 +65,8 @@ async function followFeed(
       `/v1/changes?limit=${FEED_PAGE_LIMIT}&cursor=${encodeURIComponent(cursor ?? "")}`,
       { Accept: "application/json", ...(etag === null ? {} : { "If-None-Match": etag }) },
     );
-    if (reply.status === 304) return finishFeed(memory, reply, null, base, parts.now);
-    const page = await readPage(reply, memory.epoch, parts.now);
+    if (reply.status === 304) return finishFeed(memory, reply, null, base, dependencies.now);
+    const page = await readPage(reply, memory.epoch, dependencies.now);
     bytes += page.bytes;
     if (bytes > FEED_BYTES_MAX) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
     for (const change of page.changes) {
@@ -78,7 +83,7 @@ async function followFeed(
     const done = changes === 0 ? null : draft.finish();
     if ((done?.rows.size ?? 0) > rowLimits.rowsMax)
       throw new UpstreamError(`more than ${rowLimits.rowsMax} listings`);
-    return finishFeed(next, reply, done, base, parts.now);
+    return finishFeed(next, reply, done, base, dependencies.now);
   }
   throw new FeedGap(`more than ${FEED_PAGES_MAX} pages of changes`);
 }
@@ -162,7 +167,7 @@ async function takeExport(
   { upstream, rowLimits }: { readonly upstream: Upstream; readonly rowLimits: RowLimits },
   memory: UpstreamMemory | null,
   base: Contents,
-  parts: DraftParts,
+  dependencies: DraftDependencies,
 ): Promise<Intake> {
   const etag = memory?.exportEtag ?? null;
   const reply = await upstream.get("/v1/directory/export", {
@@ -171,15 +176,15 @@ async function takeExport(
   });
   if (reply.status === 304 && memory !== null && etag !== null) {
     reply.cancel();
-    return unchangedExport(memory, reply.headers, base, parts.now);
+    return unchangedExport(memory, reply.headers, base, dependencies.now);
   }
-  if (reply.status !== 200) throw refusal(reply, "the export", parts.now);
+  if (reply.status !== 200) throw refusal(reply, "the export", dependencies.now);
   const hash = createHash("sha256");
-  const { draft, envelope, rows } = await readBody(reply.body, base, parts, rowLimits, (chunk) => {
+  const { draft, envelope, rows } = await readBody(reply.body, base, dependencies, rowLimits, (chunk) => {
     hash.update(chunk);
   });
   checkWhole(reply.headers, rows, hash.digest("hex"));
-  const offer = offerOf(reply.headers, envelope, parts.now);
+  const offer = offerOf(reply.headers, envelope, dependencies.now);
   const isSameEpoch = offer.epoch === (memory?.epoch ?? null);
   const count = numberOf(reply.headers.get("x-directory-count"));
   return {
@@ -193,7 +198,7 @@ async function takeExport(
       generatedAt: offer.isAge ? null : offer.generatedAt,
       cursor: offer.cursor,
       exportEtag: reply.headers.get("etag"),
-      exportedAt: parts.now,
+      exportedAt: dependencies.now,
       countOffset: count === null ? null : count - countOf(draft),
     },
   };

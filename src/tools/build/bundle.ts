@@ -21,11 +21,11 @@ const ENTRIES = [
  * threads, migrations and data. An executable that is there already is replaced in one step, so one that runs
  * goes on.
  */
-export async function buildExecutable(parts: {
+export async function buildExecutable(options: {
   readonly root: string;
   readonly outfile: string;
 }): Promise<{ readonly bytes: number }> {
-  const { root, outfile } = parts;
+  const { root, outfile } = options;
   mkdirSync(dirname(outfile), { recursive: true });
   const folder = mkdtempSync(join(dirname(outfile), ".build-"));
   const built = join(folder, basename(outfile));

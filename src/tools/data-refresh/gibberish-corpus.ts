@@ -171,7 +171,7 @@ export function pick<T>(list: readonly T[], random: () => number): T {
   return chosen;
 }
 
-type Parts = {
+type Ingredients = {
   readonly first: string;
   readonly last: string;
   readonly word: string;
@@ -220,7 +220,7 @@ function withOneDigit(word: string, random: () => number): string {
   return word.slice(0, place) + (digitForLetter[word.charAt(place)] ?? "") + word.slice(place + 1);
 }
 
-const shapes: readonly (readonly [weight: number, make: (parts: Parts) => string])[] = [
+const shapes: readonly (readonly [weight: number, make: (ingredients: Ingredients) => string])[] = [
   [16, ({ first, last, random }) => first + pick(separators, random) + last],
   [10, ({ first, last }) => first + last],
   [9, ({ first, last }) => first.charAt(0) + last],

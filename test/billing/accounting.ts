@@ -37,10 +37,10 @@ export function handClock(at = "2026-11-20T12:00:00Z"): HandClock {
   };
 }
 
-export type Parts = ReturnType<typeof openParts>;
+export type Accounting = ReturnType<typeof openAccounting>;
 
 /** Store, meter and accounts over a directory, or over memory without one. */
-export function openParts(options: {
+export function openAccounting(options: {
   clock: HandClock;
   dataDir?: string;
   plans?: PlanCatalogue;
@@ -66,10 +66,10 @@ export function openParts(options: {
 let signups = 0;
 
 /** A new account; its mailbox is one of its own unless given. */
-export function signUp(parts: Parts, plan: PlanName = "free", email?: string) {
+export function signUp(accounting: Accounting, plan: PlanName = "free", email?: string) {
   signups += 1;
   const address = email ?? `user${signups}@example.com`;
-  return parts.accounts.signup({
+  return accounting.accounts.signup({
     email: address,
     normalized: address,
     name: null,
@@ -81,8 +81,13 @@ export function signUp(parts: Parts, plan: PlanName = "free", email?: string) {
 }
 
 /** One call, from the reservation to the disk. */
-export async function charge(parts: Parts, accountId: string, units: number, endpoint = "/v1/email/verify") {
-  const reservation = parts.meter.reserve({ accountId }, units);
+export async function charge(
+  accounting: Accounting,
+  accountId: string,
+  units: number,
+  endpoint = "/v1/email/verify",
+) {
+  const reservation = accounting.meter.reserve({ accountId }, units);
   try {
     await reservation.record({ endpoint, units });
   } finally {
@@ -91,9 +96,9 @@ export async function charge(parts: Parts, accountId: string, units: number, end
 }
 
 /** Sets the clock ahead by any time, and has an operator confirm it. */
-export function setConfirmed(parts: Parts, at: number | string): void {
-  parts.clock.set(at);
-  confirmClock(parts.store, parts.clock.now());
+export function setConfirmed(accounting: Accounting, at: number | string): void {
+  accounting.clock.set(at);
+  confirmClock(accounting.store, accounting.clock.now());
 }
 
 /** A directory that is gone after the callback. */
