@@ -154,7 +154,7 @@ async function readVectors(path: string): Promise<string[][]> {
     .map((line) => line.split("\t"));
 }
 
-/** An address at a domain that nobody asked for before: `n` tells them apart. */
+/** An address at a domain that nobody asked for before: `n` makes each another. */
 export function coldAddress(run: string, n: number): string {
   return `anna.smith@${coldDomain(run, n)}`;
 }

@@ -1,6 +1,6 @@
 import type { Bound, Figure, SuiteResult, TargetOutcome } from "./result.ts";
 
-/** Three digits that matter, with the thousands told apart. */
+/** Three digits that matter, with the thousands set apart. */
 export function shown(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return Math.round(value).toLocaleString("en");

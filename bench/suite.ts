@@ -8,7 +8,7 @@ export type SuiteOptions = {
   readonly quick: boolean;
   /** What every duration is multiplied with. */
   readonly scale: number;
-  /** Progress and findings for whoever watches. */
+  /** Progress and findings for those who watch. */
   readonly say: (line: string) => void;
 };
 

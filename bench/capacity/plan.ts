@@ -59,7 +59,7 @@ export type Plan = {
 const FILL_WITHOUT_TARGET = 0.5;
 /** Memory is planned with a quarter on top of what was measured. */
 const MEMORY_SPARE = 1.25;
-/** The knee is passed where p99 is so many times what it is on an idle machine. */
+/** The knee is passed where p99 is this many times what it is on an idle machine. */
 const KNEE_FACTOR = 5;
 
 /** Reads the costs from a result of the load suite. Throws where a figure is missing. */

@@ -165,7 +165,7 @@ export const generators: readonly (readonly [
   ["repeated piece", (length, random) => drawn(letters, 3, random).repeat(6).slice(0, length)],
 ];
 
-/** Pronounceable by construction; shown for the record, no n-gram tells these from names. */
+/** Pronounceable by construction; shown for the record, no n-gram separates these from names. */
 export function pronounceable(length: number, random: Random): string {
   let text = "";
   while (text.length < length) text += drawn("bcdfghjklmnprstvz", 1, random) + drawn("aeiou", 1, random);

@@ -171,7 +171,7 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
         against: "one such batch",
         bound: { atMost: 3 },
         measured: isKnown ? ten / one : null,
-        note: isKnown ? `${ten.toFixed(0)} MB against ${one.toFixed(0)} MB` : "only Linux tells",
+        note: isKnown ? `${ten.toFixed(0)} MB against ${one.toFixed(0)} MB` : "only Linux reports it",
       }),
     ],
   };

@@ -1,6 +1,6 @@
 import type { Percentiles } from "./histogram.ts";
 
-/** What a driver process is told, and what it reports: one line of JSON each way. */
+/** What a driver process is given, and what it reports: one line of JSON each way. */
 
 export type Job = SinglesJob | BatchesJob;
 
@@ -21,7 +21,7 @@ export type SinglesJob = {
   readonly roundMs: number;
 };
 
-/** `run` tells the domains of one job from those of another, so that cold stays cold. */
+/** `run` keeps the domains of one job different from those of another, so that cold stays cold. */
 export type Traffic =
   | { readonly kind: "warm" }
   | { readonly kind: "cold"; readonly run: string }

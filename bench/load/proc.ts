@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** What Linux tells of a process; null elsewhere. */
+/** What Linux reports of a process; null elsewhere. */
 
 const TICKS_PER_SECOND = 100;
 

@@ -3,7 +3,7 @@ import type { BenchServer } from "./server-process.ts";
 
 /** What a server spent on a piece of work. */
 export type Spent = {
-  /** Seconds of CPU of the whole process and of its main thread; null where the system does not tell. */
+  /** Seconds of CPU of the whole process and of its main thread; null where the system does not report it. */
   readonly cpuSeconds: number | null;
   readonly mainThreadSeconds: number | null;
   /** The event loop's lag meanwhile, as the server's own metrics have it. */

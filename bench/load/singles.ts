@@ -65,7 +65,7 @@ type Wires = AsyncDisposable & {
   readonly send: (dueMs: number) => void;
   /** What to do when a reply has come, instead of waiting for the schedule. */
   onFree: (() => void) | null;
-  /** Waits for what is on its way, and tells how many replies never came. */
+  /** Waits for what is on its way. Returns how many replies never came. */
   readonly drain: (ms: number) => Promise<number>;
 };
 

@@ -41,7 +41,7 @@ export async function measureEmail(
   return findings(median(ours), found, cases.length);
 }
 
-/** Before each round, unmeasured: all are compared warm, and whoever had to wait for the others is not. */
+/** Before each round, unmeasured: all are compared warm, and one that had to wait for the others is not. */
 const LEAD_IN_MS = 500;
 const QUIET_WINDOW_MS = 250;
 const QUIET_DEADLINE_MS = 5000;

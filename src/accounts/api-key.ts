@@ -28,7 +28,7 @@ export function isApiKeyWellFormed(text: string): boolean {
 
 /**
  * The SHA-256 by which a key is kept, in hex. A random key of 178 bits needs no slow hash, and comparing the
- * hashes tells a guesser nothing about the key.
+ * hashes gives a guesser nothing about the key.
  */
 export function hashApiKey(key: string): string {
   return Bun.SHA256.hash(key, "hex");

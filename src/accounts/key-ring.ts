@@ -128,7 +128,7 @@ export function createKeyRing(dependencies: {
     try {
       store.markKeysUsed(written);
     } catch (error) {
-      // A disk that takes nothing is told by the calls that are charged.
+      // A disk that takes nothing shows in the calls that are charged.
       if (!(error instanceof StorageError)) throw error;
     }
   }

@@ -27,10 +27,10 @@ export function decidePlanChange(
   const rank = (name: PlanName): number => plans.findIndex((known) => known.plan === name);
   if (rank(plan) <= rank(current.plan)) {
     const pendingPlan = plan === current.plan ? null : plan;
-    return { plan: current.plan, pendingPlan, spendLimitMicroUsd, begun: null };
+    return { plan: current.plan, pendingPlan, spendLimitMicroUsd, started: null };
   }
   // A clock that was set back must not begin a plan period before the one it follows.
   const startsAt = Math.max(Math.floor(clock.now()), current.startsAt);
-  const begun = newPlanPeriod(plans, { accountId, plan, period, startsAt });
-  return { plan, pendingPlan: null, spendLimitMicroUsd, begun };
+  const started = newPlanPeriod(plans, { accountId, plan, period, startsAt });
+  return { plan, pendingPlan: null, spendLimitMicroUsd, started };
 }

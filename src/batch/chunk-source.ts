@@ -70,7 +70,7 @@ export function chunksOfItems(
 ): ChunkSource {
   const { chunkItems, parser = createAddressParser() } = options;
   const ended = Promise.withResolvers<void>();
-  // Whoever goes through the chunks learns of a failure.
+  // The reader of the chunks learns of a failure.
   ended.promise.catch(() => undefined);
   let hasEnded = false;
   async function* chunks(): AsyncGenerator<Chunk, void, undefined> {

@@ -38,7 +38,7 @@ type Receiver = ReturnType<typeof createReceiver>;
 function createReceiver(kind: BatchKind) {
   const start = Promise.withResolvers<ChunkingStart>();
   const ended = Promise.withResolvers<BatchTotals>();
-  // Whoever goes through the chunks learns of a failure.
+  // The reader of the chunks learns of a failure.
   ended.promise.catch(() => undefined);
   const waiting: Chunk[] = [];
   let itemsExpected: number | null = null;

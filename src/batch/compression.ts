@@ -4,7 +4,7 @@ import type { VerifiedChunk } from "./messages.ts";
 /** What the bytes of a streamed reply are compressed with. */
 export type ChunkEncoding = "gzip" | "zstd";
 
-/** What a gzip trailer tells of the text before it was compressed. */
+/** What a gzip trailer says of the text before it was compressed. */
 export type PlainText = { readonly crc32: number; readonly byteLength: number };
 
 /** Blocks of raw deflate that end at a byte and leave the stream open, so that the next can be put behind them. */

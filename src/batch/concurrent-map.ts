@@ -27,7 +27,7 @@ export function prefetch<Item>(
   source: AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
   const first = source.next();
-  // A rejection is met by whoever asks.
+  // A rejection is met by the reader of the results.
   first.catch(() => undefined);
   return prepend(first, source);
 }

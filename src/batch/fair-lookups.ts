@@ -95,7 +95,7 @@ export function createFairLookups(
     });
   }
 
-  /** Of the tenants that wait, whoever has the fewest look-ups under way is next. */
+  /** Of the tenants that wait, the one with the fewest look-ups under way is next. */
   function startNext(): void {
     let next: string | undefined;
     for (const tenant of queues.keys()) {

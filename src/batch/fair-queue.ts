@@ -69,7 +69,7 @@ type Flow = {
 };
 
 /**
- * Shares threads among tenants by start-time fair queueing (Goyal, Vin, Cheng 1996): of those who wait, whoever has
+ * Shares threads among tenants by start-time fair queueing (Goyal, Vin, Cheng 1996): of those who wait, the one that has
  * had the least thread time for its weight is next. The time counts that the work took, work that failed or was ended
  * included; what it takes is expected beforehand and corrected afterwards. Who comes back after a pause starts level
  * with the others: nobody saves time up. A choice is linear in the tenants that wait.

@@ -127,7 +127,7 @@ export function createChargeLog(dependencies: {
     store.record({ entries, replies, chunks, keptAt: timeToKeep() }, durability);
   }
 
-  /** Writes what waits first. Returns the charges that are committed; those that cannot be are told so. */
+  /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */
   function writeNext(durability: Durability): readonly Waiting[] {
     const group = queue.slice(0, entriesPerCommitMax);
     queue = queue.slice(entriesPerCommitMax);

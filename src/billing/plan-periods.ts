@@ -54,12 +54,12 @@ export function monthsToEnter(
   now: number,
 ): readonly NewPlanPeriod[] {
   const { accountId } = account;
-  const begun: NewPlanPeriod[] = [];
+  const started: NewPlanPeriod[] = [];
   for (let { periodEnd } = running; periodEnd <= now; ) {
     const plan = storedPlanName(account.pendingPlan ?? account.plan);
     const period = periodOf(periodEnd);
-    begun.push(newPlanPeriod(plans, { accountId, plan, period, startsAt: period.start }));
+    started.push(newPlanPeriod(plans, { accountId, plan, period, startsAt: period.start }));
     periodEnd = period.end;
   }
-  return begun;
+  return started;
 }

@@ -20,6 +20,6 @@ export type BlockResults = { readonly results: readonly Result[]; readonly units
 /** A server to check on. */
 export type ServerTarget = {
   readonly url: string;
-  /** How often a call is repeated that got no answer, or was told to wait. */
+  /** How often a call is repeated that got no answer, or was asked to wait. */
   readonly retriesMax: number;
 };

@@ -24,7 +24,7 @@ const FIRST_LINE_CHARS = 65_536;
 
 export type Input = Rows & { readonly format: InputFormat; readonly textForm: TextForm };
 
-/** Reads the rows of a source in the form that is named, that its name tells, or that its first line tells. */
+/** Reads the rows of a source in the form that is named, else that its file name shows, else that its first line shows. */
 export async function openRows(source: Source, kind: BatchKind, options: InputOptions): Promise<Input> {
   const pieces = source.text[Symbol.asyncIterator]();
   const start = await readStart(pieces);

@@ -11,7 +11,7 @@ export type Progress = {
 export type ProgressSettings = {
   readonly stream: NodeJS.WriteStream;
   readonly quiet: boolean;
-  /** Null: unknown, so that neither a share nor the time left can be told. */
+  /** Null: unknown, so that neither a share nor the time left can be shown. */
   readonly bytesTotal: number | null;
   readonly clock: Clock;
 };

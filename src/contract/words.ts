@@ -133,7 +133,7 @@ export const KEY_SCOPES = ["verify", "read", "account"] as const;
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** What webhooks can be told of. */
+/** The events that webhooks can listen to. */
 export const WEBHOOK_EVENTS = [
   "job.completed",
   "job.failed",

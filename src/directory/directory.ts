@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
 import { freeIndex, type Snapshot } from "./snapshot/snapshot.ts";
-import { rehearse } from "./snapshot/warm-up.ts";
+import { warmUp } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
 
@@ -82,7 +82,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     giveUp(former.slice(VIEWS_KEPT - 1));
   });
   const publish = (published: Published, freshness: Freshness): void => {
-    rehearse(published.snapshot);
+    warmUp(published.snapshot);
     const former = kept;
     kept = [{ published, freshness }, ...former.slice(0, VIEWS_KEPT - 1)];
     giveUp(former.slice(VIEWS_KEPT - 1));

@@ -4,11 +4,11 @@ export type Turns<Item> = {
   readonly enter: (item: Item) => boolean;
   /** Ends an item's turn, or returns false where it had none. */
   readonly leave: (item: Item) => boolean;
-  /** Gives an item's place to the next while it stays on its way: it is late, and may stay so for long. */
-  readonly fallBehind: (item: Item) => void;
+  /** Starts the next in an item's place while that stays under way: it is late, and may stay so for long. */
+  readonly markLate: (item: Item) => void;
   /** What is on its way, late ones included, in the order in which it started. */
   readonly underWay: () => Item[];
-  /** Empties the house: returns all, those that waited too. */
+  /** Removes and returns all, those that waited too. */
   readonly clear: () => Item[];
   readonly isFull: () => boolean;
   readonly counts: () => { readonly inFlight: number; readonly late: number; readonly waiting: number };
@@ -57,7 +57,7 @@ export function createTurns<Item>({
     return true;
   }
 
-  function fallBehind(item: Item): void {
+  function markLate(item: Item): void {
     if (late.size >= lateMax || late.has(item) || !underWay.has(item)) return;
     late.add(item);
     next();
@@ -86,7 +86,7 @@ export function createTurns<Item>({
   return {
     enter,
     leave,
-    fallBehind,
+    markLate,
     underWay: () => [...underWay],
     clear,
     isFull,

@@ -242,7 +242,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
       health.failed(server, false);
       if (health.isFailing(server)) server.channel.renew();
     }
-    turns.fallBehind(question);
+    turns.markLate(question);
     // After the last attempt, an answer to any of them counts up to the deadline.
     const isLast = question.attempts >= settings.attemptTimeoutsMs.length;
     if (isLast && isOpen(question)) question.nextAttemptAt = question.deadline;

@@ -35,7 +35,7 @@ export const CONTENTS: readonly Part[] = [
       chapter("idempotency", idempotency, "Send a call again and be charged once."),
       chapter("jobs", jobs, "Lists of millions: sent, watched, read."),
       chapter("limits", limits, "Sizes, rates and times, and what lies past them."),
-      chapter("webhooks", webhooks, "Be told of events: signatures, retries, replays."),
+      chapter("webhooks", webhooks, "Receive events: signatures, retries, replays."),
       chapter("command-line", commandLine, "Files of any length, resumed where they stopped."),
       chapter("client", client, "Types, streams, retries; Node.js, Bun, Deno, browsers."),
     ],

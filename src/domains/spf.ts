@@ -189,7 +189,7 @@ function countVoid(evaluation: Evaluation, lookup: CachedLookup<RecordType>): vo
   if (lookup.outcome !== "answer") evaluation.voids++;
 }
 
-/** A name that cannot be asked for is no passing failure: it finds nothing, whoever asks (4.8). */
+/** A name that cannot be asked for is no passing failure: it finds nothing for every sender (4.8). */
 function isTransient({ outcome, detail }: CachedLookup<RecordType>): boolean {
   return outcome === "timeout" || (outcome === "error" && detail !== "unusable_name");
 }

@@ -2,7 +2,7 @@ import { createClient } from "../client/client.ts";
 import { RefusedError } from "../client/failure.ts";
 import { exampleAccount, runExample } from "./example-account.ts";
 
-/** Checks one address and says what to tell the person who typed it. */
+/** Checks one address and says what to show the person who typed it. */
 export async function adviceOn(email: string, server: { baseUrl: string; apiKey: string }): Promise<string> {
   const assay = createClient(server);
   try {

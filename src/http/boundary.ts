@@ -37,7 +37,7 @@ export type Call = {
   units: number;
   /** Headers gathered on the way, which a refusal carries too. */
   readonly headers: { [name: string]: string };
-  /** True where the reply goes on after its headers: whoever streams then calls `finish`. */
+  /** True where the reply goes on after its headers: the one that streams then calls `finish`. */
   streaming: boolean;
   readonly finish: (status: number, outcome?: CallOutcome) => void;
   /** For what goes wrong once the headers have left: known failures and bugs alike break the connection off. */
@@ -183,7 +183,7 @@ function refuse(dependencies: BoundaryDependencies, call: Call, error: unknown):
   return errorReply(known ?? new ApiError("internal_error"), call.headers);
 }
 
-/** What the headers tell may be out of reach with the database; the reply goes out with those that are not. */
+/** What the headers say may be out of reach with the database; the reply goes out with those that are not. */
 function setRateLimitHeaders(dependencies: BoundaryDependencies, call: Call): void {
   try {
     dependencies.setRateLimitHeaders(call);

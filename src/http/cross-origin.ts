@@ -1,4 +1,4 @@
-/** Returns the headers that tell a browser whether a page of another origin may read the reply to a request. */
+/** Returns the headers by which a browser knows whether a page of another origin may read the reply to a request. */
 export type CrossOrigin = (request: Request) => { readonly [header: string]: string };
 
 /** Lets pages of every origin read: for what is public. */
@@ -26,7 +26,7 @@ const PREFLIGHT_VALID_SECONDS = 600;
 /** Names of headers, as a browser lists those that a page wants to send. */
 const HEADER_NAMES = /^[\w\-, ]{1,1000}$/;
 
-/** Returns what a browser is told before it sends a call for a page of another origin that may. */
+/** Returns the reply to a browser's preflight, before it sends a call for a page of another origin that may. */
 export function preflightHeaders(request: Request, allow: string): { readonly [header: string]: string } {
   const wanted = request.headers.get("access-control-request-headers") ?? "";
   return {

@@ -39,7 +39,7 @@ export type MeteredDependencies = {
   readonly bodyBytesMax: number;
 };
 
-/** The length of a verdict is not known before it is made; without this header the server would tell a length of 0. */
+/** The length of a verdict is not known before it is made; without this header the server would announce a length of 0. */
 const WITHOUT_LENGTH = { "Transfer-Encoding": "chunked" };
 
 /** Reserve, work, record: the bracket that no paid check can be done outside of. */
@@ -77,7 +77,7 @@ export function createMetered({ routing, meter, idempotent, bodyBytesMax }: Mete
       routing.keyed(check.get, (call, account) => {
         const asked = check.fromQuery(readQuery(call.request.url));
         if (call.request.method !== "HEAD") return answer(call, account, asked, null);
-        // Whoever is shown no verdict pays for none, so none is made; what would be refused is refused.
+        // A caller who is shown no verdict pays for none, so none is made; what would be refused is refused.
         meter.reserve(account, check.units(asked)).release();
         meter.countCall(account, endpoint);
         return { status: 200, body: null, headers: WITHOUT_LENGTH };

@@ -2,7 +2,7 @@ import { createShares } from "../batch/shares.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
-/** What every route with a body says to the router: leave it, so that a stranger's is never read. */
+/** What every route with a body says to the router: leave it, so that an unauthenticated one is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;
 
 /** The largest body of everything but batches. So small, bodies are not counted together. */

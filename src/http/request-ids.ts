@@ -8,7 +8,7 @@ const PAIRS = Array.from({ length: 1024 }, (_, bits) => BASE32.charAt(bits >> 5)
 
 /**
  * Makes the names of calls: `req_`, ten random characters that hold for as long as the count does, and the count of
- * the call, scattered by secret numbers so that two names do not tell how many there were between them. A random
+ * the call, scattered by secret numbers so that two names do not show how many there were between them. A random
  * number for each call would cost more than checking its key.
  */
 export function createRequestIds(randomBytes: RandomBytes, counterBits = COUNTER_BITS): () => string {
@@ -29,7 +29,7 @@ export function createRequestIds(randomBytes: RandomBytes, counterBits = COUNTER
   };
 }
 
-/** Puts the numbers of so many bits into another order. Every step can be undone, so no two come to the same. */
+/** Permutes the numbers of `bits` bits. Every step can be undone, so no two come to the same. */
 function createScatter(randomBytes: RandomBytes, bits: number): (count: number) => number {
   const mask = 2 ** bits - 1;
   const half = Math.ceil(bits / 2);

@@ -15,7 +15,7 @@ export type OutgoingLimits = {
   readonly decodedBytesMax: number;
 };
 
-/** What a request to a stranger may take. */
+/** What a request to an unknown server may take. */
 export const OUTGOING_LIMITS: OutgoingLimits = {
   lookupTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
@@ -27,5 +27,5 @@ export const OUTGOING_LIMITS: OutgoingLimits = {
   decodedBytesMax: 262_144,
 };
 
-/** Where strangers' servers are asked; more by setting. */
+/** The ports at which unknown servers are asked; more by setting. */
 export const OUTGOING_PORTS: readonly number[] = [80, 443];

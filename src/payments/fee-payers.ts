@@ -2,7 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Facilitator } from "./facilitator.ts";
 import type { Network } from "./networks.ts";
 
-/** Knows which account pays the fee on each Solana network, as the facilitator told it last. */
+/** Knows which account pays the fee on each Solana network, as the facilitator reported it last. */
 export type FeePayers = {
   /** Returns the look-up by network. Asks the facilitator where the answer is old, and waits only for the first. */
   readonly current: () => Promise<(network: Network) => string | null>;
@@ -21,9 +21,9 @@ export function createFeePayers(dependencies: {
   let asking: Promise<void> | null = null;
 
   async function ask(): Promise<void> {
-    const told = await facilitator.feePayers();
-    known = told ?? known;
-    nextMs = clock.monotonic() + (told === null ? RETRY_MS : FRESH_MS);
+    const reported = await facilitator.feePayers();
+    known = reported ?? known;
+    nextMs = clock.monotonic() + (reported === null ? RETRY_MS : FRESH_MS);
     asking = null;
   }
 

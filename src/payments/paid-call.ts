@@ -17,7 +17,7 @@ export type Payment = {
 
 /** A payment that was settled. */
 export type SettledPayment = Payment & {
-  /** Null where the facilitator tells that it is settled and not by which transaction. */
+  /** Null where the facilitator reports that it is settled and not by which transaction. */
   readonly transaction: string | null;
 };
 
@@ -45,7 +45,7 @@ export type PaidCall = {
    * whose answer was lost comes here again, and is not charged again.
    */
   readonly work: (payment: Payment) => Promise<PreparedAnswer>;
-  /** Puts what only a settled payment tells into the answer, the same each time: a receipt. */
+  /** Puts what only a settled payment shows into the answer, the same each time: a receipt. */
   readonly finish?: (answer: KeptAnswer, payment: SettledPayment) => KeptAnswer | Promise<KeptAnswer>;
 };
 

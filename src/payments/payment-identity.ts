@@ -5,7 +5,7 @@ import type { Requirement } from "./offer.ts";
 export type PaymentIdentity = {
   /** `pay_` and 32 hex digits, made of network, payer and nonce: the same payment has it on every call. */
   readonly id: string;
-  /** The address that pays; null on Solana, where only the facilitator tells it. */
+  /** The address that pays; null on Solana, where only the facilitator knows it. */
   readonly payer: string | null;
   /** The nonce of an authorization, or the SHA-256 of a transaction's message. */
   readonly nonce: string;

@@ -19,7 +19,7 @@ export type PaymentView = {
   readonly settled_at: string | null;
 };
 
-/** Returns what is public of a payment. The resource is told without its query, which may name what was asked. */
+/** Returns what is public of a payment. The resource is shown without its query, which may name what was asked. */
 export function paymentView(row: PaymentRow): PaymentView {
   return {
     payment_id: row.paymentId,

@@ -259,12 +259,12 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     if (result.kind === "unknown" || result.reason === OUTCOME_UNKNOWN) return outcomeUnknown();
     const refused = challenge(call, requirements, result.reason);
     const notice = { transaction: "", network: requirement.network, payer: row.payer };
-    const told = settlementHeaders(sent.x402Version, {
+    const settled = settlementHeaders(sent.x402Version, {
       success: false,
       errorReason: result.reason,
       ...notice,
     });
-    return { ...refused, headers: { ...refused.headers, ...told } };
+    return { ...refused, headers: { ...refused.headers, ...settled } };
   }
 
   function journalRow(
@@ -348,8 +348,8 @@ function withoutReceipt(reply: PaidReply): PaidReply {
 }
 
 /** The facilitator must speak of the payer that signed. */
-function isPayer(told: string | null, { payer }: PaymentIdentity): boolean {
-  return payer === null || told === null || told.toLowerCase() === payer;
+function isPayer(reported: string | null, { payer }: PaymentIdentity): boolean {
+  return payer === null || reported === null || reported.toLowerCase() === payer;
 }
 
 function isSuccess(status: number): boolean {

@@ -58,6 +58,6 @@ export async function settle(
 }
 
 /** The payer of an authorization is the one that signed it, whatever the facilitator says. */
-function payerOf(row: PaymentRow, told: string | null): string | null {
-  return row.payer === "" ? told : null;
+function payerOf(row: PaymentRow, reported: string | null): string | null {
+  return row.payer === "" ? reported : null;
 }

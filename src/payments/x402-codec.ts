@@ -16,7 +16,7 @@ export type ReadPayment =
   | { readonly kind: "malformed"; readonly reason: string }
   | { readonly kind: "payment"; readonly payment: SentPayment };
 
-/** A settlement as the caller is told it. */
+/** A settlement as the caller sees it. */
 export type SettlementNotice = {
   readonly success: boolean;
   readonly transaction: string;
@@ -106,7 +106,7 @@ export function challengeOf(offer: Offer, requirements: readonly Requirement[], 
   };
 }
 
-/** Returns the headers that tell a caller how its payment was settled. */
+/** Returns the headers that report to a caller how its payment was settled. */
 export function settlementHeaders(
   x402Version: 1 | 2,
   notice: SettlementNotice,

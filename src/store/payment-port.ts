@@ -16,7 +16,7 @@ export type PaymentRow = {
   readonly state: "settling" | "settled" | "released";
   /** Why it was released. */
   readonly reason: string | null;
-  /** True where a settlement was sent and its outcome was not told. */
+  /** True where a settlement was sent and its outcome is unknown. */
   readonly isDoubtful: boolean;
   readonly transaction: string | null;
   /** What the facilitator is sent; null once it is settled. */
@@ -34,7 +34,7 @@ export type PaymentStore = {
   readonly insert: (row: PaymentRow) => void;
   /** Writes that a settlement is sent once more. */
   readonly resume: (paymentId: string) => void;
-  /** Writes that a settlement was sent whose outcome was not told. */
+  /** Writes that a settlement was sent whose outcome is unknown. */
   readonly doubt: (paymentId: string) => void;
   readonly settle: (
     paymentId: string,

@@ -125,7 +125,7 @@ export type PlanDecision = {
   readonly pendingPlan: string | null;
   readonly spendLimitMicroUsd?: number | null | undefined;
   /** Ends the running plan period where it starts. */
-  readonly begun: NewPlanPeriod | null;
+  readonly started: NewPlanPeriod | null;
 };
 
 /** An account's month and what was used in it, endpoint by endpoint. */

@@ -5,13 +5,13 @@ export class StorageError extends Error {
 
 /**
  * Something was committed and could not be brought to the disk: whether a power cut would undo it is not known. The
- * caller may be told neither that it was done nor that it was not.
+ * caller may be answered neither that it was done nor that it was not.
  */
 export class UnsettledError extends Error {
   override readonly name = "UnsettledError";
 }
 
-/** The data directory or its database cannot be used. The message tells the operator what to do. */
+/** The data directory or its database cannot be used. The message says what the operator can do. */
 export class StoreOpenError extends Error {
   override readonly name = "StoreOpenError";
 }

@@ -1,7 +1,7 @@
 import type { Answer } from "../platform/answer.ts";
 import type { ReplyRecord } from "./port.ts";
 
-// Webhooks and what is to be delivered to them. An event is written in the transaction of the change that it tells of,
+// Webhooks and what is to be delivered to them. An event is written in the transaction of the change that it reports,
 // with one delivery for each webhook that wants it; the rows of deliveries are their queue.
 
 /** Why a webhook takes nothing: its owner said so, it answered 410, or it failed for too long. */
@@ -49,7 +49,7 @@ export type DeliveryRecord = AttemptOutcome & {
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly accountId: string;
-  /** Where a job asks to be told at another address than the webhook's. */
+  /** Where a job asks for deliveries to another address than the webhook's. */
   readonly url: string | null;
   /** The same for all deliveries of one event. */
   readonly eventId: string;

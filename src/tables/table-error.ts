@@ -1,4 +1,4 @@
-/** A list that cannot be read as it stands. The message is for whoever sent it. */
+/** A list that cannot be read as it is. The message is for its sender. */
 export class TableError extends Error {
   override readonly name = "TableError";
 }

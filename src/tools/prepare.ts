@@ -8,7 +8,7 @@ import { join } from "node:path";
  */
 
 const ROOT = join(import.meta.dir, "../..");
-/** After this long without a result the user is told what is waited for. */
+/** After this long without a result the user sees what is waited for. */
 const NOTE_AFTER_MS = 3000;
 const INSTALL_TIMEOUT_MS = 300_000;
 

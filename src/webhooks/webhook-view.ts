@@ -23,7 +23,7 @@ export function deliveryView(delivery: DeliveryRecord): DeliveryBody {
   const { deliveryId, eventId, type, url, createdAt, state, attempts, lastAttemptAt } = delivery;
   const { status, error, latencyMs, answer, nextAttemptAt } = delivery;
   const event = WEBHOOK_EVENTS.find((word) => word === type);
-  if (event === undefined) throw new Error(`a delivery tells of ${type}, which is no event`);
+  if (event === undefined) throw new Error(`a delivery names ${type}, which is no event`);
   return {
     delivery_id: deliveryId,
     event_id: eventId,

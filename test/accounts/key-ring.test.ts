@@ -39,7 +39,7 @@ test("a plan that was changed in the database alone is seen by every key within 
   const { apiKey: next } = accounting.accounts.rotateKey(accountId, { overlapSeconds: 3_600 });
   const plans = () => [apiKey, next].map((key) => accounting.keyRing.find(key)?.plan.plan);
   expect(plans()).toEqual(["free", "free"]);
-  const decision = { plan: "scale", pendingPlan: null, begun: null };
+  const decision = { plan: "scale", pendingPlan: null, started: null };
   accounting.store.changePlan(
     accountId,
     () => decision,

@@ -50,7 +50,7 @@ describe("an operator", () => {
     expect(run({ action: "credit", units: 0.5 }).ok).toBe(false);
   });
 
-  test("sets a plan, by mailbox too, and is told what there is none of", () => {
+  test("sets a plan, by mailbox too, and learns what does not exist", () => {
     const { accounting, operators, accountId, run } = operated();
     expect(run({ action: "set-plan", plan: "gold" })).toEqual({
       ok: false,

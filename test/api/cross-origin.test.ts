@@ -52,7 +52,7 @@ describe("a page of another origin", () => {
     expect(allowed(await server.call("/metrics", { headers: { Origin: PAGE } }))).toBeNull();
   });
 
-  test("asks before it sends a key, and is told what it may send", async () => {
+  test("asks before it sends a key, and learns what it may send", async () => {
     const ask = (Origin: string) =>
       server.call("/v1/email/batch", {
         method: "OPTIONS",

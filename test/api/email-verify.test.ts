@@ -142,7 +142,7 @@ describe("401", () => {
     expect(await refusalOf(await server.call("/v1/email/verify", { body }))).toBe("401 missing_key");
   });
 
-  test("a stranger is refused before the body is read, and before it is judged", async () => {
+  test("an unauthenticated call is refused before the body is read, and before it is validated", async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
     const answer = new Promise<string>((resolve) => {

@@ -188,14 +188,14 @@ describe("rotation and deletion", () => {
   });
 
   test("404 for keys that there are not, that have ended, and those of another account", async () => {
-    const stranger = await server.signUp("free");
-    const [theirs] = await list(stranger);
+    const other = await server.signUp("free");
+    const [theirs] = await list(other);
     const ended = await create();
     await remove(ended.key_id);
     for (const keyId of ["key_none", theirs?.key_id ?? "", ended.key_id]) {
       expect(await refusalOf(await remove(keyId))).toBe("404 not_found");
       expect(await refusalOf(await post(`${KEYS}/${keyId}/rotate`, {}))).toBe("404 not_found");
     }
-    expect((await verify(stranger)).status).toBe(200);
+    expect((await verify(other)).status).toBe(200);
   });
 });

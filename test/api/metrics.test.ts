@@ -49,7 +49,7 @@ describe("GET /metrics", () => {
     expect(await series()).toBe(before);
   });
 
-  test("200 tells of every part that an operator plans with, each sum as a counter", async () => {
+  test("200 has every component that an operator plans with, each sum as a counter", async () => {
     await using server = await startTestServer();
     const key = await server.signUp();
     await server.call("/v1/email/batch", { key, body: { emails: ["a@good.com", "b@good.com"] } });

@@ -41,7 +41,7 @@ describe("200", () => {
 });
 
 describe("429", () => {
-  test("one address gets so many answers a second, and is told when to come again", async () => {
+  test("one address gets a bounded number of answers a second, and learns when to come again", async () => {
     const replies = await Promise.all(Array.from({ length: 30 }, () => server.call("/v1/plans")));
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(15);

@@ -113,7 +113,7 @@ describe("PLANS_FILE", () => {
     expect(problems.length).toBeGreaterThan(2);
   });
 
-  test("a plan that is missing is told of beside other problems", () => {
+  test("a plan that is missing is reported beside other problems", () => {
     const plans = plansView(DEFAULT_PLANS).plans.slice(1);
     expect(problemsOf({ PLANS_FILE: "plans.json" }, JSON.stringify({ currency: "EUR", plans }))).toEqual([
       'PLANS_FILE: currency must be "USD".',

@@ -158,7 +158,7 @@ describe("the queue for a thread", () => {
     expect([queue.waiting(), queue.running()]).toEqual([0, 0]);
   });
 
-  test("is left by whoever gives up", async () => {
+  test("is left by a task that gives up", async () => {
     const { queue } = contest(1);
     const lease = await queue.acquire({ tenant: "one", weight: 1 });
     const gone = new AbortController();

@@ -98,7 +98,7 @@ describe("a list in a JSON body", () => {
     expect(readPlain).toBeGreaterThan(5_000);
   });
 
-  test("is read alike whoever reads it, as machines write it and as they do not", () => {
+  test("is read alike by every reader, as machines write it and as they do not", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 12 }), fc.constantFrom(0, 1), (texts, indent) => {
         const body = Buffer.from(JSON.stringify({ emails: texts, dns: false }, null, indent));

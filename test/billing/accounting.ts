@@ -14,7 +14,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import type { SyncFile } from "../../src/store/sqlite/log-sync.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until it is moved. */
 export type HandClock = Clock & {
   readonly advance: (ms: number) => void;
   /** Sets the time of day, as an operator would; durations do not notice. */

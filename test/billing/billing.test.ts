@@ -128,7 +128,7 @@ describe("turn of the month", () => {
     expect(problems).toEqual([]);
   });
 
-  test("runs when it is started, tells of problems, and stops", async () => {
+  test("runs when it is started, reports problems, and stops", async () => {
     const clock = handClock("2026-11-30T00:00:00Z");
     const accounting = openAccounting({ clock });
     const { accountId } = signUp(accounting);

@@ -6,7 +6,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { openAccounting, signUp } from "./accounting.ts";
 
 // A server's worth of work without the server, to be killed at any moment: calls, plan changes and months that
-// turn every 0.4 s. Tells on standard output what callers would have been told, once they would have been.
+// turn every 0.4 s. Writes to standard output what callers would have been answered, once they would have been.
 
 const [dataDir = "", beginAt = ""] = process.argv.slice(2);
 const MS_PER_MS = 7_000_000;
@@ -22,16 +22,16 @@ const accountIds = PLAN_NAMES.map(
   (plan) => signUp(accounting, plan, `${plan}-${beginAt}@example.com`).accountId,
 );
 
-function tell(line: string): void {
+function write(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
 async function call(accountId: string, units: number): Promise<void> {
   const reservation = accounting.meter.reserve({ accountId }, units + 1);
   try {
-    tell(`asked ${accountId} ${units}`);
+    write(`asked ${accountId} ${units}`);
     await reservation.record({ endpoint: "/v1/email/verify", units });
-    tell(`acked ${accountId} ${units}`);
+    write(`acked ${accountId} ${units}`);
   } finally {
     reservation.release();
   }
@@ -61,7 +61,7 @@ async function billForEver(): Promise<void> {
   }
 }
 
-tell("ready");
+write("ready");
 await Promise.race([
   billForEver(),
   ...accountIds.flatMap((id) => [1, 2, 3].map((seed) => callForEver(id, seed))),

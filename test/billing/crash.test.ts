@@ -6,7 +6,7 @@ import { checkBooks } from "./books.ts";
 const ROUNDS = 12;
 const DAY_MS = 86_400_000;
 
-/** Runs the child and kills it after so many lines; what it had told by then. */
+/** Runs the child and kills it after a number of lines. Returns what it had acknowledged by then. */
 async function runAndKill(dataDir: string, beginAt: number, linesMax: number): Promise<string[]> {
   const script = join(import.meta.dir, "crash-child.ts");
   const child = Bun.spawn([process.execPath, script, dataDir, String(beginAt)], {
@@ -29,7 +29,7 @@ async function runAndKill(dataDir: string, beginAt: number, linesMax: number): P
 }
 
 test(
-  "killed at any moment of charges, plan changes and month turns, no told unit is lost and none is there twice",
+  "killed at any moment of charges, plan changes and month turns, no acknowledged unit is lost and none is there twice",
   () =>
     withDirectory(async (dataDir) => {
       const seenInvoices = new Map<string, string>();
@@ -40,8 +40,8 @@ test(
         const lines = await runAndKill(dataDir, beginAt, 200 + ((round * 977) % 4_000));
         for (const line of lines) {
           const [what, accountId = "", units] = line.split(" ");
-          const told = what === "acked" ? acked : asked;
-          if (what !== "ready") told.set(accountId, (told.get(accountId) ?? 0) + Number(units));
+          const counts = what === "acked" ? acked : asked;
+          if (what !== "ready") counts.set(accountId, (counts.get(accountId) ?? 0) + Number(units));
         }
         const clock = handClock();
         clock.set(beginAt);

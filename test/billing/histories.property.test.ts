@@ -126,7 +126,7 @@ const EMPTY_DATABASE = await withDirectory((dataDir) => {
   return readFileSync(join(dataDir, "assay.db"));
 });
 
-/** What callers were told: the truth that the database is held against. */
+/** What callers were answered: the truth that the database is held against. */
 class History {
   readonly root: string;
   readonly clock: HandClock = handClock("2026-01-15T12:00:00Z");

@@ -107,7 +107,7 @@ describe("idempotency", () => {
     expect(accounting.store.keptReplies()).toEqual([]);
   });
 
-  test("a reply is replayed to the API key of its call alone; another is told so", async () => {
+  test("a reply is replayed to the API key of its call alone; another is refused", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId, apiKey } = signUp(accounting);
     await runCall(accounting, accountId, "k", '{"api_key":"asy_new"}', apiKey);
@@ -316,7 +316,7 @@ describe("header", () => {
     expect(parseIdempotencyKey(header)).toBe(key);
   });
 
-  test("the fingerprint tells every part of a call apart", () => {
+  test("the fingerprint differs with every part of a call", () => {
     const call = {
       method: "POST",
       pathname: "/a",

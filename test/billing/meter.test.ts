@@ -161,7 +161,7 @@ describe("record", () => {
     expect(accounting.accounts.view(accountId).usage.units).toBe(500);
   });
 
-  test("a charge is not told before the log is on the disk, and the thread goes on meanwhile", async () => {
+  test("a charge is not acknowledged before the log is on the disk, and the thread goes on meanwhile", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { promise, resolve } = Promise.withResolvers<void>();
     let syncs = 0;
@@ -177,22 +177,26 @@ describe("record", () => {
       planChanged: () => {},
     });
     const { accountId } = signUp(accounting);
-    let told = 0;
+    let acknowledged = 0;
     const charge = async () => {
       await meter.reserve({ accountId }, 1).record({ endpoint: ENDPOINT, units: 1 });
-      told += 1;
+      acknowledged += 1;
     };
     const first = charge();
     await new Promise(setImmediate);
     const later = [charge(), charge()];
     await new Promise(setImmediate);
-    expect({ syncs, told, waiting: meter.waiting() }).toEqual({ syncs: 1, told: 0, waiting: 2 });
+    expect({ syncs, acknowledged, waiting: meter.waiting() }).toEqual({
+      syncs: 1,
+      acknowledged: 0,
+      waiting: 2,
+    });
     resolve();
     await Promise.all([first, ...later]);
-    expect({ syncs, told }).toEqual({ syncs: 2, told: 3 });
+    expect({ syncs, acknowledged }).toEqual({ syncs: 2, acknowledged: 3 });
   });
 
-  test("when the disk fails, every waiter is told, nothing is counted, and the next charge works", async () => {
+  test("when the disk fails, every waiter is rejected, nothing is counted, and the next charge works", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const { accountId } = signUp(accounting);
     let isFull = true;

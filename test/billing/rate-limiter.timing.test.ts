@@ -42,7 +42,7 @@ describe("rate limiter", () => {
     });
   });
 
-  test("a caller who waits as long as he was told to is let in, and no second earlier than that", () => {
+  test("a caller who waits for the whole Retry-After is let in, and no second earlier", () => {
     const slow = { requestsPerSecond: 10 / 3_600, burst: 10 };
     const clock = handClock();
     const limiter = createRateLimiter({ clock, entriesMax: 100 });

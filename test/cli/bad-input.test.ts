@@ -166,9 +166,9 @@ describe("an output that cannot be written", () => {
       torn.stderr,
     )?.[1];
     const whole = (await room.read("torn-out.csv")).split("\n").length - 2;
-    const told = Number(rows?.replace(",", ""));
-    expect(told).toBeGreaterThan(0);
-    expect(whole - told).toBeWithin(0, 500);
+    const reported = Number(rows?.replace(",", ""));
+    expect(reported).toBeGreaterThan(0);
+    expect(whole - reported).toBeWithin(0, 500);
   });
 
   test("a reader that has left", async () => {

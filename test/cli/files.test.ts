@@ -173,7 +173,7 @@ describe("CSV", () => {
     ]);
   });
 
-  test("the output's name tells its form", async () => {
+  test("the output's name decides its form", async () => {
     await room.write("tabs.tsv", "name\temail\nAnn\tann@good.com\n");
     const firstLine = async (name: string) => {
       expect((await room.run(["tabs.tsv", "-q", "-o", name])).exitCode).toBe(0);
@@ -205,7 +205,7 @@ describe("text, NDJSON and standard input", () => {
     expect(stderr).toContain("2 rows");
   });
 
-  test("what a name does not tell, the first line does", async () => {
+  test("what a name leaves open, the first line decides", async () => {
     const statuses = async (stdin: string) =>
       (await room.run(["-", "-q", "--only", "deliverable"], { stdin })).stdout.match(/accepts_mail/g)?.length;
     expect(await statuses("ann@good.com\nbob@good.com\n")).toBe(2);
@@ -272,7 +272,7 @@ describe("what is checked and written", () => {
     expect(await reasons("--no-dns")).toContain("dns_not_checked");
   });
 
-  test("items that could not be checked are told, and are exit code 2", async () => {
+  test("items that could not be checked are reported, and are exit code 2", async () => {
     const { exitCode, stderr } = await room.run(["-"], { stdin: "ann@good.com\nbob@servfail.com\n" });
     expect(exitCode).toBe(2);
     expect(stderr).toContain("1 could not be checked (dns_error 1): try them again later");

@@ -39,7 +39,7 @@ test("elsewhere than on a terminal there is a line every five seconds, with rate
   expect(written).toEqual(["55,000 rows (55%), 1,000/s, 45 s left\n"]);
 });
 
-test("where the length is unknown neither a share nor the time left is told", () => {
+test("where the length is unknown neither a share nor the time left is shown", () => {
   const { written, stream, clock, advance } = screen(false);
   const progress = createProgress({ stream, quiet: false, bytesTotal: null, clock });
   progress.update({ rows: 500, bytes: 1000 });
@@ -71,7 +71,7 @@ test("quiet is silent on both", () => {
   }
 });
 
-test("durations are told in the two largest units", () => {
+test("durations are shown in the two largest units", () => {
   expect([0, 59.6, 130, 3600, 7325].map(durationText)).toEqual([
     "0 s",
     "1 min 0 s",

@@ -73,7 +73,7 @@ describe("against a server", () => {
     expect(await unitsOf(env.ASSAY_API_KEY)).toBe(1150);
   });
 
-  test("the cost and the units left are told first, and a file that costs more than is left is refused", async () => {
+  test("the cost and the units left are shown first, and a file that costs more than is left is refused", async () => {
     const env = { ASSAY_API_KEY: await server.signUp("free") };
     const distinct = emails.slice(0, 600);
     await room.write("dear.txt", [...distinct, ...distinct.slice(0, 2)].join("\n"));
@@ -97,7 +97,7 @@ describe("against a server", () => {
     expect(piped.stderr).toStartWith("The plan free has 398 left.");
   });
 
-  test("units beyond the included ones are told in money, and a spend limit refuses as a hard stop does", async () => {
+  test("units beyond the included ones are shown in money, and a spend limit refuses as a hard stop does", async () => {
     const env = { ASSAY_API_KEY: await server.signUp("starter") };
     const client = createClient({ baseUrl: server.url, apiKey: env.ASSAY_API_KEY });
     const { usage, projected_invoice: invoice } = await client.account();

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { IncompleteReplyError, RefusedError, UnreachableError } from "../../src/client/failure.ts";
 
-/** A server that answers as it is told, call by call; after the last answer it repeats it. */
+/** A server that answers as given, call by call; after the last answer it repeats it. */
 type Call = {
   readonly path: string;
   readonly method: string;

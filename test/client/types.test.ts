@@ -28,10 +28,10 @@ test("the types of the client are those of the server", () => {
 
 test("every call of the client is answered by the real server", async () => {
   await using server = await startTestServer();
-  const stranger = createClient({ baseUrl: server.url });
-  const { plans } = await stranger.plans();
+  const other = createClient({ baseUrl: server.url });
+  const { plans } = await other.plans();
   expect(plans.map(({ plan }) => plan)).toEqual(["free", "starter", "growth", "scale"]);
-  const { api_key: apiKey } = await stranger.signUp({ email: "ann@good.com", plan: "growth" });
+  const { api_key: apiKey } = await other.signUp({ email: "ann@good.com", plan: "growth" });
   const client = createClient({ baseUrl: server.url, apiKey });
 
   expect((await client.verifyEmail("bob@good.com")).status).toBe("deliverable");

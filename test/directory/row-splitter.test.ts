@@ -111,7 +111,7 @@ describe("createRowSplitter", () => {
     ["an array that is cut inside a row", '[{"host":"a'],
     ["a first row that is cut off", '{"host":'],
     ["an object that is cut before the array", '{"version":3,"list'],
-    ["a last row that is too long to tell whether it is whole", `{}\n{"host":"${"x".repeat(500)}"}`],
+    ["a last row that is too long to know whether it is whole", `{}\n{"host":"${"x".repeat(500)}"}`],
     ["an object that is cut inside the array", '{"listings":[{"host":"a"}'],
     ["an object that is cut behind the array", '{"listings":[{"host":"a"}]'],
     ["an array with something behind it", "[{}] x"],

@@ -27,7 +27,7 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
         } else if ("leave" in move) {
           const item = underWay[move.leave % Math.max(1, underWay.length)];
           expect(turns.leave(item ?? -1)).toBe(item !== undefined);
-        } else turns.fallBehind(underWay[move.fallBehind % Math.max(1, underWay.length)] ?? -1);
+        } else turns.markLate(underWay[move.fallBehind % Math.max(1, underWay.length)] ?? -1);
         const { inFlight, late, waiting } = turns.counts();
         expect(inFlight <= 3 && late <= 2 && waiting <= 5).toBe(true);
         expect(waiting === 0 || inFlight === 3).toBe(true);

@@ -69,7 +69,7 @@ describe.skipIf(nsd === null)("nsd", () => {
     expect((await resolver.lookUp("any.wild.real.test", "MX")).outcome).toBe("answer");
   });
 
-  test("tells NODATA from NXDOMAIN, with the TTL that the SOA allows", async () => {
+  test("distinguishes NODATA from NXDOMAIN, with the TTL that the SOA allows", async () => {
     expect(await resolver.lookUp("mx.real.test", "MX")).toMatchObject({ outcome: "nodata", ttlSeconds: 120 });
     expect(await resolver.lookUp("empty.sub.real.test", "MX")).toMatchObject({ outcome: "nodata" });
     expect(await resolver.lookUp("gone.real.test", "MX")).toMatchObject({
@@ -165,7 +165,7 @@ describe.skipIf(nsd === null || unbound === null)("unbound before nsd", () => {
     expect(lookup.records[0]?.exchange).toBe("mx.elsewhere.test");
   });
 
-  test("tells NODATA from NXDOMAIN", async () => {
+  test("distinguishes NODATA from NXDOMAIN", async () => {
     expect((await resolver.lookUp("mx.real.test", "MX")).outcome).toBe("nodata");
     expect((await resolver.lookUp("gone.real.test", "MX")).outcome).toBe("nxdomain");
   });

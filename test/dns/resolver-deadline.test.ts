@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { encode } from "dns-packet";
 import { createStubResolver } from "../../src/dns/resolver.ts";
 
-/** A server that answers when told to, and a resolver whose clock is moved by hand. */
+/** A server that answers when the test says so, and a resolver whose clock is moved by hand. */
 async function startPatient(serverCount = 1) {
   const questions: { readonly id: number; readonly answer: () => void }[] = [];
   const sockets = await Promise.all(
@@ -103,7 +103,7 @@ describe("by default a look-up", () => {
     expect(patient.questions).toHaveLength(3);
   });
 
-  test("still hears the first of two servers when it has given it up for the second", async () => {
+  test("still takes a reply of the first of two servers after it has gone on to the second", async () => {
     using patient = await startPatient(2);
     const lookup = patient.resolver.lookUp("late.com", "MX");
     await patient.pass(3000);

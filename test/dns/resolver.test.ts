@@ -48,7 +48,7 @@ describe("a look-up", () => {
     expect((await dns.resolver.lookUp("text.com", "TXT")).records).toEqual(["v=spf1 -all", "second record"]);
   });
 
-  test("tells a name without such records from a name that does not exist", async () => {
+  test("distinguishes a name without such records from a name that does not exist", async () => {
     await using dns = await startDns(ZONE);
     expect((await dns.resolver.lookUp("bare.com", "MX")).outcome).toBe("nodata");
     expect((await dns.resolver.lookUp("missing.com", "MX")).outcome).toBe("nxdomain");

@@ -34,7 +34,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Calls one unrelated route after the other until told to stop; the times they took. */
+/** Calls one unrelated route after the other until stopped; the times they took. */
 async function callOthers(key: string, done: () => boolean): Promise<readonly number[]> {
   const times: number[] = [];
   const paths = ["/healthz", "/v1/phone/validate?phone=%2B442079460000", "/v1/account", "/v1/plans"];

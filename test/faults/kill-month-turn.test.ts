@@ -15,21 +15,21 @@ const ACCOUNTS = 220;
 const CALLERS = 6;
 const PLANS = ["free", "starter", "growth", "scale"];
 
-type Told = { readonly key: string; asked: number; told: number };
+type Ledger = { readonly key: string; asked: number; acknowledged: number };
 
 const monthStart = (months: number) => Date.UTC(2027, months, 1);
 const offsetTo = (time: number) => time - Date.now();
 
-async function chargeUntilDead({ call }: Caller, told: Told): Promise<void> {
+async function chargeUntilDead({ call }: Caller, ledger: Ledger): Promise<void> {
   for (let count = 0; count < 10_000; count += 1) {
-    told.asked += 1;
-    const reply = await call(`/v1/phone/validate?phone=%2B4420794${count}`, { key: told.key });
+    ledger.asked += 1;
+    const reply = await call(`/v1/phone/validate?phone=%2B4420794${count}`, { key: ledger.key });
     await reply.json();
-    if (reply.status === 200) told.told += 1;
+    if (reply.status === 200) ledger.acknowledged += 1;
   }
 }
 
-async function changePlansUntilDead({ call }: Caller, accounts: readonly Told[]): Promise<void> {
+async function changePlansUntilDead({ call }: Caller, accounts: readonly Ledger[]): Promise<void> {
   for (const [position, { key }] of accounts.entries()) {
     const reply = await call("/v1/account/plan", { key, body: { plan: PLANS[position % PLANS.length] } });
     await reply.json();
@@ -42,7 +42,7 @@ function invoiceCount(path: string): number {
   return database.query<{ count: number }, []>("SELECT count(*) AS count FROM invoices").get()?.count ?? 0;
 }
 
-test("kill -9 around the turn of a month bills each month of each account once, with the units that were told", async () => {
+test("kill -9 around the turn of a month bills each month of each account once, with the units that were acknowledged", async () => {
   using folder = temporaryFolder("kill-month");
   await using dns = await startFixtureServer({ zone: FAULT_ZONE });
   const environment = { DATA_DIR: folder.path, DNS_SERVERS: dns.address, SIGNUPS_PER_MINUTE: "100000" };
@@ -50,7 +50,7 @@ test("kill -9 around the turn of a month bills each month of each account once, 
     startShiftedProcess({ ...environment, TEST_CLOCK_OFFSET_MS: `${offsetTo(time)}` });
   const database = join(folder.path, "assay.db");
   const seenInvoices = new Map<string, string>();
-  const accounts: Told[] = [];
+  const accounts: Ledger[] = [];
 
   let killedAtIt = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -69,10 +69,10 @@ test("kill -9 around the turn of a month bills each month of each account once, 
     const caller = callerOf(server.url);
     while (accounts.length < ACCOUNTS) {
       const plan = PLANS[accounts.length % PLANS.length] ?? "free";
-      accounts.push({ key: await caller.signUp(plan), asked: 0, told: 0 });
+      accounts.push({ key: await caller.signUp(plan), asked: 0, acknowledged: 0 });
     }
     const calling = Promise.allSettled([
-      ...accounts.slice(0, CALLERS).map((told) => chargeUntilDead(caller, told)),
+      ...accounts.slice(0, CALLERS).map((ledger) => chargeUntilDead(caller, ledger)),
       changePlansUntilDead(caller, accounts.slice(0, 2 * CALLERS)),
     ]);
     await server.shiftClock(offsetTo(monthStart(round + 1) - 60));
@@ -88,7 +88,7 @@ test("kill -9 around the turn of a month bills each month of each account once, 
   await until("invoice of each month", () => invoiceCount(database) === ACCOUNTS * ROUNDS);
   checkBooks(database, seenInvoices, (totals) => expect(totals.size).toBe(ACCOUNTS));
   let units = 0;
-  for (const { key, asked, told } of accounts) {
+  for (const { key, asked, acknowledged } of accounts) {
     const invoices = await invoicesOf(key);
     const months = invoices.map(({ period_start }) => Date.parse(period_start)).reverse();
     expect(months).toEqual(Array.from({ length: ROUNDS }, (_, month) => monthStart(month)));
@@ -102,7 +102,7 @@ test("kill -9 around the turn of a month bills each month of each account once, 
     );
     const used = rows.reduce((total, row) => total + row.units, 0);
     expect(billed + usage.units).toBe(used);
-    expect(used).toBeGreaterThanOrEqual(told);
+    expect(used).toBeGreaterThanOrEqual(acknowledged);
     expect(used).toBeLessThanOrEqual(asked);
     units += used;
   }

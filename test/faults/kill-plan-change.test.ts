@@ -22,25 +22,31 @@ const STEPS = [
 
 const CHANGES_PER_ROUND = ACCOUNTS_PER_ROUND * STEPS.length;
 
-type Told = { readonly key: string; changesAsked: number; changesTold: number; asked: number; told: number };
+type Ledger = {
+  readonly key: string;
+  changesAsked: number;
+  changesAcknowledged: number;
+  asked: number;
+  acknowledged: number;
+};
 
-async function changeUntilDead({ call }: Caller, told: Told, onTold: () => void): Promise<void> {
+async function changeUntilDead({ call }: Caller, ledger: Ledger, onAcknowledged: () => void): Promise<void> {
   for (const { ask } of STEPS) {
-    told.changesAsked += 1;
-    const reply = await call("/v1/account/plan", { key: told.key, body: { plan: ask } });
+    ledger.changesAsked += 1;
+    const reply = await call("/v1/account/plan", { key: ledger.key, body: { plan: ask } });
     await reply.json();
     expect(reply.status).toBe(200);
-    told.changesTold += 1;
-    onTold();
+    ledger.changesAcknowledged += 1;
+    onAcknowledged();
   }
 }
 
-async function chargeUntilDead({ call }: Caller, told: Told): Promise<void> {
+async function chargeUntilDead({ call }: Caller, ledger: Ledger): Promise<void> {
   for (let count = 0; count < 10_000; count += 1) {
-    told.asked += 1;
-    const reply = await call(`/v1/phone/validate?phone=%2B4420794${count}`, { key: told.key });
+    ledger.asked += 1;
+    const reply = await call(`/v1/phone/validate?phone=%2B4420794${count}`, { key: ledger.key });
     await reply.json();
-    if (reply.status === 200) told.told += 1;
+    if (reply.status === 200) ledger.acknowledged += 1;
     else expect([402, 429]).toContain(reply.status);
   }
 }
@@ -49,7 +55,7 @@ test("kill -9 during plan changes leaves each account before or after a change, 
   using folder = temporaryFolder("kill-plan");
   await using dns = await startFixtureServer({ zone: FAULT_ZONE });
   const environment = { DATA_DIR: folder.path, DNS_SERVERS: dns.address, SIGNUPS_PER_MINUTE: "100000" };
-  const accounts: Told[] = [];
+  const accounts: Ledger[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await using server = await startProcess(environment);
     const caller = callerOf(server.url);
@@ -57,22 +63,22 @@ test("kill -9 during plan changes leaves each account before or after a change, 
       Array.from({ length: ACCOUNTS_PER_ROUND }, async () => ({
         key: await caller.signUp("free"),
         changesAsked: 0,
-        changesTold: 0,
+        changesAcknowledged: 0,
         asked: 0,
-        told: 0,
+        acknowledged: 0,
       })),
     );
     accounts.push(...fresh);
     const kill = () => void server.end("SIGKILL");
     // By turns at any moment, and among the changes, which a quick disk is done with in a few milliseconds.
     let changesLeft = round % 2 === 0 ? Math.ceil(Math.random() * CHANGES_PER_ROUND) : Number.NaN;
-    const onTold = () => {
+    const onAcknowledged = () => {
       changesLeft -= 1;
       if (changesLeft === 0) kill();
     };
-    const work = fresh.flatMap((told) => [
-      changeUntilDead(caller, told, onTold),
-      chargeUntilDead(caller, told),
+    const work = fresh.flatMap((ledger) => [
+      changeUntilDead(caller, ledger, onAcknowledged),
+      chargeUntilDead(caller, ledger),
     ]);
     const calling = Promise.allSettled(work);
     if (round % 2 === 1) setTimeout(kill, 2 + Math.random() * 250);
@@ -88,20 +94,20 @@ test("kill -9 during plan changes leaves each account before or after a change, 
   await using server = await startProcess(environment);
   const { accountOf } = callerOf(server.url);
   let midway = 0;
-  for (const { key, changesAsked, changesTold, asked, told } of accounts) {
+  for (const { key, changesAsked, changesAcknowledged, asked, acknowledged } of accounts) {
     const { plan, pending_plan, usage } = await accountOf(key);
-    const possible = [changesTold, changesAsked].map((step) => {
+    const possible = [changesAcknowledged, changesAsked].map((step) => {
       const after = STEPS[step - 1] ?? { plan: "free", pending: null };
       return `${after.plan} ${after.pending}`;
     });
     expect(possible).toContain(`${plan} ${pending_plan}`);
-    expect(usage.units).toBeGreaterThanOrEqual(told);
+    expect(usage.units).toBeGreaterThanOrEqual(acknowledged);
     expect(usage.units).toBeLessThanOrEqual(asked);
-    if (changesTold < STEPS.length) midway += 1;
+    if (changesAcknowledged < STEPS.length) midway += 1;
   }
   process.stdout.write(
     `${ROUNDS} kills, ${accounts.length} accounts, ${midway} killed between plan changes\n`,
   );
   expect(midway).toBeGreaterThan(0);
-  expect(accounts.some(({ told }) => told > 0)).toBeTrue();
+  expect(accounts.some(({ acknowledged }) => acknowledged > 0)).toBeTrue();
 });

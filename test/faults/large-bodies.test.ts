@@ -117,7 +117,7 @@ describe("a body over the limit", () => {
     expect(grown).toBeLessThan(100);
   });
 
-  test("of a stranger is refused for the missing key, unread and in flat memory", async () => {
+  test("without a key is refused for the missing key, unread and in flat memory", async () => {
     using connection = await openRaw(server.url);
     connection.write(head("/v1/email/batch", null, "Transfer-Encoding: chunked"));
     const part = new TextEncoder().encode(`10000\r\n${"a".repeat(65_536)}\r\n`);

@@ -81,20 +81,20 @@ async function flooded<T>(
 
 /**
  * Measures in quiet and in noise, up to three times: what else the machine does can only make a comparison worse.
- * `noise` measures while it makes noise, and returns with the times what there is to tell of it.
+ * `noise` measures while it makes noise, and returns with the times what it counted.
  */
 async function compare(
   what: string,
-  noise: () => Promise<{ readonly times: readonly number[]; readonly told: unknown }>,
+  noise: () => Promise<{ readonly times: readonly number[]; readonly counted: unknown }>,
   floorMs = FLOOR_MS,
 ): Promise<void> {
   let isUnhurt = false;
   for (let attempt = 0; attempt < 3 && !isUnhurt; attempt += 1) {
     const quietMs = quantile(await measure(), 0.99);
-    const { times, told } = await noise();
+    const { times, counted } = await noise();
     const loudMs = quantile(times, 0.99);
     process.stdout.write(
-      `${what}: p99 ${quietMs.toFixed(1)} ms quiet, ${loudMs.toFixed(1)} ms beside ${JSON.stringify(told)}\n`,
+      `${what}: p99 ${quietMs.toFixed(1)} ms quiet, ${loudMs.toFixed(1)} ms beside ${JSON.stringify(counted)}\n`,
     );
     isUnhurt = loudMs < Math.max(2 * quietMs, floorMs);
   }
@@ -110,7 +110,7 @@ describe("a good key is not slowed down", () => {
       expect(Object.keys(answers)).toEqual(["401 bad_key"]);
       expect(answers["401 bad_key"]).toBeGreaterThan(CALLS);
       expect(await caller.unitsOf(key)).toBe(before + CALLS);
-      return { times: result, told: answers };
+      return { times: result, counted: answers };
     });
   });
 
@@ -125,7 +125,7 @@ describe("a good key is not slowed down", () => {
       expect(passed).toBeGreaterThanOrEqual(20);
       expect(passed).toBeLessThanOrEqual(Math.ceil(20 + 10 * seconds));
       expect(await caller.unitsOf(noisyKey)).toBe(passed);
-      return { times: result, told: answers };
+      return { times: result, counted: answers };
     });
   });
 
@@ -148,7 +148,7 @@ describe("a good key is not slowed down", () => {
       isDone = true;
       const units = (await Promise.all(batches)).reduce((total, each) => total + each, 0);
       expect(await caller.unitsOf(noisyKey)).toBe(units);
-      return { times, told: { units } };
+      return { times, counted: { units } };
     };
     await compare("batches", beside, BATCHES_FLOOR_MS);
   });

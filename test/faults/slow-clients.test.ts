@@ -33,7 +33,7 @@ const beginnings = (): { readonly [name: string]: string } => ({
   "nothing at all": "",
   "the first half of a request line": "GET /v1/pl",
   "headers without an end": `GET /v1/plans HTTP/1.1\r\n${head()}X-Slow: `,
-  "the body of a stranger": `POST /v1/email/verify HTTP/1.1\r\n${head("Content-Type: application/json", "Content-Length: 5000")}\r\n{`,
+  "an unauthenticated body": `POST /v1/email/verify HTTP/1.1\r\n${head("Content-Type: application/json", "Content-Length: 5000")}\r\n{`,
   "the body of a single check": `POST /v1/email/verify HTTP/1.1\r\n${head(`Authorization: Bearer ${key}`, "Content-Type: application/json", "Content-Length: 5000")}\r\n{`,
   "the body of a batch": `POST /v1/email/batch HTTP/1.1\r\n${head(`Authorization: Bearer ${key}`, "Content-Type: application/json", "Content-Length: 5000")}\r\n{`,
   "the chunked body of a batch": `POST /v1/email/batch HTTP/1.1\r\n${head(`Authorization: Bearer ${key}`, "Content-Type: text/plain", "Transfer-Encoding: chunked")}\r\n1\r\na\r\n`,
@@ -57,7 +57,7 @@ async function openFiles(): Promise<number> {
   return (await Array.fromAsync(files)).length;
 }
 
-/** Calls one after the other until told to stop; the times they took. */
+/** Calls one after the other until stopped; the times they took. */
 async function callNormally(done: () => boolean): Promise<readonly number[]> {
   const times: number[] = [];
   for (let count = 0; !done(); count += 1) {
@@ -128,7 +128,7 @@ test("slow and silent connections are closed in time; until then everyone else i
     "nothing at all": "",
     "the first half of a request line": "",
     "headers without an end": "",
-    "the body of a stranger": "HTTP/1.1 401",
+    "an unauthenticated body": "HTTP/1.1 401",
     "the body of a single check": "",
     "the body of a batch": "",
     "the chunked body of a batch": "",

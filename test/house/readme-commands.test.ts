@@ -26,7 +26,7 @@ const blocks = blocksByPage.flatMap((page) => page.blocks);
 
 const COMMAND =
   /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
-/** Commands that go on until they are told to stop. */
+/** Commands that go on until they are stopped. */
 const SERVES = /(?:\bstart|\bassay)$/;
 
 /** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */

@@ -205,12 +205,12 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     expectNames(rows, findings);
     expectMeanings(rows);
     for (const { finding, points } of SCORING) {
-      const told = rows.find(([name]) => name === code(finding))?.[1] ?? "";
-      const [, least = "0", most = least] = /^(?:(\d+) to )?(\d+)$/.exec(told) ?? [];
+      const shown = rows.find(([name]) => name === code(finding))?.[1] ?? "";
+      const [, least = "0", most = least] = /^(?:(\d+) to )?(\d+)$/.exec(shown) ?? [];
       const isGraded = finding === "gibberish" || finding === "gibberish_suspected";
       if (isGraded) expect([finding, Number(most), Number(least) < points]).toEqual([finding, points, true]);
-      else if (points < 0) expect(told).toBe(`adds ${-points}`);
-      else expect([finding, told]).toEqual([finding, points === 100 ? "all" : `${points}`]);
+      else if (points < 0) expect(shown).toBe(`adds ${-points}`);
+      else expect([finding, shown]).toEqual([finding, points === 100 ? "all" : `${points}`]);
     }
   },
 
@@ -232,8 +232,8 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     expect(checkedOf("iban")).toContain(`(${ibanCountries.length} countries)`);
     const national = /digits of ((?:[A-Z]{2} )+)/.exec(checkedOf("iban"))?.[1] ?? "";
     expect(national.trim().split(" ").toSorted()).toEqual([...nationalRules.keys()].toSorted());
-    const told = checkedOf("vat").match(/\b[A-Z]{2}\b(?!-27)/g) ?? [];
-    expect(new Set([...told, ...EU_27].toSorted())).toEqual(
+    const listed = checkedOf("vat").match(/\b[A-Z]{2}\b(?!-27)/g) ?? [];
+    expect(new Set([...listed, ...EU_27].toSorted())).toEqual(
       new Set(vatRules.map(({ prefix }) => prefix.slice(0, 2)).toSorted()),
     );
   },
@@ -345,7 +345,7 @@ const MEASURED = ["what | figure | limit"];
 
 const EU_27 = "AT BE BG CY CZ DE DK EE EL ES FI FR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" ");
 
-/** Where a word means the same as a reason, it is told in the same words. */
+/** Where a word means the same as a reason, it is explained in the same words. */
 function expectMeanings(rows: Rows): void {
   const own: readonly string[] = ["accepts_mail", "invalid_syntax"];
   for (const cells of rows) {

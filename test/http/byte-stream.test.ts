@@ -47,7 +47,7 @@ test("a reader who leaves while the next part is being made cuts the stream, and
   expect(await heardOfLeaving(new DOMException("called off", "AbortError"))).toEqual(["cut"]);
 });
 
-test("what fails otherwise while the reader leaves is told all the same", async () => {
+test("what fails otherwise while the reader leaves is reported all the same", async () => {
   expect(await heardOfLeaving(new TypeError("a bug"))).toEqual(["cut", "failed: TypeError: a bug"]);
 });
 

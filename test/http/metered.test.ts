@@ -32,7 +32,7 @@ const checkPost = operation({
   body: { "application/json": Type.Object({}) },
 });
 
-/** A paid route over real parts whose check does as it is told. */
+/** A metered route over real components whose check does as the test says. */
 function openRoute(work: () => Result | Promise<Result>) {
   const store = openStore({ path: ":memory:", clock });
   const keyRing = createKeyRing({ store, plans, clock });

@@ -3,7 +3,7 @@ import { createBodyReader, type HeldBody } from "../../src/http/request-body.ts"
 
 const BYTES = 200_000;
 
-test("a body that is disposed of no longer counts, and holds no memory for whoever still holds it", async () => {
+test("a body that is disposed of no longer counts, and holds no memory for those who still refer to it", async () => {
   const bodies = createBodyReader({ bytesMax: 1_000_000, heldBytesMax: 1_000_000 });
   for (const headers of [{ "Content-Length": `${BYTES}` }, {}]) {
     const request = new Request("http://localhost/", { method: "POST", headers, body: "x".repeat(BYTES) });

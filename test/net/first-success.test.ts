@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { firstSuccess } from "../../src/net/first-success.ts";
 
-test("the next item is tried at once where one fails, and the last failure is told", async () => {
+test("the next item is tried at once where one fails, and the last failure is returned", async () => {
   const tried: number[] = [];
   const attempt = async (item: number): Promise<number> => {
     tried.push(item);
@@ -13,7 +13,7 @@ test("the next item is tried at once where one fails, and the last failure is to
   await expect(firstSuccess([1, 2], 60_000, attempt)).rejects.toThrow("item 2");
 });
 
-test("the next item is tried too where one is silent, and whoever loses is aborted", async () => {
+test("the next item is tried too where one is silent, and the losers are aborted", async () => {
   const aborted: string[] = [];
   const first = Promise.withResolvers<string>();
   let answerSecond = (): Promise<string> => Promise.resolve("second");

@@ -99,7 +99,7 @@ describe("a host with a private address", () => {
   });
 });
 
-test("a host that the DNS does not know, cannot tell or says nothing of is three failures", async () => {
+test("a host that the DNS does not know, fails for or says nothing of is three failures", async () => {
   await using outside = await startClient(
     "known.example TXT x\nbroken.example !servfail\nmute.example !silent",
     9,

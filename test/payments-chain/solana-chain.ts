@@ -66,7 +66,7 @@ export type SolanaChain = Awaited<ReturnType<typeof startSolanaChain>>;
 
 type Call = { readonly id: number; readonly method: string; readonly params?: readonly unknown[] };
 
-/** A cluster refuses a message that it has processed, whoever has signed it by then; the machine knows signatures alone. */
+/** A cluster refuses a message that it has processed, with any signature by then; the machine knows signatures alone. */
 type Chain = { readonly svm: LiteSVM; readonly processed: Set<string> };
 
 function setAccount(svm: LiteSVM, at: Address, data: Uint8Array): void {

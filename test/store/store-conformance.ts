@@ -207,23 +207,23 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
   describe(`${name}: plan changes`, () => {
     test("plan, waiting plan and spend limit are kept as decided", async () => {
       const store = await opened();
-      const decision = { plan: "growth", pendingPlan: "free", spendLimitMicroUsd: 7, begun: null };
+      const decision = { plan: "growth", pendingPlan: "free", spendLimitMicroUsd: 7, started: null };
       await store.changePlan("acc_a", () => decision, noReply);
-      const { begun: _, ...expected } = decision;
+      const { started: _, ...expected } = decision;
       expect(await store.findAccount("acc_a")).toEqual({ ...accountRecord("acc_a"), ...expected });
-      await store.changePlan("acc_a", () => ({ plan: "growth", pendingPlan: null, begun: null }), noReply);
+      await store.changePlan("acc_a", () => ({ plan: "growth", pendingPlan: null, started: null }), noReply);
       expect((await store.findAccount("acc_a"))?.spendLimitMicroUsd).toBe(7);
-      const cleared = { plan: "growth", pendingPlan: null, spendLimitMicroUsd: null, begun: null };
+      const cleared = { plan: "growth", pendingPlan: null, spendLimitMicroUsd: null, started: null };
       await store.changePlan("acc_a", () => cleared, noReply);
       expect((await store.findAccount("acc_a"))?.spendLimitMicroUsd).toBeNull();
     });
 
     test("a plan period that begins ends the running one there; the reply is made of what is written", async () => {
       const store = await opened();
-      const begun = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
+      const started = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
       const after = await store.changePlan(
         "acc_a",
-        ({ account }) => ({ plan: account.plan === "free" ? "growth" : "scale", pendingPlan: null, begun }),
+        ({ account }) => ({ plan: account.plan === "free" ? "growth" : "scale", pendingPlan: null, started }),
         ({ month }) => replyRecord("r", { body: month.planPeriods.map(({ plan }) => plan).join() }),
       );
       expect(after.month.planPeriods.map(({ plan, endsAt }) => [plan, endsAt])).toEqual([
@@ -235,11 +235,11 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
 
     test("are undone whole where the reply cannot be made", async () => {
       const store = await opened();
-      const begun = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
+      const started = { ...planPeriod("acc_a"), ...GROWTH, startsAt: NOON };
       const change = async () =>
         store.changePlan(
           "acc_a",
-          () => ({ plan: "growth", pendingPlan: null, begun }),
+          () => ({ plan: "growth", pendingPlan: null, started }),
           () => {
             throw new Error("no reply");
           },
@@ -253,7 +253,11 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
   describe(`${name}: months`, () => {
     test("accounts of a month that is over are found, and enter the next with the plan that waited", async () => {
       const store = await opened();
-      await store.changePlan("acc_a", () => ({ plan: "free", pendingPlan: "growth", begun: null }), noReply);
+      await store.changePlan(
+        "acc_a",
+        () => ({ plan: "free", pendingPlan: "growth", started: null }),
+        noReply,
+      );
       expect(await store.accountsToEnter(MONTH.periodEnd - 1, 10)).toEqual([]);
       expect(await store.accountsToEnter(MONTH.periodEnd, 10)).toEqual(["acc_a"]);
       await store.enterMonth(["acc_a"], ({ pendingPlan }, { periodEnd }) => [

@@ -8,7 +8,7 @@ export type Caller = {
   /** Signs up with a new mailbox of good.com and returns the key. */
   readonly signUp: (plan?: string) => Promise<string>;
   readonly accountOf: (key: string) => Promise<AccountView>;
-  /** The units on disk, as the account tells them. */
+  /** The units on disk, as the account shows them. */
   readonly unitsOf: (key: string) => Promise<number>;
 };
 

@@ -17,7 +17,7 @@ export function serverAddress(text: string): ServerAddress {
 }
 
 /**
- * A fixture server with this zone, and a resolver that asks it. Both end with the scope. Unless told otherwise, a
+ * A fixture server with this zone, and a resolver that asks it. Both end with the scope. By default, a
  * look-up takes no longer than the attempts that it is given.
  */
 export async function startDns(

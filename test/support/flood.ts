@@ -3,7 +3,7 @@ import { rawCall, requestText } from "./raw-http.ts";
 
 // Calls by the thousand a second until it is ended, in a process of its own so that it does not slow its measurer down.
 // Arguments: address, connections, path, and a key, or none for a bad key of a new kind with each call. Says
-// which answers it got when it is told to stop by a line on standard input.
+// which answers it got when it is stopped by a line on standard input.
 
 const [url = "", connections = "1", path = "/", key] = process.argv.slice(2);
 const answers: { [answer: string]: number } = {};

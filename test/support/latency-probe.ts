@@ -1,5 +1,5 @@
 /**
- * Calls an address again and again until told to stop, in a process of its own, so that what keeps the test busy
+ * Calls an address again and again until stopped, in a process of its own, so that what keeps the test busy
  * does not count as the server's time. Prints the number of calls and the slowest, in ms.
  */
 const [url = ""] = process.argv.slice(2);

@@ -26,9 +26,9 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   fetch() {
     turn();
-    const told = longestMs;
+    const readMs = longestMs;
     longestMs = 0;
-    return Response.json(told);
+    return Response.json(readMs);
   },
 });
 server.unref();

@@ -78,17 +78,17 @@ export async function startCommand(
  * batch worker of `TEST_BATCH_WORKER` where one is named. Everything else is as in `src/main.ts`.
  */
 export async function startShiftedProcess(environment: Environment): Promise<ShiftedServerProcess> {
-  let told: ((offsetMs: number) => void) | undefined;
+  let onOffset: ((offsetMs: number) => void) | undefined;
   const server = await launch([process.execPath, "test/support/shifted-server.ts"], {
     cwd: ROOT,
     environment,
-    ipc: (message) => told?.(Number(message)),
+    ipc: (message) => onOffset?.(Number(message)),
   });
   return {
     ...server,
     async shiftClock(offsetMs) {
       const { promise, resolve } = Promise.withResolvers<number>();
-      told = resolve;
+      onOffset = resolve;
       server.child.send(offsetMs);
       await promise;
     },

@@ -61,7 +61,7 @@ export async function openRaw(url: string): Promise<RawConnection> {
   };
 }
 
-/** A connection that stops reading once it has `bytesMax` bytes or a little more, until it is told to read on. */
+/** A connection that stops reading once it has `bytesMax` bytes or a little more, until it is made to read on. */
 export function openStalled(url: string, request: string, bytesMax: number) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -12,7 +12,7 @@ export type SmallDisk = Disposable & {
   readonly remount: (option: "ro" | "rw") => void;
 };
 
-/** Mounts a small tmpfs, or tells on standard output that this is not allowed here and returns null. */
+/** Mounts a small tmpfs, or writes to standard output that this is not allowed here and returns null. */
 export function mountSmallDisk(megabytes: number): SmallDisk | null {
   const folder = temporaryFolder("disk");
   const mounted = run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", folder.path);
@@ -36,7 +36,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
   };
 }
 
-/** A folder that this user cannot write to, or null (told on standard output) where there is no way to make one. */
+/** A folder that this user cannot write to, or null (said on standard output) where there is no way to make one. */
 export function readOnlyFolder(): (Disposable & { readonly path: string }) | null {
   if (process.getuid?.() !== 0) {
     const folder = temporaryFolder("read-only");

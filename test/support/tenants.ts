@@ -111,7 +111,7 @@ export async function reportOf(
   }
 }
 
-/** Calls on until told to stop, so many at a time; what it was answered. */
+/** Calls on until stopped, with a bounded number at a time. Returns the replies. */
 export function callOn(
   count: number,
   call: (number: number) => Promise<Response>,

@@ -213,7 +213,7 @@ test("what a process was sending when it died is sent by the next one", async ()
   });
 });
 
-test("each change of a job's state is told once, in the transaction of the change", async () => {
+test("each change of a job's state is emitted once, in the transaction of the change", async () => {
   const { url, sent } = receiver(() => new Response());
   const w = world();
   const accountId = w.account();
@@ -249,7 +249,7 @@ test("each change of a job's state is told once, in the transaction of the chang
   expect(w.deliveries(accountId, all.webhook_id)).toHaveLength(5);
 });
 
-test("a job's own address is told, too, signed with the first secret of the account", async () => {
+test("a job's own address gets events, too, signed with the first secret of the account", async () => {
   const { url, sent } = receiver(({ path }) => new Response(null, { status: path === "/hook" ? 200 : 410 }));
   const w = world({ clock: handClock(new Date().toISOString()) });
   const accountId = w.account();
@@ -264,7 +264,7 @@ test("a job's own address is told, too, signed with the first secret of the acco
   expect(w.webhooks.list(accountId).data.map(({ enabled }) => enabled)).toEqual([true, true]);
 });
 
-test("410 disables the webhook and ends what waits; enabled again it is told of what is new", async () => {
+test("410 disables the webhook and ends what waits; enabled again it gets what is new", async () => {
   let status = 410;
   const { url, sent } = receiver(() => new Response(null, { status }));
   const w = world();

@@ -18,8 +18,8 @@ test("the reference library verifies the headers, with either secret while one r
   const secrets = [newSecret(randomBytes), newSecret(randomBytes)];
   const headers = signedHeaders({ id: "evt_1", at: Date.now(), body, secrets });
   for (const secret of secrets) expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
-  const stranger = new Webhook(newSecret(randomBytes));
-  expect(() => stranger.verify(body, headers)).toThrow();
+  const other = new Webhook(newSecret(randomBytes));
+  expect(() => other.verify(body, headers)).toThrow();
   expect(() => new Webhook(secrets[0] ?? "").verify(`${body} `, headers)).toThrow();
 });
 

@@ -67,10 +67,10 @@ const TAGS = [
   { name: "Identity", description: "Whether a document number can be real." },
   { name: "Phone", description: "Whether a phone number can be real." },
   { name: "Account", description: "The account of the key: these calls cost no units." },
-  { name: "Webhooks", description: "Being told of events, signed as Standard Webhooks says." },
+  { name: "Webhooks", description: "Deliveries of events, signed as Standard Webhooks says." },
   { name: "Plans", description: "What it costs." },
   { name: "Directory", description: "Paid services and what was measured of them. Public." },
-  { name: "Operation", description: "For whoever runs the server." },
+  { name: "Operation", description: "For those who run the server." },
 ];
 
 /** Returns the specification of these operations. */

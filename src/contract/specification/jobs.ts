@@ -175,7 +175,7 @@ export const listJobs = operation({
     }),
     {
       status: "Only jobs in this state.",
-      limit: "At most so many; 10 unless named.",
+      limit: "At most this many; 10 unless named.",
       starting_after: "The id of the last job of the page before.",
     },
   ),

@@ -29,7 +29,7 @@ export type ReplyShape = {
  */
 export type Access = "key" | "public" | "open";
 
-/** One method of one path: all that callers are told of it, and all that a route is registered with. */
+/** One method of one path: all that its documentation says, and all that a route is registered with. */
 export type Operation<Query extends TObject = TObject, Body extends TObject = TObject> = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** What varies is written `:name` and described in `parameters`. */
@@ -47,7 +47,7 @@ export type Operation<Query extends TObject = TObject, Body extends TObject = TO
   /** By media type. */
   readonly body?: { readonly "application/json": Body; readonly [mediaType: string]: TSchema };
   readonly bodyRequired?: boolean;
-  /** A POST by a key's holder takes an Idempotency-Key. */
+  /** A POST with a key takes an Idempotency-Key. */
   readonly idempotent?: boolean;
   readonly replies: { readonly [status: number]: ReplyShape };
   readonly refusals?: readonly ErrorCode[];

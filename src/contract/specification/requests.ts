@@ -15,7 +15,7 @@ import {
 import { JobRequest } from "./jobs.ts";
 import { described } from "./operation.ts";
 
-/** What readers are told of each parameter and field. */
+/** The description of each parameter and field. */
 export const SAYS = {
   email: "The address as it was typed.",
   deep: "Adds SPF and DMARC look-ups; costs 2 units instead of 1.",

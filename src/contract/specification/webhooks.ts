@@ -6,7 +6,7 @@ import { type Body, count, moment, nullable, text, textOrNull, word, wordOrNull 
 const webhookFields = {
   webhook_id: text("The webhook's name in this API."),
   url: text("Where events are sent."),
-  events: Type.Array(word(WEBHOOK_EVENTS, "An event."), { description: "What it is told of." }),
+  events: Type.Array(word(WEBHOOK_EVENTS, "An event."), { description: "The events that it gets." }),
   description: textOrNull("As given when it was made."),
   enabled: Type.Boolean({ description: "Whether events are sent." }),
   disabled_reason: wordOrNull(
@@ -98,7 +98,7 @@ export const WebhookRequest = described(
   }),
   {
     url: "An https address with a public name.",
-    events: "What it is told of; all events unless it says otherwise.",
+    events: "The events that it gets; all unless named.",
     description: "For your own lists.",
   },
   "WebhookRequest",
@@ -112,7 +112,7 @@ export const WebhookPatch = described(
   }),
   {
     url: "Where events are sent from now on, retries included.",
-    events: "What it is told of from now on.",
+    events: "The events that it gets from now on.",
     enabled: "`false` ends the retries that wait; `true` begins anew.",
   },
   "WebhookPatch",
@@ -137,7 +137,7 @@ export const createWebhook = operation({
   method: "POST",
   path: "/v1/webhooks",
   tag: "Webhooks",
-  summary: "Be told of events",
+  summary: "Receive events",
   description: "Deliveries are signed as Standard Webhooks says. At most 20 webhooks.",
   access: "key",
   scopes: ["account"],

@@ -13,7 +13,7 @@ const QUERIES: readonly QueryParameters[] = [
 const PAGE_LIMIT = 50;
 
 /** Asks a snapshot something of each kind, so that the first caller does not wait for code that has never run. */
-export function rehearse(snapshot: Snapshot): void {
+export function warmUp(snapshot: Snapshot): void {
   for (const parameters of QUERIES) {
     const { rows } = findMatches(snapshot, queryOf(parameters), 0, PAGE_LIMIT);
     joinListings(snapshot, rows, "[", "]");

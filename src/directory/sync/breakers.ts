@@ -18,7 +18,7 @@ export type SyncFacts = {
   /** What the upstream said outright of the time of its export, in ms UTC. */
   readonly generatedAtBefore: number | null;
   readonly generatedAt: number | null;
-  /** When the export was made as far as can be told, be it by its age. */
+  /** When the export was made as far as is known, be it by its age. */
   readonly exportedAt: number | null;
 };
 

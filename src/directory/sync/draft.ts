@@ -90,7 +90,7 @@ export function createFullDraft(base: Contents, dependencies: DraftDependencies)
         first === undefined ? "conflicting_payee" : repeatFault(first, read.listing, base, dependencies);
       if (fault === null) return;
       if (fault === "conflicting_payee") {
-        // Which of two payees is right cannot be told from here: neither is taken over.
+        // Which of two payees is right cannot be known here: neither is taken over.
         conflicts.add(host);
         rows.delete(host);
       }

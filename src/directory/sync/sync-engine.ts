@@ -40,7 +40,7 @@ export type SyncEngineDependencies = {
   readonly relieve?: () => void;
   /** Gives back what was left behind since the last time, at little cost. */
   readonly sweep?: () => void;
-  /** Where the readers are in another thread, and can be told of memory that is given up. Else all texts stay in memory. */
+  /** Where the readers are in another thread, and can be notified of memory that is given up. Else all texts stay in memory. */
   readonly retire?: Retire;
 };
 
@@ -85,7 +85,7 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
 
   const hold = async (state: StoredState, contents: Contents, writer: SegmentWriter): Promise<Published> => {
     const texts = compactTexts(contents.rows, createWriter);
-    // Then all have moved, and nobody was told of the places that the writer gave them.
+    // Then all have moved, and no reader knows the offsets that the writer gave them.
     if (texts !== contents.rows) writer.discard();
     const compacted = compactWords(texts, dictionary);
     dictionary = compacted.dictionary;

@@ -119,11 +119,11 @@ export function withContents(state: StoredState, draft: Draft): StoredState {
   };
 }
 
-/** Whether the two tell different things of the source or of what is kept out. */
+/** Returns whether the two differ in the source or in the quarantine. */
 export function differs(a: StoredState, b: StoredState): boolean {
-  const told = ({ source, upstream, quarantine }: StoredState) =>
+  const reportOf = ({ source, upstream, quarantine }: StoredState) =>
     JSON.stringify([source, upstream, quarantine]);
-  return told(a) !== told(b);
+  return reportOf(a) !== reportOf(b);
 }
 
 export function freshnessOf(state: StoredState, contents: Contents): Freshness {

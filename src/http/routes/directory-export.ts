@@ -60,7 +60,7 @@ export async function answerExport(call: Call, view: View, directory: Directory)
   };
 }
 
-/** The body of a HEAD whose length is not known: of no body, or of an empty one, a length of 0 would be told. */
+/** The body of a HEAD whose length is not known: for no body, or an empty one, the server would announce a length of 0. */
 function unsentBody(): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

@@ -7,7 +7,7 @@ export function freshnessHeaders(view: View) {
   return { Age: `${view.ageSeconds}`, "Cache-Control": "no-cache" };
 }
 
-/** Enough of the digest to tell two snapshots of one version apart. */
+/** Enough of the digest to distinguish two snapshots of one version. */
 export function digestStart(view: View): string {
   return view.snapshot.digest.slice(0, DIGEST_START_LENGTH);
 }

@@ -127,7 +127,7 @@ async function create(
     const received = await jobs.receive(account, job, request, input, (fields) =>
       requestOf({ ...query, ...readFields(fields) }, form),
     );
-    // What tells a repeated call from another one is known when the whole body is.
+    // The fingerprint of a call is known when the whole body is.
     const digest = { bytes: new Uint8Array(hash.digest()) };
     return await idempotent.run(call, account, digest, async (entry) => {
       const location = { Location: `/v1/jobs/${job.jobId}` };

@@ -30,7 +30,7 @@ const WALKS_OVER_HEAP = ["total", "used", "available"].map((word) => `nodejs_hea
 
 /**
  * Counts calls by route template, status and time; everything else is read from the parts on demand. What the process
- * tells of itself, such as the lag of its loop, counts from the first reading on.
+ * reports of itself, such as the lag of its loop, counts from the first reading on.
  */
 export function createMetrics(readings: Readings): Metrics {
   const tally = createCallTally();

@@ -3,7 +3,7 @@ import type { Payments } from "../../payments/payments.ts";
 import { json } from "../reply.ts";
 import type { Route } from "../routing.ts";
 
-/** `GET /v1/payments/{id}`: what became of a payment. Public, as the id is told to the payer alone. */
+/** `GET /v1/payments/{id}`: what became of a payment. Public, as only the payer knows the id. */
 export function paymentRoutes({ payments }: { readonly payments: Pick<Payments, "find"> }): readonly Route[] {
   return [
     {

@@ -14,7 +14,7 @@ export function recordsOf({ body }: StoredChunk): string[] {
   return Bun.zstdDecompressSync(body).toString("utf8").split("\n");
 }
 
-/** What tells the items of a chunk from others, in their order. */
+/** The keys of a chunk's items, by which duplicates are found, in their order. */
 export function itemTextsOf(chunk: StoredChunk, kind: BatchKind, table: InputTable | null): string[] {
   const records = recordsOf(chunk);
   if (chunk.form !== "ndjson") return records.map((record) => cellText(record, chunk.form, table));

@@ -34,7 +34,7 @@ export async function readCsvRecords(
   const form = { ...found, delimiter: options.delimiter ?? found.delimiter };
   const text = startText.slice(hintChars);
   const rest = startingWith(start.subarray(Buffer.byteLength(startText.slice(0, hintChars))), source);
-  // What lines alone cannot tell is left to the parser: quotes, lines that end with CR, a delimiter of several bytes.
+  // What lines alone cannot decide is left to the parser: quotes, lines that end with CR, a delimiter of several bytes.
   const isPlain = form.lineEnds.includes("\n") && !text.includes('"') && form.delimiter < "\u0080";
   const lineEnd: InputTable["lineEnd"] = /\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n";
   const reading = { form, lineEnd, options };

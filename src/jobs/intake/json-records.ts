@@ -196,7 +196,7 @@ function isSpace(byte: number): boolean {
   return byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The end of the value at `start`; `start` where none can begin or end there; -1 where more bytes must tell. */
+/** The end of the value at `start`; `start` where none can begin or end there; -1 where more bytes must decide. */
 function valueEnd(bytes: Uint8Array, start: number, isWhole: boolean): number {
   const first = bytes[start];
   const missing = isWhole ? start : -1;

@@ -16,7 +16,7 @@ export function readTextRecords(
 /** Reads what one value of a list says: its item and, for documents, its type; or why it says none. */
 export type ItemReader = (value: unknown) => ItemText | { readonly fault: string };
 
-/** An item as it is told from others: for a document that names its type, with the type. */
+/** The key of an item, by which duplicates are found: for a document that names its type, with the type. */
 export type ItemText = { readonly identity: string };
 
 /** Reads on each line a JSON string, or an object with the item in `field`. Blank lines are passed over. */
@@ -46,7 +46,7 @@ export function readNdjsonRecords(
 }
 
 /**
- * Returns what tells an item from others, or null where a value holds none. A type is set off by characters that a
+ * Returns the key of an item, or null where a value holds none. A type is set off by characters that a
  * value without one is never given in front.
  */
 export function identityOf(value: unknown, field: string): string | null {

@@ -17,7 +17,7 @@ export type Span = { readonly bytes: Uint8Array; readonly start: number; readonl
 
 /** Takes the records of an input in order. Returns why the input is refused, or null. */
 export type RecordSink = {
-  /** `item` is what the record is told from others by: the bytes of the text that is verified. */
+  /** `item` is what duplicates of the record are found by: the bytes of the text that is verified. */
   readonly take: (form: RecordForm, record: Span, item: Span) => Refusal | null;
   /** Takes a record whose item is not a part of its bytes. */
   readonly takeText: (form: RecordForm, record: string, item: string) => Refusal | null;

@@ -1,5 +1,5 @@
 /**
- * Remembers a 64-bit hash of each row, 8 bytes a row, to tell the rows that may be duplicates from those that cannot
+ * Remembers a 64-bit hash of each row, 8 bytes a row, to separate the rows that may be duplicates from those that cannot
  * be. The hash is seeded by chance; equal hashes prove nothing, so the rows that share one are compared by their text.
  */
 export type RowHashes = {

@@ -3,7 +3,7 @@ import { exchangeOf } from "../evidence.ts";
 
 export const discLlms: Check = {
   id: "disc.llms",
-  title: "/llms.txt tells agents what there is",
+  title: "/llms.txt lists for agents what there is",
   weight: 1,
   expected: "text with a heading and links",
   fix: "Serve /llms.txt: a heading, what the service does, and links to its documents.",

@@ -5,7 +5,7 @@ const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 export const discOpenapi: Check = {
   id: "disc.openapi",
-  title: "The OpenAPI document tells what is paid",
+  title: "The OpenAPI document says what is paid",
   weight: 3,
   expected: "OpenAPI 3 with x-payment-info and a 402 on every paid operation",
   fix: 'Add "x-payment-info": {"price": {"mode": "fixed", "currency": "USD", "amount": "0.01"}, "protocols": ["x402"]} and a 402 response.',

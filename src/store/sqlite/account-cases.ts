@@ -49,11 +49,11 @@ export function createAccountCases(
     changePlan: (accountId, decide, replyOf) =>
       transact(() => {
         const before = existingMonth(accountId);
-        const { plan, pendingPlan, spendLimitMicroUsd, begun } = decide(before);
-        if (begun !== null) {
+        const { plan, pendingPlan, spendLimitMicroUsd, started } = decide(before);
+        if (started !== null) {
           const running = before.planPeriods.at(-1);
-          if (running !== undefined) planPeriods.end(running.planPeriodId, begun.startsAt);
-          planPeriods.insert(begun);
+          if (running !== undefined) planPeriods.end(running.planPeriodId, started.startsAt);
+          planPeriods.insert(started);
         }
         accounts.setPlan(accountId, plan, pendingPlan);
         if (spendLimitMicroUsd !== undefined) accounts.setSpendLimit(accountId, spendLimitMicroUsd);
@@ -109,12 +109,12 @@ export function createAccountCases(
           const { account, planPeriods: known } = existingMonth(accountId);
           let running = known.at(-1);
           if (running === undefined) continue;
-          const begun = monthsOf(account, running);
-          for (const planPeriod of begun) {
+          const started = monthsOf(account, running);
+          for (const planPeriod of started) {
             planPeriods.end(running.planPeriodId, running.periodEnd);
             running = planPeriods.insert(planPeriod);
           }
-          if (begun.length > 0) accounts.setPlan(accountId, running.plan, null);
+          if (started.length > 0) accounts.setPlan(accountId, running.plan, null);
         }
       }),
 

@@ -29,7 +29,7 @@ type StoreOptions =
 
 /**
  * Opens the database of a data directory and takes the directory for this process alone. Throws a
- * StoreOpenError, whose message tells the operator what to do, where that is not possible.
+ * StoreOpenError, whose message says what the operator can do, where that is not possible.
  */
 export function openStore(options: StoreOptions): EmbeddedStore {
   const { clock } = options;

@@ -24,7 +24,7 @@ export const payments = sqliteTable(
     state: text("state", { enum: ["settling", "settled", "released"] }).notNull(),
     /** Why it was released. */
     reason: text("reason"),
-    /** True where a settlement was sent and its outcome was not told. */
+    /** True where a settlement was sent and its outcome is unknown. */
     isDoubtful: integer("is_doubtful", { mode: "boolean" }).notNull(),
     transaction: text("transaction_id"),
     request: text("request"),

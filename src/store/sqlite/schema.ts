@@ -278,7 +278,7 @@ export const jobResults = sqliteTable(
   (table) => [primaryKey({ columns: [table.jobId, table.n, table.rowsDone] })],
 );
 
-/** Addresses of customers that are told of events. `due_at` is when one of its deliveries may be claimed next. */
+/** Addresses of customers that receive events. `due_at` is when one of its deliveries may be claimed next. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -303,7 +303,7 @@ export const webhooks = sqliteTable(
   ],
 );
 
-/** What was, and is to be, told to each webhook. */
+/** The deliveries to each webhook, those made and those to be made. */
 export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
   {

@@ -6,7 +6,7 @@ import type { Statements } from "./statements.ts";
 
 type WebhookStatements = Statements["webhooks"];
 
-/** Webhooks, and the queue of what they are told. */
+/** Webhooks, and the queue of their deliveries. */
 export function createWebhookCases(
   { webhooks, replies }: Pick<Statements, "webhooks" | "replies">,
   transact: Transact,
@@ -101,7 +101,7 @@ export function createWebhookCases(
 }
 
 /** Writes an event for every webhook of an account that is enabled and wants it. Part of a transaction. */
-export function tell(
+export function emit(
   webhooks: WebhookStatements,
   accountId: string,
   event: NewEvent,
@@ -130,7 +130,7 @@ export function tellOfJob(webhooks: WebhookStatements, job: JobRecord, at: numbe
     counts: { rows: job.rows, distinct: job.distinctRows, processed: job.processed },
     units_charged: job.unitsCharged,
   };
-  tell(webhooks, job.accountId, { type, at, data }, job.webhookUrl);
+  emit(webhooks, job.accountId, { type, at, data }, job.webhookUrl);
 }
 
 const JOB_EVENTS: ReadonlyMap<string, string> = new Map([

@@ -29,7 +29,7 @@ function buildBrands(): string {
   return `${[...head, version, ...rows].join("\n")}\n`;
 }
 
-/** Where prefixes of several brands cover a number, the longest one tells, and of equal ones the narrowest. */
+/** Where prefixes of several brands cover a number, the longest one decides, and of equal ones the narrowest. */
 function buildRanges(): string {
   const ranges = brands.flatMap(({ type, patterns }) => patterns.map((pattern) => rangeOf(type, pattern)));
   const edges = [...new Set(ranges.flatMap(({ from, to }) => [from, to + 1]))].sort((a, b) => a - b);

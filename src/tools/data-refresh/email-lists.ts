@@ -78,7 +78,7 @@ async function disposableEntries(): Promise<readonly string[]> {
     [...curated, ...Object.keys(live.domains), ...listed.filter(saysSo), ...services]
       .map((domain) => domain.trim().toLowerCase())
       .filter((domain) => isListable(domain) && !allProviders().has(domain))
-      // A misspelling that takes mail is told as one: whoever wrote it meant another domain.
+      // A misspelling that takes mail is reported as one: its writer meant another domain.
       .filter((domain) => suggestDomain(domain, "works") === null)
   );
 }

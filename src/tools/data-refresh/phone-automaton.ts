@@ -3,7 +3,7 @@ import { EVERY_DIGIT, type PatternNode, parsePattern } from "./phone-pattern.ts"
 /** A pattern that a number's digits match as a whole, or (a prefix) from the first digit on. */
 export type Pattern = { readonly source: string; readonly isPrefix: boolean };
 
-/** Says which label a number has: `matches` tells for each pattern whether it does, `length` is in digits. */
+/** Says which label a number has: `matches` says for each pattern whether it does, `length` is in digits. */
 export type Labeller = (matches: readonly boolean[], length: number) => number;
 
 /** States of one or more automata; 0 is the dead state. `next` has ten states for each, by digit. */

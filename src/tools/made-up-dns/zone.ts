@@ -54,7 +54,7 @@ const ROOT_SOA: Answer = {
 /**
  * Reads a zone in the manner of a master file (RFC 1035, 5): `name [ttl] [IN] type data` on one line, a blank
  * start for the owner of the line above, `$ORIGIN`, `$TTL`, `;` comments, `*` owners. Without `$ORIGIN` every
- * name is absolute. `name [type] !fault [number]` names a fault. The providers that tell an honest DNS from one that
+ * name is absolute. `name [type] !fault [number]` names a fault. The providers that distinguish an honest DNS from one that
  * denies everything take mail unless the zone says something of them, or `$NOPROVIDERS`.
  *
  * @throws Error that names the line, for a line that cannot be read.

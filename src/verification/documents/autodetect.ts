@@ -23,9 +23,9 @@ const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
 type Guess = { readonly type: DocumentType; readonly weight: number; readonly result: IdentityResult };
 
 /**
- * Finds the type a value is most likely of. A customary writing tells most, then how seldom a random text of
+ * Finds the type a value is most likely of. A customary writing counts most, then how seldom a random text of
  * the same shape passes the type's check. Where nothing passes but a card that no brand issues, a writing or a
- * prefix may still tell the type, and the answer says what is wrong. Any text is answered; a card number is
+ * prefix may still decide the type, and the answer says what is wrong. Any text is answered; a card number is
  * masked, recognised or not.
  * @example
  * autodetect("978-3-16-148410-0").detected === "isbn"

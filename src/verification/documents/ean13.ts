@@ -108,7 +108,7 @@ function validate(value: string): Outcome<"ean13"> {
 
 /**
  * The article number of thirteen digits (GTIN-13, GS1 General Specifications). Other lengths are other numbers.
- * The country stays null: a prefix tells who issued the number and not where the goods come from.
+ * The country stays null: a prefix says who issued the number and not where the goods come from.
  * @example
  * ean13.validate("5901234123457").details.issuer === "PL"
  */

@@ -43,7 +43,7 @@ export function verifyDomain(facts: DomainFacts): DomainVerdict {
   };
 }
 
-/** Whether mail to the domain is known to arrive somewhere, which tells a slip from a little known name. */
+/** Whether mail to the domain is known to arrive somewhere, which distinguishes a slip from a little known name. */
 function evidenceOf(mail: MailRouting): MailEvidence {
   switch (mail.state) {
     case "mx":

@@ -29,7 +29,7 @@ export type GibberishModel = {
   readonly trigrams: Uint8Array;
   /** The same for the kinds of five symbols in a row. */
   readonly kinds: Uint8Array;
-  /** For each class of lengths one weight for each measure of `measureNames`: what tells in six letters is lost in sixteen. */
+  /** For each class of lengths one weight for each measure of `measureNames`: what shows in six letters is lost in sixteen. */
   readonly weights: readonly Float64Array[];
   /** The calibration: probabilities at evenly spaced logits, see `probabilityOf`. */
   readonly calibration: Float64Array;
@@ -37,7 +37,7 @@ export type GibberishModel = {
 
 export const lengthClassCount = 3;
 
-/** The class of a local of so many letters and digits. */
+/** Returns the class of a local with this number of letters and digits. */
 export function lengthClassOf(length: number): number {
   return length <= 7 ? 0 : length <= 10 ? 1 : 2;
 }
@@ -86,7 +86,7 @@ export const symbolOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, cod
   return code >= 48 && code <= 57 ? digitSymbol : 0;
 });
 
-/** Logit of "gibberish" before calibration, for a local of so many letters and digits. */
+/** Returns the logit of "gibberish" before calibration, for a local with this number of letters and digits. */
 export function logitOf(
   measures: ArrayLike<number>,
   length: number,

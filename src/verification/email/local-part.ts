@@ -25,7 +25,7 @@ export function localFault(address: string, position: number): SyntaxFault {
 
 const PLAIN_WIDE = /^[\p{L}\p{N}\p{P}\p{S}\p{M}]*$/u;
 
-/** RFC 6531 leaves the local part's characters open; what cannot be seen, typed or told apart is refused. */
+/** RFC 6531 leaves the local part's characters open; what cannot be seen, typed or distinguished is refused. */
 export function wideLocalFault(local: string): SyntaxFault | null {
   if (/^\p{M}/u.test(local)) return "local_mark_leading";
   for (const character of local) {

@@ -86,7 +86,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** Google Workspace: plus addressing works, dots tell mailboxes apart. */
+/** Google Workspace: plus addressing works, dots distinguish mailboxes. */
 function isGoogleWorkspaceHost(host: string): boolean {
   return (
     host === "smtp.google.com" ||

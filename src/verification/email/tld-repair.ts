@@ -3,7 +3,7 @@ import { isIcannTld } from "./mail-domain.ts";
 
 const TLDS_MEANT: readonly string[] = ["com", "net", "org", "edu"];
 const TLD_COST_MAX = 0.9;
-/** Short ends lie close to each other, so that only a letter typed twice tells which was meant. */
+/** Short ends lie close to each other, so that only a letter typed twice shows which was meant. */
 const COUNTRY_TLDS_MEANT: readonly string[] =
   "de fr it es nl ru pl br uk ch at be se cz ca eu jp in info".split(" ");
 const PAIRED_TLDS: ReadonlyMap<string, string> = new Map([

@@ -22,7 +22,7 @@ export const families: readonly Family[] = familiesOf();
 export const familyOfHead: ReadonlyMap<string, Family> = new Map(
   families.map((family) => [family.head, family]),
 );
-/** Misspelled names that strangers own, with the provider's. */
+/** Misspelled names that others than the provider own, with the provider's. */
 export const squats: ReadonlyMap<string, string> = squatsOf(squatsText);
 /** Names in their own right that lie close to a provider's. */
 export const notTypos: ReadonlySet<string> = new Set(

@@ -104,7 +104,7 @@ function pointsOf(row: Row, gibberish: number): number {
   return isGraded ? gibberishPoints(gibberish) : row.points;
 }
 
-/** Where nothing can be delivered, no finding but the first moved anything; a slip is told, as it can be mended. */
+/** Where nothing can be delivered, no finding but the first moved anything; a slip is reported, as it can be mended. */
 function reasonsOf(rows: readonly Row[], status: EmailStatus): readonly Finding[] {
   const findings = rows.map((row) => row.finding);
   if (status !== "undeliverable") return findings;

@@ -56,7 +56,7 @@ function shared(text: string): string {
   return one;
 }
 
-/** A text that was cut out or put together stays so, and whoever reads it pays for that each time. */
+/** Returns a flat copy of a text: one that was sliced or concatenated stays so, and every reader pays for that. */
 function inOnePiece(text: string): string {
   return JSON.parse(JSON.stringify(text));
 }

@@ -7,7 +7,7 @@ export type NumberFormat = {
   readonly international: Template;
 };
 
-/** Text before each group; `groups` tells which, from 0; then text behind the last. */
+/** Text before each group; `groups` says which, from 0; then text behind the last. */
 type Template = { readonly texts: readonly string[]; readonly groups: readonly number[] };
 
 /** Decodes a row: `format`, groups as `3 3-4`, the national and the international template, with tabs between. */

@@ -84,7 +84,7 @@ export function countriesOf(callingCode: string): string[] {
 function planOf(callingCode: string) {
   const metadata = new Metadata();
   try {
-    // It takes calling codes as well as countries; its type tells of countries only.
+    // It takes calling codes as well as countries; its type speaks of countries only.
     metadata.selectNumberingPlan(callingCode as CountryCode);
   } catch {
     return undefined;

@@ -13,7 +13,7 @@ const EXIT_CODE_OF_7 = /^810[1-9]/;
 
 /**
  * Judges a number in the form that lists hold, by the compiled numbering plans. The result is the library's
- * in every field. Undefined where only the library can tell.
+ * in every field. Undefined where only the library can decide.
  */
 export function validatePlain(text: string, region: PhoneRegion | undefined): PhoneResult | undefined {
   const number = readPlainNumber(text);

@@ -6,7 +6,7 @@ import { decodePrefixTable } from "./prefix-table.ts";
 
 /**
  * Calling codes whose mobile numbers begin with an area code too: MX AR BR ID CN, as in libphonenumber; and
- * the two great shared ones, where the first digits at least tell the country.
+ * the two great shared ones, where the first digits at least show the country.
  */
 const MOBILE_WITH_AREA_CODE = new Set(["52", "54", "55", "62", "86", "1", "7"]);
 
@@ -46,7 +46,7 @@ function zoneList(zones: string): readonly string[] {
 
 /**
  * The carrier to which a valid number was first allocated. Null where the country lets numbers move between
- * carriers: there the allocation tells nothing of today.
+ * carriers: there the allocation says nothing of today.
  */
 export function originalCarrierOf(
   digits: string,

@@ -10,7 +10,7 @@ const WITHOUT_PLAN = new Set(["AQ", "BV", "GS", "HM", "PN", "TF", "UM"]);
  *
  * @example readCountry("br") // { country: "BR" }
  * @example readCountry("+55") // { country: "BR" }
- * @example readCountry("1") // { callingCode: "1" }: the area code tells the country
+ * @example readCountry("1") // { callingCode: "1" }: the area code decides the country
  */
 export function readCountry(text: string): PhoneRegion | null {
   const bare = text.length > 16 || /\p{Cc}/u.test(text) ? "" : text.trim();

@@ -9,7 +9,7 @@ const SCHEME = /^tel:(?:\/\/)?/i;
 
 /**
  * Reads `tel:` URIs, and texts that carry their parameters without the scheme; any other text is its own
- * number. Null where the phone-context or the extension is malformed. A context which is a domain tells nothing
+ * number. Null where the phone-context or the extension is malformed. A context which is a domain says nothing
  * of the number; one which is a prefix is put before a local number.
  *
  * @example readTelUri("tel:03-331-6005;phone-context=+64") // number "+6403-331-6005"

@@ -33,7 +33,7 @@ export function validateByLibrary(text: string, region: PhoneRegion | undefined)
 /** What people dial to leave their country, where it is no prefix in the region: 00 by ITU-T E.123, 011. */
 const EXIT_CODE = /^[^\d+]*0[^\d+]*(?:0|1[^\d+]*1)[^\d+]*(?=[1-9])/;
 const DOUBLE_ZERO = /^[^\d+]*0[^\d+]*0/;
-/** Russia and Kazakhstan dial 8~10; their calling code alone tells the library no country to take it from. */
+/** Russia and Kazakhstan dial 8~10; their calling code alone gives the library no country to take it from. */
 const EXIT_CODE_OF_7 = /^[^\d+]*8[^\d+]*1[^\d+]*0[^\d+]*(?=[1-9])/;
 
 function readNumber(number: string, region: PhoneRegion | undefined): Reading | PhoneReason {

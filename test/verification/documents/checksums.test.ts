@@ -39,7 +39,7 @@ function expectPassAndCatch(
   );
 }
 
-/** Remainders 0 and 1 are both written 0, so the two cannot be told apart: only other digits promise anything. */
+/** Remainders 0 and 1 are both written 0, so the two cannot be distinguished: only other digits promise anything. */
 const isTelling = (number: string) => number.at(-2) !== "0";
 const isVaried = (text: string) => new Set(text).size > 1;
 

@@ -11,7 +11,7 @@ function judge<T extends DocumentType>(type: T, value: string): Outcome<T> {
 }
 
 describe("cpf", () => {
-  test("tells the fiscal region and the check digits it expects", () => {
+  test("names the fiscal region and the check digits it expects", () => {
     expect(judge("cpf", "529.982.247-26")).toMatchObject({
       reason: "checksum",
       message: "The check digits are 26 and should be 25.",
@@ -30,7 +30,7 @@ describe("cpf", () => {
 });
 
 describe("cnpj", () => {
-  test("tells root and branch, with letters in either case", () => {
+  test("names root and branch, with letters in either case", () => {
     expect(judge("cnpj", "12.abc.345/01de-35")).toMatchObject({
       normalized: "12ABC34501DE35",
       formatted: "12.ABC.345/01DE-35",
@@ -55,7 +55,7 @@ describe("iban", () => {
     expect(ibanCountries.filter(({ sepa }) => sepa)).toHaveLength(42);
   });
 
-  test("tells its parts", () => {
+  test("names its parts", () => {
     expect(judge("iban", "gb29 nwbk 6016 1331 9268 19")).toMatchObject({
       normalized: "GB29NWBK60161331926819",
       formatted: "GB29 NWBK 6016 1331 9268 19",
@@ -93,7 +93,7 @@ describe("iban", () => {
     });
   });
 
-  test("tells the check digits it expects, and a territory its country", () => {
+  test("names the check digits it expects, and a territory its country", () => {
     expect(judge("iban", "DE88370400440532013000")).toMatchObject({
       reason: "checksum",
       message: "The check digits are 88 and should be 89.",
@@ -106,7 +106,7 @@ describe("iban", () => {
     expect(judge("iban", "RE1420041010050500013M02606").message).toContain("under FR");
   });
 
-  test("tells of national check digits that fail", () => {
+  test("reports national check digits that fail", () => {
     expect(judge("iban", "NO6686011117948")).toMatchObject({
       valid: false,
       reason: "component",
@@ -114,7 +114,7 @@ describe("iban", () => {
     });
   });
 
-  test("tells no more of a number of wrong length than its check digits", () => {
+  test("has no more of a number of wrong length than its check digits", () => {
     const { details, country } = judge("iban", "DE8937040044053201300");
     expect([country, details.check_digits, details.sepa]).toEqual(["DE", "89", true]);
     expect([details.expected_check_digits, details.bban, details.bank_code]).toEqual([null, null, null]);
@@ -189,7 +189,7 @@ describe("vat", () => {
 });
 
 describe("card", () => {
-  test("tells brand, issuer number and length", () => {
+  test("names brand, issuer number and length", () => {
     expect(judge("card", "3782 822463 10005")).toMatchObject({
       value: "378282*****0005",
       normalized: "378282*****0005",
@@ -206,7 +206,7 @@ describe("card", () => {
     expect(judge("card", "180000000000002").warnings).toEqual(["legacy_length"]);
   });
 
-  test("tells the digit it expects", () => {
+  test("names the digit it expects", () => {
     expect(judge("card", "4242424242424241").message).toBe("The check digit is 1 and should be 2.");
   });
 });
@@ -268,7 +268,7 @@ describe("ean13", () => {
 });
 
 describe("ein", () => {
-  test("tells the campus, every one of them, and that nothing but the format was checked", () => {
+  test("names the campus, every one of them, and that nothing but the format was checked", () => {
     expect(judge("ein", "46-1234567")).toMatchObject({
       normalized: "461234567",
       formatted: "46-1234567",

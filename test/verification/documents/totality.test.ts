@@ -132,7 +132,7 @@ describe("any text", () => {
 });
 
 describe("a check that broke", () => {
-  test("is told by its reason, type by type and without one", () => {
+  test("has a reason of its own, type by type and without one", () => {
     for (const type of DOCUMENT_TYPES) {
       const result = checkFailed(type, "1234");
       expect([result.type, result.value, result.valid, result.reason]).toEqual([

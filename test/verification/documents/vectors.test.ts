@@ -43,8 +43,8 @@ const detections = await readDocumentVectors("autodetect.txt");
 describe("autodetect", () => {
   test.each(detections)("takes %p for %s: %s", (value, type, verdict) => {
     const result = autodetect(value);
-    const told = result.reason ?? (result.valid ? "valid" : "-");
-    expect([result.detected ?? "-", told]).toEqual([type ?? "", verdict ?? ""] as never);
+    const outcome = result.reason ?? (result.valid ? "valid" : "-");
+    expect([result.detected ?? "-", outcome]).toEqual([type ?? "", verdict ?? ""] as never);
     expect(result.type).toBe(result.detected);
   });
 

@@ -19,7 +19,7 @@ describe("a slip", () => {
     });
   }
 
-  test("of a name that takes mail is left alone, unless strangers are known to own it", () => {
+  test("of a name that takes mail is left alone, unless others than the provider are known to own it", () => {
     expect(suggestDomain("outlok.fr", "works")).toBeNull();
     expect(suggestDomain("gmial.com", "works")).toBe("gmail.com");
     expect(suggestDomain("hotmial.com", "works")).toBe("hotmail.com");
@@ -35,7 +35,7 @@ describe("a slip", () => {
     expect(suggestDomain("alice.se", "unknown")).toBeNull();
   });
 
-  test("that leaves no dot is told for every provider, however small or short", () => {
+  test("that leaves no dot is suggested for every provider, however small or short", () => {
     for (const [domain, { kind }] of allProviders()) {
       if (kind === "mailbox") expect(suggestDomain(domain.replaceAll(".", ""), "none")).not.toBeNull();
     }
@@ -44,12 +44,12 @@ describe("a slip", () => {
     expect(suggestDomain("inboxlv", "none")).toBe("inbox.lv");
   });
 
-  test("that has another mark for the dot is told", () => {
+  test("that has another mark for the dot is suggested", () => {
     expect(suggestDomain("gmail_com", "none")).toBe("gmail.com");
     expect(suggestDomain("t-online-de", "none")).toBe("t-online.de");
   });
 
-  test("into letters drawn like a provider's is told whoever takes the mail", () => {
+  test("into letters drawn like a provider's is suggested even where the domain takes mail", () => {
     for (const [typed, meant] of [
       ["gmаil.com", "gmail.com"],
       ["yаhоо.co.uk", "yahoo.co.uk"],
@@ -66,7 +66,7 @@ describe("a slip", () => {
     }
   });
 
-  test("of a letter typed twice in a top-level domain is told for any name", () => {
+  test("of a letter typed twice in a top-level domain is suggested for any name", () => {
     for (const [typed, meant] of [
       ["river-school.dee", "river-school.de"],
       ["river-school.ffr", "river-school.fr"],
@@ -79,7 +79,7 @@ describe("a slip", () => {
     expect(suggestDomain("river-school.fri", "unknown")).toBeNull();
   });
 
-  test("that leaves out a vowel between consonants is told without the DNS", () => {
+  test("that leaves out a vowel between consonants is suggested without the DNS", () => {
     for (const [typed, meant] of [
       ["nver.com", "naver.com"],
       ["zggo.nl", "ziggo.nl"],
@@ -90,7 +90,7 @@ describe("a slip", () => {
     }
   });
 
-  test("in the name of a small provider is told where the domain takes no mail", () => {
+  test("in the name of a small provider is suggested where the domain takes no mail", () => {
     for (const [typed, meant] of [
       ["gazta.pl", "gazeta.pl"],
       ["hetet.nl", "hetnet.nl"],
@@ -101,7 +101,7 @@ describe("a slip", () => {
     }
   });
 
-  test("in a short name is told where the domain takes no mail", () => {
+  test("in a short name is suggested where the domain takes no mail", () => {
     for (const [typed, meant] of [
       ["libe.com", "live.com"],
       ["mzil.ru", "mail.ru"],

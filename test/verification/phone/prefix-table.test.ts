@@ -7,14 +7,14 @@ import { decodePrefixTable } from "../../../src/verification/phone/prefix-table.
 describe("a prefix table", () => {
   const find = decodePrefixTable("# comment\nall\t1\narea\t1212 1213\nfar\t121255501\nsome\t44\n");
 
-  test("tells the value of the longest prefix", () => {
+  test("returns the value of the longest prefix", () => {
     expect(find("12125550100")).toBe("far");
     expect(find("12125560100")).toBe("area");
     expect(find("13105550100")).toBe("all");
     expect(find("442079460958")).toBe("some");
   });
 
-  test("tells nothing where no prefix fits, and takes no short number for a longer prefix", () => {
+  test("returns null where no prefix fits, and takes no short number for a longer prefix", () => {
     expect(find("4")).toBeUndefined();
     expect(find("")).toBeUndefined();
     expect(find("4820794")).toBeUndefined();

@@ -82,7 +82,7 @@ describe("an invalid number", () => {
     });
   });
 
-  test("is told apart from a check that broke", () => {
+  test("differs from a check that broke", () => {
     expect(checkFailed("+55")).toMatchObject({
       phone: "+55",
       valid: false,
