@@ -94,7 +94,7 @@ export type DirectoryConfig = {
 const SECRET_CHARACTERS_MIN = 16;
 const METRICS_ACCESS = ["loopback", "public", "off"] as const;
 const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
-type Environment = { readonly [name: string]: string | undefined };
+export type Environment = { readonly [name: string]: string | undefined };
 
 /** All that is wrong with the settings, one line each. */
 export class ConfigError extends Error {
@@ -167,8 +167,10 @@ export function readConfig(
   return Object.freeze(config);
 }
 
+export type SettingReader = ReturnType<typeof createReader>;
+
 /** Reads one name at a time and gathers what is wrong; `finish` throws it all at once. */
-function createReader(environment: Environment) {
+export function createReader(environment: Environment) {
   const problems: string[] = [];
   const raw = (name: string): string | null => {
     const value = environment[name]?.trim();

@@ -45,9 +45,13 @@ export function replyEncoding(request: Request): ReplyEncoding | null {
   return zstdWeight > gzipWeight ? "zstd" : "gzip";
 }
 
-/** True where the reply is to be brought to `compressed`: it is large enough, and not packed by its handler. */
+/**
+ * True where the reply is to be brought to `compressed`: it is large enough, and not packed by its handler, nor sent with
+ * `no-transform`.
+ */
 export function mayBeCompressed({ body, status, headers = {} }: Reply): boolean {
   if (headers["Content-Encoding"] !== undefined) return false;
+  if (headers["Cache-Control"]?.includes("no-transform") === true) return false;
   if (body === null) return status === 304 && headers.ETag !== undefined && !goesByEncoding(headers.Vary);
   if (body instanceof ReadableStream) return true;
   if (body instanceof Blob) return body.size >= COMPRESSED_BYTES_MIN;

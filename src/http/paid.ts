@@ -1,34 +1,137 @@
-import type { PaidCall } from "../payments/paid-call.ts";
+import { parseUsd } from "../billing/money.ts";
+import type { Operation } from "../contract/specification/operation.ts";
+import type { Offer } from "../payments/offer.ts";
+import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { Call } from "./boundary.ts";
-import type { Reply } from "./reply.ts";
+import { relayedStream } from "./relayed-stream.ts";
+import { readBytes } from "./request-body.ts";
+import { requestPath } from "./request-path.ts";
+import type { Route, Routing } from "./routing.ts";
 
-/** What a paid route says of one call: its price, what decides the answer, and the work. */
-export type PaidWork = Pick<PaidCall, "offer" | "work" | "finish"> & {
-  /** The body as text; method and address are taken from the call. */
-  readonly body: string;
+/** What a paid route says of one call, once it has read what is asked. */
+export type PaidWork = Pick<PaidCall, "work" | "finish"> & {
+  /** Above 0. That of the operation unless given, which must then be a fixed one. */
+  readonly priceMicroUsd?: number;
+  /** Entries for `extra` of every requirement, such as the id of a quote. The payer must send them back. */
+  readonly extra?: Offer["extra"];
 };
 
-export type WithPayment = (call: Call, work: PaidWork) => Promise<Reply>;
+/** Reads what is asked. Throws an ApiError where it is refused, which costs nothing and asks for no payment. */
+export type PrepareWork = (call: Call, body: Uint8Array) => PaidWork | Promise<PaidWork>;
+
+export type PaidRouteOptions = {
+  /** Version 2 extensions of every challenge, by name: see `bazaarExtension`. */
+  readonly extensions?: Offer["extensions"];
+  /** Of the body; larger ones are 413. */
+  readonly bodyBytesMax: number;
+};
+
+/** Registers an operation that has a price. */
+export type Paid = (operation: Operation, prepare: PrepareWork, options: PaidRouteOptions) => Route;
+
+export type PaidDependencies = {
+  readonly routing: Pick<Routing, "public">;
+  readonly payments: Pick<Payments, "take">;
+  /** Returns the origin under which callers reach this server; challenges bind payments to addresses there. */
+  readonly originOf: (request: Request) => string;
+  /** A reader of a stream that takes nothing for this long is given up. */
+  readonly readerStallMs: number;
+};
 
 /** Browsers read these headers of a reply only where they are named. */
 const EXPOSED =
   "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Id, X-Request-Id, Retry-After";
+const NO_BODY = new Uint8Array(0);
+const NO_HEADERS = { get: () => null };
 
-/** The bracket that no paid work can be done outside of: verify, reserve, work, settle, answer. */
-export function createWithPayment(payments: Pick<Payments, "take">): WithPayment {
-  return async (call, { body, ...paid }) => {
-    const { method, url, headers } = call.request;
-    call.headers["Access-Control-Expose-Headers"] = EXPOSED;
-    // Work and settlement may take longer than connections may be silent.
-    call.suspendIdleTimeout();
-    return await payments.take({
-      ...paid,
-      headers,
-      request: `${method} ${url.replace(/^[^/]*\/\/[^/]*/, "")}\n${body}`,
-      onPayment: (paymentId) => {
-        call.headers["X-Payment-Id"] = paymentId;
-      },
+/**
+ * Returns what registers paid routes: the bracket that no paid work can be done outside of. A service passes in an
+ * operation with a `price`, and `prepare`, which reads the call and returns the work. What then happens, in order:
+ *
+ * 1. A call that asks nothing (no body, no query) and every HEAD is 402 with the challenge, so that a price can be
+ *    learned without knowing how to ask. `prepare` runs for all others, and may refuse them for nothing.
+ * 2. Without a payment: 402 `payment_required`, in the header of x402 version 2 and in the body of both versions.
+ * 3. With one: it is matched, verified and reserved (402 `payment_invalid`, 409 `payment_in_use`, 502, 503).
+ * 4. `work` runs, with the payment. What it throws, and an answer that is no 2xx, is answered and costs nothing.
+ * 5. The payment is settled. An answer `{ kind: "answer", status, headers, body }` then leaves, and is kept for 24 hours
+ *    for the same payment. A `{ kind: "stream", start, cancel }` is returned once its first byte is there: it is settled
+ *    before that byte leaves, `start` begins the reply, `cancel` is called where it was not settled.
+ * 6. `finish` puts into the answer what only the settled payment tells, such as a receipt; it must be the same each
+ *    time, as it runs again for an answer that was kept. A stream does that itself, in `start`.
+ *
+ * `work` runs again for a settled payment whose answer was lost with the process, and is not charged again.
+ *
+ * @example
+ * const paid = createPaid({ routing, payments, originOf, readerStallMs: 60_000 });
+ * const route = paid({ ...convert, price: { mode: "fixed", amountUsd: "0.01" } }, (call, body) => {
+ *   const asked = readBody(parseJson(body));
+ *   return {
+ *     work: async () => ({ kind: "answer", status: 200, headers: {}, body: JSON.stringify(await convertOne(asked)) }),
+ *   };
+ * }, { bodyBytesMax: 131_072 });
+ */
+export function createPaid(dependencies: PaidDependencies): Paid {
+  const { routing, payments, originOf, readerStallMs } = dependencies;
+  return (operation, prepare, { extensions, bodyBytesMax }) => {
+    const { price } = operation;
+    if (price === undefined) throw new Error(`${operation.operationId} has no price`);
+    const usualMicroUsd = parseUsd(price.mode === "fixed" ? price.amountUsd : price.minUsd);
+    if (usualMicroUsd === null) throw new Error(`${operation.operationId} has a price that is none`);
+    const offerOf = (call: Call, { priceMicroUsd = usualMicroUsd, extra }: Partial<PaidWork>): Offer => {
+      const { pathname, search } = requestPath(call.request.url);
+      const url = `${originOf(call.request)}${pathname}${search}`;
+      return {
+        resource: { url, description: operation.summary, mimeType: "application/json" },
+        priceMicroUsd,
+        ...(extra === undefined ? {} : { extra }),
+        ...(extensions === undefined ? {} : { extensions }),
+      };
+    };
+
+    async function answer(call: Call): Promise<PaidReply> {
+      const { method, headers, url } = call.request;
+      const { pathname, search } = requestPath(url);
+      const body = method === "POST" ? await readBytes(call.request, bodyBytesMax) : NO_BODY;
+      const isPaying = headers.has("payment-signature") || headers.has("x-payment");
+      const asksNothing = body.byteLength === 0 && search === "";
+      if (method === "HEAD" || (asksNothing && !isPaying)) {
+        return await payments.take({ ...UNPAID, offer: offerOf(call, {}), headers: NO_HEADERS });
+      }
+      const work = await prepare(call, body);
+      return await payments.take({
+        ...work,
+        offer: offerOf(call, work),
+        headers,
+        // One character a byte, so that no two bodies are the same text.
+        request: `${method} ${pathname}${search}\n${Buffer.from(body).toString("latin1")}`,
+        onPayment: (paymentId) => {
+          call.headers["X-Payment-Id"] = paymentId;
+        },
+      });
+    }
+
+    return routing.public(operation, async (call) => {
+      call.headers["Access-Control-Expose-Headers"] = EXPOSED;
+      // Work and settlement may take longer than connections may be silent.
+      call.suspendIdleTimeout();
+      const { body, ...reply } = await answer(call);
+      if (typeof body === "string") {
+        return { ...reply, body, headers: { "Cache-Control": "no-store", ...reply.headers } };
+      }
+      // Compression would hold a reader that leaves until the source speaks again.
+      const headers = { ...reply.headers, "Cache-Control": "no-store, no-transform" };
+      call.streaming = true;
+      const onEnd = (isComplete: boolean) => call.finish(reply.status, isComplete ? "complete" : "cut");
+      const options = { stallMs: readerStallMs, onEnd, onError: call.reportError };
+      return { ...reply, headers, body: relayedStream(body, options) };
     });
   };
 }
+
+/** A call without a payment: nothing is worked for it. */
+const UNPAID = {
+  request: "",
+  onPayment: () => {},
+  work: () => Promise.reject(new Error("work without a payment")),
+} satisfies Partial<PaidCall>;

@@ -1,4 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
+import type { PaymentView } from "../contract/specification/payment.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
@@ -9,7 +10,7 @@ import { type Payee, type Requirement, requirementsOf } from "./offer.ts";
 import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
 import { identify, type PaymentIdentity } from "./payment-identity.ts";
 import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
-import { type PaymentView, paymentView } from "./payment-view.ts";
+import { paymentView } from "./payment-view.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
 import { createSettlementPoll } from "./settlement-poll.ts";
 import { matchRequirement, readPayment, type SentPayment, settlementHeaders } from "./x402-codec.ts";

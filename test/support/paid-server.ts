@@ -1,12 +1,15 @@
 import type { AnyElysia } from "elysia";
 import { ApiError } from "../../src/contract/errors.ts";
+import { type Operation, operation } from "../../src/contract/specification/operation.ts";
 import { createBoundary } from "../../src/http/boundary.ts";
 import { mountRoutes } from "../../src/http/mount.ts";
-import { createWithPayment, type PaidWork } from "../../src/http/paid.ts";
+import { createPaid, type PaidWork } from "../../src/http/paid.ts";
 import { paymentRoutes } from "../../src/http/routes/payments.ts";
-import type { Route } from "../../src/http/routing.ts";
+import type { Routing } from "../../src/http/routing.ts";
+import { systemAddressLookup } from "../../src/net/address-lookup.ts";
+import { createHttpClient } from "../../src/net/http-client.ts";
 import { createFacilitator } from "../../src/payments/facilitator.ts";
-import { fetchFacilitator } from "../../src/payments/facilitator-fetch.ts";
+import { createFacilitatorFetch } from "../../src/payments/facilitator-fetch.ts";
 import { findNetwork } from "../../src/payments/networks.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -24,6 +27,17 @@ export type PaidServerOptions = {
 
 export const PRICE_MICRO_USD = 50_000;
 
+const PAID_OPERATION: Operation = operation({
+  operationId: "paidAnswer",
+  method: "POST",
+  path: "/v1/paid",
+  tag: "Test",
+  summary: "An answer.",
+  access: "public",
+  price: { mode: "fixed", amountUsd: "0.05" },
+  replies: { 200: { description: "The answer." } },
+});
+
 /** A server with one paid route, `POST /v1/paid`, at 0.05 USD. */
 export function startPaidServer(options: PaidServerOptions) {
   const { dataDir, facilitatorUrl, payeeOnBase, payeeOnSolana, work, settleDeadlineMs = 5000 } = options;
@@ -31,7 +45,9 @@ export function startPaidServer(options: PaidServerOptions) {
   const database = openPayments(dataDir, systemClock);
   const facilitator = createFacilitator({
     url: facilitatorUrl,
-    fetch: fetchFacilitator,
+    fetch: createFacilitatorFetch(
+      createHttpClient({ lookUp: systemAddressLookup, clock: systemClock }, { allowPrivate: true }),
+    ),
     verifyDeadlineMs: settleDeadlineMs,
     settleDeadlineMs,
   });
@@ -58,17 +74,20 @@ export function startPaidServer(options: PaidServerOptions) {
     reportBug: (_call, error) => bugs.push(error),
     refusalOf: () => undefined,
   });
-  const withPayment = createWithPayment(payments);
-  const paid: Route = {
-    ...{ method: "POST", path: "/v1/paid", access: "public", operation: null },
-    handler: async (call) => {
-      const body = await call.request.text();
-      if (body === "refuse me") throw new ApiError("invalid_request");
-      const resource = { url: call.request.url, description: "An answer.", mimeType: "application/json" };
-      return withPayment(call, { body, offer: { resource, priceMicroUsd: PRICE_MICRO_USD }, work });
-    },
+  const routing: Pick<Routing, "public"> = {
+    public: (described, handler) => ({ ...described, handler, operation: described }),
   };
-  const app: AnyElysia = mountRoutes([...paymentRoutes({ payments }), paid], boundary);
+  const originOf = (request: Request) => new URL(request.url).origin;
+  const paid = createPaid({ routing, payments, originOf, readerStallMs: 5000 });
+  const route = paid(
+    PAID_OPERATION,
+    (_call, body) => {
+      if (Buffer.from(body).toString() === "refuse me") throw new ApiError("invalid_request");
+      return { work };
+    },
+    { bodyBytesMax: 65_536 },
+  );
+  const app: AnyElysia = mountRoutes([...paymentRoutes({ routing, payments }), route], boundary);
   app.listen({ hostname: "127.0.0.1", port: 0 });
   return {
     url: `${app.server?.url.origin}/v1/paid`,

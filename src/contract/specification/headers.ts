@@ -53,7 +53,20 @@ export const HEADERS = {
   "X-Directory-Digest": text("The digest of the snapshot's listings.", "9f86d081884c7d65"),
 } as const satisfies { readonly [name: string]: JsonObject };
 
-export type HeaderName = keyof typeof HEADERS;
+/** More headers, of the servers that take payments. */
+export const PAYMENT_HEADERS = {
+  "PAYMENT-REQUIRED": text(
+    "How to pay, as x402 version 2 writes it: JSON in base64.",
+    "eyJ4NDAyVmVyc2lvbiI6Mn0=",
+  ),
+  "PAYMENT-RESPONSE": text("How the payment was settled: JSON in base64.", "eyJzdWNjZXNzIjp0cnVlfQ=="),
+  "X-Payment-Id": text(
+    "Names the payment, for `/v1/payments/{id}`.",
+    "pay_3b9aca00f1e2d3c4b5a697887766554433",
+  ),
+} as const satisfies { readonly [name: string]: JsonObject };
+
+export type HeaderName = keyof typeof HEADERS | keyof typeof PAYMENT_HEADERS;
 
 export function headerRefs(names: readonly HeaderName[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

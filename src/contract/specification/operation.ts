@@ -29,6 +29,11 @@ export type ReplyShape = {
  */
 export type Access = "key" | "public" | "open";
 
+/** What one call costs, in USD as decimal text; `dynamic` where the request decides. */
+export type Price =
+  | { readonly mode: "fixed"; readonly amountUsd: string }
+  | { readonly mode: "dynamic"; readonly minUsd: string; readonly maxUsd: string };
+
 /** One method of one path: all that its documentation says, and all that a route is registered with. */
 export type Operation<Query extends TObject = TObject, Body extends TObject = TObject> = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -40,6 +45,8 @@ export type Operation<Query extends TObject = TObject, Body extends TObject = TO
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** Of a call that is paid by x402, with `access: "public"`. */
+  readonly price?: Price;
   /** What a key must be good for, with `access: "key"`; `verify` unless it says otherwise. */
   readonly scopes?: readonly ("verify" | "read" | "account")[];
   readonly query?: Query;

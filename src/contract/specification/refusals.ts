@@ -43,6 +43,7 @@ function refusal(
       ? (["Retry-After"] as const)
       : []),
     ...(status === 401 ? (["WWW-Authenticate"] as const) : []),
+    ...(codes.includes("payment_required") ? (["PAYMENT-REQUIRED"] as const) : []),
   ];
   const general = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors.ts";
 import recorded from "./data/reply-examples.json" with { type: "json" };
 import { type HeaderName, headerRefs, KEY_HEADERS } from "./headers.ts";
 import { type Json, type JsonObject, schemaRef, writtenParameter } from "./openapi-schema.ts";
-import type { Operation, ReplyShape, Sample, Samples } from "./operation.ts";
+import type { Operation, Price, ReplyShape, Sample, Samples } from "./operation.ts";
 import { refusals } from "./refusals.ts";
 
 const RECORDED: { readonly [operationId: string]: { readonly [sample: string]: Json } } = recorded;
@@ -18,6 +18,14 @@ const WITH_BODY: readonly ErrorCode[] = [
   "payload_too_large",
   "unsupported_media_type",
 ];
+const PAID: readonly ErrorCode[] = [
+  "payment_required",
+  "payment_invalid",
+  "payment_in_use",
+  "upstream_failed",
+  "overloaded",
+  "settlement_unknown",
+];
 const IDEMPOTENT: readonly ErrorCode[] = ["idempotency_in_progress", "idempotency_mismatch"];
 
 /** Writes an operation in the words of OpenAPI. */
@@ -30,10 +38,21 @@ export function writtenOperation(operation: Operation): JsonObject {
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     security: access === "key" ? [{ key: [] }] : [],
+    ...(operation.price === undefined ? {} : { "x-payment-info": paymentInfo(operation.price) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === undefined ? {} : { requestBody: requestBody(operation, operation.body, samples) }),
     responses: { ...successes(operation, samples), ...refusalsOf(operation, samples) },
   };
+}
+
+/** Writes a price as agents that look for paid calls read it (the discovery specification of AgentCash, version 1). */
+function paymentInfo(price: Price): JsonObject {
+  const { mode } = price;
+  const written =
+    price.mode === "fixed"
+      ? { mode, currency: "USD", amount: price.amountUsd }
+      : { mode, currency: "USD", min: price.minUsd, max: price.maxUsd };
+  return { price: written, protocols: [{ x402: {} }] };
 }
 
 function parametersOf(operation: Operation, samples: Samples): JsonObject[] {
@@ -84,6 +103,7 @@ function successes(operation: Operation, samples: Samples): JsonObject {
     "X-Request-Id",
     ...(operation.access === "key" ? KEY_HEADERS : []),
     ...(operation.idempotent === true ? (["Idempotent-Replayed"] as const) : []),
+    ...(operation.price === undefined ? [] : (["PAYMENT-RESPONSE", "X-Payment-Id"] as const)),
   ];
   return Object.fromEntries(
     Object.entries(operation.replies).map(([status, reply]) => [
@@ -127,6 +147,7 @@ function refusalsOf(operation: Operation, samples: Samples): JsonObject {
     ...(operation.refusals ?? []),
     ...(access === "key" ? WITH_KEY : []),
     ...(body === undefined ? [] : WITH_BODY),
+    ...(operation.price === undefined ? [] : PAID),
     ...(idempotent === true ? IDEMPOTENT : []),
     ...(access === "open" ? [] : WHILE_SERVING),
     ...EVERYONE,

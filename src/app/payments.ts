@@ -1,0 +1,73 @@
+import { systemAddressLookup } from "../net/address-lookup.ts";
+import { createHttpClient } from "../net/http-client.ts";
+import { createFacilitator } from "../payments/facilitator.ts";
+import { createFacilitatorFetch } from "../payments/facilitator-fetch.ts";
+import { createPayments, type Payments } from "../payments/payments.ts";
+import { openPayments } from "../store/sqlite/open-payments.ts";
+import { errorFacts } from "./log.ts";
+import type { PaymentConfig } from "./payment-settings.ts";
+import type { Platform } from "./platform.ts";
+
+const VERIFY_DEADLINE_MS = 5000;
+/** A settlement waits for the chain. */
+const SETTLE_DEADLINE_MS = 20_000;
+const POLL_DELAY_MS = 1000;
+const IN_FLIGHT_MAX = 2000;
+/** A quarter of all, so that no payer keeps the others out. */
+const IN_FLIGHT_PER_PAYER_MAX = 500;
+const PRUNE_INTERVAL_MS = 600_000;
+
+/**
+ * Opens the journal of a data directory that this process holds, and what takes payments on it; settlements that a
+ * former process left open are cleared up from now on. Throws a StoreOpenError.
+ */
+export function openPaymentParts(
+  { dataDir, payment }: { readonly dataDir: string; readonly payment: PaymentConfig },
+  { clock, log }: Pick<Platform, "clock" | "log">,
+  stack: AsyncDisposableStack,
+): Payments {
+  const database = openPayments(dataDir, clock);
+  stack.defer(() => database[Symbol.dispose]());
+  const client = createHttpClient(
+    { lookUp: systemAddressLookup, clock },
+    {
+      // The operator names it, so it may stand in a network of one's own.
+      allowPrivate: true,
+      acceptGzip: true,
+      limits: {
+        headTimeoutMs: SETTLE_DEADLINE_MS,
+        idleTimeoutMs: SETTLE_DEADLINE_MS,
+        totalTimeoutMs: SETTLE_DEADLINE_MS,
+      },
+    },
+  );
+  const facilitator = createFacilitator({
+    url: payment.facilitatorUrl,
+    fetch: createFacilitatorFetch(client),
+    verifyDeadlineMs: VERIFY_DEADLINE_MS,
+    settleDeadlineMs: SETTLE_DEADLINE_MS,
+  });
+  const reportError = (error: unknown) => log.error("payment failed", errorFacts(error));
+  const payments = stack.use(
+    createPayments(
+      { store: database.payments, facilitator, clock, reportError },
+      {
+        payees: payment.payees,
+        pollDelayMs: POLL_DELAY_MS,
+        inFlightMax: IN_FLIGHT_MAX,
+        inFlightPerPayerMax: IN_FLIGHT_PER_PAYER_MAX,
+      },
+    ),
+  );
+  const prune = () => {
+    try {
+      payments.prune();
+    } catch (error) {
+      reportError(error);
+    }
+  };
+  const pruning = setInterval(prune, PRUNE_INTERVAL_MS);
+  stack.defer(() => clearInterval(pruning));
+  payments.start();
+  return payments;
+}
