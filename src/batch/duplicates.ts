@@ -1,4 +1,4 @@
-import { bitTable, isBitSet, setBit } from "../verification/email/bit-table.ts";
+import { isBitSet, setBit } from "../platform/bits.ts";
 import type { Items } from "./items.ts";
 
 /** The items of a batch that duplicate an earlier one. */
@@ -12,7 +12,7 @@ export type Duplicates = {
   readonly distinct: () => number;
 };
 
-/** Bits for each item: one in so many shares its hash with another by chance. */
+/** Bits for each item: one item in this many shares its hash with another by accident. */
 const BITS_PER_ITEM_MIN = 8;
 
 /**
@@ -23,8 +23,8 @@ const BITS_PER_ITEM_MIN = 8;
 export function findDuplicates({ count, source, start, end, identity }: Items): Duplicates {
   const size = 2 ** Math.ceil(Math.log2(count * BITS_PER_ITEM_MIN + 32));
   const hashes = new Uint32Array(count);
-  const met = bitTable(size);
-  const shared = bitTable(size);
+  const met = new Uint8Array(size / 8);
+  const shared = new Uint8Array(size / 8);
   for (let at = 0; at < count; at++) {
     const hash = hashOf(source(at), start(at), end(at)) & (size - 1);
     hashes[at] = hash;
@@ -53,7 +53,7 @@ export function findDuplicates({ count, source, start, end, identity }: Items): 
   };
 }
 
-/** Of longer texts only so many characters are looked at for their hash. */
+/** Of longer texts only this many characters are hashed. */
 const HASHED_MAX = 128;
 
 /** Returns a number that is the same for the same text, of a text within another. */

@@ -1,10 +1,10 @@
 import { type ChunkMaker, createChunkMaker } from "../batch/chunk-source.ts";
 import { listedItems } from "../batch/items.ts";
 import type { BatchKind, Chunk, Counts } from "../batch/messages.ts";
+import { isBitSet } from "../platform/bits.ts";
 import type { AddressParser } from "../verification/email/address.ts";
 import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
 import type { InputTable } from "./intake/intake-messages.ts";
-import { isBitSet } from "./intake/row-hashes.ts";
 
 /** What threads do with a chunk of a job beside verifying it. Pure: bytes in, bytes and numbers out. */
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isBitSet, setBit } from "../../platform/bits.ts";
 import { createChunkBuilder, type IntakeChunk } from "./chunk-builder.ts";
 import { itemTextsOf } from "./chunk-rows.ts";
 import { readCsvRecords } from "./csv-records.ts";
@@ -9,7 +10,7 @@ import { ITEM_FIELDS } from "./item-fields.ts";
 import { readJsonRecords } from "./json-records.ts";
 import { readNdjsonRecords, readTextRecords } from "./line-records.ts";
 import type { Refusal } from "./records.ts";
-import { createRowHashes, isBitSet, type RowHashes, setBit } from "./row-hashes.ts";
+import { createRowHashes, type RowHashes } from "./row-hashes.ts";
 
 /** What the reading of an input needs of the process around it. */
 export type IntakeHost = {

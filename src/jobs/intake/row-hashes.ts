@@ -1,6 +1,8 @@
+import { isBitSet, setBit } from "../../platform/bits.ts";
+
 /**
  * Remembers a 64-bit hash of each row, 8 bytes a row, to separate the rows that may be duplicates from those that cannot
- * be. The hash is seeded by chance; equal hashes prove nothing, so the rows that share one are compared by their text.
+ * be. The hash is seeded at random; equal hashes prove nothing, so the rows that share one are compared by their text.
  */
 export type RowHashes = {
   /** Hashes bytes[start, end) as the next row. */
@@ -11,7 +13,7 @@ export type RowHashes = {
 };
 
 const ROWS_PER_BLOCK = 65_536;
-/** Bits for each row: one row in so many shares its bit with another by chance. */
+/** Bits for each row: one row in this many shares its bit with another by accident. */
 const BITS_PER_ROW = 8;
 /** Rows that are looked at in one step. */
 const STEP_BLOCKS = 16;
@@ -105,12 +107,4 @@ export function createRowHashes(seeds: readonly [number, number]): RowHashes {
       return shared;
     },
   };
-}
-
-export function setBit(bits: Uint8Array, at: number): void {
-  bits[at >>> 3] = (bits[at >>> 3] ?? 0) | (1 << (at & 7));
-}
-
-export function isBitSet(bits: Uint8Array, at: number): boolean {
-  return ((bits[at >>> 3] ?? 0) & (1 << (at & 7))) !== 0;
 }

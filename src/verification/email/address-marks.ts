@@ -5,7 +5,7 @@ export const DOT = 4;
 export const HYPHEN = 8;
 export const UNDERSCORE = 16;
 export const NOT_ASCII = 32;
-/** Does not stand as it is in a JSON string. */
+/** Is escaped in a JSON string. */
 export const ESCAPED = 64;
 
 const MARKS: { readonly [character: string]: number } = {
@@ -23,10 +23,10 @@ const marksOfCode: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return MARKS[String.fromCharCode(code)] ?? 0;
 });
 
-/** Which kinds there are among the characters of a text from a place to another. */
-export function marksIn(text: string, from: number, to: number): number {
+/** Returns the kinds that there are among the characters of text[start, end). */
+export function marksIn(text: string, start: number, end: number): number {
   let marks = 0;
-  for (let at = from; at < to; at++) marks |= marksOf(text.charCodeAt(at));
+  for (let at = start; at < end; at++) marks |= marksOf(text.charCodeAt(at));
   return marks;
 }
 

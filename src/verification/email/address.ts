@@ -17,7 +17,7 @@ export type AcceptedAddress = {
   readonly domain: string;
 };
 
-/** An address that no DNS answer could save. */
+/** An address that is refused whatever the DNS answers. */
 export type RefusedAddress = {
   readonly ok: false;
   readonly subStatus: DomainRefusal["subStatus"];
@@ -32,7 +32,7 @@ const ADDRESS_OCTETS_MAX = 254;
 const LOCAL_OCTETS_MAX = 64;
 /** Of a text as it is given, in UTF-8, with the white space around it. A longer one is not looked at. */
 export const TEXT_OCTETS_MAX = 320;
-/** A UTF-16 unit takes at most so many octets of UTF-8. */
+/** A UTF-16 unit takes at most this many octets of UTF-8. */
 const OCTETS_PER_UNIT_MAX = 3;
 /** Longer domains are not remembered: hardly one of them is accepted. */
 const RAW_DOMAIN_UNITS_MAX = 256;
@@ -46,14 +46,14 @@ export function parseAddress(text: string): ParsedAddress {
 }
 
 /**
- * The domain to look up before the address can be verified, in A-label form and lower case, or null where it is
+ * Returns the domain to look up before the address can be verified, in A-label form and lower case, or null where it is
  * refused whatever the DNS says. The same decision as `parseAddress`.
  */
 export function mailDomainOf(text: string): string | null {
   return domainOf(text, 0, text.length, parseRest);
 }
 
-/** The local part, in NFC, of an address without white space around it. */
+/** Returns the local part, in NFC, of an address without white space around it. */
 export function localPartIn(address: string): string {
   return address.slice(0, address.indexOf("@")).normalize("NFC");
 }
@@ -61,44 +61,44 @@ export function localPartIn(address: string): string {
 export type AddressParser = {
   readonly parse: (text: string) => ParsedAddress;
   readonly mailDomainOf: (text: string) => string | null;
-  /** The same for an address that stands in a text from a place to another. */
-  readonly mailDomainIn: (holder: string, from: number, end: number) => string | null;
+  /** The same for the address in source[start, end). */
+  readonly mailDomainIn: (source: string, start: number, end: number) => string | null;
 };
 
-/** A parser that remembers domains by their raw text, about `domainsMax` of them. */
+/** Creates a parser that remembers domains by their raw text, about `domainsMax` of them. */
 export function createAddressParser(domainsMax = 65_536): AddressParser {
   const domainIn = rememberedDomains(domainsMax);
   return {
     parse: (text) => parseWith(text, domainIn),
     mailDomainOf: (text) => domainOf(text, 0, text.length, domainIn),
-    mailDomainIn: (holder, from, end) => domainOf(holder, from, end, domainIn),
+    mailDomainIn: (source, start, end) => domainOf(source, start, end, domainIn),
   };
 }
 
-/** Reads the domain that stands in a text from a place to another. */
-type DomainIn = (holder: string, from: number, end: number) => MailDomain;
+/** Reads the domain in source[start, end). */
+type DomainIn = (source: string, start: number, end: number) => MailDomain;
 
-const parseRest: DomainIn = (holder, from, end) => parseDomain(holder.slice(from, end));
+const parseRest: DomainIn = (source, start, end) => parseDomain(source.slice(start, end));
 
 /**
- * Each domain has one slot, by a sum over its characters, and gives it up to the next that falls there: nothing
- * is cut out of the address for a domain met before, and no choice of names makes a look longer.
+ * Remembers domains in a direct-mapped cache, by a sum over their characters: nothing is sliced out of the address for a
+ * domain met before, and no choice of names makes a look-up longer.
  */
 function rememberedDomains(slotsMin: number): DomainIn {
   const mask = 2 ** Math.ceil(Math.log2(slotsMin)) - 1;
   const raws: (string | undefined)[] = new Array(mask + 1);
   const domains: MailDomain[] = new Array(mask + 1);
-  return (holder, from, end) => {
+  return (source, start, end) => {
     let sum = 0;
-    for (let at = from; at < end; at++) sum = (Math.imul(sum, 31) + holder.charCodeAt(at)) | 0;
+    for (let at = start; at < end; at++) sum = (Math.imul(sum, 31) + source.charCodeAt(at)) | 0;
     const slot = (sum ^ (sum >>> 15)) & mask;
     const raw = raws[slot];
     const found = domains[slot];
-    if (found && raw?.length === end - from && holder.startsWith(raw, from)) return found;
-    const cut = holder.slice(from, end);
-    if (cut.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(cut);
-    // A copy: what is cut out of a text keeps all of that text in memory, and it may be a line of a large body.
-    const copy: string = JSON.parse(JSON.stringify(cut));
+    if (found && raw?.length === end - start && source.startsWith(raw, start)) return found;
+    const slice = source.slice(start, end);
+    if (slice.length > RAW_DOMAIN_UNITS_MAX) return parseDomain(slice);
+    // A copy: a slice keeps all of its source in memory, and that may be a line of a large body.
+    const copy: string = JSON.parse(JSON.stringify(slice));
     const domain = parseDomain(copy);
     raws[slot] = copy;
     domains[slot] = domain;
@@ -106,7 +106,7 @@ function rememberedDomains(slotsMin: number): DomainIn {
   };
 }
 
-/** `parseAddress` with the reading of the domain handed in, for a caller that remembers domains. */
+/** `parseAddress` with the reading of the domain as an argument, for a caller that remembers domains. */
 function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
   if (isTooLong(text, 0, text.length)) return refused("address_too_long");
   const address = trimmed(text);
@@ -118,33 +118,33 @@ function parseWith(text: string, domainIn: DomainIn): ParsedAddress {
     : { ok: false, subStatus: domain.subStatus, reason: domain.reason, local, domain: domain.name };
 }
 
-function domainOf(holder: string, from: number, end: number, domainIn: DomainIn): string | null {
-  if (isTooLong(holder, from, end)) return null;
-  if (mayBePadded(holder, from, end)) {
-    const address = trimmed(holder.slice(from, end));
+function domainOf(source: string, start: number, end: number, domainIn: DomainIn): string | null {
+  if (isTooLong(source, start, end)) return null;
+  if (mayBePadded(source, start, end)) {
+    const address = trimmed(source.slice(start, end));
     return acceptedName(readDomain(address, 0, address.length, domainIn));
   }
-  return acceptedName(readDomain(holder, from, end, domainIn));
+  return acceptedName(readDomain(source, start, end, domainIn));
 }
 
 function acceptedName(domain: MailDomain | SyntaxFault): string | null {
   return typeof domain !== "string" && domain.ok ? domain.name : null;
 }
 
-/** Returns whether what stands in a text from a place to another takes more than `TEXT_OCTETS_MAX` octets. */
-function isTooLong(holder: string, from: number, end: number): boolean {
-  if ((end - from) * OCTETS_PER_UNIT_MAX <= TEXT_OCTETS_MAX) return false;
-  return end - from > TEXT_OCTETS_MAX || Buffer.byteLength(holder.slice(from, end)) > TEXT_OCTETS_MAX;
+/** Returns whether source[start, end) takes more than `TEXT_OCTETS_MAX` octets. */
+function isTooLong(source: string, start: number, end: number): boolean {
+  if ((end - start) * OCTETS_PER_UNIT_MAX <= TEXT_OCTETS_MAX) return false;
+  return end - start > TEXT_OCTETS_MAX || Buffer.byteLength(source.slice(start, end)) > TEXT_OCTETS_MAX;
 }
 
-/** A text without the white space around it; what is too long to be an address is left as it is. */
+/** Returns a text without the white space around it; what is too long to be an address is left as it is. */
 export function trimmed(text: string): string {
   return text.length > TEXT_OCTETS_MAX ? text : text.trim();
 }
 
-/** A quick look at what stands in a text from a place to another: white space stands around nothing that is denied. */
-export function mayBePadded(text: string, from: number, end: number): boolean {
-  return !isVisibleAscii(text.charCodeAt(from)) || !isVisibleAscii(text.charCodeAt(end - 1));
+/** Returns whether there may be white space around text[start, end); false is certain. */
+export function mayBePadded(text: string, start: number, end: number): boolean {
+  return !isVisibleAscii(text.charCodeAt(start)) || !isVisibleAscii(text.charCodeAt(end - 1));
 }
 
 function isVisibleAscii(code: number): boolean {
@@ -152,35 +152,40 @@ function isVisibleAscii(code: number): boolean {
 }
 
 /**
- * The domain of an address that stands in a text from a place to another, without white space around it: accepted or
- * refused, or the fault of what stands before.
+ * Returns the domain of the address in source[start, end), without white space around it: accepted or refused, or the
+ * fault of what is before it.
  */
-function readDomain(holder: string, from: number, end: number, domainIn: DomainIn): MailDomain | SyntaxFault {
-  if (end === from) return "empty";
+function readDomain(
+  source: string,
+  start: number,
+  end: number,
+  domainIn: DomainIn,
+): MailDomain | SyntaxFault {
+  if (end === start) return "empty";
   let afterDot = true;
   let wide = false;
-  let at = from;
+  let at = start;
   for (; at < end; at++) {
-    const code = holder.charCodeAt(at);
+    const code = source.charCodeAt(at);
     if (code === AT) break;
     if (code > 127) wide = true;
     else if (code === DOT ? afterDot : ATEXT[code] === 0) {
-      return localFault(holder.slice(from, end), at - from);
+      return localFault(source.slice(start, end), at - start);
     }
     afterDot = code === DOT;
   }
   if (at === end) return "at_sign_missing";
-  if (at === from) return "local_empty";
+  if (at === start) return "local_empty";
   if (afterDot) return "local_dot_trailing";
-  let localOctets = at - from;
+  let localOctets = at - start;
   if (wide) {
-    const local = localPartIn(holder.slice(from, end));
+    const local = localPartIn(source.slice(start, end));
     const fault = wideLocalFault(local);
     if (fault !== null) return fault;
     localOctets = Buffer.byteLength(local);
   }
   if (localOctets > LOCAL_OCTETS_MAX) return "local_too_long";
-  const domain = domainIn(holder, at + 1, end);
+  const domain = domainIn(source, at + 1, end);
   return domain.ok && localOctets + 1 + domain.name.length > ADDRESS_OCTETS_MAX ? "address_too_long" : domain;
 }
 

@@ -35,13 +35,13 @@ const digit = 2;
 const noKey = -1;
 
 /**
- * Measures the local part that stands in a text from a place to another; a `+tag` is left out. False where a
+ * Measures the local part in text[start, end); a `+tag` is left out. False where a
  * character is not ASCII: then nothing is measured. Linear in the length. One loop over the characters and long for
  * that: it is called for every address, and several loops take half as much time again.
  */
 export function readLocal(
   text: string,
-  from: number,
+  start: number,
   localEnd: number,
   model: GibberishModel,
   into: LocalReading,
@@ -84,10 +84,10 @@ export function readLocal(
   let same4 = 0;
   let repetition = 0;
 
-  for (let i = from; i <= end; i++) {
+  for (let i = start; i <= end; i++) {
     const code = i < end ? text.charCodeAt(i) : 0;
     if (code > 127) return false;
-    if (code === plus && i > from) end = i;
+    if (code === plus && i > start) end = i;
     const symbol = symbolOfCode[code] ?? 0;
     if (symbol === 0 && last === 0) continue;
 

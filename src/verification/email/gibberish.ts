@@ -28,25 +28,25 @@ export function gibberishScore(localPart: string): number {
   return gibberishScoreIn(localPart, 0, localPart.length);
 }
 
-/** The score of the local part that stands in a text from a place to another. */
-export function gibberishScoreIn(text: string, from: number, end: number): number {
-  if (!readLocal(text, from, end, model, reading)) return foldedScore(text.slice(from, end));
+/** Returns the score of the local part in text[start, end). */
+export function gibberishScoreIn(text: string, start: number, end: number): number {
+  if (!readLocal(text, start, end, model, reading)) return foldedScore(text.slice(start, end));
   const { measures, letters, digits } = reading;
   if (letters === 0) return 0;
   const length = letters + digits;
   const score = probabilityOf(logitOf(measures, length, model.weights));
   return (
-    Math.round((isShort(text, from, end, length) ? Math.min(score, shortScoreMax) : score) * 1000) / 1000
+    Math.round((isShort(text, start, end, length) ? Math.min(score, shortScoreMax) : score) * 1000) / 1000
   );
 }
 
 /** Whether what was just read is too short, or too like a usual identifier, to say much of. */
-function isShort(text: string, from: number, end: number, length: number): boolean {
+function isShort(text: string, start: number, end: number, length: number): boolean {
   const { letters, changes, endsInDigit } = reading;
   return (
     length <= shortLettersMax ||
     (letters <= shortLettersMax && changes <= 1 && length <= identifierLengthMax) ||
-    (changes === 2 && endsInDigit && rollNumber.test(text.slice(from, end)))
+    (changes === 2 && endsInDigit && rollNumber.test(text.slice(start, end)))
   );
 }
 

@@ -53,9 +53,9 @@ export function isRole(local: string): boolean {
   return isRoleIn(local, 0, local.length);
 }
 
-/** The same of the local part that stands in a text from a place to another. */
-export function isRoleIn(text: string, from: number, end: number): boolean {
-  return mayBeRole(text, from, end) && isRoleName(text.slice(from, end));
+/** Returns the same for the local part in text[start, end). */
+export function isRoleIn(text: string, start: number, end: number): boolean {
+  return mayBeRole(text, start, end) && isRoleName(text.slice(start, end));
 }
 
 function isRoleName(local: string): boolean {
@@ -79,10 +79,10 @@ function isRoleName(local: string): boolean {
 const NO_REPLY = /^(?:no ?reply|do ?not ?reply)|(?:noreply|(?:^| )no reply)$/;
 
 /** A quick look at both ends: no name that it denies is a role, and it denies most names of people. */
-function mayBeRole(text: string, from: number, localEnd: number): boolean {
-  let end = Math.min(from + 1, localEnd);
+function mayBeRole(text: string, start: number, localEnd: number): boolean {
+  let end = Math.min(start + 1, localEnd);
   while (end < localEnd && text.charCodeAt(end) !== PLUS) end++;
-  return beginsLikeAccount(text, from, end) || endsLikeGroup(text, from, end);
+  return beginsLikeAccount(text, start, end) || endsLikeGroup(text, start, end);
 }
 
 const PLUS = 0x2b;
@@ -99,10 +99,10 @@ function pairOf(first: number, second: number): number {
   return (first | 0x20) * 256 + (second | 0x20);
 }
 
-function endsLikeGroup(text: string, from: number, end: number): boolean {
+function endsLikeGroup(text: string, start: number, end: number): boolean {
   let last = end - 1;
-  while (last > from && (isSeparator(text.charCodeAt(last)) || isDigit(text.charCodeAt(last)))) last--;
-  if (last < from + 1) return false;
+  while (last > start && (isSeparator(text.charCodeAt(last)) || isDigit(text.charCodeAt(last)))) last--;
+  if (last < start + 1) return false;
   const [first, second] = [text.charCodeAt(last - 1), text.charCodeAt(last)];
   return first > 127 || second > 127 || GROUP_ENDS.has(pairOf(first, second));
 }

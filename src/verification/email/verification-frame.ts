@@ -30,7 +30,7 @@ export function frameOf(example: EmailVerification): VerificationFrame | null {
   };
 }
 
-/** What `JSON.stringify` writes of the verification. Both texts must stand in JSON as they are. */
+/** What `JSON.stringify` writes of the verification. Neither text may hold what JSON escapes. */
 export function fillFrame(
   { beforeEmail, beforeNormalized, beforeScore, afterScore }: VerificationFrame,
   email: string,

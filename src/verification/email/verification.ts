@@ -33,7 +33,7 @@ type Suggestions = (domain: string) => string | null;
 
 const SUGGESTIONS_MAX = 20_000;
 
-/** Remembers what each domain comes to, and forgets all of them when full. */
+/** Remembers the suggestion for each domain, and forgets all of them when full. */
 function rememberedSuggestions(): Suggestions {
   const known = new Map<string, string | null>();
   return (domain) => {
@@ -52,44 +52,45 @@ function meantByRefused(domain: string): string | null {
   return suggestDomain(domain.toLowerCase(), "none");
 }
 
-/** What an address of a known domain comes to, beside what holds for all of them. */
+/** What is found of an address of a known domain, beside what holds for all of them. */
 type Assessment = {
   readonly role: boolean;
   readonly gibberish: number;
   readonly verdict: LocalVerdict;
   readonly normalized: string;
-  /** Whether the text and all that is made of it stand in JSON as they are. */
+  /** Whether the text and all that is made of it are JSON as they are. */
   readonly isPlain: boolean;
 };
 
-/** Verifies the text that stands in another from a place on. */
-function assess(holder: string, from: number, text: string, domainVerdict: DomainVerdict): Assessment {
-  if (!mayBePadded(holder, from, from + text.length)) return assessAddress(holder, from, text, domainVerdict);
+/** Verifies `text`, which is `source` from `start` on. */
+function assess(source: string, start: number, text: string, domainVerdict: DomainVerdict): Assessment {
+  if (!mayBePadded(source, start, start + text.length))
+    return assessAddress(source, start, text, domainVerdict);
   const address = trimmed(text);
   return { ...assessAddress(address, 0, address, domainVerdict), isPlain: false };
 }
 
-/** Of an ASCII address nothing is cut out: it is looked at where it stands. */
+/** Verifies an address without white space around it. Of an ASCII address nothing is sliced: it is read in its source. */
 function assessAddress(
-  holder: string,
-  from: number,
+  source: string,
+  start: number,
   address: string,
   domainVerdict: DomainVerdict,
 ): Assessment {
-  const at = holder.indexOf("@", from);
-  const localMarks = marksIn(holder, from, at);
-  const domainMarks = marksIn(holder, at + 1, from + address.length);
+  const at = source.indexOf("@", start);
+  const localMarks = marksIn(source, start, at);
+  const domainMarks = marksIn(source, at + 1, start + address.length);
   const isWide = (localMarks & NOT_ASCII) !== 0;
-  const local = isWide ? localPartIn(address) : holder;
-  const start = isWide ? 0 : from;
-  const end = isWide ? local.length : at;
-  const role = isRoleIn(local, start, end);
-  const gibberish = gibberishOf(local, start, end, domainVerdict.provider);
+  const local = isWide ? localPartIn(address) : source;
+  const localStart = isWide ? 0 : start;
+  const localEnd = isWide ? local.length : at;
+  const role = isRoleIn(local, localStart, localEnd);
+  const gibberish = gibberishOf(local, localStart, localEnd, domainVerdict.provider);
   return {
     role,
     gibberish,
     verdict: verdictOn(domainVerdict.verdicts, role, gibberish),
-    normalized: keyOfAddress(address, at - from, localMarks, domainMarks, domainVerdict),
+    normalized: keyOfAddress(address, at - start, localMarks, domainMarks, domainVerdict),
     isPlain: ((localMarks | domainMarks) & (NOT_ASCII | ESCAPED)) === 0,
   };
 }
@@ -123,17 +124,17 @@ export type WrittenVerification = Pick<EmailVerification, "status" | "sub_status
 };
 
 /**
- * What `JSON.stringify` writes of the verifier's result for the address that stands in a text from a place to another, in
- * less time: by the frame of the verdict where there can be one.
+ * Returns what `JSON.stringify` writes of the verifier's result for the address in source[start, end), in less time: by
+ * the frame of the verdict where there can be one.
  */
 export function writeVerificationIn(
-  holder: string,
-  from: number,
+  source: string,
+  start: number,
   end: number,
   domainVerdict: DomainVerdict,
 ): WrittenVerification {
-  const text = holder.slice(from, end);
-  const assessment = assess(holder, from, text, domainVerdict);
+  const text = source.slice(start, end);
+  const assessment = assess(source, start, text, domainVerdict);
   const { verdict, normalized, gibberish, isPlain } = assessment;
   const { status, sub_status } = verdict;
   const frame =
@@ -156,9 +157,9 @@ function frameFor(
 }
 
 /** Mailboxes of digits only are phone or account numbers at some providers, and nothing can be read from them. */
-function gibberishOf(text: string, from: number, end: number, provider: Provider | undefined): number {
-  const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(from, end));
-  return isNumber ? 0 : gibberishScoreIn(text, from, end);
+function gibberishOf(text: string, start: number, end: number, provider: Provider | undefined): number {
+  const isNumber = provider?.numericNames === true && /^\d+$/.test(text.slice(start, end));
+  return isNumber ? 0 : gibberishScoreIn(text, start, end);
 }
 
 /** The result for an address that no look-up could save. */

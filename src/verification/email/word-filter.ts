@@ -1,24 +1,24 @@
-import { bitTable, isBitSet, setBit } from "./bit-table.ts";
+import { isBitSet, setBit } from "../../platform/bits.ts";
 
 /**
- * A quick no to most texts: whether the ASCII letters of a text from a place to another, whatever stands between them
- * passed over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read
- * as lower, and a character that is not ASCII makes a maybe of all that could still be a word. Of the texts that
+ * A quick no to most texts: whether the ASCII letters of text[start, end), whatever is between them passed
+ * over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read as
+ * lower, and a character that is not ASCII makes a maybe of all that could still be a word. Of the texts that
  * begin with no word about one in twenty is not denied either.
  */
-export type WordFilter = (text: string, from: number, end: number) => boolean;
+export type WordFilter = (text: string, start: number, end: number) => boolean;
 
 const LETTERS_MAX = 5;
 /** One for each beginning: 8 KB, which stay in the cache of a core that does much else. */
 const BITS = 65_536;
 
 export function createWordFilter(words: Iterable<string>): WordFilter {
-  const bits = bitTable(BITS);
+  const bits = new Uint8Array(BITS / 8);
   for (const word of words) setBit(bits, beginningOf(word));
-  return (text, from, end) => {
+  return (text, start, end) => {
     let beginning = 0;
     let letters = 0;
-    for (let at = from; at < end; at++) {
+    for (let at = start; at < end; at++) {
       const code = text.charCodeAt(at);
       if (code > 127) return true;
       const letter = letterOf(code);
