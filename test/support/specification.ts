@@ -1,6 +1,8 @@
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import type { Sample } from "../../src/contract/specification/operation.ts";
 import { jsonOf } from "./json.ts";
+import { OPERATIONS } from "./operations.ts";
 import type { CallOptions, TestServer } from "./server.ts";
 
 /** The specification as a test reads it: loose, because what it holds is what is being tested. */
@@ -194,8 +196,15 @@ function replyFaults(
   return [...found, ...faults([...place, "schema"], value)];
 }
 
-/** The call that the examples of this name make up. */
+/**
+ * The call that the examples of this name make up. Calls that are refused are no examples of a request: they are told in
+ * the example of the reply alone, and come from where the specification is made of.
+ */
 export function exampleCall(operation: Operation, name: string): { path: string; options: CallOptions } {
+  const refused = OPERATIONS.find(({ operationId }) => operationId === operation.operationId)?.samples?.[
+    name
+  ];
+  if (refused?.status !== undefined && refused.status >= 400) return refusedCall(operation, refused);
   const query = new URLSearchParams();
   let path = operation.path;
   for (const parameter of operation.parameters) {
@@ -222,6 +231,24 @@ export function exampleCall(operation: Operation, name: string): { path: string;
         ...(accept === undefined ? {} : { Accept: accept }),
       },
       ...(media === undefined ? {} : { body: media.examples?.[name]?.value }),
+    },
+  };
+}
+
+function refusedCall(operation: Operation, { query = {}, parameters = {}, body, bodyType }: Sample) {
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, `${value}`] as [string, string]),
+  );
+  const path = Object.entries(parameters).reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)),
+    operation.path,
+  );
+  return {
+    path: search.size === 0 ? path : `${path}?${search}`,
+    options: {
+      method: operation.method,
+      ...(body === undefined ? {} : { body }),
+      ...(bodyType === undefined ? {} : { headers: { "Content-Type": bodyType } }),
     },
   };
 }

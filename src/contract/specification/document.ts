@@ -66,6 +66,7 @@ const TAGS = [
   { name: "Email", description: "Whether mail reaches an address." },
   { name: "Identity", description: "Whether a document number can be real." },
   { name: "Phone", description: "Whether a phone number can be real." },
+  { name: "Jobs", description: "Lists of up to ten million rows that outlive their call." },
   { name: "Account", description: "The account of the key: these calls cost no units." },
   { name: "Webhooks", description: "Deliveries of events, signed as Standard Webhooks says." },
   { name: "Plans", description: "What it costs." },
@@ -75,6 +76,7 @@ const TAGS = [
 
 /** Returns the specification of these operations. */
 export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
+  const paths = pathsOf(operations);
   return {
     openapi: "3.1.0",
     info: {
@@ -82,11 +84,12 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       version,
       summary: "Verification of email addresses, identity documents and phone numbers.",
       description: DESCRIPTION,
+      contact: { name: "Whoever runs this server" },
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "This server." }],
     tags: TAGS,
-    paths: pathsOf(operations),
+    paths,
     components: {
       securitySchemes: {
         key: {
@@ -98,7 +101,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       },
       headers: HEADERS,
       parameters: PARAMETERS,
-      examples: refusalExamples(),
+      examples: refusalExamples(JSON.stringify(paths)),
       schemas: {
         ...namedSchemas(REPLIES),
         ...namedSchemas([...REQUESTS, ...WEBHOOK_REQUESTS], writtenRequest),

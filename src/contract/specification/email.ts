@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { EmailBatchQuery, EmailQuery } from "../result-schemas.ts";
 import { EmailBatch, EmailResult } from "./email-replies.ts";
 import { described, operation, type Sample } from "./operation.ts";
@@ -80,15 +80,25 @@ export const batchBodies = <Body extends TSchema>(json: Body) => ({
   "text/plain": lines,
 });
 
+/**
+ * A batch as lines. No `type` is demanded, because a body of lines is no JSON value: with one, typed clients would have
+ * a text beside the object of the JSON form, and no field that they could read.
+ */
+const batchLines = ({ properties, required = [] }: TObject) =>
+  Type.Unsafe<string>({
+    description:
+      "One JSON object per line: the results, then one with `count` and `summary`. Together they have these fields.",
+    properties,
+    required,
+  });
+
 /** The two forms in which a batch is answered. */
-export const batchReply = (batch: TSchema) => ({
+export const batchReply = (batch: TObject) => ({
   description:
     "The results in the order of the request, one for each item. The body is written as they become ready, the summary last. As NDJSON: one result per line, then a line with `count` and `summary`; a reply without it is incomplete.",
   content: {
     "application/json": batch,
-    "application/x-ndjson": Type.String({
-      description: "One JSON object per line, the last with count and summary.",
-    }),
+    "application/x-ndjson": batchLines(batch),
   },
 });
 

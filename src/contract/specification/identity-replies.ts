@@ -1,4 +1,4 @@
-import { type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { type TObject, Type } from "@sinclair/typebox";
 import {
   DOCUMENT_TYPES,
   type DocumentType,
@@ -11,34 +11,27 @@ import { type Body, count, nullable, text, textOrNull, word, wordOrNull } from "
 
 const Warnings = Type.Array(word(IDENTITY_WARNINGS, "A finding that leaves the number valid."));
 
-function outcome<T extends DocumentType, Details extends TProperties>(
-  type: T,
-  name: string,
-  details: TObject<Details>,
-) {
-  return Type.Object(
-    {
-      type: Type.Literal(type),
-      value: text("As given; a card number is masked to its first six and last four digits."),
-      valid: Type.Boolean(),
-      reason: wordOrNull(
-        IDENTITY_REASONS,
-        "The first check that failed, in the order in which they are made; null where the number is valid.",
-      ),
-      message: textOrNull("One sentence on the reason."),
-      normalized: textOrNull("The compact form."),
-      formatted: textOrNull("The customary written form."),
-      country: textOrNull("ISO 3166 alpha-2."),
-      strength: word(
-        IDENTITY_STRENGTHS,
-        "How much arithmetic stands behind `valid`; `format` where the number has no check digit.",
-      ),
-      warnings: Warnings,
-      data_version: textOrNull("The version of the registry that was used."),
-      details,
-    },
-    { $id: name },
-  );
+function outcomeFields(type: DocumentType, details: TObject) {
+  return {
+    type: Type.Literal(type),
+    value: text("As given; a card number is masked to its first six and last four digits."),
+    valid: Type.Boolean(),
+    reason: wordOrNull(
+      IDENTITY_REASONS,
+      "The first check that failed, in the order in which they are made; null where the number is valid.",
+    ),
+    message: textOrNull("One sentence on the reason."),
+    normalized: textOrNull("The compact form."),
+    formatted: textOrNull("The customary written form."),
+    country: textOrNull("ISO 3166 alpha-2."),
+    strength: word(
+      IDENTITY_STRENGTHS,
+      "How much arithmetic stands behind `valid`; `format` where the number has no check digit.",
+    ),
+    warnings: Warnings,
+    data_version: textOrNull("The version of the registry that was used."),
+    details,
+  };
 }
 
 const boolOrNull = (description: string) => nullable(Type.Boolean(), description);
@@ -100,57 +93,67 @@ const detailsOf = {
   }),
 };
 
+/** What autodetection adds to the result of the type that fits best. */
+const ranking = {
+  detected: wordOrNull(DOCUMENT_TYPES, "The type that fits best; null where none does."),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  candidates: Type.Array(
+    Type.Object(
+      {
+        type: word(DOCUMENT_TYPES, "The type of document."),
+        confidence: Type.Number({ minimum: 0, maximum: 1 }),
+      },
+      { $id: "Candidate" },
+    ),
+    { description: "By falling confidence, the winner first." },
+  ),
+};
+
+const schemaName = (type: DocumentType) => `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
+
 /** One document, judged. What `details` holds goes by its type. */
 export const IdentityResult = Type.Union(
-  [
-    outcome("cpf", "CpfResult", detailsOf.cpf),
-    outcome("cnpj", "CnpjResult", detailsOf.cnpj),
-    outcome("iban", "IbanResult", detailsOf.iban),
-    outcome("vat", "VatResult", detailsOf.vat),
-    outcome("card", "CardResult", detailsOf.card),
-    outcome("isbn", "IsbnResult", detailsOf.isbn),
-    outcome("ean13", "Ean13Result", detailsOf.ean13),
-    outcome("ein", "EinResult", detailsOf.ein),
-  ],
+  DOCUMENT_TYPES.map((type) =>
+    Type.Object(outcomeFields(type, detailsOf[type]), { $id: `${schemaName(type)}Result` }),
+  ),
   { $id: "IdentityResult", description: "One document, judged; `details` goes by its type." },
 );
 
-/** What is answered where a value has the shape of no document. */
-export const UndetectedResult = Type.Object(
-  {
-    type: Type.Null(),
-    value: text("As given; what may be a card number is masked."),
-    valid: Type.Literal(false),
-    reason: wordOrNull(
-      ["length", "check_failed"],
-      "What kept the value from being looked at: over 64 characters, or our own check broke.",
-    ),
-    message: textOrNull("One sentence on the reason."),
-    normalized: Type.Null(),
-    formatted: Type.Null(),
-    country: Type.Null(),
-    strength: Type.Null(),
-    warnings: Warnings,
-    data_version: Type.Null(),
-    details: Type.Null(),
-  },
-  { $id: "UndetectedResult", description: "A value that has the shape of no document." },
-);
+/** Only null; written as what it may be elsewhere, since typed clients drop a field that can be nothing but null. */
+const nothing = (type: "string" | "object") =>
+  Type.Unsafe<null>({ type: [type, "null"], description: "Null." });
 
-const Candidate = Type.Object({
-  type: word(DOCUMENT_TYPES, "The type of document."),
-  confidence: Type.Number({ minimum: 0, maximum: 1 }),
-});
+const undetectedFields = {
+  type: nothing("string"),
+  value: text("As given; what may be a card number is masked."),
+  valid: Type.Literal(false),
+  reason: wordOrNull(
+    ["length", "check_failed"],
+    "What kept the value from being looked at: over 64 characters, or our own check broke.",
+  ),
+  message: textOrNull("One sentence on the reason."),
+  normalized: nothing("string"),
+  formatted: nothing("string"),
+  country: nothing("string"),
+  strength: nothing("string"),
+  warnings: Warnings,
+  data_version: nothing("string"),
+  details: nothing("object"),
+};
 
-/** The result of the type that fits best, with the ranking it won. */
-export const DetectedResult = Type.Intersect(
+/** The result of the type that fits best, with the ranking that it won. Flat, for readers that know no `allOf`. */
+export const DetectedResult = Type.Union(
   [
-    Type.Union([IdentityResult, UndetectedResult]),
-    Type.Object({
-      detected: wordOrNull(DOCUMENT_TYPES, "The type that fits best; null where none does."),
-      confidence: Type.Number({ minimum: 0, maximum: 1 }),
-      candidates: Type.Array(Candidate, { description: "By falling confidence, the winner first." }),
-    }),
+    ...DOCUMENT_TYPES.map((type) =>
+      Type.Object(
+        { ...outcomeFields(type, detailsOf[type]), ...ranking },
+        { $id: `Detected${schemaName(type)}` },
+      ),
+    ),
+    Type.Object(
+      { ...undetectedFields, ...ranking },
+      { $id: "Undetected", description: "A value that has the shape of no document." },
+    ),
   ],
   { $id: "DetectedResult", description: "The result of the type that fits best, with its ranking." },
 );
@@ -165,6 +168,6 @@ export const IdentityBatch = Type.Object(
   },
   { $id: "IdentityBatch" },
 );
-export type UndetectedBody = Body<typeof UndetectedResult>;
-export type CandidateBody = Body<typeof Candidate>;
+export type UndetectedBody = Body<TObject<typeof undetectedFields>>;
+export type CandidateBody = Body<typeof ranking.candidates>[number];
 export type DetailsByType = { readonly [T in DocumentType]: Body<(typeof detailsOf)[T]> };

@@ -27,16 +27,23 @@ export function namedSchemas(
   return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Writes a schema of what callers send: a field that may be left out may as well be null. */
+/**
+ * Writes a schema of what callers send: a field that may be left out may as well be null. Without `default`, which makes
+ * typed clients demand the field.
+ */
 export function writtenRequest(schema: TSchema): JsonObject {
   const out = written(schema);
   const properties = Object.entries(out.properties ?? {}) as [string, JsonObject][];
   const required: readonly string[] = schema.required ?? [];
   const fields = properties.map(([name, property]) => [
     name,
-    required.includes(name) ? property : withNull(property),
+    required.includes(name) ? property : withNull(withoutDefault(property)),
   ]);
   return { ...out, properties: Object.fromEntries(fields) };
+}
+
+function withoutDefault({ default: _, ...schema }: JsonObject): JsonObject {
+  return schema;
 }
 
 function withNull(schema: JsonObject): JsonObject {

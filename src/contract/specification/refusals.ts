@@ -13,8 +13,6 @@ export const ERROR_MEANINGS = Object.entries(ERRORS).map(([code, { status, messa
 
 const WAITS: readonly number[] = [402, 429, 503];
 
-export type Samples = { readonly [name: string]: { readonly summary?: string; readonly value: string } };
-
 /** The responses of an operation that refuse, by status. `samples` are real ones, by status. */
 export function refusals(
   codes: readonly ErrorCode[],
@@ -45,7 +43,7 @@ function refusal(
     ...(status === 401 ? (["WWW-Authenticate"] as const) : []),
     ...(codes.includes("payment_required") ? (["PAYMENT-REQUIRED"] as const) : []),
   ];
-  const general = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  const general = Object.fromEntries(codes.map((code) => [code, { $ref: referenceTo(code) }]));
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join("\n\n"),
     headers: headerRefs(headers),
@@ -55,12 +53,15 @@ function refusal(
   };
 }
 
-/** One example of each refusal, with the text that is answered where nothing more exact can be said. */
-export function refusalExamples(): JsonObject {
+/** One example of each refusal that these paths name, with the text where nothing more exact can be said. */
+export function refusalExamples(pathsText: string): JsonObject {
+  const named = ERROR_MEANINGS.filter(({ code }) => pathsText.includes(`"${referenceTo(code)}"`));
   return Object.fromEntries(
-    ERROR_MEANINGS.map(({ code, message, meaning }) => [
+    named.map(({ code, message, meaning }) => [
       code,
       { summary: meaning, value: { error: { code, message } } },
     ]),
   );
 }
+
+const referenceTo = (code: ErrorCode) => `#/components/examples/${code}`;

@@ -11,6 +11,7 @@ export const getLiveness = operation({
   description: "Touches no other part.",
   access: "open",
   replies: { 200: { description: "It does.", content: { "application/json": Alive } } },
+  refusals: ["method_not_allowed"],
   samples: { alive: { summary: "A process that lives" } },
 });
 
@@ -31,6 +32,7 @@ export const getHealth = operation({
       content: { "application/json": Health },
     },
   },
+  refusals: ["method_not_allowed"],
   samples: { healthy: { summary: "Every part works" } },
 });
 

@@ -36,7 +36,7 @@ export function writtenOperation(operation: Operation): JsonObject {
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    description: operation.description ?? `${operation.summary}.`,
     security: access === "key" ? [{ key: [] }] : [],
     ...(operation.price === undefined ? {} : { "x-payment-info": paymentInfo(operation.price) }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -154,21 +154,33 @@ function refusalsOf(operation: Operation, samples: Samples): JsonObject {
   ];
   const refused: { [status: string]: JsonObject } = {};
   for (const [name, sample] of Object.entries(samples)) {
-    if (sample.status === undefined || sample.status < 400) continue;
+    if (sample.status === undefined || !isRefused(sample)) continue;
     const { examples: known = {} } = recordedExamples(operationId, [[name, sample]]);
-    refused[sample.status] = { ...refused[sample.status], ...known };
+    const example = { ...known[name], description: `The reply to ${sentText(sample)}.` };
+    refused[sample.status] = { ...refused[sample.status], [name]: example };
   }
   return refusals([...new Set(codes)], access, refused);
 }
 
-/** The calls that say something of one parameter or body, under their names. */
+const isRefused = ({ status }: Sample) => status !== undefined && status >= 400;
+
+/** The calls that say something of one parameter or body, under their names. Those that are refused are no examples. */
 function examples(samples: Samples, pick: (sample: Sample) => Json | undefined): JsonObject {
   const found: { [name: string]: JsonObject } = {};
   for (const [name, sample] of Object.entries(samples)) {
-    const value = pick(sample);
+    const value = isRefused(sample) ? undefined : pick(sample);
     if (value !== undefined) found[name] = { summary: sample.summary, value };
   }
   return Object.keys(found).length === 0 ? {} : { examples: found };
+}
+
+/** What a sample sends, as readers see it. */
+function sentText({ query = {}, parameters = {}, body }: Sample): string {
+  const sent = [
+    ...Object.entries({ ...parameters, ...query }).map(([name, value]) => `\`${name}=${value}\``),
+    ...(body === undefined ? [] : [`\`${JSON.stringify(body)}\``]),
+  ];
+  return sent.length === 0 ? "a call without parameters" : sent.join(", ");
 }
 
 /** Replies by the names of the calls; one that is not recorded yet says so, which the tests find. */

@@ -1,0 +1,25 @@
+import * as account from "../../src/contract/specification/account.ts";
+import * as directory from "../../src/contract/specification/directory.ts";
+import * as email from "../../src/contract/specification/email.ts";
+import * as identity from "../../src/contract/specification/identity.ts";
+import * as jobs from "../../src/contract/specification/jobs.ts";
+import type { Operation } from "../../src/contract/specification/operation.ts";
+import * as phone from "../../src/contract/specification/phone.ts";
+import * as service from "../../src/contract/specification/service.ts";
+import * as webhooks from "../../src/contract/specification/webhooks.ts";
+
+/** Every operation of the server, as the routes are registered with it. */
+export const OPERATIONS: readonly Operation[] = [
+  account,
+  directory,
+  email,
+  identity,
+  jobs,
+  phone,
+  service,
+  webhooks,
+]
+  .flatMap((module) => Object.values(module) as unknown[])
+  .filter(
+    (value): value is Operation => typeof value === "object" && value !== null && "operationId" in value,
+  );
