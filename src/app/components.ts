@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { createKeyExpiry } from "../accounts/key-expiry.ts";
 import { createKeys, type Keys } from "../accounts/key-list.ts";
 import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
 import { createOperators } from "../accounts/operator-commands.ts";
@@ -135,6 +136,8 @@ function openMoney(
   stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
+  const keyExpiry = createKeyExpiry({ store, clock: billingClock });
+  stack.defer(keyExpiry.start((error) => log.error("telling of keys failed", errorFacts(error))));
   const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
   const accounts = createAccounts({ ...account, selfServePlans });
   // Operators set any plan.

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { InvoicePort, InvoiceRecord, Month, MonthPort, PlanPeriodRecord } from "../store/port.ts";
+import type { InvoicePort, Month, MonthPort, NewInvoice, PlanPeriodRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { BillingClock } from "./billing-clock.ts";
 import { invoiceId, invoiceLines, invoiceView, totalOf } from "./invoice.ts";
@@ -50,21 +50,26 @@ export function createBilling(dependencies: {
   }
 
   /** The invoice of a month, or null while a call still runs that may be charged in it. */
-  function invoiceOf(month: Month, rows: readonly PlanPeriodRecord[]): InvoiceRecord | null {
+  function invoiceOf(month: Month, rows: readonly PlanPeriodRecord[]): NewInvoice | null {
     if (rows.some((row) => meter.isOpen(row.planPeriodId))) return null;
     const { accountId, periodStart, periodEnd } = month;
     const period = { start: periodStart, end: periodEnd };
     const planPeriods = rows.map(planPeriodOf);
-    return {
+    const view = invoiceView(accountId, period, planPeriods);
+    const issuedAt = clock.now();
+    const invoice = {
       invoiceId: invoiceId(accountId, period),
       accountId,
       periodStart,
       periodEnd,
       units: planPeriods.reduce((total, { units }) => total + units, 0),
       totalMicroUsd: totalOf(invoiceLines(period, planPeriods)),
-      body: JSON.stringify(invoiceView(accountId, period, planPeriods)),
-      issuedAt: clock.now(),
+      body: JSON.stringify(view),
+      issuedAt,
     };
+    const { invoice_id, plan, period_start, period_end, total_usd } = view;
+    const data = { invoice_id, plan, period_start, period_end, total_usd };
+    return { invoice, event: { type: "invoice.issued", at: issuedAt, data } };
   }
 
   async function issueMonths(now: number): Promise<{ issued: number; waiting: number }> {

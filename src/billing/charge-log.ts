@@ -1,5 +1,5 @@
 import type { FinishedChunk } from "../store/job-port.ts";
-import type { ChargeEntry, Durability, EmbeddedStore, ReplyRecord } from "../store/port.ts";
+import type { ChargeEntry, Durability, EmbeddedStore, QuotaMark, ReplyRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { dayOf } from "./period.ts";
 
@@ -52,8 +52,10 @@ export function createChargeLog(dependencies: {
   entriesPerCommitMax: number;
   /** Returns the time that is to be kept on disk with the next charges, or null. */
   timeToKeep: () => number | null;
+  /** Returns what is to be told of when the charges are on disk. */
+  quotaMarks: (charges: readonly ChargeEntry[]) => readonly QuotaMark[];
 }): ChargeLog {
-  const { store, openCalls, entriesPerCommitMax, timeToKeep } = dependencies;
+  const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();
   let isWriting = false;
@@ -109,7 +111,7 @@ export function createChargeLog(dependencies: {
     const entries = takeLater();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
-      store.record({ entries, replies: [], chunks: [], keptAt: null }, "at_once");
+      store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       for (const entry of entries) keepLater(entry);
@@ -124,7 +126,8 @@ export function createChargeLog(dependencies: {
     const entries = [...group.map(({ entry }) => entry), ...others];
     const replies = group.flatMap(({ paidFor }) => paidFor.reply ?? []);
     const chunks = group.flatMap(({ paidFor }) => paidFor.chunk ?? []);
-    store.record({ entries, replies, chunks, keptAt: timeToKeep() }, durability);
+    const marks = quotaMarks(entries);
+    store.record({ entries, replies, chunks, quotaMarks: marks, keptAt: timeToKeep() }, durability);
   }
 
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */

@@ -8,6 +8,7 @@ import { formatUsd } from "./money.ts";
 import { secondOf } from "./period.ts";
 import { monthsToEnter } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
+import { quotaMarks } from "./quota-marks.ts";
 import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
 import { allowance, createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./usage-ledger.ts";
 
@@ -82,6 +83,7 @@ export function createMeter(dependencies: {
     openCalls: () => openCalls,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
     timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
+    quotaMarks: (charges) => quotaMarks(charges, ledgers.peek, clock.now()),
   });
 
   /** A clock that was set back must not move a call out of the plan period that pays for it. */

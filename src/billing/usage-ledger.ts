@@ -39,6 +39,8 @@ export type Ledger = {
 export type Ledgers = {
   /** The account's ledger; enters the new month where the old one is over `now`. */
   readonly of: (accountId: string, now: number) => Ledger;
+  /** The account's ledger as it is, its month over or not; null where there is no such account. */
+  readonly peek: (accountId: string) => Ledger | null;
   /** Reads the account's ledger anew when it is next asked for: the database was changed. */
   readonly forget: (accountId: string) => void;
   readonly opened: (tally: Tally) => void;
@@ -67,6 +69,15 @@ export function createLedgers(dependencies: {
     return month;
   }
 
+  const ledgerIn = (month: AccountMonth): Ledger =>
+    ledgerOf(month, (row) => {
+      const open = openTallies.get(row.planPeriodId);
+      if (open === undefined) return newTally(row);
+      open.endsAt = row.endsAt ?? row.periodEnd;
+      open.creditedUnits = row.creditedUnits;
+      return open;
+    });
+
   function load(accountId: string, now: number): Ledger {
     let month = read(accountId);
     if (isOver(month, now)) {
@@ -74,13 +85,7 @@ export function createLedgers(dependencies: {
       planChanged(accountId);
       month = read(accountId);
     }
-    return ledgerOf(month, (row) => {
-      const open = openTallies.get(row.planPeriodId);
-      if (open === undefined) return newTally(row);
-      open.endsAt = row.endsAt ?? row.periodEnd;
-      open.creditedUnits = row.creditedUnits;
-      return open;
-    });
+    return ledgerIn(month);
   }
 
   function remember(ledger: Ledger): void {
@@ -99,6 +104,12 @@ export function createLedgers(dependencies: {
       const ledger = load(accountId, now);
       remember(ledger);
       return ledger;
+    },
+    peek: (accountId) => {
+      const known = ledgers.get(accountId);
+      if (known !== undefined) return known;
+      const month = store.readMonth(accountId);
+      return month === null ? null : ledgerIn(month);
     },
     forget: (accountId) => {
       ledgers.delete(accountId);

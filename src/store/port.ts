@@ -1,7 +1,7 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { FinishedChunk, JobPort } from "./job-port.ts";
 import type { OperatorPort } from "./operator-port.ts";
-import type { WebhookPort } from "./webhook-port.ts";
+import type { NewEvent, WebhookPort } from "./webhook-port.ts";
 
 // What the program asks of its store, one function a use case: each is one transaction, whole or not at all. Times
 // are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC. Functions that are passed in
@@ -119,6 +119,17 @@ export type InvoiceRecord = Month & {
   readonly issuedAt: number;
 };
 
+/** An invoice to issue, and the event that tells of it. */
+export type NewInvoice = { readonly invoice: InvoiceRecord; readonly event: NewEvent };
+
+/** A share of a month's units that is used up, and the event that tells of it. */
+export type QuotaMark = {
+  readonly accountId: string;
+  readonly periodStart: number;
+  readonly percent: 80 | 100;
+  readonly event: NewEvent;
+};
+
 /** What a change of plan writes; what is left out stays. */
 export type PlanDecision = {
   readonly plan: string;
@@ -172,6 +183,14 @@ export type KeyPort = {
   readonly markKeysUsed: (
     uses: readonly { readonly keyHash: string; readonly lastUsedAt: number }[],
   ) => Answer<void>;
+  /**
+   * Tells of up to `limit` keys that end after one time and until another, each key once; returns how many. Keys that
+   * were revoked or rotated are passed over.
+   */
+  readonly tellOfKeys: (
+    ending: { readonly after: number; readonly until: number; readonly limit: number },
+    eventOf: (key: KeyRecord) => NewEvent,
+  ) => Answer<number>;
 };
 
 export type MonthPort = {
@@ -196,6 +215,8 @@ export type UsageRecord = {
   readonly replies: readonly ReplyRecord[];
   /** Chunks of jobs that are paid for by the entries. */
   readonly chunks: readonly FinishedChunk[];
+  /** Told of where the account's month has no such mark yet. */
+  readonly quotaMarks: readonly QuotaMark[];
   /** The time to keep beside them, or null. */
   readonly keptAt: number | null;
 };
@@ -232,7 +253,7 @@ export type InvoicePort = {
    */
   readonly issueInvoices: (
     months: readonly Month[],
-    invoiceOf: (month: Month, planPeriods: readonly PlanPeriodRecord[]) => InvoiceRecord | null,
+    invoiceOf: (month: Month, planPeriods: readonly PlanPeriodRecord[]) => NewInvoice | null,
   ) => Answer<number>;
   /** Returns issued invoices, newest first, after the one named; null where the account has none of that name. */
   readonly invoicePage: (

@@ -94,6 +94,9 @@ function invoiceOf(month: Month) {
   return { ...sums, accountId, periodStart, periodEnd, invoiceId: `inv_${accountId}_${periodStart}` };
 }
 
+const EVENT = { type: "invoice.issued", at: 3, data: { invoice_id: "inv" } };
+const newInvoiceOf = (month: Month) => ({ invoice: invoiceOf(month), event: EVENT });
+
 /** Takes acc_a into the next month. */
 const enterNext = (store: Store) => store.enterMonth(["acc_a"], () => [planPeriod("acc_a", NEXT)]);
 
@@ -301,7 +304,10 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
         entryOf(planPeriodId, 5),
         entryOf(planPeriodId, 0),
       ];
-      await store.record({ entries, replies: [replyRecord("r")], chunks: [], keptAt: NOON }, "with_sync");
+      await store.record(
+        { entries, replies: [replyRecord("r")], chunks: [], quotaMarks: [], keptAt: NOON },
+        "with_sync",
+      );
       await store.sync();
       expect(await store.eventUnits()).toEqual([{ planPeriodId, units: 42 }]);
       expect(await runningOf(store, "acc_a")).toMatchObject({ units: 42, calls: 5 });
@@ -330,6 +336,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
             entries: [entryOf(planPeriodId, 5)],
             replies: [replyRecord("r", { status: 0.5 })],
             chunks: [],
+            quotaMarks: [],
             keptAt: NOON,
           },
           "at_once",
@@ -344,10 +351,10 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
       const store = await opened();
       const { planPeriodId } = await runningOf(store, "acc_a");
       await enterNext(store);
-      expect(await store.issueInvoices([{ accountId: "acc_a", ...MONTH }], invoiceOf)).toBe(1);
+      expect(await store.issueInvoices([{ accountId: "acc_a", ...MONTH }], newInvoiceOf)).toBe(1);
       const record = async () =>
         store.record(
-          { entries: [entryOf(planPeriodId, 1)], replies: [], chunks: [], keptAt: null },
+          { entries: [entryOf(planPeriodId, 1)], replies: [], chunks: [], quotaMarks: [], keptAt: null },
           "at_once",
         );
       await expect(record()).rejects.toThrow("never changes");
@@ -373,9 +380,12 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
       await enterNext(store);
       expect(await store.issueInvoices([month], noReply)).toBe(0);
       expect(await store.planPeriodsToInvoice(MONTH.periodEnd, 0, 10)).toHaveLength(1);
-      expect(await store.issueInvoices([month], invoiceOf)).toBe(1);
+      expect(await store.issueInvoices([month], newInvoiceOf)).toBe(1);
       expect(await store.planPeriodsToInvoice(MONTH.periodEnd, 0, 10)).toEqual([]);
-      const again = (asked: Month) => ({ ...invoiceOf(asked), invoiceId: "inv_again" });
+      const again = (asked: Month) => ({
+        invoice: { ...invoiceOf(asked), invoiceId: "inv_again" },
+        event: EVENT,
+      });
       expect(await store.issueInvoices([month], again)).toBe(0);
       expect(await store.invoicePage("acc_a", null, 10)).toEqual([invoiceOf(month)]);
     });
@@ -388,7 +398,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
         store.issueInvoices([month, { ...month, ...NEXT }], (each) => {
           made += 1;
           if (made === 2) throw new Error("no");
-          return invoiceOf(each);
+          return newInvoiceOf(each);
         });
       await expect(broken()).rejects.toThrow("no");
       expect(await store.invoicePage("acc_a", null, 10)).toEqual([]);
@@ -399,7 +409,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
       await signUp(store, "acc_b");
       const next = { accountId: "acc_a", ...NEXT };
       const other = { accountId: "acc_b", ...MONTH };
-      await store.issueInvoices([month, next, other], invoiceOf);
+      await store.issueInvoices([month, next, other], newInvoiceOf);
       const ids = async (after: string | null) =>
         (await store.invoicePage("acc_a", after, 10))?.map(({ invoiceId }) => invoiceId);
       const [older, newer] = [invoiceOf(month).invoiceId, invoiceOf(next).invoiceId];
@@ -412,7 +422,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
 
   describe(`${name}: kept replies`, () => {
     const keep = (store: Store, replies: readonly ReplyRecord[]) =>
-      store.record({ entries: [], replies, chunks: [], keptAt: null }, "at_once");
+      store.record({ entries: [], replies, chunks: [], quotaMarks: [], keptAt: null }, "at_once");
 
     test("expired ones go a slice at a time; the rest stays", async () => {
       const store = await opened();

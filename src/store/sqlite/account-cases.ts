@@ -3,10 +3,11 @@ import { utcDay } from "../charge-sums.ts";
 import type { AccountMonth, AccountOverview, AccountPort, KeyPort, MonthPort } from "../port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
+import { tell } from "./webhook-cases.ts";
 
 /** Accounts, their keys and the months that they are in. */
 export function createAccountCases(
-  { accounts, planPeriods, usage, replies }: Statements,
+  { accounts, planPeriods, usage, replies, webhooks }: Statements,
   transact: Transact,
 ): AtOnce<AccountPort & KeyPort & MonthPort> {
   function monthOf(accountId: string): AccountMonth | null {
@@ -100,6 +101,16 @@ export function createAccountCases(
       transact(() => {
         for (const { keyHash, lastUsedAt } of uses) accounts.markKeyUsed(keyHash, lastUsedAt);
       }, "with_sync"),
+
+    tellOfKeys: ({ after, until, limit }, eventOf) =>
+      transact(() => {
+        const keys = accounts.keysToTellOf(after, until, limit);
+        for (const key of keys) {
+          accounts.markKeyTold(key.keyHash, after);
+          tell(webhooks, key.accountId, eventOf(key));
+        }
+        return keys.length;
+      }),
 
     readMonth: monthOf,
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, lte, or, sql } from "drizzle-orm";
 import type { AccountRecord, FoundKey, KeyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
@@ -10,8 +10,9 @@ export function createAccountStatements(orm: Orm) {
     .from(accounts)
     .where(eq(accounts.accountId, sql.placeholder("accountId")))
     .prepare();
+  const { expiryToldAt, ...keyColumns } = getTableColumns(apiKeys);
   const keyByHash = orm
-    .select({ ...getTableColumns(apiKeys), plan: accounts.plan, suspendedAt: accounts.suspendedAt })
+    .select({ ...keyColumns, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
     .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
@@ -74,7 +75,7 @@ export function createAccountStatements(orm: Orm) {
     /** Keys of an account that work, or ended after `endedAfter`, oldest first. */
     keys: (accountId: string, endedAfter: number): KeyRecord[] =>
       orm
-        .select()
+        .select(keyColumns)
         .from(apiKeys)
         .where(
           and(
@@ -95,6 +96,28 @@ export function createAccountStatements(orm: Orm) {
           and(eq(apiKeys.keyHash, keyHash), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endsAt))),
         )
         .run();
+    },
+
+    /** Up to `limit` keys that end between these times by themselves, and of which nobody was told. */
+    keysToTellOf: (after: number, until: number, limit: number): KeyRecord[] =>
+      orm
+        .select(keyColumns)
+        .from(apiKeys)
+        .where(
+          and(
+            gt(apiKeys.expiresAt, after),
+            lte(apiKeys.expiresAt, until),
+            isNull(expiryToldAt),
+            isNull(apiKeys.revokedAt),
+            isNull(apiKeys.rotatesAt),
+          ),
+        )
+        .orderBy(asc(apiKeys.expiresAt))
+        .limit(limit)
+        .all(),
+
+    markKeyTold: (keyHash: string, toldAt: number): void => {
+      orm.update(apiKeys).set({ expiryToldAt: toldAt }).where(eq(apiKeys.keyHash, keyHash)).run();
     },
 
     revokeKey: (keyHash: string, revokedAt: number): void => {

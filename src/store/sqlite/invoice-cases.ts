@@ -2,10 +2,11 @@ import type { AtOnce } from "../../platform/answer.ts";
 import type { InvoicePort } from "../port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
+import { tell } from "./webhook-cases.ts";
 
 /** Months that are over and the invoices of them. */
 export function createInvoiceCases(
-  { planPeriods, invoices }: Statements,
+  { planPeriods, invoices, webhooks }: Statements,
   transact: Transact,
 ): AtOnce<InvoicePort> {
   return {
@@ -16,9 +17,10 @@ export function createInvoiceCases(
         let issued = 0;
         for (const month of months) {
           const { accountId, periodStart } = month;
-          const invoice = invoiceOf(month, planPeriods.ofMonth(accountId, periodStart));
-          if (invoice === null || !invoices.insert(invoice)) continue;
-          planPeriods.markInvoiced(accountId, periodStart, invoice.invoiceId);
+          const made = invoiceOf(month, planPeriods.ofMonth(accountId, periodStart));
+          if (made === null || !invoices.insert(made.invoice)) continue;
+          planPeriods.markInvoiced(accountId, periodStart, made.invoice.invoiceId);
+          tell(webhooks, accountId, made.event);
           issued += 1;
         }
         return issued;

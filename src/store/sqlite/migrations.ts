@@ -7,6 +7,7 @@ import operators from "./migrations/0002_operators.sql" with { type: "text" };
 import jobs from "./migrations/0003_jobs.sql" with { type: "text" };
 import keys from "./migrations/0004_keys.sql" with { type: "text" };
 import webhooks from "./migrations/0005_webhooks.sql" with { type: "text" };
+import alerts from "./migrations/0006_alerts.sql" with { type: "text" };
 
 /** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
 export type Migration = { readonly name: string; readonly sql: string };
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0003_jobs", sql: jobs },
   { name: "0004_keys", sql: keys },
   { name: "0005_webhooks", sql: webhooks },
+  { name: "0006_alerts", sql: alerts },
 ];
 
 type Applied = { readonly name: string; readonly checksum: string };

@@ -54,10 +54,15 @@ export const apiKeys = sqliteTable(
     lastUsedAt: integer("last_used_at"),
     rotatesAt: integer("rotates_at"),
     revokedAt: integer("revoked_at"),
+    /** When its account was told that it ends soon. */
+    expiryToldAt: integer("expiry_told_at"),
   },
   (table) => [
     index("api_keys_by_account").on(table.accountId),
     uniqueIndex("api_keys_by_id").on(table.keyId),
+    index("api_keys_to_tell_of")
+      .on(table.expiresAt)
+      .where(sql`${table.expiresAt} is not null and ${table.expiryToldAt} is null`),
   ],
 );
 
@@ -107,6 +112,17 @@ export const usageEvents = sqliteTable(
     units: integer("units").notNull(),
   },
   (table) => [check("usage_events_units", sql`${table.units} > 0`)],
+);
+
+/** Shares of a month's units that an account has used up, one row each: what it is told of once. */
+export const quotaMarks = sqliteTable(
+  "quota_marks",
+  {
+    accountId: text("account_id").notNull(),
+    periodStart: integer("period_start").notNull(),
+    percent: integer("percent").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.periodStart, table.percent] })],
 );
 
 /** Charges and calls, rolled up. */

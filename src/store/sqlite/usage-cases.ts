@@ -3,14 +3,15 @@ import { chargeSums, planPeriodSums } from "../charge-sums.ts";
 import type { ReplyPort, UsagePort } from "../port.ts";
 import type { Connection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
+import { tell } from "./webhook-cases.ts";
 
 /** Charges, what they add up to, and the replies that are kept with them. */
 export function createUsageCases(
-  { planPeriods, usage, replies, clock, jobs }: Statements,
+  { planPeriods, usage, replies, clock, jobs, webhooks }: Statements,
   { transact, sync }: Connection,
 ): AtOnce<UsagePort & ReplyPort> {
   return {
-    record: ({ entries, replies: kept, chunks, keptAt }, durability) => {
+    record: ({ entries, replies: kept, chunks, quotaMarks, keptAt }, durability) => {
       const sums = chargeSums(entries);
       transact(() => {
         for (const [planPeriodId, { units, calls }] of planPeriodSums(sums)) {
@@ -22,6 +23,7 @@ export function createUsageCases(
         }
         for (const reply of kept) replies.put(reply);
         for (const chunk of chunks) jobs.finish(chunk);
+        for (const mark of quotaMarks) if (usage.addMark(mark)) tell(webhooks, mark.accountId, mark.event);
         if (keptAt !== null) clock.keep(keptAt);
       }, durability);
     },

@@ -1,7 +1,7 @@
 import { and, asc, between, eq, sql, sum } from "drizzle-orm";
-import type { EndpointUse } from "../port.ts";
+import type { EndpointUse, QuotaMark } from "../port.ts";
 import type { Orm } from "./orm.ts";
-import { usageDays, usageEvents } from "./schema.ts";
+import { quotaMarks, usageDays, usageEvents } from "./schema.ts";
 
 type UsageEventRow = typeof usageEvents.$inferSelect;
 type UsageDayRow = typeof usageDays.$inferSelect;
@@ -51,6 +51,15 @@ export function createUsageStatements(orm: Orm) {
       .all();
 
   return {
+    /** False where the account's month has this mark. */
+    addMark: ({ accountId, periodStart, percent }: QuotaMark): boolean =>
+      orm
+        .insert(quotaMarks)
+        .values({ accountId, periodStart, percent })
+        .onConflictDoNothing()
+        .returning({ percent: quotaMarks.percent })
+        .all().length > 0,
+
     insertEvent: (event: Omit<UsageEventRow, "eventId">): void => {
       insertEvent.run(event);
     },

@@ -1,0 +1,49 @@
+import type { ChargeEntry, QuotaMark } from "../store/port.ts";
+import { secondOf } from "./period.ts";
+import { allowance, type Ledger } from "./usage-ledger.ts";
+
+const PERCENTS = [80, 100] as const;
+
+/**
+ * Returns the shares of the included units that these charges use up, those that were used up before left out. A charge
+ * of a plan period that has ended uses nothing of the running one. `ledgerOf` returns what is on disk without them.
+ */
+export function quotaMarks(
+  charges: readonly ChargeEntry[],
+  ledgerOf: (accountId: string) => Ledger | null,
+  at: number,
+): QuotaMark[] {
+  const charged = new Map<number, { readonly accountId: string; units: number }>();
+  for (const { accountId, planPeriodId, units } of charges) {
+    if (units === 0) continue;
+    const sum = charged.get(planPeriodId);
+    if (sum === undefined) charged.set(planPeriodId, { accountId, units });
+    else sum.units += units;
+  }
+  return [...charged].flatMap(([planPeriodId, { accountId, units }]) => {
+    const ledger = ledgerOf(accountId);
+    return ledger?.current.planPeriodId === planPeriodId ? marksOf(ledger, units, at) : [];
+  });
+}
+
+function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] {
+  const { accountId, period, current } = ledger;
+  const limit = allowance(ledger);
+  const units = current.units + added;
+  const reached = PERCENTS.filter(
+    (percent) => limit > 0 && current.units * 100 < limit * percent && units * 100 >= limit * percent,
+  );
+  const data = {
+    plan: current.plan,
+    period: { start: secondOf(period.start), end: secondOf(period.end) },
+    units,
+    included_units: limit,
+    remaining_units: Math.max(0, limit - units),
+  };
+  return reached.map((percent) => ({
+    accountId,
+    periodStart: period.start,
+    percent,
+    event: { type: `quota.${percent}`, at: Math.floor(at), data },
+  }));
+}
