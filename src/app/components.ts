@@ -33,6 +33,7 @@ import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
 import { createDomainLists } from "../domains/lists.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
+import type { JobTally } from "../jobs/job-tally.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { JobPool, JobTasks } from "../jobs/thread-tasks.ts";
@@ -41,6 +42,7 @@ import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import { createAddressVerifier, type WrittenVerification } from "../verification/email/verification.ts";
+import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { openJobs } from "./jobs.ts";
 import { errorFacts } from "./log.ts";
@@ -71,8 +73,10 @@ export type Components = AsyncDisposable & {
   readonly runner: BatchRunner;
   readonly directory: Directory;
   readonly webhooks: Webhooks;
+  readonly deliverer: Deliverer;
   readonly jobs: Jobs;
   readonly jobRunner: JobRunner;
+  readonly jobTally: JobTally;
   readonly jobResults: JobResults;
 };
 

@@ -18,13 +18,16 @@ const PROBED_NAME = "example.com";
 /** The probe waits for a thread like any tenant. */
 const PROBE_SHARE = { tenant: "health probe", weight: INTERACTIVE_WEIGHT };
 
+/** Jobs begin within two seconds; far past that the threads are too few, or stuck. */
+const QUEUE_WARN_S = 30;
+
 /** What /health does to find out whether each part works. */
 export function checksOf(
   { dataDir }: Config,
   clock: Clock,
   components: Components,
 ): { readonly [part: string]: Check } {
-  const { store, billingClock, resolver, denialWatch, pool, directory } = components;
+  const { store, billingClock, resolver, denialWatch, pool, directory, jobTally } = components;
   const timed = async (work: () => unknown): Promise<CheckResult> => {
     const startedMs = clock.monotonic();
     await work();
@@ -69,6 +72,27 @@ export function checksOf(
       },
     },
     disk: { fallback: "warn", run: () => checkDisk(dataDir) },
+    job_queue: { fallback: "warn", run: () => checkQueue(jobTally) },
+    store_space: { fallback: "warn", run: () => checkSpace(store) },
+  };
+}
+
+function checkQueue({ stats }: Components["jobTally"]): CheckResult {
+  const waitS = Math.round(stats().oldestWaitMs / 1_000);
+  const result = { observed: waitS, unit: "s" } as const;
+  if (waitS < QUEUE_WARN_S) return { ...result, status: "pass" };
+  return { ...result, status: "warn", output: "Jobs wait for their turn longer than they should." };
+}
+
+function checkSpace(store: Components["store"]): CheckResult {
+  const observed = Math.round(store.space().usedBytes / MEGABYTE);
+  const paused = store.unfinishedJobs().find(({ statusReason }) => statusReason === "storage");
+  if (paused === undefined) return { status: "pass", observed, unit: "MB" };
+  return {
+    status: "warn",
+    observed,
+    unit: "MB",
+    output: `Jobs that wait for room on the disk: ${paused.jobs}.`,
   };
 }
 
@@ -81,11 +105,13 @@ async function checkDisk(dataDir: string): Promise<CheckResult> {
 }
 
 /** Returns what the components count themselves, for /metrics. */
-export function readingsOf(components: Components, bodies: BodyReader): Readings {
+export function readingsOf(components: Components, bodies: BodyReader, clock: Clock): Readings {
   return {
     ...lookupReadings(components),
     ...batchReadings(components, bodies),
     ...storeReadings(components),
+    ...jobReadings(components),
+    ...webhookReadings(components, clock),
   };
 }
 
@@ -129,6 +155,10 @@ function batchReadings({ pool, runner }: Components, bodies: BodyReader): Readin
 function storeReadings({ store, meter, directory }: Components): Readings {
   return {
     assay_database_errors_total: counter("Failures of the database.", () => store.stats().errors),
+    assay_database_bytes: gauge("Bytes of the database's rows, and those free for new ones.", () => {
+      const { usedBytes, freeBytes } = store.space();
+      return labelled("kind", { used: usedBytes, free: freeBytes });
+    }),
     assay_charges_waiting: gauge("Charges that wait for the disk.", () => meter.waiting()),
     assay_directory_age_seconds: gauge(
       "Age of the directory's snapshot; -1 before the first.",
@@ -137,6 +167,43 @@ function storeReadings({ store, meter, directory }: Components): Readings {
     assay_directory_listings: gauge("Listings in the snapshot.", () => directory.stats().listings),
     assay_directory_syncs_total: counter("Syncs of the directory by what became of them.", () =>
       labelled("outcome", directory.stats().syncs),
+    ),
+  };
+}
+
+const UNFINISHED_JOBS = { receiving: 0, queued: 0, running: 0, paused: 0, cancelling: 0 };
+
+function jobReadings({ store, jobRunner, jobTally }: Components): Readings {
+  return {
+    assay_jobs: gauge("Jobs that have not ended.", () => {
+      const counts: { [state: string]: number } = { ...UNFINISHED_JOBS };
+      for (const { status, jobs } of store.unfinishedJobs()) counts[status] = (counts[status] ?? 0) + jobs;
+      return labelled("state", counts);
+    }),
+    assay_jobs_ended_total: counter("Jobs that have ended.", () => labelled("state", jobTally.stats().ended)),
+    assay_job_queue_age_seconds: gauge(
+      "The longest that an account with jobs to run has had none of their chunks in work.",
+      () => jobTally.stats().oldestWaitMs / 1_000,
+    ),
+    assay_job_chunks_in_work: gauge("Chunks of jobs in work.", () => jobRunner.chunksInWork()),
+    assay_job_chunks_total: counter("Chunks of jobs by what the work on them came to.", () =>
+      labelled("outcome", jobTally.stats().chunks),
+    ),
+    assay_job_chunk_retries_total: counter(
+      "Chunks that were begun again after they had failed or the process had ended.",
+      () => jobTally.stats().chunkRetries,
+    ),
+  };
+}
+
+function webhookReadings({ store, deliverer }: Components, clock: Clock): Readings {
+  return {
+    assay_webhook_attempts_total: counter("Attempts to deliver to webhooks by what they came to.", () =>
+      labelled("outcome", deliverer.stats()),
+    ),
+    assay_webhook_in_flight: gauge("Attempts to deliver under way.", () => deliverer.inFlight()),
+    assay_webhook_queue_age_seconds: gauge("For how long the oldest delivery that waits has been due.", () =>
+      Math.max(0, (clock.now() - (store.nextDueAt() ?? clock.now())) / 1_000),
     ),
   };
 }

@@ -6,6 +6,7 @@ import { createChunkRun } from "../jobs/chunk-run.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
 import { createJobQueue } from "../jobs/job-queue.ts";
 import { createJobRunner } from "../jobs/job-runner.ts";
+import { createJobTally } from "../jobs/job-tally.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
@@ -37,15 +38,22 @@ export function openJobs(
   const folder = join(dataDir, "jobs");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const intake = stack.use(createIntake(workerFiles.jobIntake));
+  const jobTally = createJobTally(clock);
+  for (const job of store.jobsIn(["queued", "running"])) jobTally.changed(job);
+  const runChunk = createChunkRun({ store, pool, runner, meter });
   const jobRunner = stack.use(
     createJobRunner({
       store,
       queue: createJobQueue(),
       clock,
-      runChunk: createChunkRun({ store, pool, runner, meter }),
+      runChunk: (job, claimed, signal) =>
+        jobTally.run(job.accountId, claimed.attempt, () => runChunk(job, claimed, signal)),
       unitsLeft: (accountId) => meter.unitsLeft({ accountId }),
-      changed: ({ jobId, status, statusReason }) =>
-        log.info("job", { job: jobId, status, reason: statusReason ?? undefined }),
+      changed(job) {
+        const { jobId, status, statusReason } = job;
+        jobTally.changed(job);
+        log.info("job", { job: jobId, status, reason: statusReason ?? undefined });
+      },
       reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
       settings: {
         // One in each thread, one waiting for each, and one whose domains are being looked up.
@@ -63,7 +71,7 @@ export function openJobs(
     clock,
     newJobId: () => `job_${Buffer.from(randomBytes(12)).toString("hex")}`,
     random32: () => Buffer.from(randomBytes(4)).readInt32LE(),
-    changed: () => undefined,
+    changed: jobTally.changed,
     settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: UPLOAD_MS },
   });
   jobRunner.start();
@@ -72,5 +80,5 @@ export function openJobs(
   void prune();
   const pruning = setInterval(prune, PRUNE_MS);
   stack.defer(() => clearInterval(pruning));
-  return { jobs, jobRunner, jobResults: createJobResults({ store, pool }) };
+  return { jobs, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
 }

@@ -40,9 +40,9 @@ export function createApp(
 ): AnyElysia {
   const { bodyBytesMax, heldBodyBytesMax } = config.batch;
   const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
-  const metrics = createMetrics(readingsOf(components, bodies));
-  const guard = createGuard(components);
   const { clock, log, newRequestId, randomBytes } = platform;
+  const metrics = createMetrics(readingsOf(components, bodies, clock));
+  const guard = createGuard(components);
   const boundary = createBoundary({
     clock,
     newRequestId,

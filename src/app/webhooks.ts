@@ -35,5 +35,5 @@ export function openWebhooks(
   );
   const webhooks = createWebhooks({ store, clock, randomBytes, rules, wake: deliverer.pump });
   deliverer.start();
-  return { webhooks };
+  return { webhooks, deliverer };
 }

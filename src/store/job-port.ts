@@ -160,6 +160,10 @@ export type JobPort = {
   /** Returns jobs newest first; null where `afterJobId` names none of the account. */
   readonly jobPage: (page: JobPage) => Answer<readonly JobRecord[] | null>;
   readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly JobRecord[]>;
+  /** Returns how many jobs of all accounts have not ended, by their state and its reason. */
+  readonly unfinishedJobs: () => Answer<
+    readonly { readonly status: JobStatus; readonly statusReason: string | null; readonly jobs: number }[]
+  >;
   readonly countJobs: (accountId: string, statuses: readonly JobStatus[]) => Answer<number>;
   /** Jobs whose data is due to be erased. */
   readonly jobsToErase: (now: number, limit: number) => Answer<readonly JobRecord[]>;

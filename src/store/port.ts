@@ -283,6 +283,8 @@ export type Upkeep = {
   /** Writes and commits one row. Throws a StorageError where calls could not be charged now. */
   readonly probe: () => Answer<void>;
   readonly isOpen: () => boolean;
+  /** Returns the bytes that the rows take, and those inside the store that are free for new ones. */
+  readonly space: () => Answer<{ readonly usedBytes: number; readonly freeBytes: number }>;
   readonly stats: () => { readonly errors: number };
   /** Frees what it holds. Closing twice is closing once. */
   readonly close: () => void;

@@ -119,6 +119,8 @@ export type WebhookPort = {
     now: number,
     exceptAccounts: readonly string[],
   ) => Answer<{ readonly delivery: DeliveryRecord; readonly webhook: WebhookRecord } | null>;
+  /** When the delivery that waits longest was, or is, due; null where none waits. */
+  readonly nextDueAt: () => Answer<number | null>;
   /** Writes what a claimed delivery came to. One that was removed meanwhile is passed over. */
   readonly endAttempt: (
     deliveryId: string,

@@ -28,6 +28,14 @@ export type Deliverer = AsyncDisposable & {
   /** Puts back what a former process was sending, and looks for what is due from now on. */
   readonly start: () => void;
   readonly inFlight: () => number;
+  readonly stats: () => DelivererStats;
+};
+
+/** What attempts came to since the start; `retried` ones have another attempt to come. */
+export type DelivererStats = {
+  readonly delivered: number;
+  readonly retried: number;
+  readonly failed: number;
 };
 
 /** What one attempt may take; the answer's first bytes are kept. */
@@ -49,6 +57,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
   const inFlight = new Map<string, number>();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
+  const outcomes = { delivered: 0, retried: 0, failed: 0 };
   const timers: ReturnType<typeof setInterval>[] = [];
 
   function guarded(work: () => void): void {
@@ -107,6 +116,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const at = clock.now();
     const end = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
     store.endAttempt(delivery.deliveryId, at, outcome, end);
+    outcomes[end.state === "pending" ? "retried" : end.state] += 1;
   }
 
   function prune(): void {
@@ -127,6 +137,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
       timers.push(setInterval(() => guarded(prune), PRUNE_MS));
     },
     inFlight: () => running.size,
+    stats: () => ({ ...outcomes }),
     async [Symbol.asyncDispose]() {
       for (const timer of timers) clearInterval(timer);
       stop.abort();

@@ -29,7 +29,17 @@ describe("GET /health", () => {
     const body = await jsonOf<HealthView>(reply);
     expect(Object.keys(body)).toEqual(["status", "version", "uptime_s", "checks"]);
     expect(body.version).toBe(version);
-    expect(Object.keys(body.checks)).toEqual(["database", "dns", "worker_pool", "directory", "disk"]);
+    expect(Object.keys(body.checks)).toEqual([
+      "database",
+      "dns",
+      "worker_pool",
+      "directory",
+      "disk",
+      "job_queue",
+      "store_space",
+    ]);
+    expect(body.checks.job_queue).toMatchObject({ status: "pass", observed: 0, unit: "s" });
+    expect(body.checks.store_space).toMatchObject({ status: "pass", observed: 0, unit: "MB" });
     for (const part of ["database", "dns", "worker_pool"]) {
       expect(body.checks[part]).toMatchObject({ status: "pass", observed: expect.any(Number), unit: "ms" });
     }

@@ -44,6 +44,8 @@ export const Health = schemaOf<HealthView>()(
           worker_pool: PartHealth,
           directory: PartHealth,
           disk: PartHealth,
+          job_queue: PartHealth,
+          store_space: PartHealth,
         }),
       ),
     },

@@ -43,6 +43,7 @@ export function createJobCases(
       return jobs.page(page, after);
     },
     jobsIn: jobs.inStatus,
+    unfinishedJobs: jobs.unfinished,
     countJobs: jobs.countOf,
     jobsToErase: jobs.toErase,
     claimChunk: (jobId) => transact(() => jobs.claim(jobId), "with_sync"),

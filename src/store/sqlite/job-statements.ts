@@ -121,6 +121,14 @@ export function createJobStatements(orm: Orm) {
         .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
         .all(),
 
+    unfinished: (): { status: JobStatus; statusReason: string | null; jobs: number }[] =>
+      orm
+        .select({ status: jobs.status, statusReason: jobs.statusReason, jobs: count() })
+        .from(jobs)
+        .where(inArray(jobs.status, ["receiving", "queued", "running", "paused", "cancelling"]))
+        .groupBy(jobs.status, jobs.statusReason)
+        .all(),
+
     countOf: (accountId: string, statuses: readonly JobStatus[]): number =>
       orm
         .select({ jobs: count() })

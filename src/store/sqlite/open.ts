@@ -94,6 +94,7 @@ function createStore(
         ...createJobCases(statements, transact, clock),
         ...createWebhookCases(statements, transact),
         requireSettled: connection.requireSettled,
+        space: () => spaceOf(database),
         probe: (): void => {
           connection.assertFileInPlace();
           connection.requireSettled();
@@ -111,4 +112,13 @@ function createStore(
       unlock();
     },
   };
+}
+
+/** What is in the log of the database alone is counted with the next checkpoint. */
+function spaceOf(database: Database): { usedBytes: number; freeBytes: number } {
+  const read = (name: string): number =>
+    Object.values(database.query<Record<string, number>, []>(`PRAGMA ${name}`).get() ?? {})[0] ?? 0;
+  const pageBytes = read("page_size");
+  const freeBytes = read("freelist_count") * pageBytes;
+  return { usedBytes: read("page_count") * pageBytes - freeBytes, freeBytes };
 }

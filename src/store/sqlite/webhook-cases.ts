@@ -75,6 +75,7 @@ export function createWebhookCases(
           if (isDue) return { delivery, webhook };
         }
       }, "with_sync"),
+    nextDueAt: webhooks.nextDueAt,
     endAttempt: (deliveryId, at, outcome, end) =>
       transact(() => {
         const delivery = webhooks.findDelivery(deliveryId);

@@ -157,6 +157,15 @@ export function createWebhookStatements(orm: Orm) {
       return row === undefined ? undefined : read(row);
     },
 
+    nextDueAt: (): number | null =>
+      orm
+        .select({ dueAt: webhooks.dueAt })
+        .from(webhooks)
+        .where(isNotNull(webhooks.dueAt))
+        .orderBy(asc(webhooks.dueAt))
+        .limit(1)
+        .get()?.dueAt ?? null,
+
     nextOf: (webhookId: string): DeliveryRecord | undefined => nextOf.get({ webhookId }),
 
     claim: (deliveryId: string): void => {
