@@ -19,6 +19,7 @@ import {
   IDENTITY_WARNINGS,
   PHONE_REASONS,
   SYNTAX_FAULTS,
+  WEBHOOK_EVENTS,
 } from "../../src/contract/words.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
@@ -284,6 +285,8 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       [...asked].map((name) => [code(name), inCode(name)]),
     );
   },
+
+  "event | when | data": (rows) => expectNames(rows, WEBHOOK_EVENTS),
 
   "command | does": async (rows) => {
     const help = /const HELP = `([^`]+)`/.exec(await source("src/tools/build/executable.ts"))?.[1] ?? "";

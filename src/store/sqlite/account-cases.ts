@@ -102,15 +102,17 @@ export function createAccountCases(
         for (const { keyHash, lastUsedAt } of uses) accounts.markKeyUsed(keyHash, lastUsedAt);
       }, "with_sync"),
 
-    tellOfKeys: ({ after, until, limit }, eventOf) =>
-      transact(() => {
-        const keys = accounts.keysToTellOf(after, until, limit);
+    tellOfKeys: ({ after, until, limit }, eventOf) => {
+      const keys = accounts.keysToTellOf(after, until, limit);
+      if (keys.length === 0) return 0;
+      return transact(() => {
         for (const key of keys) {
           accounts.markKeyTold(key.keyHash, after);
           tell(webhooks, key.accountId, eventOf(key));
         }
         return keys.length;
-      }),
+      });
+    },
 
     readMonth: monthOf,
 

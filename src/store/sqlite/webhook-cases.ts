@@ -62,8 +62,10 @@ export function createWebhookCases(
         if (reply !== null) replies.put(reply);
         return delivery;
       }),
-    claimDelivery: (now, exceptAccounts) =>
-      transact(() => {
+    claimDelivery: (now, exceptAccounts) => {
+      // Looked for every half second: a transaction is begun only where there is something to claim.
+      if (webhooks.firstDue(now, exceptAccounts) === undefined) return null;
+      return transact(() => {
         for (;;) {
           const webhook = webhooks.firstDue(now, exceptAccounts);
           if (webhook === undefined) return null;
@@ -74,7 +76,8 @@ export function createWebhookCases(
           webhooks.queue(webhook.webhookId, now);
           if (isDue) return { delivery, webhook };
         }
-      }, "with_sync"),
+      }, "with_sync");
+    },
     nextDueAt: webhooks.nextDueAt,
     endAttempt: (deliveryId, at, outcome, end) =>
       transact(() => {
