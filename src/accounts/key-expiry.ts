@@ -4,8 +4,8 @@ import type { EmbeddedStore, KeyRecord } from "../store/port.ts";
 import type { NewEvent } from "../store/webhook-port.ts";
 
 export type KeyExpiry = {
-  /** Tells of each key that ends in the next seven days, once. */
-  readonly tellDue: () => void;
+  /** Emits an event for each key that ends in the next seven days, once. */
+  readonly emitDue: () => void;
   /** Does so every few seconds, until the function it returns is called. */
   readonly start: (onProblem: (error: unknown) => void) => () => void;
 };
@@ -15,25 +15,25 @@ const LOOK_EVERY_MS = 2_000;
 /** One transaction's: a few milliseconds. What is left over comes with the next look. */
 const KEYS_AT_ONCE_MAX = 100;
 
-/** Returns what tells accounts of keys that end soon by themselves. */
+/** Returns what notifies accounts of keys that end soon by themselves. */
 export function createKeyExpiry(dependencies: {
-  store: Pick<EmbeddedStore, "tellOfKeys">;
+  store: Pick<EmbeddedStore, "emitExpiringKeys">;
   clock: Clock;
 }): KeyExpiry {
   const { store, clock } = dependencies;
 
-  function tellDue(): void {
+  function emitDue(): void {
     const after = Math.floor(clock.now());
     const ending = { after, until: after + AHEAD_MS, limit: KEYS_AT_ONCE_MAX };
-    store.tellOfKeys(ending, (key) => expiringEvent(key, after));
+    store.emitExpiringKeys(ending, (key) => expiringEvent(key, after));
   }
 
   return {
-    tellDue,
+    emitDue,
     start: (onProblem) => {
       const run = (): void => {
         try {
-          tellDue();
+          emitDue();
         } catch (error) {
           onProblem(error);
         }

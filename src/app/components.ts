@@ -141,7 +141,7 @@ function openMoney(
   const billing = createBilling({ store, meter, clock: billingClock });
   stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
   const keyExpiry = createKeyExpiry({ store, clock: billingClock });
-  stack.defer(keyExpiry.start((error) => log.error("telling of keys failed", errorFacts(error))));
+  stack.defer(keyExpiry.start((error) => log.error("events of keys failed", errorFacts(error))));
   const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
   const accounts = createAccounts({ ...account, selfServePlans });
   // Operators set any plan.

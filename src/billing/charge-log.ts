@@ -52,7 +52,7 @@ export function createChargeLog(dependencies: {
   entriesPerCommitMax: number;
   /** Returns the time that is to be kept on disk with the next charges, or null. */
   timeToKeep: () => number | null;
-  /** Returns what is to be told of when the charges are on disk. */
+  /** Returns the marks that are to be written with the charges. */
   quotaMarks: (charges: readonly ChargeEntry[]) => readonly QuotaMark[];
 }): ChargeLog {
   const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;

@@ -119,10 +119,10 @@ export type InvoiceRecord = Month & {
   readonly issuedAt: number;
 };
 
-/** An invoice to issue, and the event that tells of it. */
+/** An invoice to issue, and its event. */
 export type NewInvoice = { readonly invoice: InvoiceRecord; readonly event: NewEvent };
 
-/** A share of a month's units that is used up, and the event that tells of it. */
+/** A share of a month's units that is used up, and its event. */
 export type QuotaMark = {
   readonly accountId: string;
   readonly periodStart: number;
@@ -184,10 +184,10 @@ export type KeyPort = {
     uses: readonly { readonly keyHash: string; readonly lastUsedAt: number }[],
   ) => Answer<void>;
   /**
-   * Tells of up to `limit` keys that end after one time and until another, each key once; returns how many. Keys that
+   * Emits the events of up to `limit` keys that end after one time and until another, each key once; returns how many. Keys that
    * were revoked or rotated are passed over.
    */
-  readonly tellOfKeys: (
+  readonly emitExpiringKeys: (
     ending: { readonly after: number; readonly until: number; readonly limit: number },
     eventOf: (key: KeyRecord) => NewEvent,
   ) => Answer<number>;
@@ -215,7 +215,7 @@ export type UsageRecord = {
   readonly replies: readonly ReplyRecord[];
   /** Chunks of jobs that are paid for by the entries. */
   readonly chunks: readonly FinishedChunk[];
-  /** Told of where the account's month has no such mark yet. */
+  /** Written with their events where the month of the account lacks them. */
   readonly quotaMarks: readonly QuotaMark[];
   /** The time to keep beside them, or null. */
   readonly keptAt: number | null;

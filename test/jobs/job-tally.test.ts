@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createJobTally } from "../../src/jobs/job-tally.ts";
-import { handClock } from "../billing/parts.ts";
+import { handClock } from "../billing/accounting.ts";
 import { jsonOf } from "../support/json.ts";
 import { startTestServer } from "../support/server.ts";
 

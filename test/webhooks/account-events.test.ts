@@ -4,14 +4,14 @@ import { createKeyExpiry } from "../../src/accounts/key-expiry.ts";
 import { createKeys } from "../../src/accounts/key-list.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import {
+  type Accounting,
   charge,
   type HandClock,
   handClock,
-  openParts,
-  type Parts,
+  openAccounting,
   signUp,
   withDirectory,
-} from "../billing/parts.ts";
+} from "../billing/accounting.ts";
 
 const DAY_MS = 86_400_000;
 const closing: (() => void)[] = [];
@@ -19,14 +19,18 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-function opened(options: { readonly clock?: HandClock; readonly dataDir?: string } = {}): Parts {
-  const parts = openParts({ ...options, clock: options.clock ?? handClock() });
-  closing.push(parts.store.close);
-  return parts;
+function opened(options: { readonly clock?: HandClock; readonly dataDir?: string } = {}): Accounting {
+  const accounting = openAccounting({ ...options, clock: options.clock ?? handClock() });
+  closing.push(accounting.store.close);
+  return accounting;
 }
 
 let webhooks = 0;
-function listen({ store, clock }: Parts, accountId: string, events: readonly string[] | null = null): string {
+function listen(
+  { store, clock }: Accounting,
+  accountId: string,
+  events: readonly string[] | null = null,
+): string {
   webhooks += 1;
   const webhookId = `wh_${webhooks}`;
   store.createWebhook(
@@ -48,29 +52,29 @@ function listen({ store, clock }: Parts, accountId: string, events: readonly str
 }
 
 /** What was written for a webhook, oldest first. */
-function told({ store }: Parts, webhookId: string) {
+function eventsOf({ store }: Accounting, webhookId: string) {
   const page = { webhookId, afterDeliveryId: null, since: 0, limit: 100 };
   return [...(store.deliveryPage(page) ?? [])]
     .reverse()
     .map(({ type, body, createdAt }) => ({ type, data: JSON.parse(body).data, at: createdAt }));
 }
 
-const typesOf = (parts: Parts, webhookId: string) =>
-  told(parts, webhookId)
+const typesOf = (accounting: Accounting, webhookId: string) =>
+  eventsOf(accounting, webhookId)
     .map(({ type }) => type)
     .sort();
 
-test("a share of the month's units is told of once, with the charge that reaches it", async () => {
-  const parts = opened();
-  const { accountId } = signUp(parts);
-  const webhookId = listen(parts, accountId);
-  await charge(parts, accountId, 799);
-  expect(told(parts, webhookId)).toEqual([]);
-  await charge(parts, accountId, 1);
-  expect(told(parts, webhookId)).toEqual([
+test("a share of the month's units has its event once, with the charge that reaches it", async () => {
+  const accounting = opened();
+  const { accountId } = signUp(accounting);
+  const webhookId = listen(accounting, accountId);
+  await charge(accounting, accountId, 799);
+  expect(eventsOf(accounting, webhookId)).toEqual([]);
+  await charge(accounting, accountId, 1);
+  expect(eventsOf(accounting, webhookId)).toEqual([
     {
       type: "quota.80",
-      at: parts.clock.now(),
+      at: accounting.clock.now(),
       data: {
         plan: "free",
         period: { start: "2026-11-01T00:00:00Z", end: "2026-12-01T00:00:00Z" },
@@ -80,62 +84,62 @@ test("a share of the month's units is told of once, with the charge that reaches
       },
     },
   ]);
-  await charge(parts, accountId, 100);
-  expect(typesOf(parts, webhookId)).toEqual(["quota.80"]);
-  parts.clock.advance(1);
-  await charge(parts, accountId, 100);
-  expect(typesOf(parts, webhookId)).toEqual(["quota.100", "quota.80"]);
-  expect(told(parts, webhookId)[1]?.data).toMatchObject({ units: 1_000, remaining_units: 0 });
+  await charge(accounting, accountId, 100);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.80"]);
+  accounting.clock.advance(1);
+  await charge(accounting, accountId, 100);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80"]);
+  expect(eventsOf(accounting, webhookId)[1]?.data).toMatchObject({ units: 1_000, remaining_units: 0 });
 });
 
-test("a charge that passes both shares tells of both, and one of another account of neither", async () => {
-  const parts = opened();
-  const [mine, theirs] = [signUp(parts).accountId, signUp(parts).accountId];
-  const [all, some] = [listen(parts, mine), listen(parts, theirs)];
-  await charge(parts, mine, 1_000);
-  expect(typesOf(parts, all)).toEqual(["quota.100", "quota.80"]);
-  expect(typesOf(parts, some)).toEqual([]);
+test("a charge that passes both shares has both events, another account none", async () => {
+  const accounting = opened();
+  const [mine, theirs] = [signUp(accounting).accountId, signUp(accounting).accountId];
+  const [all, some] = [listen(accounting, mine), listen(accounting, theirs)];
+  await charge(accounting, mine, 1_000);
+  expect(typesOf(accounting, all)).toEqual(["quota.100", "quota.80"]);
+  expect(typesOf(accounting, some)).toEqual([]);
 });
 
-test("charges that share a transaction tell of what they reach together", async () => {
-  const parts = opened();
-  const { accountId } = signUp(parts);
-  const webhookId = listen(parts, accountId);
-  await Promise.all(Array.from({ length: 1_000 }, () => charge(parts, accountId, 1)));
-  expect(typesOf(parts, webhookId)).toEqual(["quota.100", "quota.80"]);
+test("charges that share a transaction have the events of what they reach together", async () => {
+  const accounting = opened();
+  const { accountId } = signUp(accounting);
+  const webhookId = listen(accounting, accountId);
+  await Promise.all(Array.from({ length: 1_000 }, () => charge(accounting, accountId, 1)));
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80"]);
 });
 
-test("units beyond the included ones are told of as well, and a new month begins anew", async () => {
+test("a plan that sells further units has the same events, and a new month begins anew", async () => {
   const clock = handClock("2026-11-01T00:00:00Z");
-  const parts = opened({ clock });
-  const { accountId } = signUp(parts, "starter");
-  const webhookId = listen(parts, accountId, ["quota.80", "quota.100"]);
-  await charge(parts, accountId, 20_000);
-  await charge(parts, accountId, 10_000);
-  await charge(parts, accountId, 10_000);
-  expect(typesOf(parts, webhookId)).toEqual(["quota.100", "quota.80"]);
+  const accounting = opened({ clock });
+  const { accountId } = signUp(accounting, "starter");
+  const webhookId = listen(accounting, accountId, ["quota.80", "quota.100"]);
+  await charge(accounting, accountId, 20_000);
+  await charge(accounting, accountId, 10_000);
+  await charge(accounting, accountId, 10_000);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80"]);
   clock.set("2026-12-01T00:00:00Z");
-  await charge(parts, accountId, 19_999);
-  expect(typesOf(parts, webhookId)).toHaveLength(2);
-  await charge(parts, accountId, 1);
-  expect(typesOf(parts, webhookId)).toEqual(["quota.100", "quota.80", "quota.80"]);
+  await charge(accounting, accountId, 19_999);
+  expect(typesOf(accounting, webhookId)).toHaveLength(2);
+  await charge(accounting, accountId, 1);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80", "quota.80"]);
 });
 
-test("units that an operator gives bring no second telling", async () => {
-  const parts = opened();
-  const { accountId } = signUp(parts);
-  const webhookId = listen(parts, accountId);
-  await charge(parts, accountId, 900);
+test("units that an operator gives bring no second event", async () => {
+  const accounting = opened();
+  const { accountId } = signUp(accounting);
+  const webhookId = listen(accounting, accountId);
+  await charge(accounting, accountId, 900);
   const act = { at: 1, operator: "op", action: "credit", accountId, details: "{}" };
-  parts.store.creditUnits(parts.meter.ledger(accountId).current.planPeriodId, 1_000, act);
-  parts.meter.forget(accountId);
-  await charge(parts, accountId, 800);
-  expect(typesOf(parts, webhookId)).toEqual(["quota.80"]);
-  await charge(parts, accountId, 300);
-  expect(typesOf(parts, webhookId)).toEqual(["quota.100", "quota.80"]);
+  accounting.store.creditUnits(accounting.meter.ledger(accountId).current.planPeriodId, 1_000, act);
+  accounting.meter.forget(accountId);
+  await charge(accounting, accountId, 800);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.80"]);
+  await charge(accounting, accountId, 300);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.100", "quota.80"]);
 });
 
-test("a restart forgets nothing of what was told, and loses nothing of what is to be", async () => {
+test("a restart repeats no event and loses none", async () => {
   await withDirectory(async (dataDir) => {
     const clock = handClock();
     const first = opened({ clock, dataDir });
@@ -151,13 +155,13 @@ test("a restart forgets nothing of what was told, and loses nothing of what is t
   });
 });
 
-test("a charge that the disk refuses tells of nothing; the one that follows does", async () => {
-  const parts = opened();
-  const { accountId } = signUp(parts);
-  const webhookId = listen(parts, accountId);
+test("a charge that is undone has no event; the one that follows has it", async () => {
+  const accounting = opened();
+  const { accountId } = signUp(accounting);
+  const webhookId = listen(accounting, accountId);
   const chunk = { jobId: "job_none", n: 0, attempt: 1, rowsDone: 1, isWhole: true };
   const results = { body: new Uint8Array(), lineBytes: 0, units: 1, unchecked: 0, replaces: false };
-  const reservation = parts.meter.reserve({ accountId }, 900);
+  const reservation = accounting.meter.reserve({ accountId }, 900);
   // A chunk that nobody holds undoes the transaction of its charge.
   const refused = reservation.record({ endpoint: "/v1/jobs", units: 900 }, null, {
     ...chunk,
@@ -166,24 +170,24 @@ test("a charge that the disk refuses tells of nothing; the one that follows does
     counts: {},
   });
   await expect(refused).rejects.toThrow();
-  expect(typesOf(parts, webhookId)).toEqual([]);
+  expect(typesOf(accounting, webhookId)).toEqual([]);
   await reservation.record({ endpoint: "/v1/email/verify", units: 900 });
   reservation.release();
-  expect(typesOf(parts, webhookId)).toEqual(["quota.80"]);
+  expect(typesOf(accounting, webhookId)).toEqual(["quota.80"]);
 });
 
-test("an invoice is told of once, in the transaction that issues it", async () => {
+test("an invoice has its event once, in the transaction that issues it", async () => {
   await withDirectory(async (dataDir) => {
     const clock = handClock("2026-11-20T12:00:00Z");
-    const parts = opened({ clock, dataDir });
-    const { accountId } = signUp(parts, "starter");
-    const webhookId = listen(parts, accountId);
-    await charge(parts, accountId, 10);
+    const accounting = opened({ clock, dataDir });
+    const { accountId } = signUp(accounting, "starter");
+    const webhookId = listen(accounting, accountId);
+    await charge(accounting, accountId, 10);
     clock.set("2026-12-01T00:00:05Z");
-    expect(await parts.billing.issueDue()).toEqual({ issued: 1, waiting: 0 });
-    const page = parts.store.invoicePage(accountId, null, 10);
+    expect(await accounting.billing.issueDue()).toEqual({ issued: 1, waiting: 0 });
+    const page = accounting.store.invoicePage(accountId, null, 10);
     const body = JSON.parse(page?.[0]?.body ?? "{}");
-    expect(told(parts, webhookId)).toEqual([
+    expect(eventsOf(accounting, webhookId)).toEqual([
       {
         type: "invoice.issued",
         at: clock.now(),
@@ -196,19 +200,19 @@ test("an invoice is told of once, in the transaction that issues it", async () =
         },
       },
     ]);
-    await parts.billing.issueDue();
-    parts.store.close();
+    await accounting.billing.issueDue();
+    accounting.store.close();
     const next = opened({ clock, dataDir });
     await next.billing.issueDue();
     expect(typesOf(next, webhookId)).toEqual(["invoice.issued"]);
   });
 });
 
-test("an invoice that is undone is not told of", async () => {
+test("an invoice that is undone has no event", async () => {
   const clock = handClock("2026-11-20T12:00:00Z");
-  const parts = opened({ clock });
-  const { accountId } = signUp(parts, "starter");
-  const webhookId = listen(parts, accountId);
+  const accounting = opened({ clock });
+  const { accountId } = signUp(accounting, "starter");
+  const webhookId = listen(accounting, accountId);
   const month = {
     accountId,
     periodStart: Date.parse("2026-11-01T00:00:00Z"),
@@ -217,39 +221,39 @@ test("an invoice that is undone is not told of", async () => {
   const figures = { units: 0, totalMicroUsd: 0, body: "{}", issuedAt: 1 };
   let made = 0;
   const issue = () =>
-    parts.store.issueInvoices([month, { ...month, periodStart: 0 }], (each) => {
+    accounting.store.issueInvoices([month, { ...month, periodStart: 0 }], (each) => {
       made += 1;
       if (made === 2) throw new StorageError("SQLITE_FULL");
       const event = { type: "invoice.issued", at: 1, data: {} };
       return { invoice: { ...each, ...figures, invoiceId: `inv_${made}` }, event };
     });
   expect(issue).toThrow(StorageError);
-  expect(told(parts, webhookId)).toEqual([]);
+  expect(eventsOf(accounting, webhookId)).toEqual([]);
 });
 
-test("a key that ends is told of once, seven days ahead, across restarts", async () => {
+test("a key that ends has its event once, seven days ahead, across restarts", async () => {
   await withDirectory((dataDir) => {
     const clock = handClock();
-    const parts = opened({ clock, dataDir });
-    const { accountId } = signUp(parts);
-    const webhookId = listen(parts, accountId);
+    const accounting = opened({ clock, dataDir });
+    const { accountId } = signUp(accounting);
+    const webhookId = listen(accounting, accountId);
     const fields = { name: "ci", scopes: null, expiresAt: "2026-12-20T12:00:00Z" };
-    const key = createKeys({ ...parts, randomBytes }).create(accountId, fields);
-    const look = (at: Parts) => createKeyExpiry(at).tellDue();
+    const key = createKeys({ ...accounting, randomBytes }).create(accountId, fields);
+    const look = (at: Accounting) => createKeyExpiry(at).emitDue();
     clock.set("2026-12-13T11:59:59.999Z");
-    look(parts);
-    expect(told(parts, webhookId)).toEqual([]);
+    look(accounting);
+    expect(eventsOf(accounting, webhookId)).toEqual([]);
     clock.advance(1);
-    look(parts);
-    look(parts);
-    expect(told(parts, webhookId)).toEqual([
+    look(accounting);
+    look(accounting);
+    expect(eventsOf(accounting, webhookId)).toEqual([
       {
         type: "key.expiring",
         at: clock.now(),
         data: { key_id: key.key_id, name: "ci", hint: key.hint, expires_at: "2026-12-20T12:00:00Z" },
       },
     ]);
-    parts.store.close();
+    accounting.store.close();
     const next = opened({ clock, dataDir });
     clock.advance(DAY_MS);
     look(next);
@@ -257,12 +261,12 @@ test("a key that ends is told of once, seven days ahead, across restarts", async
   });
 });
 
-test("a key that was revoked, rotated or has ended is not told of; one that is made late is", () => {
-  const parts = opened();
-  const { clock } = parts;
-  const { accountId } = signUp(parts);
-  const webhookId = listen(parts, accountId);
-  const keys = createKeys({ ...parts, randomBytes });
+test("a key that was revoked, rotated or has ended has no event; one that is made late has", () => {
+  const accounting = opened();
+  const { clock } = accounting;
+  const { accountId } = signUp(accounting);
+  const webhookId = listen(accounting, accountId);
+  const keys = createKeys({ ...accounting, randomBytes });
   const endingIn = (ms: number) =>
     keys.create(accountId, {
       name: null,
@@ -274,26 +278,26 @@ test("a key that was revoked, rotated or has ended is not told of; one that is m
   const late = endingIn(3 * DAY_MS);
   keys.remove(accountId, revoked.key_id);
   const replaced = endingIn(DAY_MS);
-  parts.accounts.rotateKey(accountId, { overlapSeconds: 3_600, keyId: replaced.key_id });
+  accounting.accounts.rotateKey(accountId, { overlapSeconds: 3_600, keyId: replaced.key_id });
   clock.advance(1_000);
-  createKeyExpiry(parts).tellDue();
-  expect(told(parts, webhookId).map(({ data }) => data.key_id)).toEqual([late.key_id]);
+  createKeyExpiry(accounting).emitDue();
+  expect(eventsOf(accounting, webhookId).map(({ data }) => data.key_id)).toEqual([late.key_id]);
 });
 
-test("many keys that end at once are told of a hundred at a time, each once", () => {
-  const parts = opened();
-  const ids = Array.from({ length: 3 }, () => signUp(parts).accountId);
-  const hooks = ids.map((accountId) => listen(parts, accountId));
-  const keys = createKeys({ ...parts, randomBytes });
+test("many keys that end at once have their events a hundred at a time, each once", () => {
+  const accounting = opened();
+  const ids = Array.from({ length: 3 }, () => signUp(accounting).accountId);
+  const hooks = ids.map((accountId) => listen(accounting, accountId));
+  const keys = createKeys({ ...accounting, randomBytes });
   for (const accountId of ids) {
     for (let n = 0; n < 50; n++) {
       keys.create(accountId, { name: null, scopes: null, expiresAt: "2026-11-22T00:00:00Z" });
     }
   }
-  const expiry = createKeyExpiry(parts);
-  const count = () => hooks.reduce((sum, webhookId) => sum + told(parts, webhookId).length, 0);
+  const expiry = createKeyExpiry(accounting);
+  const count = () => hooks.reduce((sum, webhookId) => sum + eventsOf(accounting, webhookId).length, 0);
   const counts = [1, 2, 3].map(() => {
-    expiry.tellDue();
+    expiry.emitDue();
     return count();
   });
   expect(counts).toEqual([100, 150, 150]);

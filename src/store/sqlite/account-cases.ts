@@ -3,7 +3,7 @@ import { utcDay } from "../charge-sums.ts";
 import type { AccountMonth, AccountOverview, AccountPort, KeyPort, MonthPort } from "../port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
-import { tell } from "./webhook-cases.ts";
+import { emit } from "./webhook-cases.ts";
 
 /** Accounts, their keys and the months that they are in. */
 export function createAccountCases(
@@ -102,13 +102,13 @@ export function createAccountCases(
         for (const { keyHash, lastUsedAt } of uses) accounts.markKeyUsed(keyHash, lastUsedAt);
       }, "with_sync"),
 
-    tellOfKeys: ({ after, until, limit }, eventOf) => {
-      const keys = accounts.keysToTellOf(after, until, limit);
+    emitExpiringKeys: ({ after, until, limit }, eventOf) => {
+      const keys = accounts.expiringKeys(after, until, limit);
       if (keys.length === 0) return 0;
       return transact(() => {
         for (const key of keys) {
-          accounts.markKeyTold(key.keyHash, after);
-          tell(webhooks, key.accountId, eventOf(key));
+          accounts.markExpiryEvent(key.keyHash, after);
+          emit(webhooks, key.accountId, eventOf(key));
         }
         return keys.length;
       });

@@ -10,7 +10,7 @@ export function createAccountStatements(orm: Orm) {
     .from(accounts)
     .where(eq(accounts.accountId, sql.placeholder("accountId")))
     .prepare();
-  const { expiryToldAt, ...keyColumns } = getTableColumns(apiKeys);
+  const { expiryEventAt, ...keyColumns } = getTableColumns(apiKeys);
   const keyByHash = orm
     .select({ ...keyColumns, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
     .from(apiKeys)
@@ -98,8 +98,8 @@ export function createAccountStatements(orm: Orm) {
         .run();
     },
 
-    /** Up to `limit` keys that end between these times by themselves, and of which nobody was told. */
-    keysToTellOf: (after: number, until: number, limit: number): KeyRecord[] =>
+    /** Up to `limit` keys that end between these times by themselves, and have had no event. */
+    expiringKeys: (after: number, until: number, limit: number): KeyRecord[] =>
       orm
         .select(keyColumns)
         .from(apiKeys)
@@ -107,7 +107,7 @@ export function createAccountStatements(orm: Orm) {
           and(
             gt(apiKeys.expiresAt, after),
             lte(apiKeys.expiresAt, until),
-            isNull(expiryToldAt),
+            isNull(expiryEventAt),
             isNull(apiKeys.revokedAt),
             isNull(apiKeys.rotatesAt),
           ),
@@ -116,8 +116,8 @@ export function createAccountStatements(orm: Orm) {
         .limit(limit)
         .all(),
 
-    markKeyTold: (keyHash: string, toldAt: number): void => {
-      orm.update(apiKeys).set({ expiryToldAt: toldAt }).where(eq(apiKeys.keyHash, keyHash)).run();
+    markExpiryEvent: (keyHash: string, at: number): void => {
+      orm.update(apiKeys).set({ expiryEventAt: at }).where(eq(apiKeys.keyHash, keyHash)).run();
     },
 
     revokeKey: (keyHash: string, revokedAt: number): void => {

@@ -2,7 +2,7 @@ import type { AtOnce } from "../../platform/answer.ts";
 import type { InvoicePort } from "../port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
-import { tell } from "./webhook-cases.ts";
+import { emit } from "./webhook-cases.ts";
 
 /** Months that are over and the invoices of them. */
 export function createInvoiceCases(
@@ -20,7 +20,7 @@ export function createInvoiceCases(
           const made = invoiceOf(month, planPeriods.ofMonth(accountId, periodStart));
           if (made === null || !invoices.insert(made.invoice)) continue;
           planPeriods.markInvoiced(accountId, periodStart, made.invoice.invoiceId);
-          tell(webhooks, accountId, made.event);
+          emit(webhooks, accountId, made.event);
           issued += 1;
         }
         return issued;

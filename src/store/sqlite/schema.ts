@@ -54,15 +54,15 @@ export const apiKeys = sqliteTable(
     lastUsedAt: integer("last_used_at"),
     rotatesAt: integer("rotates_at"),
     revokedAt: integer("revoked_at"),
-    /** When its account was told that it ends soon. */
-    expiryToldAt: integer("expiry_told_at"),
+    /** When its account was notified that it ends soon. */
+    expiryEventAt: integer("expiry_event_at"),
   },
   (table) => [
     index("api_keys_by_account").on(table.accountId),
     uniqueIndex("api_keys_by_id").on(table.keyId),
-    index("api_keys_to_tell_of")
+    index("api_keys_expiring")
       .on(table.expiresAt)
-      .where(sql`${table.expiresAt} is not null and ${table.expiryToldAt} is null`),
+      .where(sql`${table.expiresAt} is not null and ${table.expiryEventAt} is null`),
   ],
 );
 
@@ -114,7 +114,7 @@ export const usageEvents = sqliteTable(
   (table) => [check("usage_events_units", sql`${table.units} > 0`)],
 );
 
-/** Shares of a month's units that an account has used up, one row each: what it is told of once. */
+/** Shares of a month's units that an account has used up, one row each: its account is notified of each once. */
 export const quotaMarks = sqliteTable(
   "quota_marks",
   {

@@ -3,7 +3,7 @@ import { chargeSums, planPeriodSums } from "../charge-sums.ts";
 import type { ReplyPort, UsagePort } from "../port.ts";
 import type { Connection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
-import { tell } from "./webhook-cases.ts";
+import { emit } from "./webhook-cases.ts";
 
 /** Charges, what they add up to, and the replies that are kept with them. */
 export function createUsageCases(
@@ -23,7 +23,7 @@ export function createUsageCases(
         }
         for (const reply of kept) replies.put(reply);
         for (const chunk of chunks) jobs.finish(chunk);
-        for (const mark of quotaMarks) if (usage.addMark(mark)) tell(webhooks, mark.accountId, mark.event);
+        for (const mark of quotaMarks) if (usage.addMark(mark)) emit(webhooks, mark.accountId, mark.event);
         if (keptAt !== null) clock.keep(keptAt);
       }, durability);
     },
