@@ -1,4 +1,5 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
+import type { AdmitPort } from "./admit-port.ts";
 import type { FinishedChunk, JobPort } from "./job-port.ts";
 import type { OperatorPort } from "./operator-port.ts";
 import type { NewEvent, WebhookPort } from "./webhook-port.ts";
@@ -290,16 +291,20 @@ export type Upkeep = {
   readonly close: () => void;
 };
 
-export type Store = AccountPort &
+/** Accounts and what is counted and billed of them. */
+export type AccountingStore = AccountPort &
   KeyPort &
   MonthPort &
   UsagePort &
   InvoicePort &
   ReplyPort &
   OperatorPort &
-  JobPort &
-  WebhookPort &
   Upkeep;
+
+export type Store = AccountingStore & JobPort & WebhookPort;
+
+/** A store that other processes write to as well: what is read of it may be old at once. */
+export type SharedStore = AccountingStore & AdmitPort;
 
 /**
  * A store inside this process, which answers at once and has no other writer: what is read of it holds until this

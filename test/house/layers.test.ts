@@ -61,7 +61,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "@sinclair/typebox": ["src/http", "src/contract"],
   "prom-client": ["src/http/routes/metrics.ts", "src/http/call-tally.ts"],
   "swagger-ui-dist": ["src/http/routes/docs.ts"],
-  "drizzle-orm": ["src/store/sqlite"],
+  "drizzle-orm": ["src/store/sqlite", "src/store/postgres"],
   "bun:sqlite": ["src/store/sqlite"],
   piscina: ["src/batch/pool.ts", "src/batch/transfer.ts"],
   "@noble/hashes": ["src/directory/payee.ts"],
@@ -115,7 +115,8 @@ describe("the rooms of the house", () => {
     const openers = new Set(["store", "app", "tools"]);
     const broken = imports.filter(({ file, target }) => {
       const path = relative(ROOT, normalize(join(ROOT, dirname(file), target)));
-      return target.startsWith(".") && path.startsWith("src/store/sqlite/") && !openers.has(roomOf(file));
+      const isBehind = path.startsWith("src/store/sqlite/") || path.startsWith("src/store/postgres/");
+      return target.startsWith(".") && isBehind && !openers.has(roomOf(file));
     });
     expect(broken).toEqual([]);
   });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
 import type {
+  AccountingStore,
   AccountRecord,
   ChargeEntry,
   Month,
   NewPlanPeriod,
   ReplyRecord,
-  Store,
 } from "../../src/store/port.ts";
 
 const MONTH = {
@@ -62,11 +62,11 @@ const planPeriod = (accountId: string, month: typeof MONTH = MONTH): NewPlanPeri
   startsAt: month.periodStart,
 });
 
-const signUp = (store: Store, accountId: string) =>
+const signUp = (store: AccountingStore, accountId: string) =>
   store.signUp(accountRecord(accountId), keyRecord(accountId, `first ${accountId}`), planPeriod(accountId));
 
 /** The plan period in which an account is. */
-async function runningOf(store: Store, accountId: string) {
+async function runningOf(store: AccountingStore, accountId: string) {
   const running = (await store.readMonth(accountId))?.planPeriods.at(-1);
   if (running === undefined) throw new Error("the account has no plan period");
   return running;
@@ -98,11 +98,14 @@ const EVENT = { type: "invoice.issued", at: 3, data: { invoice_id: "inv" } };
 const newInvoiceOf = (month: Month) => ({ invoice: invoiceOf(month), event: EVENT });
 
 /** Takes acc_a into the next month. */
-const enterNext = (store: Store) => store.enterMonth(["acc_a"], () => [planPeriod("acc_a", NEXT)]);
+const enterNext = (store: AccountingStore) => store.enterMonth(["acc_a"], () => [planPeriod("acc_a", NEXT)]);
 
 /** What every store must do, whatever it keeps its rows in. */
-export function describeStore(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
-  async function opened(): Promise<Store> {
+export function describeStore(
+  name: string,
+  open: (clock: Clock) => AccountingStore | Promise<AccountingStore>,
+): void {
+  async function opened(): Promise<AccountingStore> {
     const store = await open(clock);
     await signUp(store, "acc_a");
     return store;
@@ -421,7 +424,7 @@ export function describeStore(name: string, open: (clock: Clock) => Store | Prom
   });
 
   describe(`${name}: kept replies`, () => {
-    const keep = (store: Store, replies: readonly ReplyRecord[]) =>
+    const keep = (store: AccountingStore, replies: readonly ReplyRecord[]) =>
       store.record({ entries: [], replies, chunks: [], quotaMarks: [], keptAt: null }, "at_once");
 
     test("expired ones go a slice at a time; the rest stays", async () => {

@@ -1,0 +1,16 @@
+import type { FitsMonth } from "../store/admit-port.ts";
+import { ledgerOf, unitsLeft } from "./usage-ledger.ts";
+
+/**
+ * The hard stop where several nodes charge: returns for each entry whether the month has the units left, in order of
+ * arrival. An entry of a plan period that has ended began under it, and is let through.
+ */
+export const fitsMonth: FitsMonth = (month, entries) => {
+  const ledger = ledgerOf(month);
+  return entries.map(({ planPeriodId, units }) => {
+    const tally = ledger.tallies.find((known) => known.planPeriodId === planPeriodId);
+    if (units > 0 && tally === ledger.current && units > unitsLeft(ledger)) return false;
+    if (tally !== undefined) tally.units += units;
+    return true;
+  });
+};

@@ -1,0 +1,65 @@
+import type { Answer } from "../platform/answer.ts";
+import type { AccountMonth, ChargeEntry, ReplyRecord } from "./port.ts";
+
+// What a store that several processes write to does beside the others: there a charge is decided where it is written,
+// and what a process has read may be old.
+
+/** A charge that is asked for, with what it pays for. */
+export type Admission = {
+  readonly entry: ChargeEntry;
+  readonly reply: ReplyRecord | null;
+  /** The rate that the call counts against; null where it counts against none. */
+  readonly rate: AdmissionRate | null;
+};
+
+/**
+ * GCRA: the time between two calls, and the time that a whole burst takes to be there again. `ageMs` is how long ago
+ * the call came in: calls that took long and end together are no burst.
+ */
+export type AdmissionRate = { readonly stepMs: number; readonly burstMs: number; readonly ageMs: number };
+
+export type AdmissionGroup = {
+  /** Counts up with each group of this process. A group that is sent again with its number is written once. */
+  readonly sequence: number;
+  readonly admissions: readonly Admission[];
+  /** Calls of no units that nobody waits for. */
+  readonly others: readonly ChargeEntry[];
+  /** The time to keep beside them, or null. */
+  readonly keptAt: number | null;
+};
+
+/**
+ * What became of a charge: written, or refused for the quota or spend limit, for the rate, because its month is
+ * invoiced, or because another call took its Idempotency-Key over.
+ */
+export type AdmissionOutcome = "charged" | "quota" | "rate" | "invoiced" | "claim_lost";
+
+export type Admitted = {
+  readonly outcomes: readonly AdmissionOutcome[];
+  /** Units of plan periods as they are now; empty where the group was written by an earlier try. */
+  readonly units: ReadonlyMap<number, number>;
+};
+
+/** Returns for each entry whether the month has the units left, in order of arrival. */
+export type FitsMonth = (month: AccountMonth, entries: readonly ChargeEntry[]) => readonly boolean[];
+
+export type ClaimOutcome =
+  | { readonly isClaimed: true }
+  /** A call with this fingerprint runs. */
+  | { readonly isClaimed: false; readonly fingerprint: string };
+
+export type AdmitPort = {
+  /**
+   * Decides over charges in order of arrival and writes those that are admitted, with the replies that they pay for,
+   * as one transaction. What other processes write to the same accounts comes before or after it as a whole.
+   */
+  readonly admit: (group: AdmissionGroup, fits: FitsMonth) => Promise<Admitted>;
+  /** Takes an Idempotency-Key for a call, for as long as this process renews its claims. */
+  readonly claimKey: (accountId: string, idempotencyKey: string, fingerprint: string) => Answer<ClaimOutcome>;
+  /** Gives a claimed key back. */
+  readonly releaseKey: (accountId: string, idempotencyKey: string) => Answer<void>;
+  /** Renews the leases of all claims of this process, and removes those of processes that are gone. */
+  readonly renewClaims: () => Answer<void>;
+  /** Returns the accounts whose keys, plan or month changed in the last `withinMs`. */
+  readonly changedAccounts: (withinMs: number) => Answer<readonly string[]>;
+};

@@ -1,0 +1,277 @@
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import type {
+  Admission,
+  AdmissionGroup,
+  AdmissionOutcome,
+  AdmitPort,
+  Admitted,
+  FitsMonth,
+} from "../admit-port.ts";
+import type { AccountMonth } from "../port.ts";
+import { lockAccounts, monthsOf, putReply, SERVER_NOW } from "./account-rows.ts";
+import { keepClock } from "./clock-rows.ts";
+import type { Connection } from "./connection.ts";
+import type { Orm } from "./orm.ts";
+import { accountChanges, accountRates, flushes, idempotencyClaims, planPeriods } from "./schema.ts";
+import { accountIdsOf, writeCharges } from "./usage-cases.ts";
+
+/** The claims of a process that has not renewed them for so long are free. */
+const LEASE_MS = 15_000;
+/** What became of the last group of a process that is gone is of no use to anybody. */
+const FLUSHES_KEPT_MS = 3_600_000;
+const CHANGES_KEPT_MS = 3_600_000;
+
+/** Decides over charges where all nodes write them. `processId` is of this process alone, never used again. */
+export function createAdmitCases({ transact, read }: Connection, processId: string): AdmitPort {
+  return {
+    admit: (group, fits) => transact((orm) => admitGroup(orm, processId, group, fits)),
+
+    claimKey: (accountId, idempotencyKey, fingerprint) =>
+      transact(async (orm) => {
+        const claim = { accountId, idempotencyKey, fingerprint, processId };
+        const leaseUntil = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
+        const claimed = await orm
+          .insert(idempotencyClaims)
+          .values({ ...claim, leaseUntil: leaseUntil as never })
+          .onConflictDoUpdate({
+            target: [idempotencyClaims.accountId, idempotencyClaims.idempotencyKey],
+            set: { fingerprint, processId, leaseUntil },
+            setWhere: lt(idempotencyClaims.leaseUntil, SERVER_NOW),
+          })
+          .returning({ processId: idempotencyClaims.processId });
+        if (claimed.length > 0) return { isClaimed: true };
+        const [held] = await orm
+          .select({ fingerprint: idempotencyClaims.fingerprint })
+          .from(idempotencyClaims)
+          .where(isClaim(accountId, idempotencyKey));
+        return { isClaimed: false, fingerprint: held?.fingerprint ?? fingerprint };
+      }),
+
+    releaseKey: (accountId, idempotencyKey) =>
+      transact(async (orm) => {
+        await orm
+          .delete(idempotencyClaims)
+          .where(and(isClaim(accountId, idempotencyKey), eq(idempotencyClaims.processId, processId)));
+      }),
+
+    renewClaims: () =>
+      transact(async (orm) => {
+        await orm
+          .update(idempotencyClaims)
+          .set({ leaseUntil: sql`${SERVER_NOW} + ${LEASE_MS}::bigint` })
+          .where(eq(idempotencyClaims.processId, processId));
+        await orm.delete(idempotencyClaims).where(lt(idempotencyClaims.leaseUntil, SERVER_NOW));
+        await orm
+          .delete(flushes)
+          .where(lt(flushes.writtenAt, sql`${SERVER_NOW} - ${FLUSHES_KEPT_MS}::bigint`));
+        await orm
+          .delete(accountChanges)
+          .where(lt(accountChanges.changedAt, sql`${SERVER_NOW} - ${CHANGES_KEPT_MS}::bigint`));
+      }),
+
+    changedAccounts: (withinMs) =>
+      read(async (orm) => {
+        const rows = await orm
+          .select({ accountId: accountChanges.accountId })
+          .from(accountChanges)
+          .where(sql`${accountChanges.changedAt} > ${SERVER_NOW} - ${withinMs}::bigint`);
+        return rows.map(({ accountId }) => accountId);
+      }),
+  };
+}
+
+const isClaim = (accountId: string, idempotencyKey: string) =>
+  and(eq(idempotencyClaims.accountId, accountId), eq(idempotencyClaims.idempotencyKey, idempotencyKey));
+
+async function admitGroup(
+  orm: Orm,
+  processId: string,
+  { sequence, admissions, others, keptAt }: AdmissionGroup,
+  fits: FitsMonth,
+): Promise<Admitted> {
+  const entries = admissions.map(({ entry }) => entry);
+  const charged = accountIdsOf(entries);
+  // Sent together: each statement sees what was committed when the one before it had its locks.
+  const [isNew, , months, rates, invoiced, claims] = await Promise.all([
+    beginFlush(orm, processId, sequence),
+    lockAccounts(orm, accountIdsOf([...entries, ...others])),
+    monthsOf(orm, charged),
+    ratesOf(orm, admissions),
+    invoicedPeriods(orm, admissions),
+    takeClaims(orm, processId, admissions),
+  ]);
+  if (!isNew) return { outcomes: await outcomesOf(orm, processId, sequence), units: new Map() };
+  const passesRate = createRateCheck(rates);
+  const outcomes = admissions.map((admission): AdmissionOutcome => {
+    const { entry, reply } = admission;
+    if (invoiced.has(entry.planPeriodId)) return "invoiced";
+    if (reply !== null && !claims.has(claimOf(reply))) return "claim_lost";
+    return passesRate(admission) ? "charged" : "rate";
+  });
+  refuseBeyondQuota(admissions, outcomes, months, fits);
+  const admitted = admissions.filter((_, index) => outcomes[index] === "charged");
+  const written: Promise<void>[] = [
+    writeCharges(orm, [...admitted.map(({ entry }) => entry), ...others]),
+    writeRates(orm, rates),
+    ...admitted.map(({ reply }) => putReply(orm, reply)),
+    ...(keptAt === null ? [] : [keepClock(orm, keptAt)]),
+    endFlush(orm, processId, outcomes),
+  ];
+  // Sent last, it sees what the statements before it wrote.
+  const units = unitsOf(orm, entries);
+  await Promise.all([...written, units]);
+  return { outcomes, units: await units };
+}
+
+/** Asks which entries the months have units for, account by account, in order of arrival. */
+function refuseBeyondQuota(
+  admissions: readonly Admission[],
+  outcomes: AdmissionOutcome[],
+  months: ReadonlyMap<string, AccountMonth>,
+  fits: FitsMonth,
+): void {
+  const places = new Map<string, number[]>();
+  for (const [index, { entry }] of admissions.entries()) {
+    if (outcomes[index] !== "charged") continue;
+    const known = places.get(entry.accountId);
+    if (known === undefined) places.set(entry.accountId, [index]);
+    else known.push(index);
+  }
+  for (const [accountId, indexes] of places) {
+    const month = months.get(accountId);
+    const asked = indexes.flatMap((index) => admissions[index]?.entry ?? []);
+    const fitting = month === undefined ? [] : fits(month, asked);
+    for (const [place, index] of indexes.entries()) {
+      if (fitting[place] !== true) outcomes[index] = "quota";
+    }
+  }
+}
+
+/** False where a group of this number was written before: its commit was not answered. */
+async function beginFlush(orm: Orm, processId: string, sequence: number): Promise<boolean> {
+  const values = { sequence, outcome: "", writtenAt: SERVER_NOW as never };
+  const rows = await orm
+    .insert(flushes)
+    .values({ processId, ...values })
+    .onConflictDoUpdate({ target: flushes.processId, set: values, setWhere: lt(flushes.sequence, sequence) })
+    .returning({ sequence: flushes.sequence });
+  return rows.length > 0;
+}
+
+async function endFlush(orm: Orm, processId: string, outcomes: readonly AdmissionOutcome[]): Promise<void> {
+  const isWhole = outcomes.every((outcome) => outcome === "charged");
+  const outcome = JSON.stringify(isWhole ? outcomes.length : outcomes);
+  await orm.update(flushes).set({ outcome }).where(eq(flushes.processId, processId));
+}
+
+async function outcomesOf(
+  orm: Orm,
+  processId: string,
+  sequence: number,
+): Promise<readonly AdmissionOutcome[]> {
+  const [row] = await orm.select().from(flushes).where(eq(flushes.processId, processId));
+  if (row?.sequence !== sequence) throw new Error("a group of charges was written after its successor");
+  const outcome: number | readonly AdmissionOutcome[] = JSON.parse(row.outcome);
+  return typeof outcome === "number" ? new Array<AdmissionOutcome>(outcome).fill("charged") : outcome;
+}
+
+/** Returns plan periods that are asked for and have their invoice. */
+async function invoicedPeriods(orm: Orm, admissions: readonly Admission[]): Promise<ReadonlySet<number>> {
+  const asked = [...new Set(admissions.map(({ entry }) => entry.planPeriodId))];
+  const rows = await orm
+    .select({ planPeriodId: planPeriods.planPeriodId })
+    .from(planPeriods)
+    .where(and(inArray(planPeriods.planPeriodId, asked), sql`${planPeriods.invoiceId} is not null`));
+  return new Set(rows.map(({ planPeriodId }) => planPeriodId));
+}
+
+async function unitsOf(
+  orm: Orm,
+  entries: readonly { readonly planPeriodId: number }[],
+): Promise<ReadonlyMap<number, number>> {
+  const asked = [...new Set(entries.map(({ planPeriodId }) => planPeriodId))];
+  const rows = await orm
+    .select({ planPeriodId: planPeriods.planPeriodId, units: planPeriods.units })
+    .from(planPeriods)
+    .where(inArray(planPeriods.planPeriodId, asked));
+  return new Map(rows.map(({ planPeriodId, units }) => [planPeriodId, units]));
+}
+
+const claimOf = ({ accountId, idempotencyKey }: { accountId: string; idempotencyKey: string }): string =>
+  `${accountId} ${idempotencyKey}`;
+
+/** Ends the claims of the replies that are to be written; returns those that this process still had. */
+async function takeClaims(
+  orm: Orm,
+  processId: string,
+  admissions: readonly Admission[],
+): Promise<ReadonlySet<string>> {
+  const replies = admissions.flatMap(({ reply }) => reply ?? []);
+  if (replies.length === 0) return new Set();
+  const keys = replies.map(({ idempotencyKey }) => idempotencyKey);
+  const rows = await orm
+    .delete(idempotencyClaims)
+    .where(and(inArray(idempotencyClaims.idempotencyKey, keys), eq(idempotencyClaims.processId, processId)))
+    .returning({
+      accountId: idempotencyClaims.accountId,
+      idempotencyKey: idempotencyClaims.idempotencyKey,
+    });
+  return new Set(rows.map(claimOf));
+}
+
+type RateState = { fullAtUs: number; ageUsMax: number; readonly nowUs: number; isChanged: boolean };
+
+async function ratesOf(orm: Orm, admissions: readonly Admission[]): Promise<Map<string, RateState>> {
+  const asked = [...new Set(admissions.flatMap(({ rate, entry }) => (rate === null ? [] : entry.accountId)))];
+  if (asked.length === 0) return new Map();
+  const nowUs = sql`(extract(epoch from clock_timestamp()) * 1000000)::bigint`.mapWith(Number);
+  const rows = await orm
+    .select({
+      accountId: sql<string>`asked`,
+      fullAtUs: accountRates.fullAtUs,
+      ageUsMax: accountRates.ageUsMax,
+      nowUs,
+    })
+    .from(sql`json_array_elements_text(${JSON.stringify(asked)}::text::json) asked`)
+    .leftJoin(accountRates, sql`${accountRates.accountId} = asked`);
+  return new Map(
+    rows.map(({ accountId, fullAtUs, ageUsMax, nowUs: now }) => [
+      accountId,
+      { fullAtUs: fullAtUs ?? 0, ageUsMax: ageUsMax ?? 0, nowUs: now, isChanged: false },
+    ]),
+  );
+}
+
+/**
+ * Counts calls against the rates of their accounts. Calls that one process admitted in time may end together: as many
+ * pass beyond the burst as come in during the age of the oldest of them.
+ */
+function createRateCheck(states: Map<string, RateState>): (admission: Admission) => boolean {
+  return ({ entry, rate }) => {
+    const state = states.get(entry.accountId);
+    if (rate === null || state === undefined) return true;
+    const { stepMs, burstMs, ageMs } = rate;
+    const isFull = state.fullAtUs <= state.nowUs;
+    const ageUsMax = Math.ceil(Math.max(isFull ? 0 : state.ageUsMax, ageMs * 1_000));
+    const nextUs = Math.max(state.fullAtUs, state.nowUs) + stepMs * 1_000;
+    if (nextUs - state.nowUs > burstMs * 1_000 + ageUsMax) return false;
+    state.fullAtUs = nextUs;
+    state.ageUsMax = ageUsMax;
+    state.isChanged = true;
+    return true;
+  };
+}
+
+async function writeRates(orm: Orm, states: ReadonlyMap<string, RateState>): Promise<void> {
+  const rows = Array.from(states).flatMap(([accountId, { fullAtUs, ageUsMax, isChanged }]) =>
+    isChanged ? [{ accountId, fullAtUs: Math.round(fullAtUs), ageUsMax }] : [],
+  );
+  if (rows.length === 0) return;
+  await orm
+    .insert(accountRates)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: accountRates.accountId,
+      set: { fullAtUs: sql`excluded.full_at_us`, ageUsMax: sql`excluded.age_us_max` },
+    });
+}

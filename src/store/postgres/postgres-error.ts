@@ -1,0 +1,37 @@
+import { SQL } from "bun";
+import { StorageError } from "../storage-error.ts";
+
+/** Classes of SQLSTATE that speak of the server or the connection, not of the statement. */
+const STORAGE_CLASSES: ReadonlySet<string> = new Set([
+  "08", // connection
+  "25", // a transaction that was ended by a time limit, or a server that only reads
+  "40", // serialization failure, deadlock
+  "53", // no room, too many connections
+  "55", // lock not available
+  "57", // shutdown, cancelled, cannot connect now
+  "58", // I/O
+  "XX", // corrupt
+]);
+
+const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
+
+/** Returns what the driver threw, without what the query builder put around it. */
+export function driverError(error: unknown): unknown {
+  if (error instanceof SQL.SQLError || !(error instanceof Error) || error.cause === undefined) return error;
+  return driverError(error.cause);
+}
+
+/** An error of the server or of the way to it becomes a StorageError; any other stays what the driver threw. */
+export function asStorageError(thrown: unknown): unknown {
+  const error = driverError(thrown);
+  if (!(error instanceof SQL.PostgresError)) return error;
+  const isStorage = error.code !== SERVER_ERROR || STORAGE_CLASSES.has(error.errno?.slice(0, 2) ?? "");
+  if (!isStorage) return error;
+  return new StorageError(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
+}
+
+/** Whether the server is certain to have undone the transaction: it said so itself. */
+export function isUndone(thrown: unknown): boolean {
+  const error = driverError(thrown);
+  return error instanceof SQL.PostgresError && error.code === SERVER_ERROR;
+}

@@ -1,0 +1,143 @@
+import { and, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { chargeSums } from "../charge-sums.ts";
+import type { ChargeEntry, ReplyPort, UsagePort } from "../port.ts";
+import { lockAccounts, putReply, usageByEndpoint } from "./account-rows.ts";
+import { keepClock } from "./clock-rows.ts";
+import type { Connection } from "./connection.ts";
+import type { Orm } from "./orm.ts";
+import { idempotentReplies, quotaMarks, usageDays, usageEvents } from "./schema.ts";
+
+/** Charges, what they add up to, and the replies that are kept with them. */
+export function createUsageCases({ transact, read }: Connection): UsagePort & ReplyPort {
+  return {
+    record: ({ entries, replies, chunks, quotaMarks: marks, keptAt }) => {
+      if (chunks.length > 0) throw new Error("chunks of jobs are not kept in PostgreSQL");
+      return transact(async (orm) => {
+        await lockAccounts(orm, accountIdsOf(entries));
+        await writeCharges(orm, entries);
+        for (const reply of replies) await putReply(orm, reply);
+        for (const { event: _, ...mark } of marks) {
+          await orm.insert(quotaMarks).values(mark).onConflictDoNothing();
+        }
+        if (keptAt !== null) await keepClock(orm, keptAt);
+      });
+    },
+    // A commit that was answered is on the disk of the server.
+    sync: () => Promise.resolve(),
+    usageByDay: (accountId, firstDay, lastDay) =>
+      read((orm) =>
+        orm
+          .select({
+            day: usageDays.day,
+            calls: sql`sum(${usageDays.calls})`.mapWith(Number),
+            units: sql`sum(${usageDays.units})`.mapWith(Number),
+          })
+          .from(usageDays)
+          .where(
+            and(eq(usageDays.accountId, accountId), sql`${usageDays.day} between ${firstDay} and ${lastDay}`),
+          )
+          .groupBy(usageDays.day)
+          .orderBy(usageDays.day),
+      ),
+    usageByEndpoint: (accountId, firstDay, lastDay) =>
+      read((orm) => usageByEndpoint(orm, accountId, firstDay, lastDay)),
+    eventUnits: () =>
+      read((orm) =>
+        orm
+          .select({
+            planPeriodId: usageEvents.planPeriodId,
+            units: sql`sum(${usageEvents.units})`.mapWith(Number),
+          })
+          .from(usageEvents)
+          .groupBy(usageEvents.planPeriodId),
+      ),
+    ...replyCases({ transact, read }),
+  };
+}
+
+function replyCases({ transact, read }: Pick<Connection, "transact" | "read">): ReplyPort {
+  return {
+    findReply: (accountId, idempotencyKey) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select()
+          .from(idempotentReplies)
+          .where(
+            and(
+              eq(idempotentReplies.accountId, accountId),
+              eq(idempotentReplies.idempotencyKey, idempotencyKey),
+            ),
+          );
+        return row ?? null;
+      }),
+    removeExpiredReplies: (now, limit) =>
+      transact((orm) => {
+        const expired = orm
+          .select({ place: sql`ctid` })
+          .from(idempotentReplies)
+          .where(lte(idempotentReplies.expiresAt, now))
+          .orderBy(idempotentReplies.expiresAt)
+          .limit(limit)
+          .for("update", { skipLocked: true });
+        return orm
+          .delete(idempotentReplies)
+          .where(inArray(sql`ctid`, expired))
+          .returning({ accountId: idempotentReplies.accountId, bodyBytes: idempotentReplies.bodyBytes });
+      }),
+    replyFiles: () =>
+      read(async (orm) => {
+        const rows = await orm
+          .select({ bodyFile: idempotentReplies.bodyFile })
+          .from(idempotentReplies)
+          .where(isNotNull(idempotentReplies.bodyFile));
+        return rows.flatMap(({ bodyFile }) => bodyFile ?? []);
+      }),
+    keptReplies: () =>
+      read((orm) =>
+        orm
+          .select({
+            accountId: idempotentReplies.accountId,
+            bytes: sql`sum(${idempotentReplies.bodyBytes})`.mapWith(Number),
+            count: sql`count(*)`.mapWith(Number),
+          })
+          .from(idempotentReplies)
+          .groupBy(idempotentReplies.accountId),
+      ),
+  };
+}
+
+/** Returns the accounts of entries, each once. */
+export function accountIdsOf(entries: readonly ChargeEntry[]): readonly string[] {
+  return [...new Set(entries.map(({ accountId }) => accountId))];
+}
+
+/** Adds charges up in events, days and counters alike, in one statement. Their accounts are locked. */
+export async function writeCharges(orm: Orm, entries: readonly ChargeEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const sums = chargeSums(entries).map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => ({
+    account_id: accountId,
+    plan_period_id: planPeriodId,
+    at,
+    day,
+    endpoint,
+    units,
+    calls,
+  }));
+  await orm.execute(sql`
+    WITH sums AS (
+      SELECT * FROM json_to_recordset(${JSON.stringify(sums)}::text::json) AS sum(
+        account_id text, plan_period_id bigint, at bigint, day text, endpoint text, units bigint, calls bigint
+      )
+    ), events AS (
+      INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units)
+      SELECT account_id, plan_period_id, at, endpoint, units FROM sums WHERE units > 0
+    ), days AS (
+      INSERT INTO usage_days AS known (account_id, day, endpoint, calls, units)
+      SELECT account_id, day, endpoint, sum(calls), sum(units) FROM sums GROUP BY account_id, day, endpoint
+      ON CONFLICT (account_id, day, endpoint)
+      DO UPDATE SET calls = known.calls + excluded.calls, units = known.units + excluded.units
+    )
+    UPDATE plan_periods SET units = plan_periods.units + counted.units, calls = plan_periods.calls + counted.calls
+    FROM (SELECT plan_period_id, sum(units) AS units, sum(calls) AS calls FROM sums GROUP BY plan_period_id) counted
+    WHERE plan_periods.plan_period_id = counted.plan_period_id`);
+}
