@@ -105,7 +105,9 @@ export async function openComponents(config: Config, platform: Platform): Promis
   await directoryStarted;
   const batches = openBatches(config, platform, lookups.domainFacts, stack);
   const { store } = money;
-  const webhooks = openWebhooks(config, platform, { store, resolver: lookups.dnsCache }, stack);
+  const { billingClock } = money;
+  const resolver = lookups.dnsCache;
+  const webhooks = openWebhooks(config, platform, { store, resolver, billingClock }, stack);
   const jobs = openJobs(config, platform, { ...money, ...batches }, stack);
   const components = { plans, ...money, ...lookups, ...batches, ...webhooks, ...jobs, directory };
   const opened = stack.move();
@@ -148,7 +150,12 @@ function openMoney(
   const operators = createOperators({ ...account, accounts: createAccounts(account), clock });
   stack.defer(operators.start((error) => log.error("an operator's command failed", errorFacts(error))));
   const directory = join(dataDir, "idempotency");
-  const idempotency = createIdempotency({ store, directory, clock, keptBytesMax: limits.keptReplyBytesMax });
+  const idempotency = createIdempotency({
+    store,
+    directory,
+    clock: billingClock,
+    keptBytesMax: limits.keptReplyBytesMax,
+  });
   const prune = () =>
     idempotency.prune().catch((error: unknown) => log.error("pruning failed", errorFacts(error)));
   void prune();

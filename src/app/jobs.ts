@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { BatchRunner } from "../batch/runner.ts";
+import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { createChunkRun } from "../jobs/chunk-run.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
@@ -20,6 +21,8 @@ export type OpenJobsDependencies = {
   readonly pool: JobPool;
   readonly runner: BatchRunner;
   readonly meter: Meter;
+  /** Nothing is past its retention by a clock that is in doubt. */
+  readonly billingClock: BillingClock;
 };
 
 const WATCH_MS = 1_000;
@@ -31,8 +34,8 @@ const INPUT_BYTES_MAX = 4_294_967_296;
 /** The jobs, and the thread that reads their inputs. */
 export function openJobs(
   { dataDir, batch, jobs: settings }: Pick<Config, "dataDir" | "batch" | "jobs">,
-  { clock, log, randomBytes, workerFiles }: Pick<Platform, "clock" | "log" | "randomBytes" | "workerFiles">,
-  { store, pool, runner, meter }: OpenJobsDependencies,
+  { log, randomBytes, workerFiles }: Pick<Platform, "log" | "randomBytes" | "workerFiles">,
+  { store, pool, runner, meter, billingClock: clock }: OpenJobsDependencies,
   stack: AsyncDisposableStack,
 ) {
   const folder = join(dataDir, "jobs");

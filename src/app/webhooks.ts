@@ -1,3 +1,4 @@
+import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Resolver } from "../dns/lookup.ts";
 import { createAddressLookup } from "../net/address-lookup.ts";
 import { createHttpClient } from "../net/http-client.ts";
@@ -15,7 +16,16 @@ const ACCOUNT_IN_FLIGHT_MAX = 4;
 export function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { clock, log, random, randomBytes }: Pick<Platform, "clock" | "log" | "random" | "randomBytes">,
-  { store, resolver }: { readonly store: EmbeddedStore; readonly resolver: Resolver },
+  {
+    store,
+    resolver,
+    billingClock,
+  }: {
+    readonly store: EmbeddedStore;
+    readonly resolver: Resolver;
+    /** No delivery is past its retention by a clock that is in doubt. */
+    readonly billingClock: BillingClock;
+  },
   stack: AsyncDisposableStack,
 ) {
   const rules = { ...WEBHOOK_TARGETS, allowPrivate: settings.allowPrivate };
@@ -28,6 +38,7 @@ export function openWebhooks(
       store,
       client,
       clock,
+      retentionClock: billingClock,
       random,
       report: (error) => log.error("a delivery to a webhook failed", errorFacts(error)),
       settings: { inFlightMax: IN_FLIGHT_MAX, accountInFlightMax: ACCOUNT_IN_FLIGHT_MAX },

@@ -184,13 +184,19 @@ export type RepeatableCall = {
   readonly search: string;
   readonly contentType: string;
   readonly accept: string;
-  readonly body: string | Uint8Array;
+  /** See `bodyDigest`. */
+  readonly bodyDigest: string;
 };
 
 /** Returns the hashes of what is compared, in the order of COMPARED; the method is part of the path. */
 export function idempotencyFingerprint(call: RepeatableCall): string {
-  const { method, pathname, search, contentType, accept, body } = call;
-  return [`${method} ${pathname}`, search, contentType, accept, body].map(sha256).join(" ");
+  const { method, pathname, search, contentType, accept } = call;
+  return [...[`${method} ${pathname}`, search, contentType, accept].map(sha256), call.bodyDigest].join(" ");
+}
+
+/** Returns the SHA-256 of a small body, in hex: at 131,072 bytes it takes a tenth of a millisecond. */
+export function bodyDigest(body: string | Uint8Array): string {
+  return sha256(body);
 }
 
 function mismatch(one: string, other: string): IdempotencyStart {

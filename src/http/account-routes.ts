@@ -1,5 +1,6 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
+import { bodyDigest } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
@@ -53,7 +54,8 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
   async function replay(call: Call, account: Account): Promise<Reply> {
     let reply: Reply;
     try {
-      reply = idempotent.replay(call, account, await readBytes(call.request, bodyBytesMax));
+      const bytes = await readBytes(call.request, bodyBytesMax);
+      reply = idempotent.replay(call, account, () => bodyDigest(bytes));
     } catch (error) {
       throw error instanceof ApiError ? new ApiError("bad_key") : error;
     }
@@ -88,16 +90,21 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
         const account = guard.admit(call, scopes);
         requireJson(call.request);
         const bytes = await readBytes(call.request, bodyBytesMax);
-        return idempotent.run(call, account, { bytes }, async (entry) => {
-          const outcome = make(
-            account,
-            body(parseJson(bytes)),
-            (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
-            call,
-          );
-          meter.countCall(account, operation.path);
-          return json(viewOf(outcome), status);
-        });
+        return idempotent.run(
+          call,
+          account,
+          () => bodyDigest(bytes),
+          async (entry) => {
+            const outcome = make(
+              account,
+              body(parseJson(bytes)),
+              (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
+              call,
+            );
+            meter.countCall(account, operation.path);
+            return json(viewOf(outcome), status);
+          },
+        );
       });
     },
   };

@@ -9,12 +9,13 @@ import type { Meter } from "../billing/meter.ts";
 import { batchBodyBytesMax } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole } from "./batch-reply.ts";
+import type { BodyReader, HeldBody } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
 import { type ReplyEncoding, replyEncoding } from "./compression.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
-import { type BodyReader, type HeldBody, isJson, mediaType } from "./request-body.ts";
+import { isJson, mediaType } from "./request-body.ts";
 import type { KeyedHandler } from "./routing.ts";
 
 /** What callers may say about a whole batch, in the query or in a JSON body. */
@@ -52,7 +53,7 @@ export function batchHandler(dependencies: BatchRouteDependencies, route: BatchR
       callBytesMax: batchBodyBytesMax(account.plan),
     });
     call.suspendIdleTimeout(dependencies.readerStallMs);
-    return await dependencies.idempotent.run(call, account, body, (entry) =>
+    return await dependencies.idempotent.run(call, account, body.digest, (entry) =>
       replyTo(dependencies, route, { call, account, form, query, body, entry }),
     );
   };

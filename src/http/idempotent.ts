@@ -16,21 +16,21 @@ import { requestPath } from "./request-path.ts";
 export type Idempotent = {
   /**
    * Runs the work of a POST once per Idempotency-Key. The work gets the call whose reply it must keep beside its
-   * charge, or null where no key was sent. The body's holder is passed, as the work may let the bytes go. Replies are
-   * kept encrypted with the key of the call, and replayed to that key alone.
+   * charge, or null where no key was sent. `digest` returns the SHA-256 of the body in hex; it is called where a key was
+   * sent. Replies are kept encrypted with the key of the call, and replayed to that key alone.
    */
   readonly run: (
     call: Call,
     account: Account,
-    body: { readonly bytes: Uint8Array },
+    digest: () => string,
     work: (entry: IdempotentCall | null) => Promise<Reply>,
   ) => Promise<Reply>;
   /** The kept secret reply of the same call, for a key that is good for nothing else; throws `bad_key` without one. */
-  readonly replay: (call: Call, account: Account, body: Uint8Array) => Reply;
+  readonly replay: (call: Call, account: Account, digest: () => string) => Reply;
 };
 
 export function createIdempotent(idempotency: Idempotency): Idempotent {
-  function begin(call: Call, account: Account, header: string, body: Uint8Array) {
+  function begin(call: Call, account: Account, header: string, digest: () => string) {
     const { request } = call;
     const key = parseIdempotencyKey(header);
     if (key === null) {
@@ -41,16 +41,16 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
       method: request.method,
       contentType: request.headers.get("content-type") ?? "",
       accept: request.headers.get("accept") ?? "",
-      body,
+      bodyDigest: digest(),
     });
     return idempotency.begin(account.accountId, key, fingerprint, keyOf(call));
   }
 
   return {
-    async run(call, account, body, work) {
+    async run(call, account, digest, work) {
       const header = call.request.headers.get("idempotency-key");
       if (header === null) return work(null);
-      const start = begin(call, account, header, body.bytes);
+      const start = begin(call, account, header, digest);
       if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
       if (start.state === "mismatch") throw mismatch(start.differs);
       if (start.state === "replay") return replayed(start.reply);
@@ -60,8 +60,8 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
         start.call.end();
       }
     },
-    replay(call, account, body) {
-      const start = begin(call, account, call.request.headers.get("idempotency-key") ?? "", body);
+    replay(call, account, digest) {
+      const start = begin(call, account, call.request.headers.get("idempotency-key") ?? "", digest);
       if (start.state === "fresh") start.call.end();
       if (start.state !== "replay") throw new ApiError("bad_key");
       return replayed(start.reply);

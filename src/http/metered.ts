@@ -1,6 +1,6 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
-import type { IdempotentCall } from "../billing/idempotency.ts";
+import { bodyDigest, type IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
@@ -85,8 +85,11 @@ export function createMetered({ routing, meter, idempotent, bodyBytesMax }: Mete
       routing.keyed(check.post, async (call, account) => {
         requireJson(call.request);
         const body = await readBytes(call.request, bodyBytesMax);
-        return idempotent.run(call, account, { bytes: body }, (entry) =>
-          answer(call, account, check.fromBody(readBody(parseJson(body))), entry),
+        return idempotent.run(
+          call,
+          account,
+          () => bodyDigest(body),
+          (entry) => answer(call, account, check.fromBody(readBody(parseJson(body))), entry),
         );
       }),
     ];

@@ -9,6 +9,8 @@ export type DelivererDependencies = {
   readonly store: EmbeddedStore;
   readonly client: HttpClient;
   readonly clock: Clock;
+  /** By which deliveries grow old and are removed. */
+  readonly retentionClock: Pick<Clock, "now">;
   readonly random: () => number;
   readonly report: (error: unknown) => void;
   readonly settings: DelivererSettings;
@@ -53,7 +55,7 @@ const PRUNED_AT_ONCE_MAX = 500;
 
 /** Sends what is due to webhooks: a few at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
-  const { store, client, clock, random, report, settings } = dependencies;
+  const { store, client, clock, retentionClock, random, report, settings } = dependencies;
   const inFlight = new Map<string, number>();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
@@ -120,7 +122,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
   }
 
   function prune(): void {
-    store.removeDeliveries(clock.now() - KEPT_MS, PRUNED_AT_ONCE_MAX);
+    store.removeDeliveries(retentionClock.now() - KEPT_MS, PRUNED_AT_ONCE_MAX);
   }
 
   const idle = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { refusalOf, startTestServer } from "../support/server.ts";
@@ -70,7 +70,10 @@ describe("GET /metrics", () => {
   });
 
   test("200 counts the failures of the database, and a call twice read is counted once", async () => {
+    // Nothing looks into the database by itself meanwhile.
+    using intervals = spyOn(globalThis, "setInterval").mockImplementation(() => setTimeout(() => {}, 0));
     await using server = await startTestServer();
+    expect(intervals).toHaveBeenCalled();
     rmSync(join(server.dataDir, "assay.db"));
     await server.call("/health");
     for (let reading = 0; reading < 2; reading += 1) {

@@ -59,7 +59,7 @@ export function openAccounting(options: {
   const billing = createBilling({ store, meter, clock: billingClock });
   const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
   const directory = dataDir === undefined ? null : join(dataDir, "idempotency");
-  const idempotency = createIdempotency({ store, directory, clock });
+  const idempotency = createIdempotency({ store, directory, clock: billingClock });
   return { clock, billingClock, plans, store, keyRing, meter, billing, accounts, idempotency };
 }
 

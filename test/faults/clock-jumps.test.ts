@@ -10,6 +10,7 @@ import { refusalOf } from "../support/server.ts";
 setDefaultTimeout(120_000);
 
 const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 const JUMPS_MS = [HOUR_MS, 0, -HOUR_MS, 0, HOUR_MS, -HOUR_MS, 0];
 const CHECK = "/v1/phone/validate?phone=%2B442079460000";
 
@@ -163,5 +164,66 @@ describe("clock jumps of an hour", () => {
       await reply.json();
     }
     expect(await unitsOf(key)).toBe(1);
+  });
+});
+
+describe("a clock that jumps by a year", () => {
+  test("makes nothing old: kept replies, results of jobs and deliveries are there, also after a start with it", async () => {
+    using folder = temporaryFolder("clock");
+    await using dns = await startDns(FAULT_ZONE);
+    const start = (offsetMs: number) =>
+      startShiftedProcess({
+        DATA_DIR: folder.path,
+        DNS_SERVERS: dns.server.address,
+        TEST_CLOCK_OFFSET_MS: `${offsetMs}`,
+      });
+    const phones = Array.from({ length: 40 }, (_, at) => `+44207946${1000 + at}`);
+    const send = ({ call }: Caller, key: string) =>
+      call("/v1/phone/batch", { key, body: { phones }, headers: { "Idempotency-Key": "a year" } });
+    await using server = await start(0);
+    const caller = callerOf(server.url);
+    const key = await caller.signUp();
+    const kept = await (await send(caller, key)).text();
+    const { job_id } = await jsonOf<{ job_id: string }>(
+      await caller.call("/v1/jobs?kind=phone", {
+        key,
+        body: phones.join("\n"),
+        headers: { "Content-Type": "text/plain" },
+      }),
+    );
+    // The stream of events ends with the job.
+    await (await caller.call(`/v1/jobs/${job_id}/events`, { key })).text();
+    const hook = await jsonOf<{ webhook_id: string }>(
+      await caller.call("/v1/webhooks", { key, body: { url: "https://hooks.good.com/in" } }),
+    );
+    await (await caller.call(`/v1/webhooks/${hook.webhook_id}/test`, { key, body: {} })).text();
+    const resultsOf = async ({ call }: Caller) =>
+      (await call(`/v1/jobs/${job_id}/results?format=json`, { key })).text();
+    const deliveriesOf = async ({ call }: Caller) =>
+      (
+        await jsonOf<{ data: { delivery_id: string }[] }>(
+          await call(`/v1/webhooks/${hook.webhook_id}/deliveries`, { key }),
+        )
+      ).data.map(({ delivery_id }) => delivery_id);
+    const results = await resultsOf(caller);
+    const deliveries = await deliveriesOf(caller);
+    expect(deliveries).toHaveLength(1);
+    const expectKept = async (other: Caller) => {
+      const again = await send(other, key);
+      expect([again.status, again.headers.get("Idempotent-Replayed")]).toEqual([200, "true"]);
+      expect(await again.text()).toBe(kept);
+      expect(await resultsOf(other)).toBe(results);
+    };
+
+    await server.shiftClock(YEAR_MS);
+    await expectKept(caller);
+    await server.end("SIGKILL");
+    const jumped = await start(YEAR_MS);
+    await expectKept(callerOf(jumped.url));
+    await jumped.end("SIGTERM");
+    await using right = await start(0);
+    await expectKept(callerOf(right.url));
+    expect(await deliveriesOf(callerOf(right.url))).toEqual(deliveries);
+    expect(await callerOf(right.url).unitsOf(key)).toBe(phones.length * 2);
   });
 });

@@ -34,6 +34,7 @@ import { ATTACKS } from "../support/attacks.ts";
 import { anchorsOf, codesIn, inlineCodesOf, readPages, type Table, tablesOf } from "../support/readme.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { readSpecification, type Specification } from "../support/specification.ts";
+import { hasTitle } from "../support/test-titles.ts";
 
 /**
  * Every table of the README and of the pages of src/docs is held against what the code knows, row by row and both ways. A table that nothing is
@@ -312,14 +313,28 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     expectRows(rows, served);
   },
 
-  "fault | what callers get | what is on disk afterwards | in": (rows) => {
-    const files = rows.flatMap((cells) => codesIn(cells[3] ?? ""));
-    const present = readdirSync(join(ROOT, "test/faults")).map((name) =>
-      name.replace(/(?:\.timing|\.slow)?\.test\.ts$/, ""),
-    );
-    expect([...new Set(files)].toSorted()).toEqual(present.toSorted());
-    const attacks = rows.filter((cells) => cells[3] === "`tenants-shares`");
-    expect(attacks.map(([fault]) => fault)).toEqual(ATTACKS.map(({ name }) => name));
+  "what is injected | what holds | shown by": async (rows) => {
+    const filesOf = (folder: string) =>
+      readdirSync(join(ROOT, "test", folder)).filter((name) => name.endsWith(".test.ts"));
+    const plain = (file: string) => file.replace(/(?:\.timing|\.slow|\.property)?\.test\.ts$/, "");
+    const shown = rows.map(([fault = "", , cell = ""]) => {
+      const [, path = "", title = ""] = /^`([\w-]+\/[\w-]+)` (.+)$/.exec(cell) ?? [];
+      return { fault, path, title };
+    });
+    for (const { path, title } of shown) {
+      const [folder = "", name] = path.split("/");
+      const file = filesOf(folder).find((each) => plain(each) === name);
+      expect([path, file]).toEqual([path, expect.any(String)]);
+      expect([path, title, hasTitle(await source(`test/${folder}/${file}`), title)]).toEqual([
+        path,
+        title,
+        true,
+      ]);
+    }
+    const faults = filesOf("faults").map((name) => `faults/${plain(name)}`);
+    expect(faults.filter((path) => shown.every((each) => each.path !== path))).toEqual([]);
+    const attacks = shown.filter(({ path }) => path === "faults/tenants-shares");
+    expect(attacks.map(({ fault }) => fault)).toEqual(ATTACKS.map(({ name }) => name));
   },
 
   [ATTACK_HEAD.join(" | ")]: (rows) => {

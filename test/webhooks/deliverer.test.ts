@@ -61,6 +61,7 @@ function world(options: WorldOptions = {}) {
       { ...rules, redirectsMax: 0, limits: DELIVERY_LIMITS },
     ),
     clock,
+    retentionClock: clock,
     random: () => 0,
     report: (error) => errors.push(error),
     settings: { inFlightMax: 8, accountInFlightMax: 2 },

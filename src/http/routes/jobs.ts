@@ -128,7 +128,7 @@ async function create(
       requestOf({ ...query, ...readFields(fields) }, form),
     );
     // The fingerprint of a call is known when the whole body is.
-    const digest = { bytes: new Uint8Array(hash.digest()) };
+    const digest = () => hash.digest("hex");
     return await idempotent.run(call, account, digest, async (entry) => {
       const location = { Location: `/v1/jobs/${job.jobId}` };
       const written = (queued: JobRecord) => JSON.stringify(jobView(queued, clock.now()));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createBodyReader, type HeldBody } from "../../src/http/request-body.ts";
+import { createBodyReader, type HeldBody } from "../../src/http/body-reader.ts";
 
 const BYTES = 200_000;
 
@@ -13,6 +13,36 @@ test("a body that is disposed of no longer counts, and holds no memory for those
     held[Symbol.dispose]();
     expect([held.bytes.length, bodies.heldBytes()]).toEqual([0, 0]);
   }
+});
+
+describe("the digest of a body", () => {
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+  const digest = new Bun.CryptoHasher("sha256").update(bytes).update(bytes).update(bytes).digest("hex");
+  const whole = Buffer.concat([bytes, bytes, bytes]);
+  const parts = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of [whole.subarray(0, 1), whole.subarray(1, 150_000), whole.subarray(150_000)]) {
+        controller.enqueue(part);
+      }
+      controller.close();
+    },
+  });
+  const length = { "Content-Length": `${whole.byteLength}` };
+  const key = { "Idempotency-Key": "one" };
+
+  test.each([
+    ["as a whole", length, whole],
+    ["with a key", { ...length, ...key }, whole],
+    ["compressed, with a key", { ...key, "Content-Encoding": "gzip" }, Bun.gzipSync(whole)],
+    ["in parts, with a key", key, parts],
+  ])("is the same however it comes: %s", async (_, headers, body) => {
+    const bodies = createBodyReader({ bytesMax: 1_000_000, heldBytesMax: 1_000_000 });
+    const request = new Request("http://localhost/", { method: "POST", headers, body });
+    using held = await bodies.read(request, { tenant: "one" });
+    expect(held.digest()).toBe(digest);
+    expect(held.digest()).toBe(digest);
+    expect(Buffer.compare(held.bytes, whole)).toBe(0);
+  });
 });
 
 describe("a body that is arriving", () => {
