@@ -37,6 +37,7 @@ import type { JobTally } from "../jobs/job-tally.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { JobPool, JobTasks } from "../jobs/thread-tasks.ts";
+import type { Uploads } from "../jobs/uploads/uploads.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
@@ -75,6 +76,7 @@ export type Components = AsyncDisposable & {
   readonly webhooks: Webhooks;
   readonly deliverer: Deliverer;
   readonly jobs: Jobs;
+  readonly uploads: Uploads;
   readonly jobRunner: JobRunner;
   readonly jobTally: JobTally;
   readonly jobResults: JobResults;

@@ -11,6 +11,9 @@ import { createJobTally } from "../jobs/job-tally.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
+import { createPartFiles } from "../jobs/uploads/part-files.ts";
+import { createParts } from "../jobs/uploads/parts.ts";
+import { createUploads } from "../jobs/uploads/uploads.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
@@ -26,7 +29,7 @@ export type OpenJobsDependencies = {
 };
 
 const WATCH_MS = 1_000;
-const PRUNE_MS = 60_000;
+const PRUNE_MS = 1_000;
 const UPLOAD_MS = 24 * 3_600_000;
 /** Of an input when it is decoded: ten million rows of 400 bytes. */
 const INPUT_BYTES_MAX = 4_294_967_296;
@@ -66,22 +69,42 @@ export function openJobs(
       },
     }),
   );
+  const newId = () => Buffer.from(randomBytes(12)).toString("hex");
+  const parts = createParts(
+    createPartFiles(folder, () => `${newId()}.new`),
+    { bytesMax: settings.uploadBytesMax },
+  );
   const jobs = createJobs({
     store,
     intake,
     runner: jobRunner,
     meter,
     clock,
-    newJobId: () => `job_${Buffer.from(randomBytes(12)).toString("hex")}`,
+    newJobId: () => `job_${newId()}`,
     random32: () => Buffer.from(randomBytes(4)).readInt32LE(),
     changed: jobTally.changed,
+    dropParts: parts.remove,
     settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: UPLOAD_MS },
   });
+  const uploads = createUploads({ store, jobs, parts, inputBytesMax: INPUT_BYTES_MAX });
   jobRunner.start();
-  const prune = () =>
-    jobs.prune().catch((error: unknown) => log.error("pruning of jobs failed", errorFacts(error)));
-  void prune();
-  const pruning = setInterval(prune, PRUNE_MS);
+  const failed = (error: unknown) => log.error("pruning of jobs failed", errorFacts(error));
+  const accountOf = (jobId: string) => {
+    const job = store.findJob(jobId);
+    return job?.status === "receiving" ? job.accountId : null;
+  };
+  let isPruning = true;
+  const pruned = () => {
+    isPruning = false;
+  };
+  Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)])
+    .catch(failed)
+    .finally(pruned);
+  const pruning = setInterval(() => {
+    if (isPruning) return;
+    isPruning = true;
+    jobs.prune().catch(failed).finally(pruned);
+  }, PRUNE_MS);
   stack.defer(() => clearInterval(pruning));
-  return { jobs, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
+  return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
 }

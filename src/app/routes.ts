@@ -88,7 +88,7 @@ function routesOf(
   const metered = createMetered({ routing, meter, idempotent, bodyBytesMax });
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
   const checks = checksOf(config, clock, components);
-  const { jobs, jobResults: results } = components;
+  const { jobs, uploads, jobResults: results } = components;
   const { readerStallMs } = config.batch;
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
@@ -100,7 +100,17 @@ function routesOf(
     ...identityRoutes({ routing, metered, batch }),
     ...phoneRoutes({ routing, metered, batch }),
     ...webhookRoutes({ accountRouting, webhooks: components.webhooks }),
-    ...jobRoutes({ routing, jobs, results, meter, idempotent, clock, readerStallMs }),
+    ...jobRoutes({
+      routing,
+      jobs,
+      uploads,
+      results,
+      meter,
+      idempotent,
+      clock,
+      readerStallMs,
+      requireWebhookUrl: components.webhooks.requireJobUrl,
+    }),
     ...directoryRoutes({ routing, directory }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];

@@ -77,6 +77,8 @@ export type WebhooksConfig = {
 export type JobsConfig = {
   /** From the end of a job until its data is erased. */
   readonly retentionMs: number;
+  /** For the parts of all uploads that have not been started, as they are on the disk. */
+  readonly uploadBytesMax: number;
 };
 
 export type DirectoryConfig = {
@@ -142,7 +144,10 @@ export function readConfig(
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
     },
     webhooks: { allowPrivate: settings.flag("WEBHOOK_ALLOW_PRIVATE", false) },
-    jobs: { retentionMs: settings.integer("JOB_RETENTION_DAYS", 7, 1, 365) * 86_400_000 },
+    jobs: {
+      retentionMs: settings.integer("JOB_RETENTION_DAYS", 7, 1, 365) * 86_400_000,
+      uploadBytesMax: settings.integer("JOB_UPLOADS_BYTES_MAX", 34_359_738_368, 65_536, 1_099_511_627_776),
+    },
     limits: {
       signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 5, 1, 100_000),
       publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),

@@ -91,7 +91,7 @@ export const ERRORS = {
   job_not_ready: {
     status: 409,
     message: "The job is not ready for this.",
-    meaning: "The job is still being received.",
+    meaning: "The job is still being received, or takes no more parts; the message says which.",
   },
   job_finished: {
     status: 409,

@@ -30,7 +30,7 @@ export function bodyEncoding(request: Request): BodyEncoding | null {
  * main thread, and ends where the caller leaves. Throws `invalid_request` where the bytes are not of the encoding.
  */
 export async function* decodedParts(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
   encoding: BodyEncoding,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const parts = body[Symbol.asyncIterator]();
@@ -50,7 +50,7 @@ export async function* decodedParts(
 
 async function* followed(
   first: Uint8Array,
-  rest: AsyncIterator<Uint8Array, undefined>,
+  rest: AsyncIterator<Uint8Array>,
   frames: ZstdFrames | null,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   frames?.take(first);

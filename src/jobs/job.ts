@@ -1,6 +1,20 @@
 import type { BatchKind } from "../batch/messages.ts";
 import type { JobRecord, JobStatus } from "../store/job-port.ts";
-import type { InputTable } from "./intake/intake-messages.ts";
+import type { InputForm, InputTable } from "./intake/intake-messages.ts";
+
+/** What the parts of an input are put together to. */
+export type JobUpload = {
+  /** The form that was named when the job was created: what parts say of theirs does not count then. */
+  readonly given: InputForm | null;
+  /** What the parts say. */
+  readonly said: InputForm | null;
+  /** Where neither says anything. */
+  readonly otherwise: InputForm | null;
+  /** Of the whole input. */
+  readonly encoding: UploadEncoding | null;
+};
+
+export type UploadEncoding = "gzip" | "zstd" | "deflate";
 
 /** What the caller of a job asked for. */
 export type JobOptions = {
@@ -13,6 +27,8 @@ export type JobOptions = {
   readonly delimiter: string | null;
   readonly encoding: string | null;
   readonly whenOutOfUnits: "refuse" | "pause";
+  /** Of a job whose input comes in parts. */
+  readonly upload?: JobUpload;
 };
 
 /** Jobs that count towards the account's limit. */

@@ -7,10 +7,10 @@ import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobRecord, JobStatus } from "../store/job-port.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import type { EmbeddedStore, ReplyRecord } from "../store/port.ts";
 import type { IntakeOptions, IntakeOutcome } from "./intake/intake-messages.ts";
 import type { Intake } from "./intake/intake-thread.ts";
-import { type JobOptions, UNFINISHED } from "./job.ts";
+import { type JobOptions, jobOf, UNFINISHED } from "./job.ts";
 import type { JobRunner } from "./job-runner.ts";
 
 /** Who a job is for. */
@@ -36,7 +36,16 @@ export type JobInput = {
 
 export type Jobs = {
   /** Begins a job whose input is to be received; throws `too_many_jobs`. */
-  readonly begin: (account: JobAccount, request: JobRequest) => JobRecord;
+  readonly begin: (
+    account: JobAccount,
+    request: Omit<JobRequest, "form">,
+    options?: {
+      /** Returns the reply to keep with the job. */
+      readonly keep?: (job: JobRecord) => ReplyRecord | null;
+      /** The call may repeat an earlier one, which is known when its body is: only `start` counts the jobs to the unit. */
+      readonly mayRepeat?: boolean;
+    },
+  ) => JobRecord;
   /** Reads the input of a job that was begun; throws what is wrong with it, and nothing is kept then. */
   readonly receive: (
     account: JobAccount,
@@ -45,7 +54,7 @@ export type Jobs = {
     input: JobInput,
     readFields: FieldReader,
   ) => Promise<ReceivedJob>;
-  /** Starts a job whose input was received, once, with the reply to keep; throws `quota_exceeded`. */
+  /** Starts a job whose input was received, once, with the reply to keep; throws `quota_exceeded`, `too_many_jobs`. */
   readonly start: (
     account: JobAccount,
     received: ReceivedJob,
@@ -53,6 +62,8 @@ export type Jobs = {
   ) => JobRecord;
   /** Erases a job that never started. */
   readonly drop: (jobId: string) => Promise<void>;
+  /** Erases what was read of an input. */
+  readonly dropChunks: (jobId: string) => Promise<void>;
   /** Throws `not_found` for a job that is none of the account's. */
   readonly find: (accountId: string, jobId: string) => JobRecord;
   readonly list: (
@@ -66,6 +77,8 @@ export type Jobs = {
   readonly remove: (accountId: string, jobId: string) => Promise<void>;
   /** Erases what is past its retention, and inputs that were never started. */
   readonly prune: () => Promise<void>;
+  /** Erases inputs that a former process was receiving, but for those that come in parts. */
+  readonly dropCutOff: () => Promise<void>;
 };
 
 export type ReceivedJob = {
@@ -84,6 +97,8 @@ export type JobsDependencies = {
   /** A number of 32 bits by chance. */
   readonly random32: () => number;
   readonly changed: (job: JobRecord) => void;
+  /** Erases the parts of an input. */
+  readonly dropParts: (jobId: string) => Promise<void>;
   readonly settings: { readonly folder: string; readonly inputBytesMax: number; readonly uploadMs: number };
 };
 
@@ -94,6 +109,7 @@ const ERASED_PER_RUN = 100;
 /** The jobs of all accounts: received, started, changed by their callers, and erased in the end. */
 export function createJobs(dependencies: JobsDependencies): Jobs {
   const { store, intake, runner, meter, clock, newJobId, random32, changed, settings } = dependencies;
+  const { dropParts } = dependencies;
 
   function find(accountId: string, jobId: string): JobRecord {
     const job = store.findJob(jobId);
@@ -109,6 +125,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
 
   async function drop(jobId: string): Promise<void> {
     await erase(jobId);
+    await dropParts(jobId);
     store.forgetJob(jobId);
   }
 
@@ -122,20 +139,22 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     return after;
   }
 
+  function requireFewer(accountId: string, { plan, maxJobs }: Plan, jobsMax: number): void {
+    if (store.countJobs(accountId, UNFINISHED) < jobsMax) return;
+    const message = `The ${plan} plan allows ${maxJobs} unfinished ${maxJobs === 1 ? "job" : "jobs"} at once.`;
+    throw new ApiError("too_many_jobs", message, { retryAfterSeconds: 10 });
+  }
+
   function requireNotEnded({ status }: JobRecord): void {
     if (status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
     if (!UNFINISHED.includes(status)) throw new ApiError("job_finished", `The job is ${status}.`);
   }
 
   return {
-    begin({ accountId, plan }, request) {
-      const { maxJobs } = plan;
-      if (store.countJobs(accountId, UNFINISHED) >= maxJobs) {
-        const message = `The ${plan.plan} plan allows ${maxJobs} unfinished ${maxJobs === 1 ? "job" : "jobs"} at once.`;
-        throw new ApiError("too_many_jobs", message, { retryAfterSeconds: 10 });
-      }
+    begin({ accountId, plan }, request, { keep = () => null, mayRepeat = false } = {}) {
+      requireFewer(accountId, plan, mayRepeat ? plan.maxJobs * 2 + 1 : plan.maxJobs);
       const job = newJob(newJobId(), accountId, request, clock.now());
-      store.createJob(job);
+      store.createJob(job, keep(job));
       return job;
     },
 
@@ -188,6 +207,8 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     },
 
     start(account, { job, request, input }, keep) {
+      // With this one.
+      requireFewer(account.accountId, account.plan, account.plan.maxJobs + 1);
       const unitsPerItem = unitsOf(request);
       if (request.options.whenOutOfUnits === "refuse") {
         meter.reserve(account, input.distinct * unitsPerItem, { isCall: false }).release();
@@ -213,6 +234,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     },
 
     drop,
+    dropChunks: erase,
     find,
 
     list(accountId, { status, afterJobId, limit }) {
@@ -270,6 +292,12 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
       store.changeJob(jobId, [after.status], { erasedAt: now });
     },
 
+    async dropCutOff() {
+      for (const job of store.jobsIn(["receiving"])) {
+        if (jobOf(job).options.upload === undefined) await drop(job.jobId);
+      }
+    },
+
     async prune() {
       const now = clock.now();
       for (const job of store.jobsIn(["receiving"])) {
@@ -284,7 +312,12 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
   };
 }
 
-function newJob(jobId: string, accountId: string, request: JobRequest, createdAt: number): JobRecord {
+function newJob(
+  jobId: string,
+  accountId: string,
+  request: Omit<JobRequest, "form">,
+  createdAt: number,
+): JobRecord {
   return {
     jobId,
     accountId,
@@ -313,7 +346,7 @@ function newJob(jobId: string, accountId: string, request: JobRequest, createdAt
   };
 }
 
-function unitsOf({ kind, options }: JobRequest): number {
+function unitsOf({ kind, options }: Pick<JobRequest, "kind" | "options">): number {
   switch (kind) {
     case "email":
       return emailUnits(options.deep);

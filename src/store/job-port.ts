@@ -135,7 +135,8 @@ export type JobChange = Partial<
 >;
 
 export type JobPort = {
-  readonly createJob: (job: JobRecord) => Answer<void>;
+  /** Creates a job, together with the reply that says so. */
+  readonly createJob: (job: JobRecord, reply: ReplyRecord | null) => Answer<void>;
   /** Adds chunks to a job that is being received; durable with the change that starts it. */
   readonly addJobChunks: (jobId: string, chunks: readonly NewJobChunk[]) => Answer<void>;
   /** Marks the duplicates of chunks from `firstChunk` on; durable with the change that starts the job. */

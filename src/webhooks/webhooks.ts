@@ -55,6 +55,8 @@ export type Webhooks = {
     webhookId: string,
     page: { readonly limit: number; readonly startingAfter: string | null },
   ) => DeliveryListBody;
+  /** Throws `invalid_request` unless an address can be told of one job: it must be allowed, and a secret must sign. */
+  readonly requireJobUrl: (accountId: string, url: string) => void;
   readonly replay: (
     accountId: string,
     webhookId: string,
@@ -108,7 +110,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
     list: (accountId) => ({ data: store.webhooksOf(accountId).map(webhookView) }),
 
     create(accountId, { url, events, description }, replyOf) {
-      requireUrl(url, rules);
+      requireUrl("url", url, rules);
       if (store.webhooksOf(accountId).length >= WEBHOOKS_MAX) {
         throw new ApiError("invalid_request", `An account has at most ${WEBHOOKS_MAX} webhooks.`);
       }
@@ -131,7 +133,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
 
     change(accountId, webhookId, { url, events, enabled }, replyOf) {
       const { disabledReason } = find(accountId, webhookId);
-      if (url !== undefined) requireUrl(url, rules);
+      if (url !== undefined) requireUrl("url", url, rules);
       const to: WebhookChange = {
         ...(url === undefined ? {} : { url }),
         ...(events === undefined ? {} : { events }),
@@ -186,6 +188,15 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
       return { data, has_more: hasMore, next_cursor: hasMore ? (data.at(-1)?.delivery_id ?? null) : null };
     },
 
+    requireJobUrl(accountId, url) {
+      requireUrl("webhook_url", url, rules);
+      if (store.webhooksOf(accountId).length > 0) return;
+      throw new ApiError(
+        "invalid_request",
+        "webhook_url is signed with the secret of the account's first webhook; create one first.",
+      );
+    },
+
     replay(accountId, webhookId, deliveryId, replyOf) {
       findEnabled(accountId, webhookId);
       const now = Math.floor(clock.now());
@@ -197,14 +208,14 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
   };
 }
 
-function requireUrl(url: string, rules: TargetRules): void {
+function requireUrl(field: string, url: string, rules: TargetRules): void {
   try {
     readTarget(url, rules);
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error;
     throw new ApiError(
       "invalid_request",
-      `url must be an https address with a public name and no port: ${error.message}.`,
+      `${field} must be an https address with a public name and no port: ${error.message}.`,
     );
   }
 }

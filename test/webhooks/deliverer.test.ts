@@ -121,7 +121,7 @@ function job(store: EmbeddedStore, accountId: string, webhookUrl: string | null 
     isTest: false,
     webhookUrl,
   };
-  store.createJob(record as JobRecord);
+  store.createJob(record as JobRecord, null);
   return record.jobId;
 }
 

@@ -38,7 +38,7 @@ export const Job = Type.Object(
       delimiter: nullable("Of a CSV file."),
       encoding: nullable("Of the text."),
       when_out_of_units: Word(["refuse", "pause"]),
-      webhook_url: nullable("Null."),
+      webhook_url: nullable("Where the end of the job is told, beside the account's webhooks."),
     }),
     counts: Type.Object(
       {
@@ -86,6 +86,7 @@ const options = {
   country: Type.Optional(Type.String({ maxLength: 10 })),
   type: Type.Optional(Word(["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"])),
   when_out_of_units: Type.Optional(Word(["refuse", "pause"])),
+  webhook_url: Type.Optional(Type.String({ maxLength: 2_000 })),
 };
 
 const optionTexts = {
@@ -96,22 +97,37 @@ const optionTexts = {
   country: "As for a batch of phone numbers.",
   type: "The type of all documents that name none; without it each is detected.",
   when_out_of_units: "`refuse` (402 at the start) or `pause` (go on when there are units again).",
+  webhook_url:
+    "An https address that is told of this job alone, signed with the secret of the account's first webhook.",
+};
+
+const csvOptions = {
+  column: Type.Optional(Type.String({ maxLength: 200 })),
+  delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1 })),
+  encoding: Type.Optional(Type.String({ maxLength: 40 })),
+};
+
+const csvTexts = {
+  column: "The column of a CSV file by its header or its number from 1; found where it is not named.",
+  delimiter: "Of a CSV file; found where it is not named.",
+  encoding: "Such as `windows-1252`; UTF-8, or what a byte order mark says, where it is not named.",
 };
 
 export const JobQuery = described(
-  Type.Object({
-    ...options,
-    column: Type.Optional(Type.String({ maxLength: 200 })),
-    delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1 })),
-    encoding: Type.Optional(Type.String({ maxLength: 40 })),
-  }),
+  Type.Object({ ...options, ...csvOptions, upload: Type.Optional(Word(["parts"])) }),
   {
     ...optionTexts,
-    column: "The column of a CSV file by its header or its number from 1; found where it is not named.",
-    delimiter: "Of a CSV file; found where it is not named.",
-    encoding: "Such as `windows-1252`; UTF-8, or what a byte order mark says, where it is not named.",
+    ...csvTexts,
+    upload:
+      "`parts`: the input comes in parts, and the call has no body or JSON with options. Its Content-Type and Content-Encoding are those of the whole input.",
   },
 );
+
+/** What a call that creates an upload may say in its body. */
+export const UploadFields = described(Type.Object({ ...options, ...csvOptions }), {
+  ...optionTexts,
+  ...csvTexts,
+});
 
 export const JobFields = described(Type.Object({ ...options }), optionTexts);
 
@@ -148,6 +164,7 @@ export const createJob = operation({
   },
   bodyRequired: false,
   replies: {
+    201: { ...oneJob("With `upload=parts`: the job, which waits for its parts."), headers: ["Location"] },
     202: { ...oneJob("The job."), headers: ["Location"] },
   },
   refusals: [
@@ -255,6 +272,52 @@ export const jobResults = operation({
     },
   },
   refusals: ["invalid_request", "not_found", "job_not_ready", "gone"],
+});
+
+export const putJobPart = operation({
+  operationId: "putJobPart",
+  method: "PUT",
+  path: "/v1/jobs/:job_id/parts/:part",
+  parameters: { ...jobId, part: "The number of the part, from 1 to 10000." },
+  tag: "Jobs",
+  summary: "Send a part of a job's input",
+  description:
+    "Parts may come in any order and again at will: the last one that came whole counts. Each has at most 64 MB. `Content-MD5`, `Digest` and `Content-Digest` are checked where they are sent. A Content-Encoding is that of the part.",
+  access: "key",
+  bytes: "The bytes of the part.",
+  replies: { 204: { description: "The part is on the disk." } },
+  refusals: [
+    "invalid_request",
+    "payload_too_large",
+    "unsupported_media_type",
+    "not_found",
+    "job_not_ready",
+    "job_finished",
+  ],
+});
+
+export const startJob = operation({
+  operationId: "startJob",
+  method: "POST",
+  path: "/v1/jobs/:job_id/start",
+  parameters: jobId,
+  tag: "Jobs",
+  summary: "Start a job whose parts are there",
+  description:
+    "Puts the parts together in the order of their numbers and reads them. May be repeated; it goes on when its caller leaves. An input that is refused with 400 is dropped, one that there are no units for (402) stays.",
+  access: "key",
+  idempotent: true,
+  replies: { 202: { ...oneJob("The job."), headers: ["Location"] } },
+  refusals: [
+    "invalid_request",
+    "invalid_json",
+    "quota_exceeded",
+    "too_many_jobs",
+    "payload_too_large",
+    "unsupported_media_type",
+    "not_found",
+    "job_not_ready",
+  ],
 });
 
 const steer = (operationId: string, verb: string, summary: string) =>

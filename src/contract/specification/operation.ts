@@ -54,6 +54,8 @@ export type Operation<Query extends TObject = TObject, Body extends TObject = TO
   /** By media type. */
   readonly body?: { readonly "application/json": Body; readonly [mediaType: string]: TSchema };
   readonly bodyRequired?: boolean;
+  /** The body is bytes of no type that the route reads: what they are. */
+  readonly bytes?: string;
   /** A POST with a key takes an Idempotency-Key. */
   readonly idempotent?: boolean;
   readonly replies: { readonly [status: number]: ReplyShape };

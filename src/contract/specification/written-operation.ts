@@ -41,6 +41,7 @@ export function writtenOperation(operation: Operation): JsonObject {
     ...(operation.price === undefined ? {} : { "x-payment-info": paymentInfo(operation.price) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === undefined ? {} : { requestBody: requestBody(operation, operation.body, samples) }),
+    ...(operation.bytes === undefined ? {} : { requestBody: bytesBody(operation.bytes) }),
     responses: { ...successes(operation, samples), ...refusalsOf(operation, samples) },
   };
 }
@@ -96,6 +97,11 @@ function requestBody(
     },
   ]);
   return { required: operation.bodyRequired ?? true, content: Object.fromEntries(content) };
+}
+
+function bytesBody(description: string): JsonObject {
+  const schema = { type: "string", format: "binary" };
+  return { description, required: true, content: { "application/octet-stream": { schema } } };
 }
 
 function successes(operation: Operation, samples: Samples): JsonObject {

@@ -1,48 +1,56 @@
 import type { Account } from "../../accounts/key-ring.ts";
 import type { Meter } from "../../billing/meter.ts";
 import { ApiError } from "../../contract/errors.ts";
-import { createReader, queryReader } from "../../contract/schema.ts";
+import { queryReader } from "../../contract/schema.ts";
 import {
   cancelJob,
   createJob,
   deleteJob,
   getJob,
-  JobFields,
   jobEvents,
   jobResults,
   listJobs,
   pauseJob,
+  putJobPart,
   resumeJob,
+  startJob,
 } from "../../contract/specification/jobs.ts";
 import { jobOf } from "../../jobs/job.ts";
 import { jobView } from "../../jobs/job-view.ts";
-import type { JobRequest, Jobs } from "../../jobs/jobs.ts";
+import type { Jobs } from "../../jobs/jobs.ts";
 import type { JobResults } from "../../jobs/results.ts";
+import type { Uploads } from "../../jobs/uploads/uploads.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { JobRecord } from "../../store/job-port.ts";
-import { readCountry } from "../../verification/phone/region.ts";
 import type { Call } from "../boundary.ts";
 import { bodyEncoding, decodedParts } from "../content-encoding.ts";
 import type { Idempotent } from "../idempotent.ts";
 import { downloadOf } from "../job-download.ts";
 import { jobEventStream } from "../job-events.ts";
+import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
+import { createUpload, putPart, startUpload } from "../job-upload.ts";
 import { json, type Reply } from "../reply.ts";
-import { isJson, mediaType } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type JobRouteDependencies = {
   readonly routing: Routing;
   readonly jobs: Jobs;
+  readonly uploads: Uploads;
   readonly results: JobResults;
   readonly meter: Meter;
   readonly idempotent: Idempotent;
   readonly clock: Clock;
   readonly readerStallMs: number;
+  /** Throws `invalid_request` where an account cannot be told at that address. */
+  readonly requireWebhookUrl: (accountId: string, url: string) => void;
 };
 
+type CallDependencies = JobRouteDependencies & { readonly requests: JobRequestReader };
+
 /** Jobs: lists that outlive their call. */
-export function jobRoutes(dependencies: JobRouteDependencies): readonly Route[] {
-  const { routing, jobs, results, meter, clock, readerStallMs } = dependencies;
+export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
+  const { routing, jobs, results, meter, clock, readerStallMs } = given;
+  const dependencies = { ...given, requests: createJobRequestReader(given.requireWebhookUrl) };
   const view = (job: JobRecord) => jobView(job, clock.now());
   const page = queryReader(listJobs);
   const steer =
@@ -52,7 +60,13 @@ export function jobRoutes(dependencies: JobRouteDependencies): readonly Route[] 
       return json(view(act(accountId, idOf(call))));
     };
   return [
-    routing.keyed(createJob, (call, account) => create(dependencies, call, account)),
+    routing.keyed(createJob, (call, account) => {
+      const { fields, isUpload } = dependencies.requests.query(call.request.url);
+      const act = isUpload ? createUpload : create;
+      return act(dependencies, call, account, fields);
+    }),
+    routing.keyed(putJobPart, (call, account) => putPart(dependencies, call, account)),
+    routing.keyed(startJob, (call, account) => startUpload(dependencies, call, account)),
     routing.keyed(listJobs, (call, { accountId }) => {
       const { status, limit, starting_after } = page(call.request.url);
       const query = { status: status ?? null, afterJobId: starting_after ?? null, limit: limit ?? 10 };
@@ -94,25 +108,22 @@ function idOf({ params }: Call): string {
   return params.job_id ?? "";
 }
 
-const readQuery = queryReader(createJob);
-const readFields = createReader(JobFields).body;
-
 /** Receives the input, and only then refuses or starts the job. */
 async function create(
-  { jobs, meter, idempotent, clock }: JobRouteDependencies,
+  { jobs, meter, idempotent, clock, requests }: CallDependencies,
   call: Call,
   account: Account,
+  fields: Parameters<JobRequestReader["request"]>[1],
 ): Promise<Reply> {
-  const query = readQuery(call.request.url);
-  const form = formOf(call.request);
-  const request = requestOf(query, form);
+  const { accountId } = account;
+  const request = { ...requests.request(accountId, fields), form: formOf(call.request) };
   const encoding = bodyEncoding(call.request);
   const { body } = call.request;
   if (body === null) throw new ApiError("invalid_request", "The body is empty.");
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");
   const parts = (encoding === null ? body : decodedParts(body, encoding))[Symbol.asyncIterator]();
-  const job = jobs.begin(account, request);
+  const job = jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
   let isStarted = false;
   try {
     const input = {
@@ -124,9 +135,8 @@ async function create(
       },
       signal: call.request.signal,
     };
-    const received = await jobs.receive(account, job, request, input, (fields) =>
-      requestOf({ ...query, ...readFields(fields) }, form),
-    );
+    const over = requests.fieldsOver(accountId, request);
+    const received = await jobs.receive(account, job, request, input, over);
     // The fingerprint of a call is known when the whole body is.
     const digest = () => hash.digest("hex");
     return await idempotent.run(call, account, digest, async (entry) => {
@@ -140,43 +150,10 @@ async function create(
           : (planned) => entry.keep({ status: 202, headers: location, body: written(planned) }),
       );
       isStarted = true;
-      meter.countCall({ accountId: account.accountId }, call.route);
+      meter.countCall({ accountId }, call.route);
       return { status: 202, body: written(queued), headers: location };
     });
   } finally {
     if (!isStarted) await jobs.drop(job.jobId);
   }
-}
-
-function formOf(request: Request): JobRequest["form"] {
-  const type = mediaType(request);
-  if (isJson(type)) return "json";
-  if (type === "application/x-ndjson" || type === "application/ndjson") return "ndjson";
-  if (type === "text/csv") return "csv";
-  if (type === "text/plain") return "text";
-  const known = "application/json, application/x-ndjson, text/csv or text/plain";
-  throw new ApiError("unsupported_media_type", `Send the body as ${known}.`);
-}
-
-function requestOf(fields: ReturnType<typeof readQuery>, form: JobRequest["form"]): JobRequest {
-  const { kind = "email", country } = fields;
-  if (country !== undefined && readCountry(country) === null) {
-    throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
-  }
-  return {
-    kind,
-    form,
-    name: fields.name ?? null,
-    webhookUrl: null,
-    options: {
-      deep: fields.deep ?? false,
-      dns: fields.dns ?? true,
-      country: country ?? null,
-      type: fields.type ?? null,
-      column: fields.column ?? null,
-      delimiter: fields.delimiter ?? null,
-      encoding: fields.encoding ?? null,
-      whenOutOfUnits: fields.when_out_of_units ?? "refuse",
-    },
-  };
 }

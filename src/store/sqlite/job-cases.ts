@@ -12,7 +12,11 @@ export function createJobCases(
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
   return {
-    createJob: (job) => transact(() => jobs.insert(job)),
+    createJob: (job, reply) =>
+      transact(() => {
+        jobs.insert(job);
+        if (reply !== null) replies.put(reply);
+      }),
     addJobChunks: (jobId, chunks) =>
       transact(() => {
         for (const chunk of chunks) jobs.addChunk(jobId, chunk);

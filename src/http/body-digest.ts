@@ -1,0 +1,69 @@
+import { ApiError } from "../contract/errors.ts";
+
+/** Compares a body with the digests that its headers name. Of the bytes as they are sent, before they are decoded. */
+export type BodyDigest = {
+  readonly update: (bytes: Uint8Array) => void;
+  /** Throws `invalid_request` where the body is another than the one that was sent. */
+  readonly check: () => void;
+};
+
+type Expected = { readonly header: string; readonly hash: Bun.CryptoHasher; readonly digest: Buffer };
+
+const ALGORITHMS = { md5: 16, "sha-256": 32, "sha-512": 64 } as const;
+type Algorithm = keyof typeof ALGORITHMS;
+
+/**
+ * Reads `Content-MD5` (RFC 1864), `Digest` (RFC 3230) and `Content-Digest` (RFC 9530). Throws `invalid_request` where one
+ * cannot be checked: a check that was asked for is never passed over.
+ */
+export function bodyDigest(headers: Headers): BodyDigest {
+  const expected: Expected[] = [];
+  const expect = (header: string, algorithm: Algorithm, text: string) => {
+    const digest = Buffer.from(text, "base64");
+    if (digest.byteLength !== ALGORITHMS[algorithm] || digest.toString("base64") !== text) {
+      throw new ApiError("invalid_request", `${header}: ${algorithm} must be the digest in base64.`);
+    }
+    expected.push({ header, hash: new Bun.CryptoHasher(hasherName(algorithm)), digest });
+  };
+  const md5 = headers.get("content-md5");
+  if (md5 !== null) expect("Content-MD5", "md5", md5.trim());
+  for (const [header, pattern] of DIGEST_HEADERS) {
+    const value = headers.get(header);
+    if (value === null) continue;
+    const known = value.split(",").flatMap((member) => memberOf(member, pattern));
+    if (known.length === 0) {
+      throw new ApiError("invalid_request", `${header} must name sha-256, sha-512 or md5.`);
+    }
+    for (const { algorithm, text } of known) expect(header, algorithm, text);
+  }
+  return {
+    update(bytes) {
+      for (const { hash } of expected) hash.update(bytes);
+    },
+    check() {
+      for (const { header, hash, digest } of expected) {
+        if (Buffer.from(hash.digest()).equals(digest)) continue;
+        throw new ApiError("invalid_request", `The body is not the one that ${header} was made of.`);
+      }
+    },
+  };
+}
+
+const DIGEST_HEADERS = [
+  ["Digest", /^\s*([\w-]+)=(.*?)\s*$/],
+  ["Content-Digest", /^\s*([\w-]+)=:(.*?):\s*$/],
+] as const;
+
+function memberOf(member: string, pattern: RegExp): { algorithm: Algorithm; text: string }[] {
+  const [, name = "", text = ""] = pattern.exec(member) ?? [];
+  const algorithm = name.toLowerCase();
+  return isAlgorithm(algorithm) ? [{ algorithm, text }] : [];
+}
+
+function isAlgorithm(name: string): name is Algorithm {
+  return Object.hasOwn(ALGORITHMS, name);
+}
+
+function hasherName(algorithm: Algorithm): "md5" | "sha256" | "sha512" {
+  return algorithm === "md5" ? "md5" : algorithm === "sha-256" ? "sha256" : "sha512";
+}

@@ -1,0 +1,118 @@
+import { ApiError } from "../contract/errors.ts";
+import { createReader, queryReader } from "../contract/schema.ts";
+import { createJob, JobFields, UploadFields } from "../contract/specification/jobs.ts";
+import type { InputForm } from "../jobs/intake/intake-messages.ts";
+import type { JobUpload } from "../jobs/job.ts";
+import type { FieldReader, JobRequest } from "../jobs/jobs.ts";
+import { readCountry } from "../verification/phone/region.ts";
+import { bodyEncoding } from "./content-encoding.ts";
+import { isJson, mediaType, parseJson, readBytes, SMALL_BODY_BYTES_MAX } from "./request-body.ts";
+
+const readQuery = queryReader(createJob);
+const readFields = createReader(JobFields).body;
+const readUploadFields = createReader(UploadFields).body;
+
+type Fields = ReturnType<typeof readUploadFields>;
+
+/** What a new job is asked to be. */
+export type JobRequestReader = {
+  /** Reads the query; `upload` is true where the input comes in parts. */
+  readonly query: (url: string) => { readonly fields: Fields; readonly isUpload: boolean };
+  readonly request: (accountId: string, fields: Fields) => Omit<JobRequest, "form">;
+  /** Reads what a JSON body says beside its items, over what was said before. */
+  readonly fieldsOver: (accountId: string, request: JobRequest) => FieldReader;
+};
+
+/** `requireWebhookUrl` throws `invalid_request` where an account cannot be told at that address. */
+export function createJobRequestReader(
+  requireWebhookUrl: (accountId: string, url: string) => void,
+): JobRequestReader {
+  function requestOf(accountId: string, fields: Fields): Omit<JobRequest, "form"> {
+    const { kind = "email", country, webhook_url } = fields;
+    if (country !== undefined && readCountry(country) === null) {
+      throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
+    }
+    if (webhook_url !== undefined) requireWebhookUrl(accountId, webhook_url);
+    return {
+      kind,
+      name: fields.name ?? null,
+      webhookUrl: webhook_url ?? null,
+      options: {
+        deep: fields.deep ?? false,
+        dns: fields.dns ?? true,
+        country: country ?? null,
+        type: fields.type ?? null,
+        column: fields.column ?? null,
+        delimiter: fields.delimiter ?? null,
+        encoding: fields.encoding ?? null,
+        whenOutOfUnits: fields.when_out_of_units ?? "refuse",
+      },
+    };
+  }
+
+  return {
+    query(url) {
+      const { upload, ...fields } = readQuery(url);
+      return { fields, isUpload: upload !== undefined };
+    },
+    request: requestOf,
+    fieldsOver: (accountId, request) => (said) => {
+      const { form, options } = request;
+      const read = requestOf(accountId, { ...fieldsOf(request), ...readFields(said) });
+      const { upload } = options;
+      return { ...read, form, options: upload === undefined ? read.options : { ...read.options, upload } };
+    },
+  };
+}
+
+/** A request as the fields that ask for it. */
+function fieldsOf({ kind, name, webhookUrl, options }: JobRequest): Fields {
+  const { deep, dns, whenOutOfUnits, country, type, column, delimiter, encoding } = options;
+  const named = { name, webhook_url: webhookUrl, country, type, column, delimiter, encoding };
+  const given = Object.entries(named).filter(([, value]) => value !== null);
+  return { kind, deep, dns, when_out_of_units: whenOutOfUnits, ...Object.fromEntries(given) };
+}
+
+/** The form of an input by its media type; null where the type names none. */
+export function knownForm(request: Request): InputForm | null {
+  const type = mediaType(request);
+  if (isJson(type)) return "json";
+  if (type === "application/x-ndjson" || type === "application/ndjson") return "ndjson";
+  if (type === "text/csv") return "csv";
+  return type === "text/plain" ? "text" : null;
+}
+
+/** Throws `unsupported_media_type` where a body is none that jobs are made from. */
+export function formOf(request: Request): InputForm {
+  const form = knownForm(request);
+  if (form !== null) return form;
+  const known = "application/json, application/x-ndjson, text/csv or text/plain";
+  throw new ApiError("unsupported_media_type", `Send the body as ${known}.`);
+}
+
+/**
+ * Reads the call that creates a job whose parts come later: its type and encoding are those of the whole input, unless
+ * it has a body, which is JSON with options.
+ */
+export async function readUpload(
+  request: Request,
+): Promise<{ readonly fields: Fields; readonly upload: JobUpload; readonly bytes: Uint8Array }> {
+  const encoding = bodyEncoding(request);
+  const bytes = await readBytes(request, SMALL_BODY_BYTES_MAX);
+  const form = knownForm(request);
+  const isJsonSaid = form === "json";
+  if (bytes.byteLength === 0) {
+    // Some clients call every body JSON, those that are none too.
+    const forms = isJsonSaid ? { given: null, otherwise: form } : { given: form, otherwise: null };
+    return { fields: {}, upload: { ...forms, said: null, encoding }, bytes };
+  }
+  if (!isJsonSaid) {
+    throw new ApiError("invalid_request", "With upload=parts the input comes in the parts; send no body.");
+  }
+  const body = parseJson(bytes);
+  if (typeof body === "object" && body !== null && "items" in body) {
+    throw new ApiError("invalid_request", "With upload=parts the items come in the parts.");
+  }
+  const upload = { given: null, said: null, otherwise: null, encoding: null };
+  return { fields: readUploadFields(body), upload, bytes };
+}

@@ -1,0 +1,109 @@
+import type { Account } from "../accounts/key-ring.ts";
+import type { Meter } from "../billing/meter.ts";
+import { ApiError } from "../contract/errors.ts";
+import { jobView } from "../jobs/job-view.ts";
+import { PART_BYTES_MAX } from "../jobs/uploads/parts.ts";
+import { PARTS_MAX, type Uploads } from "../jobs/uploads/uploads.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { JobRecord } from "../store/job-port.ts";
+import { bodyDigest } from "./body-digest.ts";
+import type { Call } from "./boundary.ts";
+import { bodyEncoding, decodedParts } from "./content-encoding.ts";
+import type { Idempotent } from "./idempotent.ts";
+import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
+import type { Reply } from "./reply.ts";
+import { readBytes, SMALL_BODY_BYTES_MAX } from "./request-body.ts";
+
+export type UploadCallDependencies = {
+  readonly uploads: Uploads;
+  readonly meter: Pick<Meter, "countCall">;
+  readonly idempotent: Idempotent;
+  readonly clock: Clock;
+  readonly requests: JobRequestReader;
+};
+
+/** Answers `POST /v1/jobs?upload=parts`: a job that waits for its parts. */
+export async function createUpload(
+  { uploads, meter, idempotent, clock, requests }: UploadCallDependencies,
+  call: Call,
+  account: Account,
+  fields: Parameters<JobRequestReader["request"]>[1],
+): Promise<Reply> {
+  const { accountId } = account;
+  const said = await readUpload(call.request);
+  const { upload, bytes } = said;
+  const request = requests.request(accountId, { ...fields, ...said.fields });
+  return idempotent.run(call, account, { bytes }, async (entry) => {
+    const replyOf = (job: JobRecord) => ({
+      status: 201,
+      headers: { Location: `/v1/jobs/${job.jobId}` },
+      body: JSON.stringify(jobView(job, clock.now())),
+    });
+    const job = uploads.create(account, request, upload, (made) => entry?.keep(replyOf(made)) ?? null);
+    meter.countCall({ accountId }, call.route);
+    return replyOf(job);
+  });
+}
+
+/** Answers `PUT /v1/jobs/:job_id/parts/:part`. */
+export async function putPart(
+  { uploads, meter }: UploadCallDependencies,
+  call: Call,
+  account: Account,
+): Promise<Reply> {
+  const { request } = call;
+  const { job_id: jobId = "", part = "" } = call.params;
+  const n = /^[1-9]\d{0,4}$/.test(part) ? Number(part) : 0;
+  if (n < 1 || n > PARTS_MAX) {
+    throw new ApiError("invalid_request", `The number of a part must be from 1 to ${PARTS_MAX}.`);
+  }
+  const encoding = bodyEncoding(request);
+  const digest = bodyDigest(request.headers);
+  if (encoding === null && Number(request.headers.get("content-length") ?? 0) > PART_BYTES_MAX) {
+    throw new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
+  }
+  uploads.requireReceiving(account.accountId, jobId);
+  const body = request.body === null ? null : digested(request.body, digest.update);
+  const decoded = body === null ? nothing() : encoding === null ? body : decodedParts(body, encoding);
+  await uploads.put(account, { jobId, n, form: knownForm(request), check: digest.check }, decoded);
+  meter.countCall({ accountId: account.accountId }, call.route);
+  return { status: 204, body: null };
+}
+
+/** Answers `POST /v1/jobs/:job_id/start`. */
+export async function startUpload(
+  { uploads, meter, idempotent, clock, requests }: UploadCallDependencies,
+  call: Call,
+  account: Account,
+): Promise<Reply> {
+  const { accountId } = account;
+  const { job_id: jobId = "" } = call.params;
+  const bytes = await readBytes(call.request, SMALL_BODY_BYTES_MAX);
+  call.suspendIdleTimeout();
+  return idempotent.run(call, account, { bytes }, async (entry) => {
+    const replyOf = (job: JobRecord) => ({
+      status: 202,
+      headers: { Location: `/v1/jobs/${job.jobId}` },
+      body: JSON.stringify(jobView(job, clock.now())),
+    });
+    const job = await uploads.start(account, jobId, {
+      decode: decodedParts,
+      readFields: (request) => requests.fieldsOver(accountId, request),
+      keep: entry === null ? null : (planned) => entry.keep(replyOf(planned)),
+    });
+    meter.countCall({ accountId }, call.route);
+    return replyOf(job);
+  });
+}
+
+async function* digested(
+  body: ReadableStream<Uint8Array>,
+  update: (bytes: Uint8Array) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const bytes of body) {
+    update(bytes);
+    yield bytes;
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -1,0 +1,178 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { JobRecord } from "../../store/job-port.ts";
+import type { EmbeddedStore, ReplyRecord } from "../../store/port.ts";
+import type { InputForm } from "../intake/intake-messages.ts";
+import { type JobUpload, jobOf, type UploadEncoding } from "../job.ts";
+import type { FieldReader, JobAccount, JobRequest, Jobs } from "../jobs.ts";
+import type { Parts } from "./parts.ts";
+
+/** Jobs whose input comes in parts, for files that a connection may not survive. */
+export type Uploads = {
+  /** Begins a job that waits for its parts; `keep` returns the reply that stands with it. Throws `too_many_jobs`. */
+  readonly create: (
+    account: JobAccount,
+    request: Omit<JobRequest, "form">,
+    upload: JobUpload,
+    keep: (job: JobRecord) => ReplyRecord | null,
+  ) => JobRecord;
+  /** Throws `not_found`, and `job_not_ready` or `job_finished` where the job takes no parts. */
+  readonly requireReceiving: (accountId: string, jobId: string) => void;
+  /** Takes a part, in the place of a former one with its number. Throws as `Parts.write` and what `check` throws. */
+  readonly put: (account: JobAccount, part: UploadedPart, pieces: AsyncIterable<Uint8Array>) => Promise<void>;
+  /**
+   * Reads the parts in their order and starts the job. It goes on where its caller has left, and whoever asks meanwhile
+   * gets the same answer. An input that is refused is dropped; one that there are no units for stays.
+   */
+  readonly start: (account: JobAccount, jobId: string, start: UploadStart) => Promise<JobRecord>;
+};
+
+export type UploadedPart = {
+  readonly jobId: string;
+  readonly n: number;
+  /** What the part is said to be a part of; null where nothing is said. */
+  readonly form: InputForm | null;
+  /** Compares the part with its digests when all of it has arrived. */
+  readonly check: () => void;
+};
+
+export type UploadStart = {
+  readonly decode: (
+    bytes: AsyncGenerator<Uint8Array, void, undefined>,
+    encoding: UploadEncoding,
+  ) => AsyncGenerator<Uint8Array, void, undefined>;
+  readonly readFields: (request: JobRequest) => FieldReader;
+  readonly keep: ((job: JobRecord) => ReplyRecord) | null;
+};
+
+export type UploadsDependencies = {
+  readonly store: Pick<EmbeddedStore, "changeJob" | "findJob">;
+  readonly jobs: Pick<Jobs, "begin" | "receive" | "start" | "find" | "drop" | "dropChunks">;
+  readonly parts: Parts;
+  /** Of an input when it is decoded. */
+  readonly inputBytesMax: number;
+};
+
+export const PARTS_MAX = 10_000;
+/** What the parts of a job may take on the disk for each row of the plan, and at least. */
+const BYTES_PER_ROW = 4_096;
+const JOB_BYTES_MIN = 67_108_864;
+
+export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDependencies): Uploads {
+  const starting = new Map<string, Promise<JobRecord>>();
+
+  function receiving(accountId: string, jobId: string): { job: JobRecord; upload: JobUpload } {
+    const job = jobs.find(accountId, jobId);
+    const { upload } = jobOf(job).options;
+    if (upload === undefined) {
+      throw new ApiError("job_not_ready", "The job was not created with upload=parts.");
+    }
+    if (job.finishedAt !== null) throw new ApiError("job_finished", `The job is ${job.status}.`);
+    if (job.status !== "receiving" || starting.has(jobId)) {
+      throw new ApiError("job_not_ready", "The job was started and takes no more parts.");
+    }
+    return { job, upload };
+  }
+
+  /** Notes what the input is, where the job does not know it yet. Parts of one input are of one form. */
+  function noteForm(accountId: string, { jobId, form }: UploadedPart): void {
+    const { job, upload } = receiving(accountId, jobId);
+    if (form === null || upload.given !== null || upload.said === form) return;
+    if (upload.said !== null) {
+      throw new ApiError("invalid_request", `Content-Type: other parts of the job are ${upload.said}.`);
+    }
+    const { options } = jobOf(job);
+    const noted = JSON.stringify({ ...options, upload: { ...upload, said: form } });
+    store.changeJob(jobId, ["receiving"], { options: noted });
+  }
+
+  async function readParts(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
+    const { jobId } = job;
+    await parts.settled(jobId);
+    const { options, kind, name, webhookUrl } = jobOf(job);
+    const { upload } = options;
+    const form = upload?.given ?? upload?.said ?? upload?.otherwise ?? null;
+    if (form === null) {
+      throw new ApiError("unsupported_media_type", "Name the Content-Type of the input with a part.");
+    }
+    const numbers = wholeNumbers(parts.numbers(jobId));
+    const request: JobRequest = { kind, name, webhookUrl, options, form };
+    const bytes = parts.read(jobId, numbers);
+    const encoding = upload?.encoding ?? null;
+    const decoded = encoding === null ? bytes : start.decode(bytes, encoding);
+    // A start that did not come to its end may have left some.
+    await jobs.dropChunks(jobId);
+    try {
+      const input = {
+        async next() {
+          const { done, value } = await decoded.next();
+          return done === true ? null : value;
+        },
+        signal: new AbortController().signal,
+      };
+      const received = await jobs.receive(account, job, request, input, start.readFields(request));
+      return jobs.start(account, received, start.keep);
+    } catch (error) {
+      await jobs.dropChunks(jobId);
+      throw error;
+    } finally {
+      await decoded.return();
+    }
+  }
+
+  async function run(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
+    try {
+      const queued = await readParts(account, job, start);
+      // What cannot be removed now is removed by the next process.
+      parts.remove(job.jobId).catch(() => undefined);
+      return queued;
+    } catch (error) {
+      // The caller has deleted it meanwhile.
+      jobs.find(account.accountId, job.jobId);
+      const isRefused = error instanceof ApiError && (error.status === 400 || error.status === 413);
+      if (isRefused) await jobs.drop(job.jobId);
+      throw error;
+    } finally {
+      starting.delete(job.jobId);
+    }
+  }
+
+  return {
+    create: (account, request, upload, keep) =>
+      jobs.begin(account, { ...request, options: { ...request.options, upload } }, { keep }),
+
+    requireReceiving: (accountId, jobId) => void receiving(accountId, jobId),
+
+    async put({ accountId, plan }, part, pieces) {
+      const { jobId, n } = part;
+      const jobBytesMax = Math.min(inputBytesMax, Math.max(JOB_BYTES_MIN, plan.maxJobSize * BYTES_PER_ROW));
+      try {
+        await parts.write({ accountId, jobId, n, jobBytesMax }, pieces, () => {
+          part.check();
+          noteForm(accountId, part);
+        });
+      } catch (error) {
+        jobs.find(accountId, jobId);
+        throw error;
+      }
+    },
+
+    async start(account, jobId, start) {
+      const job = jobs.find(account.accountId, jobId);
+      if (job.status !== "receiving") return job;
+      const begun = starting.get(jobId);
+      if (begun !== undefined) return begun;
+      receiving(account.accountId, jobId);
+      const running = run(account, job, start);
+      starting.set(jobId, running);
+      return running;
+    },
+  };
+}
+
+/** Throws `job_not_ready` unless the numbers go from 1 on without a gap. */
+function wholeNumbers(numbers: readonly number[]): readonly number[] {
+  if (numbers.length === 0) throw new ApiError("job_not_ready", "No part of the input has arrived.");
+  const gap = numbers.findIndex((n, at) => n !== at + 1);
+  if (gap === -1) return numbers;
+  throw new ApiError("job_not_ready", `Part ${gap + 1} has not arrived; part ${numbers.at(-1)} has.`);
+}
