@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
@@ -204,6 +205,76 @@ describe("400", () => {
     expect(reply.status).toBe(400);
     expect(await reply.text()).toContain("1001");
   });
+});
+
+describe("webhook_url", () => {
+  const secretOf = async (at: TestServer, key: string, url: string) => {
+    const reply = await at.call("/v1/webhooks", { key, body: { url, events: ["job.failed"] } });
+    return (await jsonOf<{ secret: string }>(reply)).secret;
+  };
+
+  test("is told of the end of its job alone, signed with the first webhook's secret", async () => {
+    const told = Promise.withResolvers<{ body: string; headers: Headers }>();
+    using receiver = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        told.resolve({ body: await request.text(), headers: request.headers });
+        return new Response();
+      },
+    });
+    await using open = await startTestServer({ environment: { WEBHOOK_ALLOW_PRIVATE: "true" } });
+    const key = await open.signUp();
+    const secret = await secretOf(open, key, "https://hooks.example.com/first");
+    await secretOf(open, key, "https://hooks.example.com/second");
+    const url = `http://127.0.0.1:${receiver.port}/job`;
+    const created = await open.call(`/v1/jobs?webhook_url=${encodeURIComponent(url)}`, {
+      key,
+      body: "jane@good.com\n",
+      headers: { "Content-Type": "text/plain" },
+    });
+    const job = await jsonOf<Job & { options: { webhook_url: string } }>(created);
+    expect(job.options.webhook_url).toBe(url);
+    const { body, headers } = await told.promise;
+    expect(JSON.parse(body)).toMatchObject({ type: "job.completed", data: { job_id: job.job_id } });
+    const checked = new Webhook(secret).verify(body, Object.fromEntries(headers));
+    expect(checked).toEqual(JSON.parse(body));
+  });
+
+  test("is refused where it may not be told, and where no secret could sign", async () => {
+    const key = await server.signUp();
+    const url = "https://hooks.example.com/in";
+    const call = (address: string) =>
+      create(key, "jane@good.com\n", "text/plain", `?webhook_url=${encodeURIComponent(address)}`);
+    expect(await refusalOf(await call(url))).toBe("400 invalid_request");
+    await secretOf(server, key, url);
+    expect((await call(url)).status).toBe(202);
+    const wrong = ["http://hooks.example.com/", "https://127.0.0.1/", "https://localhost/", "hooks", ""];
+    for (const address of wrong) {
+      expect([address, await refusalOf(await call(address))]).toEqual([address, "400 invalid_request"]);
+      const body = { items: ["jane@good.com"], webhook_url: address };
+      const inBody = await server.call("/v1/jobs", { key, body });
+      expect([address, await refusalOf(inBody)]).toEqual([address, "400 invalid_request"]);
+    }
+  });
+});
+
+test("a call that repeats one is answered as that was, whatever number of jobs the plan allows", async () => {
+  const key = await server.signUp("free");
+  await server.call("/v1/email/verify?email=jane@good.com", { key });
+  const body = Array.from({ length: 1_000 }, (_, at) => `p${at}@good.com`).join("\n");
+  const call = (idempotencyKey: string) =>
+    server.call("/v1/jobs?when_out_of_units=pause", {
+      key,
+      body,
+      headers: { "Content-Type": "text/plain", "Idempotency-Key": idempotencyKey },
+    });
+  const job = await jsonOf<Job>(await call("first"));
+  await untilStatus(key, job, "paused");
+  expect(await refusalOf(await call("second"))).toBe("429 too_many_jobs");
+  const again = await call("first");
+  expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([202, "true"]);
+  expect((await jsonOf<Job>(again)).job_id).toBe(job.job_id);
 });
 
 async function untilStatus(key: string, { job_id }: Job, status: string): Promise<Job> {
