@@ -23,7 +23,7 @@ export type JobRequestReader = {
   readonly fieldsOver: (accountId: string, request: JobRequest) => FieldReader;
 };
 
-/** `requireWebhookUrl` throws `invalid_request` where an account cannot be told at that address. */
+/** `requireWebhookUrl` throws `invalid_request` where an account may not name that address. */
 export function createJobRequestReader(
   requireWebhookUrl: (accountId: string, url: string) => void,
 ): JobRequestReader {

@@ -55,7 +55,7 @@ export type Webhooks = {
     webhookId: string,
     page: { readonly limit: number; readonly startingAfter: string | null },
   ) => DeliveryListBody;
-  /** Throws `invalid_request` unless an address can be told of one job: it must be allowed, and a secret must sign. */
+  /** Throws `invalid_request` unless an address may receive the events of one job: it must be allowed, and a secret must sign. */
   readonly requireJobUrl: (accountId: string, url: string) => void;
   readonly replay: (
     accountId: string,

@@ -213,13 +213,13 @@ describe("webhook_url", () => {
     return (await jsonOf<{ secret: string }>(reply)).secret;
   };
 
-  test("is told of the end of its job alone, signed with the first webhook's secret", async () => {
-    const told = Promise.withResolvers<{ body: string; headers: Headers }>();
+  test("receives the end of its job alone, signed with the first webhook's secret", async () => {
+    const received = Promise.withResolvers<{ body: string; headers: Headers }>();
     using receiver = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       async fetch(request) {
-        told.resolve({ body: await request.text(), headers: request.headers });
+        received.resolve({ body: await request.text(), headers: request.headers });
         return new Response();
       },
     });
@@ -235,13 +235,13 @@ describe("webhook_url", () => {
     });
     const job = await jsonOf<Job & { options: { webhook_url: string } }>(created);
     expect(job.options.webhook_url).toBe(url);
-    const { body, headers } = await told.promise;
+    const { body, headers } = await received.promise;
     expect(JSON.parse(body)).toMatchObject({ type: "job.completed", data: { job_id: job.job_id } });
     const checked = new Webhook(secret).verify(body, Object.fromEntries(headers));
     expect(checked).toEqual(JSON.parse(body));
   });
 
-  test("is refused where it may not be told, and where no secret could sign", async () => {
+  test("is refused where it may not be called, and where no secret could sign", async () => {
     const key = await server.signUp();
     const url = "https://hooks.example.com/in";
     const call = (address: string) =>

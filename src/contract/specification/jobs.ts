@@ -38,7 +38,7 @@ export const Job = Type.Object(
       delimiter: nullable("Of a CSV file."),
       encoding: nullable("Of the text."),
       when_out_of_units: Word(["refuse", "pause"]),
-      webhook_url: nullable("Where the end of the job is told, beside the account's webhooks."),
+      webhook_url: nullable("What is called when the job ends, beside the account's webhooks."),
     }),
     counts: Type.Object(
       {
@@ -98,7 +98,7 @@ const optionTexts = {
   type: "The type of all documents that name none; without it each is detected.",
   when_out_of_units: "`refuse` (402 at the start) or `pause` (go on when there are units again).",
   webhook_url:
-    "An https address that is told of this job alone, signed with the secret of the account's first webhook.",
+    "An https address that receives the events of this job alone, signed with the secret of the account's first webhook.",
 };
 
 const csvOptions = {

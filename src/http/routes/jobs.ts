@@ -41,7 +41,7 @@ export type JobRouteDependencies = {
   readonly idempotent: Idempotent;
   readonly clock: Clock;
   readonly readerStallMs: number;
-  /** Throws `invalid_request` where an account cannot be told at that address. */
+  /** Throws `invalid_request` where an account may not name that address. */
   readonly requireWebhookUrl: (accountId: string, url: string) => void;
 };
 

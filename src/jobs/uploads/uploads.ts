@@ -20,8 +20,8 @@ export type Uploads = {
   /** Takes a part, in the place of a former one with its number. Throws as `Parts.write` and what `check` throws. */
   readonly put: (account: JobAccount, part: UploadedPart, pieces: AsyncIterable<Uint8Array>) => Promise<void>;
   /**
-   * Reads the parts in their order and starts the job. It goes on where its caller has left, and whoever asks meanwhile
-   * gets the same answer. An input that is refused is dropped; one that there are no units for stays.
+   * Reads the parts in their order and starts the job. It goes on where its caller has left, and callers who ask
+   * meanwhile get the same answer. An input that is refused is dropped; one that there are no units for stays.
    */
   readonly start: (account: JobAccount, jobId: string, start: UploadStart) => Promise<JobRecord>;
 };
@@ -159,12 +159,12 @@ export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDepe
     async start(account, jobId, start) {
       const job = jobs.find(account.accountId, jobId);
       if (job.status !== "receiving") return job;
-      const begun = starting.get(jobId);
-      if (begun !== undefined) return begun;
+      const running = starting.get(jobId);
+      if (running !== undefined) return running;
       receiving(account.accountId, jobId);
-      const running = run(account, job, start);
-      starting.set(jobId, running);
-      return running;
+      const started = run(account, job, start);
+      starting.set(jobId, started);
+      return started;
     },
   };
 }
