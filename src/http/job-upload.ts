@@ -1,4 +1,5 @@
 import type { Account } from "../accounts/key-ring.ts";
+import { bodyDigest } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { jobView } from "../jobs/job-view.ts";
@@ -6,9 +7,9 @@ import { PART_BYTES_MAX } from "../jobs/uploads/parts.ts";
 import { PARTS_MAX, type Uploads } from "../jobs/uploads/uploads.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobRecord } from "../store/job-port.ts";
-import { bodyDigest } from "./body-digest.ts";
 import type { Call } from "./boundary.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
+import { digestCheck } from "./digest-check.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
 import type { Reply } from "./reply.ts";
@@ -33,16 +34,21 @@ export async function createUpload(
   const said = await readUpload(call.request);
   const { upload, bytes } = said;
   const request = requests.request(accountId, { ...fields, ...said.fields });
-  return idempotent.run(call, account, { bytes }, async (entry) => {
-    const replyOf = (job: JobRecord) => ({
-      status: 201,
-      headers: { Location: `/v1/jobs/${job.jobId}` },
-      body: JSON.stringify(jobView(job, clock.now())),
-    });
-    const job = uploads.create(account, request, upload, (made) => entry?.keep(replyOf(made)) ?? null);
-    meter.countCall({ accountId }, call.route);
-    return replyOf(job);
-  });
+  return idempotent.run(
+    call,
+    account,
+    () => bodyDigest(bytes),
+    async (entry) => {
+      const replyOf = (job: JobRecord) => ({
+        status: 201,
+        headers: { Location: `/v1/jobs/${job.jobId}` },
+        body: JSON.stringify(jobView(job, clock.now())),
+      });
+      const job = uploads.create(account, request, upload, (made) => entry?.keep(replyOf(made)) ?? null);
+      meter.countCall({ accountId }, call.route);
+      return replyOf(job);
+    },
+  );
 }
 
 /** Answers `PUT /v1/jobs/:job_id/parts/:part`. */
@@ -58,7 +64,7 @@ export async function putPart(
     throw new ApiError("invalid_request", `The number of a part must be from 1 to ${PARTS_MAX}.`);
   }
   const encoding = bodyEncoding(request);
-  const digest = bodyDigest(request.headers);
+  const digest = digestCheck(request.headers);
   if (encoding === null && Number(request.headers.get("content-length") ?? 0) > PART_BYTES_MAX) {
     throw new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
   }
@@ -80,20 +86,25 @@ export async function startUpload(
   const { job_id: jobId = "" } = call.params;
   const bytes = await readBytes(call.request, SMALL_BODY_BYTES_MAX);
   call.suspendIdleTimeout();
-  return idempotent.run(call, account, { bytes }, async (entry) => {
-    const replyOf = (job: JobRecord) => ({
-      status: 202,
-      headers: { Location: `/v1/jobs/${job.jobId}` },
-      body: JSON.stringify(jobView(job, clock.now())),
-    });
-    const job = await uploads.start(account, jobId, {
-      decode: decodedParts,
-      readFields: (request) => requests.fieldsOver(accountId, request),
-      keep: entry === null ? null : (planned) => entry.keep(replyOf(planned)),
-    });
-    meter.countCall({ accountId }, call.route);
-    return replyOf(job);
-  });
+  return idempotent.run(
+    call,
+    account,
+    () => bodyDigest(bytes),
+    async (entry) => {
+      const replyOf = (job: JobRecord) => ({
+        status: 202,
+        headers: { Location: `/v1/jobs/${job.jobId}` },
+        body: JSON.stringify(jobView(job, clock.now())),
+      });
+      const job = await uploads.start(account, jobId, {
+        decode: decodedParts,
+        readFields: (request) => requests.fieldsOver(accountId, request),
+        keep: entry === null ? null : (planned) => entry.keep(replyOf(planned)),
+      });
+      meter.countCall({ accountId }, call.route);
+      return replyOf(job);
+    },
+  );
 }
 
 async function* digested(

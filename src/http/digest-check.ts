@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 
 /** Compares a body with the digests that its headers name. Of the bytes as they are sent, before they are decoded. */
-export type BodyDigest = {
+export type DigestCheck = {
   readonly update: (bytes: Uint8Array) => void;
   /** Throws `invalid_request` where the body is another than the one that was sent. */
   readonly check: () => void;
@@ -16,7 +16,7 @@ type Algorithm = keyof typeof ALGORITHMS;
  * Reads `Content-MD5` (RFC 1864), `Digest` (RFC 3230) and `Content-Digest` (RFC 9530). Throws `invalid_request` where one
  * cannot be checked: a check that was asked for is never passed over.
  */
-export function bodyDigest(headers: Headers): BodyDigest {
+export function digestCheck(headers: Headers): DigestCheck {
   const expected: Expected[] = [];
   const expect = (header: string, algorithm: Algorithm, text: string) => {
     const digest = Buffer.from(text, "base64");
