@@ -1,10 +1,11 @@
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { PlanCatalogue } from "../billing/plans.ts";
-import { ledgerOf } from "../billing/usage-ledger.ts";
+import { type Ledger, ledgerOf } from "../billing/usage-ledger.ts";
 import { ApiError } from "../contract/errors.ts";
 import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
-import type { EmbeddedStore, ReplyOf } from "../store/port.ts";
+import { type Answer, type AtOnce, after, finallyDo } from "../platform/answer.ts";
+import type { AccountingStore, EmbeddedStore, ReplyOf } from "../store/port.ts";
 import { type AccountView, accountView } from "./account-view.ts";
 import type { RandomBytes } from "./api-key.ts";
 import { type InvoicePage, invoicePage } from "./invoice-list.ts";
@@ -16,42 +17,57 @@ import { type UsageRange, type UsageView, usageReport } from "./usage-report.ts"
 
 export type Accounts = {
   /** Throws an ApiError `account_exists` where the mailbox has an account. */
-  readonly signup: (fields: SignupFields) => SignedUp;
-  readonly view: (accountId: string) => AccountView;
+  readonly signup: (fields: SignupFields) => Answer<SignedUp>;
+  readonly view: (accountId: string) => Answer<AccountView>;
   /** What `replyOf` returns is written in the same transaction as the change. */
-  readonly changePlan: (accountId: string, change: PlanChange, replyOf?: ReplyOf<AccountView>) => AccountView;
+  readonly changePlan: (
+    accountId: string,
+    change: PlanChange,
+    replyOf?: ReplyOf<AccountView>,
+  ) => Answer<AccountView>;
   /** What `replyOf` returns is written in the same transaction as the new key. */
   readonly rotateKey: (
     accountId: string,
     options: { readonly overlapSeconds: number; readonly keyId?: string | null },
     replyOf?: ReplyOf<RotatedKey>,
-  ) => RotatedKey;
+  ) => Answer<RotatedKey>;
   /** Throws an ApiError `invalid_request` for dates that cannot be. */
-  readonly usage: (accountId: string, range: UsageRange) => UsageView;
+  readonly usage: (accountId: string, range: UsageRange) => Answer<UsageView>;
   /** Throws an ApiError `invalid_request` for an unknown cursor. */
   readonly invoices: (
     accountId: string,
     page: { readonly limit: number; readonly startingAfter: string | null },
-  ) => InvoicePage;
+  ) => Answer<InvoicePage>;
+};
+
+type AccountsDependencies<Stored, Metering, Ring> = {
+  readonly store: Stored;
+  readonly meter: Metering;
+  readonly keyRing: Ring;
+  readonly plans: PlanCatalogue;
+  readonly clock: BillingClock;
+  /** Plans that may be signed up for or changed to; all of them unless given. */
+  readonly selfServePlans?: readonly PlanName[];
+  readonly randomBytes: RandomBytes;
 };
 
 /** Returns what an account's holder sees and changes. While the clock is in doubt nothing is changed. */
-export function createAccounts(dependencies: {
-  store: EmbeddedStore;
-  meter: Meter;
-  keyRing: KeyRing;
-  plans: PlanCatalogue;
-  clock: BillingClock;
-  /** Plans that may be signed up for or changed to; all of them unless given. */
-  selfServePlans?: readonly PlanName[];
-  randomBytes: RandomBytes;
-}): Accounts {
+export function createAccounts(
+  dependencies: AccountsDependencies<EmbeddedStore, AtOnce<Meter>, AtOnce<KeyRing>>,
+): AtOnce<Accounts>;
+export function createAccounts(dependencies: AccountsDependencies<AccountingStore, Meter, KeyRing>): Accounts;
+export function createAccounts(
+  dependencies: AccountsDependencies<AccountingStore, Meter, KeyRing>,
+): Accounts {
   const { store, meter, keyRing, plans, clock, selfServePlans = PLAN_NAMES } = dependencies;
   const requireSelfServe = (plan: PlanName): void => {
     if (selfServePlans.includes(plan)) return;
     const message = `plan must be one of ${selfServePlans.join(", ")}; the operator sets others.`;
     throw new ApiError("invalid_request", message);
   };
+
+  /** Writes what waits, and enters the month where it has turned. */
+  const flushed = (accountId: string): Answer<Ledger> => after(meter.flush(), () => meter.ledger(accountId));
 
   return {
     signup: (fields) => {
@@ -60,32 +76,33 @@ export function createAccounts(dependencies: {
       return signUp(dependencies, fields);
     },
 
-    view: (accountId) => {
-      meter.flush();
-      // Where the month has turned it is entered first.
-      meter.ledger(accountId);
-      return accountView(plans, store.readOverview(accountId), clock.now());
-    },
+    view: (accountId) =>
+      after(flushed(accountId), () =>
+        after(store.readOverview(accountId), (overview) => accountView(plans, overview, clock.now())),
+      ),
 
     changePlan: (accountId, change, replyOf = () => null) => {
       clock.requireTrust();
-      if (change.plan !== meter.ledger(accountId).current.plan) requireSelfServe(change.plan);
-      meter.flush();
-      // Where the month has turned it is entered first.
-      meter.ledger(accountId);
       const view = (state: Parameters<typeof accountView>[1]): AccountView =>
         accountView(plans, state, clock.now());
-      try {
-        const state = store.changePlan(
-          accountId,
-          (before) => decidePlanChange(dependencies, ledgerOf(before), change),
-          (after) => replyOf(view(after)),
+      const make = (): Answer<AccountView> =>
+        after(
+          store.changePlan(
+            accountId,
+            (before) => decidePlanChange(dependencies, ledgerOf(before), change),
+            (changed) => replyOf(view(changed)),
+          ),
+          view,
         );
-        return view(state);
-      } finally {
-        meter.forget(accountId);
-        keyRing.forget(accountId);
-      }
+      return after(meter.ledger(accountId), ({ current }) => {
+        if (change.plan !== current.plan) requireSelfServe(change.plan);
+        return after(flushed(accountId), () =>
+          finallyDo(make, () => {
+            meter.forget(accountId);
+            keyRing.forget(accountId);
+          }),
+        );
+      });
     },
 
     rotateKey: (accountId, options, replyOf = () => null) => {
@@ -93,10 +110,8 @@ export function createAccounts(dependencies: {
       return rotateKey(dependencies, accountId, options, replyOf);
     },
 
-    usage: (accountId, range) => {
-      meter.flush();
-      return usageReport(store, accountId, meter.ledger(accountId).period, clock.now(), range);
-    },
+    usage: (accountId, range) =>
+      after(flushed(accountId), ({ period }) => usageReport(store, accountId, period, clock.now(), range)),
 
     invoices: (accountId, page) => invoicePage(store, accountId, page),
   };

@@ -1,26 +1,28 @@
 import type { InvoiceView } from "../billing/invoice.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { InvoicePageBody } from "../contract/specification/account-replies.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import { type Answer, after } from "../platform/answer.ts";
+import type { InvoicePort } from "../store/port.ts";
 
 /** The body of `GET /v1/account/invoices`. */
 export type InvoicePage = InvoicePageBody;
 
 /** Issued invoices, newest first; the cursor is the id of the last one of the page before. */
 export function invoicePage(
-  store: Pick<EmbeddedStore, "invoicePage">,
+  store: Pick<InvoicePort, "invoicePage">,
   accountId: string,
   page: { readonly limit: number; readonly startingAfter: string | null },
-): InvoicePage {
-  const rows = store.invoicePage(accountId, page.startingAfter, page.limit + 1);
-  if (rows === null) {
-    throw new ApiError("invalid_request", "starting_after must be the next_cursor of an earlier page.");
-  }
-  const shown = rows.slice(0, page.limit);
-  const hasMore = rows.length > shown.length;
-  return {
-    data: shown.map(({ body }) => JSON.parse(body) as InvoiceView),
-    has_more: hasMore,
-    next_cursor: hasMore ? (shown.at(-1)?.invoiceId ?? null) : null,
-  };
+): Answer<InvoicePage> {
+  return after(store.invoicePage(accountId, page.startingAfter, page.limit + 1), (rows) => {
+    if (rows === null) {
+      throw new ApiError("invalid_request", "starting_after must be the next_cursor of an earlier page.");
+    }
+    const shown = rows.slice(0, page.limit);
+    const hasMore = rows.length > shown.length;
+    return {
+      data: shown.map(({ body }) => JSON.parse(body) as InvoiceView),
+      has_more: hasMore,
+      next_cursor: hasMore ? (shown.at(-1)?.invoiceId ?? null) : null,
+    };
+  });
 }

@@ -2,8 +2,9 @@ import { secondOf } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { CreatedKeyBody, KeyEntryBody } from "../contract/specification/account-replies.ts";
 import { KEY_SCOPES, type KeyScope } from "../contract/words.ts";
+import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, KeyRecord, ReplyOf } from "../store/port.ts";
+import type { EmbeddedStore, KeyPort, KeyRecord, ReplyOf } from "../store/port.ts";
 import type { RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { makeKey } from "./key-rotation.ts";
@@ -21,29 +22,40 @@ export type KeyFields = {
 
 export type Keys = {
   /** Returns the keys that work, and those that ended in the last 30 days, oldest first. */
-  readonly list: (accountId: string) => { readonly data: readonly KeyView[] };
+  readonly list: (accountId: string) => Answer<{ readonly data: readonly KeyView[] }>;
   /** Throws an ApiError `invalid_request` for an end that is past, and where 100 keys work. */
-  readonly create: (accountId: string, fields: KeyFields, replyOf?: ReplyOf<CreatedKey>) => CreatedKey;
+  readonly create: (
+    accountId: string,
+    fields: KeyFields,
+    replyOf?: ReplyOf<CreatedKey>,
+  ) => Answer<CreatedKey>;
   /** Throws an ApiError `not_found`, or `invalid_request` for the last key with the scope `account`. */
-  readonly remove: (accountId: string, keyId: string) => void;
+  readonly remove: (accountId: string, keyId: string) => Answer<void>;
+};
+
+type KeysFunctions = "listKeys" | "addKey" | "revokeKey";
+type KeysDependencies<Stored, Ring> = {
+  readonly store: Stored;
+  readonly keyRing: Ring;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
 };
 
 const KEYS_MAX = 100;
 const LISTED_MS = 30 * 86_400_000;
 
 /** Returns what an account's holder does with its keys. */
-export function createKeys(dependencies: {
-  store: Pick<EmbeddedStore, "listKeys" | "addKey" | "revokeKey">;
-  keyRing: KeyRing;
-  clock: Clock;
-  randomBytes: RandomBytes;
-}): Keys {
+export function createKeys(
+  dependencies: KeysDependencies<Pick<EmbeddedStore, KeysFunctions>, AtOnce<KeyRing>>,
+): AtOnce<Keys>;
+export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunctions>, KeyRing>): Keys;
+export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunctions>, KeyRing>): Keys {
   const { store, keyRing, clock, randomBytes } = dependencies;
   return {
-    list: (accountId) => {
-      keyRing.flushUses();
-      return { data: store.listKeys(accountId, clock.now() - LISTED_MS).map(keyView) };
-    },
+    list: (accountId) =>
+      after(keyRing.flushUses(), () =>
+        after(store.listKeys(accountId, clock.now() - LISTED_MS), (keys) => ({ data: keys.map(keyView) })),
+      ),
 
     create: (accountId, { name, scopes, expiresAt }, replyOf = () => null) => {
       const now = Math.floor(clock.now());
@@ -53,20 +65,22 @@ export function createKeys(dependencies: {
         expiresAt: expiresAt === null ? null : readEnd(expiresAt, now),
       });
       const created = { ...keyView(record), api_key: apiKey };
-      if (!store.addKey(record, KEYS_MAX, replyOf(created))) {
+      return after(store.addKey(record, KEYS_MAX, replyOf(created)), (isAdded) => {
+        if (isAdded) return created;
         throw new ApiError("invalid_request", `An account has at most ${KEYS_MAX} keys that work.`);
-      }
-      return created;
+      });
     },
 
     remove: (accountId, keyId) => {
-      const isRevoked = store.revokeKey(accountId, keyId, Math.floor(clock.now()), (working) => {
+      const revoked = store.revokeKey(accountId, keyId, Math.floor(clock.now()), (working) => {
         const others = working.filter((key) => key.keyId !== keyId);
         if (others.some(({ scopes }) => readScopes(scopes).includes("account"))) return;
         throw new ApiError("invalid_request", "The last key with the scope account cannot be deleted.");
       });
-      if (!isRevoked) throw new ApiError("not_found", "The account has no such key that works.");
-      keyRing.forget(accountId);
+      return after(revoked, (isRevoked) => {
+        if (!isRevoked) throw new ApiError("not_found", "The account has no such key that works.");
+        keyRing.forget(accountId);
+      });
     },
   };
 }

@@ -3,9 +3,10 @@ import { storedPlanName } from "../billing/plan-periods.ts";
 import { type Plan, type PlanCatalogue, planOf } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { KeyScope } from "../contract/words.ts";
+import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore } from "../store/port.ts";
-import { StorageError } from "../store/storage-error.ts";
+import type { EmbeddedStore, FoundKey, KeyPort, Upkeep } from "../store/port.ts";
+import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { API_KEY_CHARS, hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
 import { readScopes } from "./key-scopes.ts";
 
@@ -22,13 +23,23 @@ export type KeyRing = {
    * Returns the account of a key, or null for one that is mistyped, unknown or expired. Throws an ApiError `bad_key`
    * that says so where the account is suspended.
    */
-  readonly find: (key: string) => Account | null;
+  readonly find: (key: string) => Answer<Account | null>;
   /** The account of a key that has expired, at most so long ago; else null. */
-  readonly findExpired: (key: string, withinMs: number) => Account | null;
+  readonly findExpired: (key: string, withinMs: number) => Answer<Account | null>;
   /** Forgets what is cached of an account: its plan or its keys have changed. */
   readonly forget: (accountId: string) => void;
+  /** Forgets all that is cached: what became of it is not known. */
+  readonly forgetAll: () => void;
   /** Writes which keys were used since the last time; a second after the first of them it is done by itself. */
-  readonly flushUses: () => void;
+  readonly flushUses: () => Answer<void>;
+};
+
+type KeyRingFunctions = "findKey" | "markKeysUsed" | "isOpen";
+type KeyRingStore = Pick<KeyPort & Upkeep, KeyRingFunctions>;
+type KeyRingDependencies<Stored> = {
+  readonly store: Stored;
+  readonly plans: PlanCatalogue;
+  readonly clock: Clock;
 };
 
 type KnownKey = {
@@ -59,11 +70,11 @@ const USES_WAIT_MS = 1_000;
  * that a flood of made-up keys pushes no real one out. The key itself is kept nowhere, and what a comparison of
  * hashes gives away in time says nothing about it.
  */
-export function createKeyRing(dependencies: {
-  store: Pick<EmbeddedStore, "findKey" | "markKeysUsed" | "isOpen">;
-  plans: PlanCatalogue;
-  clock: Clock;
-}): KeyRing {
+export function createKeyRing(
+  dependencies: KeyRingDependencies<Pick<EmbeddedStore, KeyRingFunctions>>,
+): AtOnce<KeyRing>;
+export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): KeyRing;
+export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): KeyRing {
   const { store, plans, clock } = dependencies;
   const knownKeys = new LRUCache<string, KnownKey>({ max: KEYS_MAX });
   const unknownKeys = new LRUCache<string, true>({
@@ -87,8 +98,7 @@ export function createKeyRing(dependencies: {
     return owner;
   }
 
-  function load(keyHash: string): KnownKey | undefined {
-    const key = store.findKey(keyHash);
+  function remember(keyHash: string, key: FoundKey | null): KnownKey | undefined {
     if (key === null || key.revokedAt !== null) {
       unknownKeys.set(keyHash, true);
       return undefined;
@@ -116,48 +126,58 @@ export function createKeyRing(dependencies: {
     if (known.usedAt === hour) return;
     known.usedAt = hour;
     uses.set(hashApiKey(key), hour);
-    usesTimer ??= setTimeout(flushUses, USES_WAIT_MS).unref();
+    usesTimer ??= setTimeout(() => void flushUses(), USES_WAIT_MS).unref();
   }
 
-  function flushUses(): void {
+  function flushUses(): Answer<void> {
     clearTimeout(usesTimer);
     usesTimer = undefined;
     if (uses.size === 0 || !store.isOpen()) return;
     const written = Array.from(uses, ([keyHash, lastUsedAt]) => ({ keyHash, lastUsedAt }));
     uses.clear();
+    // A disk that takes nothing shows in the calls that are charged.
+    const pass = (error: unknown): void => {
+      if (!(error instanceof StorageError) && !(error instanceof UnsettledError)) throw error;
+    };
     try {
-      store.markKeysUsed(written);
+      const marked = store.markKeysUsed(written);
+      return marked instanceof Promise ? marked.catch(pass) : marked;
     } catch (error) {
-      // A disk that takes nothing shows in the calls that are charged.
-      if (!(error instanceof StorageError)) throw error;
+      pass(error);
     }
   }
 
-  function knownKey(key: string): KnownKey | undefined {
+  function knownKey(key: string): Answer<KnownKey | undefined> {
     if (key.length !== API_KEY_CHARS) return undefined;
     const keyHash = hashApiKey(key);
     const known = knownKeys.get(keyHash);
     if (known?.owner.isCurrent && clock.monotonic() < known.knownUntilMs) return known;
-    return unknownKeys.has(keyHash) || !isApiKeyWellFormed(key) ? undefined : load(keyHash);
+    if (unknownKeys.has(keyHash) || !isApiKeyWellFormed(key)) return undefined;
+    return after(store.findKey(keyHash), (found) => remember(keyHash, found));
+  }
+
+  function accountOf(key: string, known: KnownKey | undefined): Account | null {
+    const now = clock.now();
+    if (known === undefined || (known.expiresAt !== null && known.expiresAt <= now)) return null;
+    if (known.isSuspended) throw new ApiError("bad_key", "The account is suspended; ask the operator.");
+    noteUse(key, known, now);
+    return known.account;
   }
 
   return {
-    find: (key) => {
-      const known = knownKey(key);
-      const now = clock.now();
-      if (known === undefined || (known.expiresAt !== null && known.expiresAt <= now)) return null;
-      if (known.isSuspended) throw new ApiError("bad_key", "The account is suspended; ask the operator.");
-      noteUse(key, known, now);
-      return known.account;
-    },
-    findExpired: (key, withinMs) => {
-      const known = knownKey(key);
-      if (known === undefined || known.expiresAt === null || known.isSuspended) return null;
-      const expiredForMs = clock.now() - known.expiresAt;
-      return expiredForMs >= 0 && expiredForMs <= withinMs ? known.account : null;
-    },
+    find: (key) => after(knownKey(key), (known) => accountOf(key, known)),
+    findExpired: (key, withinMs) =>
+      after(knownKey(key), (known) => {
+        if (known === undefined || known.expiresAt === null || known.isSuspended) return null;
+        const expiredForMs = clock.now() - known.expiresAt;
+        return expiredForMs >= 0 && expiredForMs <= withinMs ? known.account : null;
+      }),
     forget: (accountId) => {
       owners.delete(accountId);
+    },
+    forgetAll: () => {
+      owners.clear();
+      unknownKeys.clear();
     },
     flushUses,
   };

@@ -1,8 +1,9 @@
 import { secondOf } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
 import { KEY_SCOPES } from "../contract/words.ts";
+import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, KeyRecord, ReplyOf } from "../store/port.ts";
+import type { KeyPort, KeyRecord, ReplyOf } from "../store/port.ts";
 import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { writtenScopes } from "./key-scopes.ts";
@@ -52,7 +53,7 @@ export function hashedKeyRecord(keyHash: string, accountId: string, now: number)
  */
 export function rotateKey(
   dependencies: {
-    store: Pick<EmbeddedStore, "rotateKey" | "listKeys">;
+    store: Pick<KeyPort, "rotateKey" | "listKeys">;
     keyRing: KeyRing;
     clock: Clock;
     randomBytes: RandomBytes;
@@ -60,18 +61,20 @@ export function rotateKey(
   accountId: string,
   { overlapSeconds, keyId = null }: { readonly overlapSeconds: number; readonly keyId?: string | null },
   replyOf: ReplyOf<RotatedKey>,
-): RotatedKey {
+): Answer<RotatedKey> {
   const { store, keyRing, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
   // To the second, as it is announced, and never later than that.
   const endsAt = Math.floor(now / 1_000) * 1_000 + overlapSeconds * 1_000;
-  const old = store.listKeys(accountId, now).find((key) => key.keyId === keyId);
-  const inherited = old === undefined ? {} : { name: old.name, scopes: old.scopes };
-  const { apiKey, record } = makeKey(randomBytes, accountId, now, inherited);
-  const rotated = { apiKey, oldKeyExpiresAt: secondOf(endsAt) };
-  if (!store.rotateKey(record, { keyId, endsAt }, replyOf(rotated))) {
-    throw new ApiError("not_found", "The account has no such key that works.");
-  }
-  keyRing.forget(accountId);
-  return rotated;
+  return after(store.listKeys(accountId, now), (keys) => {
+    const old = keys.find((key) => key.keyId === keyId);
+    const inherited = old === undefined ? {} : { name: old.name, scopes: old.scopes };
+    const { apiKey, record } = makeKey(randomBytes, accountId, now, inherited);
+    const rotated = { apiKey, oldKeyExpiresAt: secondOf(endsAt) };
+    return after(store.rotateKey(record, { keyId, endsAt }, replyOf(rotated)), (isRotated) => {
+      if (!isRotated) throw new ApiError("not_found", "The account has no such key that works.");
+      keyRing.forget(accountId);
+      return rotated;
+    });
+  });
 }

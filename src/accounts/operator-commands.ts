@@ -2,6 +2,7 @@ import { confirmClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { secondOf } from "../billing/period.ts";
 import { isPlanName } from "../billing/plans.ts";
+import type { AtOnce } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { OperatorAct } from "../store/operator-port.ts";
 import type { AccountRecord, EmbeddedStore } from "../store/port.ts";
@@ -56,9 +57,9 @@ const ASKED_AGO_MAX_MS = 30_000;
 
 export function createOperators(dependencies: {
   store: EmbeddedStore;
-  meter: Meter;
-  keyRing: KeyRing;
-  accounts: Accounts;
+  meter: AtOnce<Meter>;
+  keyRing: AtOnce<KeyRing>;
+  accounts: AtOnce<Accounts>;
   /** The machine's: a doubt about it is what one of the acts ends. */
   clock: Clock;
 }): Operators {

@@ -3,8 +3,9 @@ import { newPlanPeriod } from "../billing/plan-periods.ts";
 import type { PlanCatalogue } from "../billing/plans.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { PlanName } from "../contract/words.ts";
+import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import type { AccountPort } from "../store/port.ts";
 import { type RandomBytes, randomBase62 } from "./api-key.ts";
 import { makeKey } from "./key-rotation.ts";
 
@@ -29,13 +30,13 @@ const ACCOUNT_ID_CHARS = 20;
  */
 export function signUp(
   dependencies: {
-    store: Pick<EmbeddedStore, "signUp">;
+    store: Pick<AccountPort, "signUp">;
     plans: PlanCatalogue;
     clock: Clock;
     randomBytes: RandomBytes;
   },
   fields: SignupFields,
-): SignedUp {
+): Answer<SignedUp> {
   const { store, plans, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
   const accountId = `acc_${randomBase62(ACCOUNT_ID_CHARS, randomBytes)}`;
@@ -43,6 +44,8 @@ export function signUp(
   const none = { pendingPlan: null, spendLimitMicroUsd: null, suspendedAt: null, erasedAt: null };
   const account = { ...fields, ...none, accountId, createdAt: now };
   const begin = { accountId, plan: fields.plan, period: periodOf(now), startsAt: now };
-  if (!store.signUp(account, key, newPlanPeriod(plans, begin))) throw new ApiError("account_exists");
-  return { accountId, apiKey };
+  return after(store.signUp(account, key, newPlanPeriod(plans, begin)), (isNew) => {
+    if (!isNew) throw new ApiError("account_exists");
+    return { accountId, apiKey };
+  });
 }

@@ -1,7 +1,8 @@
 import { dayOf, type Period } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { DayUsageBody, UsageBody } from "../contract/specification/account-replies.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import { type Answer, after } from "../platform/answer.ts";
+import type { UsagePort } from "../store/port.ts";
 
 export type DayUsage = DayUsageBody;
 
@@ -24,23 +25,23 @@ const DAYS_MAX = 366;
  * without a call are left out.
  */
 export function usageReport(
-  store: Pick<EmbeddedStore, "usageByDay" | "usageByEndpoint">,
+  store: Pick<UsagePort, "usageByDay" | "usageByEndpoint">,
   accountId: string,
   period: Period,
   now: number,
   range: UsageRange,
-): UsageView {
+): Answer<UsageView> {
   const to = readDay("to", range.to) ?? dayOf(Math.min(Math.max(now, period.start), period.end - 1));
   const from = readDay("from", range.from) ?? `${to.slice(0, 7)}-01`;
   if (from > to) throw new ApiError("invalid_request", `from (${from}) must not be after to (${to}).`);
   if ((Date.parse(to) - Date.parse(from)) / DAY_MS >= DAYS_MAX) {
     throw new ApiError("invalid_request", `from and to may span at most ${DAYS_MAX} days.`);
   }
-  const rows =
+  const rows: Answer<UsageView["rows"]> =
     range.groupBy === "day"
       ? store.usageByDay(accountId, from, to)
       : store.usageByEndpoint(accountId, from, to);
-  return { from, to, group_by: range.groupBy, rows };
+  return after(rows, (found) => ({ from, to, group_by: range.groupBy, rows: found }));
 }
 
 function readDay(name: "from" | "to", text: string | null | undefined): string | null {

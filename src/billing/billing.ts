@@ -32,8 +32,10 @@ export function createBilling(dependencies: {
   store: InvoicePort & Pick<MonthPort, "accountsToEnter">;
   meter: Meter;
   clock: BillingClock;
+  /** How long a month waits for its invoice: for calls that other processes began in it. None unless given. */
+  invoiceDelayMs?: number;
 }): Billing {
-  const { store, meter, clock } = dependencies;
+  const { store, meter, clock, invoiceDelayMs = 0 } = dependencies;
 
   /** Set between two slices, after which the store may be closed. */
   let isStopped = false;
@@ -42,7 +44,7 @@ export function createBilling(dependencies: {
   async function enterMonths(now: number): Promise<void> {
     let due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
     while (due.length > 0 && !isStopped) {
-      meter.enterMonths(due, now);
+      await meter.enterMonths(due, now);
       await nextTurn();
       if (isStopped) return;
       due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
@@ -78,8 +80,8 @@ export function createBilling(dependencies: {
     let afterId = 0;
     while (!isStopped) {
       // Calls that were counted but not written belong to the months that are closed here.
-      if (!meter.flush()) throw new StorageError("calls of the month could not be written");
-      const rows = await store.planPeriodsToInvoice(now, afterId, SLICE_ACCOUNTS_MAX);
+      if (!(await meter.flush())) throw new StorageError("calls of the month could not be written");
+      const rows = await store.planPeriodsToInvoice(now - invoiceDelayMs, afterId, SLICE_ACCOUNTS_MAX);
       const last = rows.at(-1);
       if (last === undefined || isStopped) break;
       afterId = last.planPeriodId;

@@ -1,3 +1,4 @@
+import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { FinishedChunk } from "../store/job-port.ts";
 import type { ChargeEntry, Durability, EmbeddedStore, QuotaMark, ReplyRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
@@ -28,7 +29,7 @@ export type ChargeLog = {
   /** Takes an entry that nobody waits for; on disk within a second, or together with the next charge. */
   readonly appendLater: (entry: ChargeEntry) => void;
   /** Writes all that waits now. False where the disk did not take the entries that nobody waits for. */
-  readonly flush: () => boolean;
+  readonly flush: () => Answer<boolean>;
   readonly waiting: () => number;
 };
 
@@ -54,7 +55,7 @@ export function createChargeLog(dependencies: {
   timeToKeep: () => number | null;
   /** Returns the marks that are to be written with the charges. */
   quotaMarks: (charges: readonly ChargeEntry[]) => readonly QuotaMark[];
-}): ChargeLog {
+}): AtOnce<ChargeLog> {
   const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
   let queue: Waiting[] = [];
   let later = new Map<string, ChargeEntry>();

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
+import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, ReplyPort, ReplyRecord } from "../store/port.ts";
+import type { AdmitPort } from "../store/admit-port.ts";
+import type { EmbeddedStore, ReplyPort, ReplyRecord, Upkeep } from "../store/port.ts";
 import { keyedHash } from "./encryption.ts";
 import { createFairShares } from "./fair-shares.ts";
 import { createIdempotentCall, type IdempotentCall, keptBody, type ReplyHead } from "./idempotent-call.ts";
@@ -30,7 +32,12 @@ export type Idempotency = {
    * of it is kept. `secret` is the caller's API key: with it the reply is encrypted, so that it is replayed to the
    * same key alone.
    */
-  readonly begin: (accountId: string, key: string, fingerprint: string, secret: string) => IdempotencyStart;
+  readonly begin: (
+    accountId: string,
+    key: string,
+    fingerprint: string,
+    secret: string,
+  ) => Answer<IdempotencyStart>;
   /** Removes expired replies and files that belong to none: at the start, and every hour. */
   readonly prune: () => Promise<void>;
   /** Returns what all kept replies take. */
@@ -49,6 +56,22 @@ const ROW_BYTES = 1_024;
 /** One account alone may take eight parts of nine. */
 const SHARE_RATIO = 8;
 
+type IdempotencyStore = Pick<
+  ReplyPort & Upkeep,
+  Exclude<keyof ReplyPort, "keptReplies" | "replyFiles"> | "requireSettled"
+> &
+  Pick<EmbeddedStore, "keptReplies" | "replyFiles">;
+
+type IdempotencyDependencies<Stored> = {
+  readonly store: Stored;
+  readonly directory: string | null;
+  readonly clock: Clock;
+  /** For the replies of all accounts, with what a row takes. */
+  readonly keptBytesMax?: number;
+  /** Where other processes answer the same accounts: who may run a call. */
+  readonly claims?: Pick<AdmitPort, "claimKey" | "releaseKey">;
+};
+
 /**
  * Replays the reply of a POST that is sent again with its Idempotency-Key within 24 hours. A reply is written in
  * the transaction that charges it, so that after a crash there are both or neither. Which keys are running only
@@ -56,14 +79,12 @@ const SHARE_RATIO = 8;
  * memory and kept in the row, for tests. Nothing of a call is on disk in plain text: its key and what is compared
  * are hashes, its reply is encrypted with the caller's API key.
  */
-export function createIdempotency(dependencies: {
-  store: Pick<EmbeddedStore, keyof ReplyPort | "requireSettled">;
-  directory: string | null;
-  clock: Clock;
-  /** For the replies of all accounts, with what a row takes. */
-  keptBytesMax?: number;
-}): Idempotency {
-  const { store, directory, clock, keptBytesMax = KEPT_BYTES_MAX } = dependencies;
+export function createIdempotency(
+  dependencies: IdempotencyDependencies<Pick<EmbeddedStore, keyof ReplyPort | "requireSettled">>,
+): AtOnce<Idempotency>;
+export function createIdempotency(dependencies: IdempotencyDependencies<IdempotencyStore>): Idempotency;
+export function createIdempotency(dependencies: IdempotencyDependencies<IdempotencyStore>): Idempotency {
+  const { store, directory, clock, keptBytesMax = KEPT_BYTES_MAX, claims } = dependencies;
   const files = directory === null ? null : createReplyFiles(directory, BODY_BYTES_MAX);
   /** Hashed account and key → the fingerprint of the call that runs. */
   const running = new Map<string, string>();
@@ -105,6 +126,7 @@ export function createIdempotency(dependencies: {
         runningShares.release(accountId, 1);
         if (kept === null) keptShares.release(accountId, takenBytes);
         else keptShares.release(accountId, replacedBytes + takenBytes - kept.bodyBytes - ROW_BYTES);
+        return claims?.releaseKey(accountId, idempotencyKey);
       },
     });
   }
@@ -120,6 +142,18 @@ export function createIdempotency(dependencies: {
     return body === null ? null : { ...head, body };
   }
 
+  /** What a call comes to whose key nobody else uses. */
+  function startOf(row: CallRow, kept: ReplyRecord | null, secret: string, now: number): IdempotencyStart {
+    const { fingerprint } = row;
+    if (kept !== null && kept.expiresAt > now) {
+      if (kept.fingerprint !== fingerprint) return mismatch(kept.fingerprint, fingerprint);
+      const reply = replayOf(kept, secret);
+      if (reply !== null) return { state: "replay", reply };
+    }
+    const replacedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
+    return { state: "fresh", call: start(row, secret, replacedBytes) };
+  }
+
   return {
     begin: (accountId, key, callFingerprint, secret) => {
       // A reply may be replayed only once its charge is certain.
@@ -130,20 +164,15 @@ export function createIdempotency(dependencies: {
       const runs = running.get(idempotencyKey);
       if (runs === fingerprint) return { state: "in_progress" };
       if (runs !== undefined) return mismatch(runs, fingerprint);
-      const kept = store.findReply(accountId, idempotencyKey);
-      if (kept !== null && kept.expiresAt > now) {
-        if (kept.fingerprint !== fingerprint) return mismatch(kept.fingerprint, fingerprint);
-        const reply = replayOf(kept, secret);
-        if (reply !== null) return { state: "replay", reply };
-      }
       const row = { accountId, idempotencyKey, fingerprint, expiresAt: now + KEPT_MS };
-      const replacedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
-      return { state: "fresh", call: start(row, secret, replacedBytes) };
+      const decide = () =>
+        after(store.findReply(accountId, idempotencyKey), (kept) => startOf(row, kept, secret, now));
+      return claims === undefined ? decide() : beginClaimed(claims, row, decide);
     },
 
     prune: async () => {
       for (;;) {
-        const removed = store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX);
+        const removed = await store.removeExpiredReplies(clock.now(), PRUNED_ROWS_MAX);
         for (const { accountId, bodyBytes } of removed) {
           keptShares.release(accountId, bodyBytes + ROW_BYTES);
         }
@@ -155,6 +184,28 @@ export function createIdempotency(dependencies: {
 
     keptBytes: keptShares.used,
   };
+}
+
+/** Takes the key for this process while the call runs; what it wrote is on the disk before the key is free again. */
+async function beginClaimed(
+  claims: Pick<AdmitPort, "claimKey" | "releaseKey">,
+  { accountId, idempotencyKey, fingerprint }: CallRow,
+  decide: () => Answer<IdempotencyStart>,
+): Promise<IdempotencyStart> {
+  const claim = await claims.claimKey(accountId, idempotencyKey, fingerprint);
+  if (!claim.isClaimed) {
+    return claim.fingerprint === fingerprint
+      ? { state: "in_progress" }
+      : mismatch(claim.fingerprint, fingerprint);
+  }
+  let isStarted = false;
+  try {
+    const started = await decide();
+    isStarted = started.state === "fresh";
+    return started;
+  } finally {
+    if (!isStarted) await claims.releaseKey(accountId, idempotencyKey);
+  }
 }
 
 type CallRow = Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;

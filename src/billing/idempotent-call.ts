@@ -1,4 +1,5 @@
-import type { EmbeddedStore, ReplyRecord } from "../store/port.ts";
+import { type Answer, after } from "../platform/answer.ts";
+import type { ReplyPort, ReplyRecord } from "../store/port.ts";
 import { decryptText, encryptText } from "./encryption.ts";
 import type { GrowingBody, ReplyFiles } from "./reply-files.ts";
 
@@ -14,7 +15,7 @@ export type IdempotentCall = {
   /** For a reply that is streamed. */
   readonly openBody: () => Promise<ReplyBody>;
   /** To be called when the call ends, however it ends: a key whose reply is not on disk is free again. */
-  readonly end: () => void;
+  readonly end: () => Answer<void>;
 };
 
 export type ReplyBody = {
@@ -30,7 +31,7 @@ type Content = Pick<ReplyRecord, "body" | "bodyFile" | "bodyBytes">;
 
 /** Writes one reply, into the database or beside it, and finds out at the end whether it is there. */
 export function createIdempotentCall(dependencies: {
-  store: Pick<EmbeddedStore, "findReply">;
+  store: Pick<ReplyPort, "findReply">;
   files: ReplyFiles | null;
   /** The row's key and lifetime; no two calls share all four. */
   row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
@@ -41,7 +42,7 @@ export function createIdempotentCall(dependencies: {
   /** Takes room in the account's share, or throws. */
   take: (bytes: number) => void;
   /** Called once, with the record where it is on disk. */
-  ended: (kept: ReplyRecord | null) => void;
+  ended: (kept: ReplyRecord | null) => Answer<void>;
 }): IdempotentCall {
   const { store, files, row, secret, nameFile, fileDone, take, ended } = dependencies;
   let file: { readonly name: string; readonly body: GrowingBody } | undefined;
@@ -86,11 +87,14 @@ export function createIdempotentCall(dependencies: {
     end: () => {
       if (isEnded) return;
       isEnded = true;
-      const found = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
-      const kept = found?.expiresAt === row.expiresAt ? found : null;
-      if (file !== undefined && kept !== null) fileDone(file.name);
-      else if (file !== undefined) discard(file);
-      ended(kept);
+      const written = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
+      // A call that was charged is answered, whether it can be looked up again or not.
+      return after(written instanceof Promise ? written.catch(() => null) : written, (found) => {
+        const kept = found?.expiresAt === row.expiresAt ? found : null;
+        if (file !== undefined && kept !== null) fileDone(file.name);
+        else if (file !== undefined) discard(file);
+        return ended(kept);
+      });
     },
   };
 }

@@ -1,8 +1,9 @@
 import { ApiError } from "../contract/errors.ts";
+import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { BillingClock } from "./billing-clock.ts";
-import { createChargeLog } from "./charge-log.ts";
+import { type ChargeLog, createChargeLog } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
 import { formatUsd } from "./money.ts";
 import { secondOf } from "./period.ts";
@@ -10,7 +11,14 @@ import { monthsToEnter } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
 import { quotaMarks } from "./quota-marks.ts";
 import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
-import { allowance, createLedgers, includedUnitsLeft, type Ledger, unitsLeft } from "./usage-ledger.ts";
+import {
+  allowance,
+  createLedgers,
+  includedUnitsLeft,
+  type Ledger,
+  type Ledgers,
+  unitsLeft,
+} from "./usage-ledger.ts";
 
 export type MeteredAccount = { readonly accountId: string };
 
@@ -42,15 +50,17 @@ export type Meter = {
   /** The included units of the running month. */
   readonly month: (account: MeteredAccount) => MonthQuota;
   /** The account's month as memory has it; what was charged in it is on disk. */
-  readonly ledger: (accountId: string) => Ledger;
+  readonly ledger: (accountId: string) => Answer<Ledger>;
+  /** Makes the month of an account known before a call of it is metered, where that takes asking the database. */
+  readonly enter: (accountId: string) => Answer<void>;
   /** To be called when plan, plan periods or spend limit of an account were changed in the database. */
   readonly forget: (accountId: string) => void;
   /** Takes accounts into the month of `now`, all or none: those that nobody used since it turned. */
-  readonly enterMonths: (accountIds: readonly string[], now: number) => void;
+  readonly enterMonths: (accountIds: readonly string[], now: number) => Answer<void>;
   /** Whether a running call may still be charged to this plan period. */
   readonly isOpen: (planPeriodId: number) => boolean;
   /** Writes all that waits, at once. False where the disk did not take calls of no units; they wait on. */
-  readonly flush: () => boolean;
+  readonly flush: () => Answer<boolean>;
   /** Charges that wait for the disk. */
   readonly waiting: () => number;
   readonly close: () => Promise<void>;
@@ -74,17 +84,58 @@ export function createMeter(dependencies: {
   clock: BillingClock;
   /** Called when an account enters a month, in which its plan may be another one. */
   planChanged: (accountId: string) => void;
-}): Meter {
+}): AtOnce<Meter> {
   const { store, plans, clock, planChanged } = dependencies;
   const ledgers = createLedgers({ store, plans, ledgersMax: LEDGERS_MAX, planChanged });
-  let openCalls = 0;
+  const calls: OpenCalls = { count: 0 };
   const log = createChargeLog({
     store,
-    openCalls: () => openCalls,
+    openCalls: () => calls.count,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
     timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
     quotaMarks: (charges) => quotaMarks(charges, ledgers.peek, clock.now()),
   });
+  const embedded = {
+    ...ledgers,
+    enter: () => undefined,
+    fresh: ledgers.of,
+    enterMonths: (accountIds: readonly string[], now: number) => {
+      store.enterMonth(accountIds, (account, running) => monthsToEnter(plans, account, running, now));
+      for (const accountId of accountIds) {
+        ledgers.forget(accountId);
+        planChanged(accountId);
+      }
+    },
+  };
+  return meterOn({ ledgers: embedded, log, calls, clock, requireSettled: store.requireSettled });
+}
+
+/** The ledgers, and how they come from the store and the months that have begun. */
+export type MeterLedgers = Pick<Ledgers, "of" | "forget" | "opened" | "closed" | "isOpen"> &
+  Pick<Meter, "enterMonths"> & {
+    readonly enter: (accountId: string, now: number) => Answer<void>;
+    /** The ledger as the store has it now. */
+    readonly fresh: (accountId: string, now: number) => Answer<Ledger>;
+  };
+
+/** Calls that may still be charged. */
+export type OpenCalls = { count: number };
+
+type MeterDependencies<Books, Log> = {
+  readonly ledgers: Books;
+  readonly log: Log;
+  readonly calls: OpenCalls;
+  readonly clock: BillingClock;
+  readonly requireSettled: () => void;
+};
+
+/** Returns a meter on ledgers and a log, which are in this process or shared by several. */
+export function meterOn(
+  dependencies: MeterDependencies<AtOnce<MeterLedgers>, AtOnce<ChargeLog>>,
+): AtOnce<Meter>;
+export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>): Meter;
+export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>): Meter {
+  const { ledgers, log, calls, clock, requireSettled } = dependencies;
 
   /** A clock that was set back must not move a call out of the plan period that pays for it. */
   const callTime = (ledger: Ledger, now: number): number =>
@@ -92,11 +143,11 @@ export function createMeter(dependencies: {
 
   const book: ReservationBook = {
     opened: (tally) => {
-      openCalls += 1;
+      calls.count += 1;
       ledgers.opened(tally);
     },
     closed: (tally) => {
-      openCalls -= 1;
+      calls.count -= 1;
       ledgers.closed(tally);
     },
     append: log.append,
@@ -106,7 +157,7 @@ export function createMeter(dependencies: {
     reserve: (account, units, { isCall = true } = {}) => {
       if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
       if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
-      store.requireSettled();
+      requireSettled();
       clock.requireTrust();
       const now = clock.now();
       const ledger = ledgers.of(account.accountId, now);
@@ -135,25 +186,21 @@ export function createMeter(dependencies: {
         resetSeconds: secondsUntil(ledger.period.end, now),
       };
     },
-    ledger: (accountId) => ledgers.of(accountId, clock.now()),
+    ledger: (accountId) => ledgers.fresh(accountId, clock.now()),
+    enter: (accountId) => ledgers.enter(accountId, clock.now()),
     forget: ledgers.forget,
-    enterMonths: (accountIds, now) => {
-      store.enterMonth(accountIds, (account, running) => monthsToEnter(plans, account, running, now));
-      for (const accountId of accountIds) {
-        ledgers.forget(accountId);
-        planChanged(accountId);
-      }
-    },
+    enterMonths: ledgers.enterMonths,
     isOpen: ledgers.isOpen,
     flush: log.flush,
     waiting: log.waiting,
     close: async () => {
-      if (!log.flush()) throw new StorageError("some calls of no units could not be written");
+      if (!(await log.flush())) throw new StorageError("some calls of no units could not be written");
     },
   };
 }
 
-function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
+/** Returns the refusal of a call that needs more units than the month has left. */
+export function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
   const { current, period, spendLimitMicroUsd } = ledger;
   const until = secondOf(period.end);
   const left = unitsLeft(ledger);

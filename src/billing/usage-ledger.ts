@@ -140,11 +140,11 @@ export function ledgerOf(
   return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
 }
 
-function newTally(row: PlanPeriodRecord): Tally {
+export function newTally(row: PlanPeriodRecord): Tally {
   return { ...planPeriodOf(row), planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 };
 }
 
-function isOver({ planPeriods }: AccountMonth, now: number): boolean {
+export function isOver({ planPeriods }: AccountMonth, now: number): boolean {
   const running = planPeriods.at(-1);
   return running !== undefined && running.periodEnd <= now;
 }

@@ -5,6 +5,7 @@ import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
+import type { Answer } from "../platform/answer.ts";
 import type { ReplyOf } from "../store/port.ts";
 import type { Guard } from "./auth.ts";
 import type { Call } from "./boundary.ts";
@@ -25,7 +26,7 @@ export type AccountRoutingDependencies = {
 export type AccountChange<Fields, Outcome, View> = {
   readonly status: number;
   /** Makes the change, and keeps what `replyOf` returns in the same transaction. */
-  readonly make: (account: Account, fields: Fields, replyOf: ReplyOf<Outcome>, call: Call) => Outcome;
+  readonly make: (account: Account, fields: Fields, replyOf: ReplyOf<Outcome>, call: Call) => Answer<Outcome>;
   readonly viewOf: (outcome: Outcome) => View;
   /** The reply shows a key: see Idempotent. */
   readonly secret: boolean;
@@ -36,10 +37,10 @@ export type AccountRouting = {
   /** Answers the view as JSON. */
   readonly read: <Query extends TObject, View>(
     operation: Operation<Query>,
-    view: (account: Account, query: Static<Query>, call: Call) => View,
+    view: (account: Account, query: Static<Query>, call: Call) => Answer<View>,
   ) => Route;
   /** Makes a change without a body, which may be repeated, and answers 204. */
-  readonly remove: (operation: Operation, make: (account: Account, call: Call) => void) => Route;
+  readonly remove: (operation: Operation, make: (account: Account, call: Call) => Answer<void>) => Route;
   /** Makes a change from a JSON body, once per Idempotency-Key. */
   readonly change: <Body extends TObject, Outcome, View>(
     operation: Operation<TObject, Body>,
@@ -55,7 +56,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
     let reply: Reply;
     try {
       const bytes = await readBytes(call.request, bodyBytesMax);
-      reply = idempotent.replay(call, account, () => bodyDigest(bytes));
+      reply = await idempotent.replay(call, account, () => bodyDigest(bytes));
     } catch (error) {
       throw error instanceof ApiError ? new ApiError("bad_key") : error;
     }
@@ -66,16 +67,16 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
   return {
     read(operation, view) {
       const query = queryReader(operation);
-      return routing.keyed(operation, (call, account) => {
-        const reply = json(view(account, query(call.request.url), call));
+      return routing.keyed(operation, async (call, account) => {
+        const reply = json(await view(account, query(call.request.url), call));
         meter.countCall(account, operation.path);
         return reply;
       });
     },
 
     remove: (operation, make) =>
-      routing.keyed(operation, (call, account) => {
-        make(account, call);
+      routing.keyed(operation, async (call, account) => {
+        await make(account, call);
         meter.countCall(account, operation.path);
         return { status: 204, body: null };
       }),
@@ -85,9 +86,9 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
       const body = bodyReader(operation);
       return routing.guarded(operation, async (call) => {
         // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
-        const replayAccount = secret ? guard.accountForReplay(call) : null;
+        const replayAccount = secret ? await guard.accountForReplay(call) : null;
         if (replayAccount !== null) return replay(call, replayAccount);
-        const account = guard.admit(call, scopes);
+        const account = await guard.admit(call, scopes);
         requireJson(call.request);
         const bytes = await readBytes(call.request, bodyBytesMax);
         return idempotent.run(
@@ -95,7 +96,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
           account,
           () => bodyDigest(bytes),
           async (entry) => {
-            const outcome = make(
+            const outcome = await make(
               account,
               body(parseJson(bytes)),
               (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,

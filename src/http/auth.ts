@@ -5,6 +5,7 @@ import type { Plan } from "../billing/plans.ts";
 import { clientAddressKey, type Rate, type RateDecision, type RateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { KeyScope } from "../contract/words.ts";
+import { type Answer, after } from "../platform/answer.ts";
 import type { Call } from "./boundary.ts";
 
 export type Guard = {
@@ -12,13 +13,13 @@ export type Guard = {
    * Lets a call with a good key pass: 401 without one, 403 where its scopes do not allow the call, 429 above the plan's
    * rate. The body is still unread.
    */
-  readonly admit: (call: Call, needed: readonly KeyScope[]) => Account;
+  readonly admit: (call: Call, needed: readonly KeyScope[]) => Answer<Account>;
   /**
    * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
    * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
    * reply and nothing else; `applyRateLimit` then.
    */
-  readonly accountForReplay: (call: Call) => Account | null;
+  readonly accountForReplay: (call: Call) => Answer<Account | null>;
   /** What `admit` does once it knows the account: 429 above the plan's rate. */
   readonly applyRateLimit: (call: Call, account: Account) => void;
   /** Lets a public call pass: 429 above the rate of its client address, counted apart for each `purpose`. */
@@ -62,20 +63,22 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
 
   return {
     admit(call, needed) {
-      const account = keyRing.find(keyOf(call));
-      if (account === null) throw new ApiError("bad_key");
-      if (!allows(account.scopes, needed)) {
-        throw new ApiError("forbidden", `This call needs a key with the scope ${needed.join(" or ")}.`);
-      }
-      applyRateLimit(call, account);
-      return account;
+      return after(keyRing.find(keyOf(call)), (account) => {
+        if (account === null) throw new ApiError("bad_key");
+        if (!allows(account.scopes, needed)) {
+          throw new ApiError("forbidden", `This call needs a key with the scope ${needed.join(" or ")}.`);
+        }
+        applyRateLimit(call, account);
+        return after(meter.enter(account.accountId), () => account);
+      });
     },
     accountForReplay(call) {
       if (!call.request.headers.has("idempotency-key")) return null;
-      const account = keyRing.findExpired(keyOf(call), REPEAT_MS);
-      if (account === null) return null;
-      const address = clientAddressKey(call.clientAddress());
-      return addressLimiter.take(`repeat ${address}`, REPEAT_RATE).allowed ? account : null;
+      return after(keyRing.findExpired(keyOf(call), REPEAT_MS), (account) => {
+        if (account === null) return null;
+        const address = clientAddressKey(call.clientAddress());
+        return addressLimiter.take(`repeat ${address}`, REPEAT_RATE).allowed ? account : null;
+      });
     },
     applyRateLimit,
     admitPublic(call, purpose, rate) {

@@ -26,7 +26,7 @@ export type Idempotent = {
     work: (entry: IdempotentCall | null) => Promise<Reply>,
   ) => Promise<Reply>;
   /** The kept secret reply of the same call, for a key that is good for nothing else; throws `bad_key` without one. */
-  readonly replay: (call: Call, account: Account, digest: () => string) => Reply;
+  readonly replay: (call: Call, account: Account, digest: () => string) => Promise<Reply>;
 };
 
 export function createIdempotent(idempotency: Idempotency): Idempotent {
@@ -50,19 +50,19 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
     async run(call, account, digest, work) {
       const header = call.request.headers.get("idempotency-key");
       if (header === null) return work(null);
-      const start = begin(call, account, header, digest);
+      const start = await begin(call, account, header, digest);
       if (start.state === "in_progress") throw new ApiError("idempotency_in_progress");
       if (start.state === "mismatch") throw mismatch(start.differs);
       if (start.state === "replay") return replayed(start.reply);
       try {
         return await work(start.call);
       } finally {
-        start.call.end();
+        await start.call.end();
       }
     },
-    replay(call, account, digest) {
-      const start = begin(call, account, call.request.headers.get("idempotency-key") ?? "", digest);
-      if (start.state === "fresh") start.call.end();
+    async replay(call, account, digest) {
+      const start = await begin(call, account, call.request.headers.get("idempotency-key") ?? "", digest);
+      if (start.state === "fresh") await start.call.end();
       if (start.state !== "replay") throw new ApiError("bad_key");
       return replayed(start.reply);
     },

@@ -1,6 +1,7 @@
 import type { Account } from "../accounts/key-ring.ts";
 import type { Rate } from "../billing/rate-limiter.ts";
 import type { Access, Operation } from "../contract/specification/operation.ts";
+import { after } from "../platform/answer.ts";
 import type { Guard } from "./auth.ts";
 import type { Call, Handler } from "./boundary.ts";
 import type { Reply } from "./reply.ts";
@@ -70,7 +71,9 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
     }),
     keyed: (operation, handler) => {
       const { scopes = ["verify"] } = operation;
-      return routeOf(operation, "key", (call) => handler(call, guard.admit(call, scopes)));
+      return routeOf(operation, "key", (call) =>
+        after(guard.admit(call, scopes), (account) => handler(call, account)),
+      );
     },
     guarded: (operation, handler) => routeOf(operation, "key", handler),
   };

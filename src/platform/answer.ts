@@ -11,3 +11,25 @@ export type AtOnce<Functions> = {
 type Immediate<Returned> = [Exclude<Returned, Promise<unknown>>] extends [never]
   ? Returned
   : Exclude<Returned, Promise<unknown>>;
+
+/** Returns what `next` makes of an answer: at once where the answer is there, and later where it has to be waited for. */
+export function after<Value, Result>(
+  answer: Answer<Value>,
+  next: (value: Value) => Answer<Result>,
+): Answer<Result> {
+  return answer instanceof Promise ? answer.then(next) : next(answer);
+}
+
+/** Returns what `work` does, after which `end` is called, whether it succeeds or throws. */
+export function finallyDo<Result>(work: () => Answer<Result>, end: () => void): Answer<Result> {
+  let answer: Answer<Result>;
+  try {
+    answer = work();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  if (answer instanceof Promise) return answer.finally(end);
+  end();
+  return answer;
+}

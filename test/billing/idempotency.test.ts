@@ -35,7 +35,7 @@ async function runCall(
     call.keep({ status: 200, headers: HEADERS, body }),
   );
   reservation.release();
-  call.end();
+  void call.end();
 }
 
 async function replayedText(start: IdempotencyStart): Promise<string> {
@@ -69,7 +69,7 @@ describe("idempotency", () => {
   test("a call that kept nothing frees its key, and keys are each account's own", async () => {
     const accounting = openAccounting({ clock: handClock() });
     const [first, second] = [signUp(accounting).accountId, signUp(accounting).accountId];
-    freshOf(accounting.idempotency.begin(first, "k", "print", SECRET)).end();
+    void freshOf(accounting.idempotency.begin(first, "k", "print", SECRET)).end();
     await runCall(accounting, first, "k", "first");
     await runCall(accounting, second, "k", "second");
     expect(await replayedText(accounting.idempotency.begin(first, "k", "print", SECRET))).toBe("first");
@@ -86,7 +86,7 @@ describe("idempotency", () => {
     const charged = reservation.record({ endpoint: "/e", units: 1 }, { ...keep, status: 0.5 });
     await expect(charged).rejects.toThrow("cannot store REAL");
     reservation.release();
-    call.end();
+    void call.end();
     expect(accounting.idempotency.begin(accountId, "k", "print", SECRET).state).toBe("fresh");
     expect(accounting.accounts.view(accountId).usage.units).toBe(0);
   });
@@ -128,7 +128,7 @@ describe("idempotency", () => {
       const reply = call.keep({ status: 200, headers: {}, body: '{"email":"jane@reply.example"}' });
       await reservation.record({ endpoint: "/e", units: 1 }, reply);
       reservation.release();
-      call.end();
+      void call.end();
       for (const name of ["assay.db", "assay.db-wal"]) {
         const bytes = readFileSync(join(dataDir, name));
         for (const text of ["jane@", guess, apiKey]) expect(bytes.includes(text)).toBe(false);
@@ -200,7 +200,7 @@ describe("streamed replies", () => {
       const before = openAccounting({ clock, dataDir });
       const { accountId } = signUp(before);
       const pieces = Array.from({ length: 50 }, (_, index) => `piece ${index} 🦊`.repeat(1_000));
-      (await stream(before, accountId, pieces)).end();
+      void (await stream(before, accountId, pieces)).end();
       before.store.close();
 
       const accounting = openAccounting({ clock, dataDir });
@@ -220,7 +220,7 @@ describe("streamed replies", () => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);
       const piece = '{"email":"jane@reply.example"}\\u0001'.repeat(30_000);
-      (await stream(accounting, accountId, [piece, piece, piece])).end();
+      void (await stream(accounting, accountId, [piece, piece, piece])).end();
       const [name = ""] = readdirSync(join(dataDir, "idempotency"));
       const path = join(dataDir, "idempotency", name);
       const bytes = readFileSync(path);
@@ -237,7 +237,7 @@ describe("streamed replies", () => {
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);
-      (await stream(accounting, accountId, ["first ".repeat(50_000), "second"])).end();
+      void (await stream(accounting, accountId, ["first ".repeat(50_000), "second"])).end();
       const [name = ""] = readdirSync(join(dataDir, "idempotency"));
       const path = join(dataDir, "idempotency", name);
       const whole = readFileSync(path);
@@ -257,11 +257,11 @@ describe("streamed replies", () => {
       const { accountId } = signUp(accounting);
       const broken = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
       await (await broken.openBody()).append("half");
-      broken.end();
+      void broken.end();
       const unwritten = freshOf(accounting.idempotency.begin(accountId, "k", "print", SECRET));
       await (await unwritten.openBody()).keep({ status: 200, headers: {} });
-      unwritten.end();
-      (await stream(accounting, accountId, ["whole"])).end();
+      void unwritten.end();
+      void (await stream(accounting, accountId, ["whole"])).end();
       await accounting.idempotency.prune();
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
       expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe("whole");
@@ -281,7 +281,7 @@ describe("streamed replies", () => {
       expect(readdirSync(join(dataDir, "idempotency"))).toHaveLength(1);
       const reservation = accounting.meter.reserve({ accountId }, 1);
       await reservation.record({ endpoint: "/e", units: 1 }, await body.keep({ status: 200, headers: {} }));
-      call.end();
+      void call.end();
       expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
         "running",
       );
@@ -292,9 +292,9 @@ describe("streamed replies", () => {
     withDirectory(async (dataDir) => {
       const accounting = openAccounting({ clock: handClock(), dataDir });
       const { accountId } = signUp(accounting);
-      (await stream(accounting, accountId, ["first"])).end();
+      void (await stream(accounting, accountId, ["first"])).end();
       rmSync(join(dataDir, "idempotency"), { recursive: true });
-      (await stream(accounting, accountId, ["second"])).end();
+      void (await stream(accounting, accountId, ["second"])).end();
       expect(await replayedText(accounting.idempotency.begin(accountId, "k", "print", SECRET))).toBe(
         "second",
       );

@@ -28,7 +28,7 @@ export function signupRoutes(dependencies: SignupRouteDependencies): readonly Ro
     // The look-up may take longer than connections may be silent.
     call.suspendIdleTimeout();
     const { email, normalized } = await usableEmail(checkEmail, fields.email);
-    const { accountId, apiKey } = accounts.signup({
+    const { accountId, apiKey } = await accounts.signup({
       email,
       normalized,
       name: fields.name ?? null,

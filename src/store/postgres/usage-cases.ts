@@ -111,7 +111,10 @@ export function accountIdsOf(entries: readonly ChargeEntry[]): readonly string[]
   return [...new Set(entries.map(({ accountId }) => accountId))];
 }
 
-/** Adds charges up in events, days and counters alike, in one statement. Their accounts are locked. */
+/**
+ * Adds charges up in events, days and counters alike, in one statement. Their accounts are locked. Calls of no units
+ * that come after the invoice of their month are counted by their day alone.
+ */
 export async function writeCharges(orm: Orm, entries: readonly ChargeEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const sums = chargeSums(entries).map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => ({
@@ -139,5 +142,6 @@ export async function writeCharges(orm: Orm, entries: readonly ChargeEntry[]): P
     )
     UPDATE plan_periods SET units = plan_periods.units + counted.units, calls = plan_periods.calls + counted.calls
     FROM (SELECT plan_period_id, sum(units) AS units, sum(calls) AS calls FROM sums GROUP BY plan_period_id) counted
-    WHERE plan_periods.plan_period_id = counted.plan_period_id`);
+    WHERE plan_periods.plan_period_id = counted.plan_period_id
+      AND (plan_periods.invoice_id IS NULL OR counted.units > 0)`);
 }
