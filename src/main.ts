@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
-import { createLog, errorFacts, type Log } from "./app/log.ts";
+import { createLog } from "./app/log.ts";
+import { stopOnSignals } from "./app/main-process.ts";
 import { systemPlatform } from "./app/platform.ts";
-import { type RunningServer, startServer } from "./app/server.ts";
+import { startServer } from "./app/server.ts";
 import { settingWarnings } from "./app/setting-names.ts";
 import { ConfigError, readConfig } from "./app/settings.ts";
 import { StoreOpenError } from "./store/storage-error.ts";
@@ -21,30 +22,6 @@ function welcome(url: string): string {
 Read and try it:  ${url}/docs
 Get a key:        curl -s ${url}/v1/signup -H 'Content-Type: application/json' -d '{"email": "you@your-domain.com"}'
 `;
-}
-
-/** The first signal drains; the second ends the process at once, which loses nothing that was answered. */
-function stopOnSignals(server: RunningServer, log: Log): void {
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info("stopping", { signal });
-    const exitCode = await stopServer(server, log);
-    log.flush();
-    process.exit(exitCode);
-  };
-  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
-}
-
-async function stopServer(server: RunningServer, log: Log): Promise<number> {
-  try {
-    log.info("stopped", { clean: await server.stop() });
-    return 0;
-  } catch (error) {
-    log.error("stopping failed", errorFacts(error));
-    return 1;
-  }
 }
 
 try {

@@ -5,6 +5,7 @@ import { type AddressLookup, createAddressLookup, systemAddressLookup } from "./
 import { createHttpClient } from "./net/http-client.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createDnsEvidence } from "./scan/dns-evidence.ts";
+import type { Evidence } from "./scan/evidence.ts";
 import { readOrigin } from "./scan/origin.ts";
 import { probeOrigin, SCAN_AGENT } from "./scan/probe.ts";
 import { scanView } from "./scan/report.ts";
@@ -12,8 +13,10 @@ import { scanText } from "./scan/scan-text.ts";
 import { scoreEvidence } from "./scan/score.ts";
 
 const USAGE = `Usage: bun run scan ORIGIN [--json] [--allow-private] [--resource URL]…
+       bun run scan --evidence FILE [--json]
 
-Scans a service that is paid by x402, without paying. Exit code: 0 from grade B up, 1 below, 2 when it cannot be scanned.
+Scans a service that is paid by x402, without paying. Exit code: 0 from grade B up, 1 below, 2 when it cannot be scanned. With
+--evidence nothing is asked: the score is made again of what /v1/report/{report_id}/evidence answered.
 `;
 
 /** Scans one origin and returns the exit code. */
@@ -24,8 +27,15 @@ async function main(): Promise<number> {
       json: { type: "boolean", default: false },
       "allow-private": { type: "boolean", default: false },
       resource: { type: "string", multiple: true, default: [] },
+      evidence: { type: "string" },
     },
   });
+  const write = (evidence: Evidence): number => {
+    const view = scanView(evidence, scoreEvidence(evidence));
+    process.stdout.write(values.json ? `${JSON.stringify(view, null, 2)}\n` : scanText(view));
+    return view.grade <= "B" ? 0 : 1;
+  };
+  if (values.evidence !== undefined) return write((await Bun.file(values.evidence).json()) as Evidence);
   const origin = readOrigin(positionals[0] ?? "");
   if (positionals.length !== 1 || origin === null) {
     process.stderr.write(USAGE);
@@ -50,9 +60,7 @@ async function main(): Promise<number> {
     process.stderr.write(`${origin}/robots.txt keeps ${SCAN_AGENT} out.\n`);
     return 2;
   }
-  const view = scanView(evidence, scoreEvidence(evidence));
-  process.stdout.write(values.json ? `${JSON.stringify(view, null, 2)}\n` : scanText(view));
-  return view.grade <= "B" ? 0 : 1;
+  return write(evidence);
 }
 
 function publicLookup(stack: AsyncDisposableStack): AddressLookup {

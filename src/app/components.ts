@@ -22,8 +22,7 @@ import { createDirectory, type Directory } from "../directory/directory.ts";
 import { createSyncThread } from "../directory/sync/sync-thread.ts";
 import { createDnsCache, type DnsCache } from "../dns/cache.ts";
 import { createStubResolver, type StubResolver } from "../dns/resolver.ts";
-import { parseServerAddress, type ServerAddress } from "../dns/server-address.ts";
-import { systemServers } from "../dns/system-servers.ts";
+import { serversOf } from "../dns/system-servers.ts";
 import {
   createDenialWatch,
   type DenialWatch,
@@ -250,13 +249,4 @@ export function openBatches(
     },
   });
   return { pool, runner };
-}
-
-function serversOf(texts: readonly string[]): readonly ServerAddress[] {
-  if (texts.length === 0) return systemServers();
-  return texts.map((text) => {
-    const server = parseServerAddress(text);
-    if (server === null) throw new Error("The settings let pass what is no server address");
-    return server;
-  });
 }

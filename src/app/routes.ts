@@ -6,7 +6,7 @@ import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
 import { createBearerReader } from "../http/bearer.ts";
 import { type BodyReader, createBodyReader } from "../http/body-reader.ts";
-import { type CallReport, createBoundary } from "../http/boundary.ts";
+import { createBoundary } from "../http/boundary.ts";
 import { createIdempotent } from "../http/idempotent.ts";
 import { createMetered } from "../http/metered.ts";
 import { mountRoutes } from "../http/mount.ts";
@@ -26,9 +26,10 @@ import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route } from "../http/routing.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
+import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
 import { checksOf, readingsOf } from "./health-probes.ts";
-import { errorFacts, type Log } from "./log.ts";
+import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
@@ -125,18 +126,4 @@ function refusalOf(error: unknown): ApiError | undefined {
     return new ApiError("invalid_request", "The body was cut off.", { cause: error });
   }
   return undefined;
-}
-
-/** One line per call: what was asked of which route, by which account, and what became of it. */
-function logCall(log: Log, { call, status, durationMs, outcome }: CallReport): void {
-  log.info("call", {
-    request_id: call.id,
-    method: call.request.method,
-    route: call.route,
-    status,
-    ms: Math.round(durationMs * 100) / 100,
-    account: call.account?.accountId,
-    units: call.units,
-    outcome: outcome === "complete" ? undefined : outcome,
-  });
 }

@@ -271,6 +271,15 @@ export function createReader(environment: Environment) {
       if (!/[?#]/.test(value)) return value.replace(/\/+$/, "");
       return fallBack(null, `${name} must be an address without a query or a fragment, not "${value}".`);
     },
+    fileText(name: string): string | null {
+      const path = raw(name);
+      if (path === null) return null;
+      try {
+        return readFileSync(path, "utf8");
+      } catch {
+        return fallBack(null, `${name}: ${path} cannot be read.`);
+      }
+    },
     problem(text: string): void {
       problems.push(text);
     },

@@ -7,3 +7,13 @@ export function systemServers(): ServerAddress[] {
     .map(parseServerAddress)
     .filter((server) => server !== null);
 }
+
+/** Returns the servers of a setting that has been checked; none named: those of the machine. */
+export function serversOf(texts: readonly string[]): readonly ServerAddress[] {
+  if (texts.length === 0) return systemServers();
+  return texts.map((text) => {
+    const server = parseServerAddress(text);
+    if (server === null) throw new Error("The settings let pass what is no server address");
+    return server;
+  });
+}

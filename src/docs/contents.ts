@@ -13,7 +13,9 @@ import idempotency from "./idempotency.md" with { type: "text" };
 import identity from "./identity.md" with { type: "text" };
 import jobs from "./jobs.md" with { type: "text" };
 import limits from "./limits.md" with { type: "text" };
+import paidServices from "./paid-services.md" with { type: "text" };
 import phone from "./phone.md" with { type: "text" };
+import scanning from "./scanning.md" with { type: "text" };
 import selfHosting from "./self-hosting.md" with { type: "text" };
 import upgrading from "./upgrading.md" with { type: "text" };
 import webhooks from "./webhooks.md" with { type: "text" };
@@ -53,6 +55,8 @@ export const CONTENTS: readonly Part[] = [
     chapters: [
       chapter("billing", billing, "Plans, what you pay, invoices."),
       chapter("directory", directory, "Paid services from a snapshot that readers can trust."),
+      chapter("paid-services", paidServices, "Servers without keys: who pays a call is its caller."),
+      chapter("scanning", scanning, "25 checks of a paid service, and how to pass them."),
     ],
   },
   {

@@ -81,10 +81,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       });
     },
     applyRateLimit,
-    admitPublic(call, purpose, rate) {
-      const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
-      if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);
-    },
+    admitPublic: createAddressGuard(addressLimiter),
     setRateLimitHeaders({ account, headers, units }) {
       if (account === null) return;
       headers["X-Units-Charged"] ??= `${units}`;
@@ -93,6 +90,14 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       headers.RateLimit += `, "month";r=${month.remainingUnits};t=${month.resetSeconds}`;
       if (month.isHardStop) headers["X-Units-Remaining"] ??= `${month.remainingUnits}`;
     },
+  };
+}
+
+/** Returns what lets public calls pass: 429 above the rate of their client address. */
+export function createAddressGuard(addressLimiter: RateLimiter): Guard["admitPublic"] {
+  return (call, purpose, rate) => {
+    const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
+    if (!decision.allowed) throw rateLimited(decision, `${describeRate(rate)} from one address`);
   };
 }
 

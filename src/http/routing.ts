@@ -44,7 +44,7 @@ export type Routing = {
 };
 
 export type RoutingDependencies = {
-  readonly guard: Guard;
+  readonly guard: Pick<Guard, "admit" | "admitPublic">;
   readonly publicRequestsPerSecond: number;
 };
 

@@ -43,6 +43,9 @@ const REQUESTS_MAX = 26;
 const TOTAL_MS_MAX = 20_000;
 const HEADERS_KEPT_BYTES_MAX = 4096;
 const BODY_KEPT_BYTES_MAX = 65_536;
+/** Descriptions of whole services are long, and of no use where they are cut. */
+const DESCRIPTION_KEPT_BYTES_MAX = 262_144;
+const DESCRIPTIONS: readonly ExchangeRole[] = ["openapi", "well_known"];
 
 type Planned = { readonly role: ExchangeRole; readonly method: string; readonly url: string };
 
@@ -114,7 +117,7 @@ function createSender(
       headers: { origin: "https://example.com" },
       signal: AbortSignal.timeout(Math.ceil(leftMs)),
       truncateBody: true,
-      bodyBytesMax: BODY_KEPT_BYTES_MAX,
+      bodyBytesMax: DESCRIPTIONS.includes(role) ? DESCRIPTION_KEPT_BYTES_MAX : BODY_KEPT_BYTES_MAX,
     });
     if (!reply.ok) return { exchange: { ...none, failure: reply.reason }, reply };
     const { timings } = reply;

@@ -27,7 +27,7 @@ const blocks = blocksByPage.flatMap((page) => page.blocks);
 const COMMAND =
   /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
 /** Commands that go on until they are stopped. */
-const SERVES = /(?:\bstart|\bassay)$/;
+const SERVES = /(?:\bstart|\bassay|\bscan-service)$/;
 
 /** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */
 const QUICK: readonly (readonly [RegExp, string])[] = [
@@ -234,13 +234,14 @@ async function run(script: string): Promise<string> {
 
 /** Waits until the command serves, asks it, and stops it; returns how it ended. */
 async function expectServing(script: string, more: { readonly [name: string]: string } = {}) {
-  const child = spawn(script, { DATA_DIR: join(folder.path, "served"), ...more });
+  const dataDir = script.endsWith("scan-service") ? "scans" : "served";
+  const child = spawn(script, { DATA_DIR: join(folder.path, dataDir), ...more });
   const complaint = new Response(child.stderr).text();
   const decoder = new TextDecoder();
   let said = "";
   for await (const part of child.stdout) {
     said += decoder.decode(part, { stream: true });
-    if (said.includes("\nGet a key")) break;
+    if (/\n(?:Get a key|What it costs)/.test(said)) break;
   }
   const url = /listens on (\S+)/.exec(said)?.[1];
   if (url === undefined) throw new Error(`${script}\ndoes not serve: ${said}${await complaint}`);

@@ -85,13 +85,13 @@ const HEADERS: { readonly [name: string]: string } = {
   "Access-Control-Expose-Headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE",
 };
 
-/** Starts the service with these changes, scans it and ends it. */
-export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | null> {
-  const { certificate = "good", unresolved = false } = changes;
+/** Starts the service with these changes. */
+export function startMadeUpService(changes: ServiceChanges) {
+  const { certificate = "good" } = changes;
   const answers = { ...goodAnswers(changes), ...changes.answers };
   const file = (name: string) => Bun.file(join(CERTIFICATES, name));
   const requests: string[] = [];
-  using server = Bun.serve({
+  const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     tls: { key: file(`${certificate}.key`), cert: file(`${certificate}.pem`) },
@@ -106,11 +106,26 @@ export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | nu
       return response;
     },
   });
+  return {
+    origin: `https://${HOST}:${server.port}`,
+    requests,
+    [Symbol.dispose]: () => void server.stop(true),
+  };
+}
+
+/** The authority of the certificates, as a file. */
+export const AUTHORITY_FILE = join(CERTIFICATES, "ca.pem");
+
+/** Starts the service with these changes, scans it and ends it. */
+export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | null> {
+  const { unresolved = false } = changes;
+  using service = startMadeUpService(changes);
+  const { requests } = service;
   const lookUp = async () =>
     unresolved
       ? ({ ok: false, reason: "dns_not_found" } as const)
       : ({ ok: true, addresses: ["127.0.0.1"] } as const);
-  const ca = await file("ca.pem").text();
+  const ca = await Bun.file(AUTHORITY_FILE).text();
   const evidence = await probeOrigin(
     {
       client: createHttpClient({ lookUp, clock: systemClock, ca }, { allowPrivate: true }),
@@ -118,7 +133,7 @@ export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | nu
       lookUp: createDnsEvidence(lookUp),
       randomName: () => "nothing-is-here",
     },
-    { origin: `https://${HOST}:${server.port}`, resources: [], known: [] },
+    { origin: service.origin, resources: [], known: [] },
   );
   if (requests.length > 26) throw new Error(`${requests.length} requests are more than a scan may send`);
   const odd = requests.find((request) => !/^(GET|HEAD|POST) /.test(request));

@@ -110,7 +110,8 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   };
 }
 
-const PARAMETERS: JsonObject = {
+/** The parameters that operations share. */
+export const PARAMETERS: JsonObject = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
@@ -126,7 +127,8 @@ const PARAMETERS: JsonObject = {
   },
 };
 
-function pathsOf(operations: readonly Operation[]): JsonObject {
+/** Writes operations by path and method. */
+export function pathsOf(operations: readonly Operation[]): JsonObject {
   const paths: { [path: string]: { [method: string]: JsonObject } } = {};
   for (const operation of operations) {
     const path = operation.path.replace(/:([^/]+)/g, "{$1}");

@@ -18,6 +18,8 @@ export type DocsRouteDependencies = {
   readonly version: string;
   /** The routes that the specification describes beside its own. */
   readonly described: readonly Route[];
+  /** Writes the specification of these operations; that of the verification API unless given. */
+  readonly writeDocument?: (operations: readonly Operation[], version: string) => Promise<object>;
 };
 
 /** Only what this server serves itself, and nobody may frame the page that asks for a key. */
@@ -33,11 +35,11 @@ const POLICY = [
 ].join("; ");
 
 /** The specification, the pages of the documentation, and `/`, which sends a browser to them. */
-export function docsRoutes({ routing, version, described }: DocsRouteDependencies): readonly Route[] {
+export function docsRoutes(dependencies: DocsRouteDependencies): readonly Route[] {
+  const { routing, version, described, writeDocument = writeOwnDocument } = dependencies;
   const operations = () => described.flatMap(({ operation }) => operation ?? []);
   const specification = createAsset(JSON_TYPE, async () => {
-    const { openApiDocument } = await import("../../contract/specification/document.ts");
-    return Buffer.from(JSON.stringify(openApiDocument([...operations(), getSpecification], version)));
+    return Buffer.from(JSON.stringify(await writeDocument([...operations(), getSpecification], version)));
   });
   const files = siteFiles(async () => operations().map(searched));
   const script = createAsset("text/javascript; charset=utf-8", () => Bun.file(scriptFile).bytes());
@@ -54,6 +56,11 @@ export function docsRoutes({ routing, version, described }: DocsRouteDependencie
     routing.file("/docs/swagger-ui.css", style),
     routing.file("/", sendBrowserToDocs),
   ];
+}
+
+async function writeOwnDocument(operations: readonly Operation[], version: string): Promise<object> {
+  const { openApiDocument } = await import("../../contract/specification/document.ts");
+  return openApiDocument(operations, version);
 }
 
 function searched({ method, path, operationId, tag, summary }: Operation): SearchedOperation {

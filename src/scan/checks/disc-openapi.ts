@@ -8,7 +8,7 @@ export const discOpenapi: Check = {
   title: "The OpenAPI document says what is paid",
   weight: 3,
   expected: "OpenAPI 3 with x-payment-info and a 402 on every paid operation",
-  fix: 'Add "x-payment-info": {"price": {"mode": "fixed", "currency": "USD", "amount": "0.01"}, "protocols": ["x402"]} and a 402 response.',
+  fix: 'Add "x-payment-info": {"price": {"mode": "fixed", "currency": "USD", "amount": "0.01"}, "protocols": [{"x402": {}}]} and a 402 response.',
   find(evidence) {
     const file = exchangeOf(evidence, "openapi");
     const json = file?.status === 200 ? jsonOf(file) : null;

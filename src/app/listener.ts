@@ -1,0 +1,35 @@
+import type { AnyElysia } from "elysia";
+import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
+import { type Config, ConfigError } from "./settings.ts";
+
+/** Listens on an address. Throws a ConfigError where that is not possible. */
+export function listen(app: AnyElysia, { host, port }: Pick<Config, "host" | "port">): void {
+  try {
+    app.listen({
+      hostname: host,
+      port,
+      // Two servers on one port must be an error, not a lottery.
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      // Bun answers what is over its limit with an empty 413; the routes have limits and an envelope of their own.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    });
+  } catch (cause) {
+    const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    const why = inUse ? "the port is in use" : "the address cannot be listened on";
+    throw new ConfigError(`HOST and PORT: ${host}:${port}: ${why}.`, { cause });
+  }
+}
+
+/** Lets the calls in flight end within the grace time, then breaks them off. Returns whether all of them ended. */
+export async function stopListening(app: AnyElysia, graceMs: number): Promise<boolean> {
+  const ended = await Promise.race([app.stop().then(() => true), elapsed(graceMs)]);
+  if (!ended) await app.stop(true);
+  return ended;
+}
+
+function elapsed(ms: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), ms).unref();
+  });
+}

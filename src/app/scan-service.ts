@@ -1,0 +1,215 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ServiceFacts } from "../contract/specification/service-document.ts";
+import { createDirectory, type Directory } from "../directory/directory.ts";
+import { createSyncThread } from "../directory/sync/sync-thread.ts";
+import { createStubResolver } from "../dns/resolver.ts";
+import { serversOf } from "../dns/system-servers.ts";
+import { directoryRoutes } from "../http/routes/directory.ts";
+import { scanRoutes } from "../http/routes/scans.ts";
+import { createAddressLookup, systemAddressLookup } from "../net/address-lookup.ts";
+import { createHttpClient } from "../net/http-client.ts";
+import { OUTGOING_PORTS } from "../net/limits.ts";
+import { SCAN_AGENT } from "../scan/probe.ts";
+import { createScanFlights } from "../scan/scan-flights.ts";
+import { scannedListing } from "../scan/scanned-listing.ts";
+import { createScan, type ScanResult } from "../scan/scans.ts";
+import type { ScanStore } from "../store/scan-port.ts";
+import { openScans } from "../store/sqlite/open-scans.ts";
+import { errorFacts } from "./log.ts";
+import type { Platform } from "./platform.ts";
+import type { RunningServer } from "./server.ts";
+import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
+import type { ScanServiceConfig } from "./service-settings.ts";
+
+const FACTS: ServiceFacts = {
+  title: "Assay scans",
+  summary: "25 checks of a service that is paid by x402.",
+  description:
+    "Scans a service that is paid by x402 as its callers see it, without paying it, and grades it: how it is reached, priced, paid and found. `POST /v1/scan` is paid by the call, in USDC on Base or Solana; reports are free. What is not answered with a 2xx is not charged.",
+  tags: [
+    { name: "Scans", description: "Fresh scans, paid by the call." },
+    { name: "Reports", description: "What scans have found. Free." },
+    { name: "Payments", description: "What became of a payment." },
+    { name: "Directory", description: "The scanned hosts." },
+    { name: "Operation", description: "For those who run the server, and for programs that look for it." },
+  ],
+  guidance:
+    'POST /v1/scan {"origin":"https://api.example.com"} costs 0.05 USD and answers a grade, a score of 100 and 25 checks with evidence, a fix and a command that repeats each. GET /v1/report?origin=https://api.example.com is free and answers the last scan, up to 24 hours old.',
+};
+
+const LOOKUPS_IN_FLIGHT_MAX = 200;
+const LOOKUP_TIMEOUT_MS = 3000;
+const WAITING_MAX = 200;
+const WAITING_PER_PAYER_MAX = 50;
+const SYNC_INTERVAL_MS = 60_000;
+/** Scans that end together come into the directory together. */
+const SYNC_DELAY_MS = 500;
+const REPORTS_KEPT_MS = 90 * 86_400_000;
+const PRUNED_ROWS_MAX = 500;
+const PRUNE_INTERVAL_MS = 600_000;
+const ALTERNATIVE_PORTS = [8080, 8443];
+
+/** Starts the scanning service. Throws ConfigError or StoreOpenError with a sentence for the operator. */
+export function startScanService(config: ScanServiceConfig, platform: Platform): Promise<RunningServer> {
+  return startService(config, platform, (kernel, stack) => openScanService(config, platform, kernel, stack));
+}
+
+async function openScanService(
+  config: ScanServiceConfig,
+  platform: Platform,
+  kernel: ServiceKernel,
+  stack: AsyncDisposableStack,
+): Promise<ServiceContent> {
+  const { clock, log } = platform;
+  const { routing, paid, signingKey, originOf } = kernel;
+  const { allowPrivate } = config;
+  const database = openScans(config.dataDir, clock);
+  stack.defer(() => database[Symbol.dispose]());
+  const { scans: store } = database;
+  const resolver = createStubResolver({
+    servers: serversOf(config.dnsServers),
+    clock,
+    lookupTimeoutMs: LOOKUP_TIMEOUT_MS,
+    inFlightMax: LOOKUPS_IN_FLIGHT_MAX,
+  });
+  stack.defer(() => resolver.close());
+  const lists = await openScannedDirectory(config, platform, store, stack);
+  const ports = config.allowAlternativePorts ? [...OUTGOING_PORTS, ...ALTERNATIVE_PORTS] : OUTGOING_PORTS;
+  const contact = config.contact ?? (config.publicUrl === null ? null : `${config.publicUrl}/docs/scanning`);
+  const userAgent = `${SCAN_AGENT}/1.0${contact === null ? "" : ` (+${contact})`}`;
+  const newId = (prefix: string) => `${prefix}${Buffer.from(platform.randomBytes(12)).toString("hex")}`;
+  const ownNetwork = allowPrivate && config.dnsServers.length === 0;
+  const scan = createScan(
+    {
+      store,
+      clock,
+      lookUp: ownNetwork ? systemAddressLookup : createAddressLookup(resolver),
+      clientOf: (lookUp) =>
+        createHttpClient(
+          { lookUp, clock, ...(config.ca === null ? {} : { ca: config.ca }) },
+          { allowPrivate, ports, userAgent },
+        ),
+      signingKey,
+      randomName: () => newId("assay-"),
+      onScanned: (evidence, scored) => {
+        const { judgeUrl } = config;
+        const listing = scannedListing(evidence, scored, judgeUrl);
+        store.list(new URL(evidence.origin).hostname, listing === null ? null : JSON.stringify(listing));
+        lists.changed();
+      },
+    },
+    { allowPrivate },
+  );
+  const flights = createScanFlights<ScanResult>(
+    { clock },
+    {
+      runningMax: config.scansInFlightMax,
+      waitingMax: WAITING_MAX,
+      waitingPerTenantMax: WAITING_PER_PAYER_MAX,
+      intervalMs: config.originIntervalMs,
+      patienceMs: config.patienceMs,
+      newId: () => newId("rep_"),
+    },
+  );
+  const prune = () => {
+    try {
+      while (store.removeOld(clock.now() - REPORTS_KEPT_MS, PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
+    } catch (error) {
+      log.error("pruning failed", errorFacts(error));
+    }
+  };
+  prune();
+  const pruning = setInterval(prune, PRUNE_INTERVAL_MS);
+  stack.defer(() => clearInterval(pruning));
+  const targetRules = { allowPrivate, ports, allowLiterals: false, httpsOnly: false };
+  return {
+    facts: FACTS,
+    routes: [
+      ...scanRoutes({ routing, paid, scan, flights, store, clock, originOf, targetRules }),
+      ...directoryRoutes({ routing, directory: lists.directory }),
+    ],
+    checks: {
+      scans: {
+        fallback: "warn",
+        run: () => {
+          const { running, waiting } = flights.stats();
+          const status = waiting < WAITING_MAX ? "pass" : "warn";
+          return { status, observed: running + waiting, unit: "scans" };
+        },
+      },
+      directory: {
+        fallback: "warn",
+        run: () => {
+          const { status, ageSeconds, output } = lists.directory.status();
+          return { status, observed: ageSeconds, unit: "s", ...(output === null ? {} : { output }) };
+        },
+      },
+    },
+  };
+}
+
+type ScannedDirectory = {
+  readonly directory: Directory;
+  /** Brings the store's listings into the directory, soon. */
+  readonly changed: () => void;
+};
+
+/** Opens the directory of the scanned hosts: the same machinery as any directory, on a file that is written here. */
+async function openScannedDirectory(
+  { dataDir }: ScanServiceConfig,
+  { clock, log, random, workerFiles }: Platform,
+  store: ScanStore,
+  stack: AsyncDisposableStack,
+): Promise<ScannedDirectory> {
+  const file = join(dataDir, "scanned.ndjson");
+  const write = () => {
+    const text = store
+      .listings()
+      .map((listing) => `${listing}\n`)
+      .join("");
+    writeFileSync(`${file}.new`, text, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
+  write();
+  const settings = {
+    upstream: null,
+    file,
+    syncIntervalMs: SYNC_INTERVAL_MS,
+    allowPrivateUpstream: false,
+    allowRedirects: false,
+    acceptNextSnapshot: true,
+  };
+  const thread = createSyncThread({
+    workerFile: workerFiles.directorySync,
+    settings: { ...settings, folder: join(dataDir, "directory") },
+  });
+  const directory = stack.use(
+    createDirectory({
+      settings,
+      // The breakers hold against a broken upstream; this one is ours.
+      syncer: { ...thread, sync: () => thread.sync({ acceptTripped: true }) },
+      clock,
+      random,
+      report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
+    }),
+  );
+  await directory.start();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  stack.defer(() => clearTimeout(timer));
+  const sync = async () => {
+    timer = undefined;
+    try {
+      write();
+      await directory.sync();
+    } catch (error) {
+      log.error("the directory of scanned hosts failed", errorFacts(error));
+    }
+  };
+  return {
+    directory,
+    changed: () => {
+      timer ??= setTimeout(() => void sync(), SYNC_DELAY_MS);
+    },
+  };
+}

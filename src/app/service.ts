@@ -1,0 +1,161 @@
+import { statfs } from "node:fs/promises";
+import type { AnyElysia } from "elysia";
+import { version } from "../../package.json" with { type: "json" };
+import { createRateLimiter } from "../billing/rate-limiter.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Operation } from "../contract/specification/operation.ts";
+import type { ServiceFacts } from "../contract/specification/service-document.ts";
+import { createAddressGuard } from "../http/auth.ts";
+import { type Call, createBoundary } from "../http/boundary.ts";
+import { mountRoutes } from "../http/mount.ts";
+import { createPaid, type Paid } from "../http/paid.ts";
+import { discoveryRoutes } from "../http/routes/discovery.ts";
+import { docsRoutes } from "../http/routes/docs.ts";
+import { type Check, healthRoutes } from "../http/routes/health.ts";
+import { paymentRoutes } from "../http/routes/payments.ts";
+import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
+import { createRouting, type Route, type Routing } from "../http/routing.ts";
+import type { Payments } from "../payments/payments.ts";
+import { openSigningKey, type SigningKey } from "../signing/signing-key.ts";
+import { holdDataDir } from "../store/sqlite/data-dir.ts";
+import { StorageError } from "../store/storage-error.ts";
+import { logCall } from "./call-log.ts";
+import { listen, stopListening } from "./listener.ts";
+import { errorFacts } from "./log.ts";
+import { openPaymentParts } from "./payments.ts";
+import type { Platform } from "./platform.ts";
+import type { RunningServer } from "./server.ts";
+import type { ServiceConfig } from "./service-settings.ts";
+
+/** What every paid service stands on. */
+export type ServiceKernel = {
+  readonly routing: Routing;
+  /** Registers the operations that have a price. */
+  readonly paid: Paid;
+  readonly payments: Payments;
+  readonly signingKey: SigningKey;
+  /** Returns the origin under which callers reach the service. */
+  readonly originOf: (request: Request) => string;
+};
+
+/** What a service adds to it. */
+export type ServiceContent = {
+  readonly facts: ServiceFacts;
+  readonly routes: readonly Route[];
+  /** For /health, beside those of the kernel. */
+  readonly checks: { readonly [name: string]: Check };
+};
+
+const LIMITER_ENTRIES_MAX = 100_000;
+const READER_STALL_MS = 60_000;
+const DISK_WARN_MB = 512;
+const DISK_FAIL_MB = 8;
+const MEGABYTE = 1_048_576;
+
+/**
+ * Starts a paid service: its data directory, its payments and signing key, what `open` adds, and the routes of all.
+ * Throws ConfigError or StoreOpenError with a sentence for the operator.
+ */
+export async function startService(
+  config: ServiceConfig,
+  platform: Platform,
+  open: (kernel: ServiceKernel, stack: AsyncDisposableStack) => Promise<ServiceContent>,
+): Promise<RunningServer> {
+  const { clock, log } = platform;
+  await using stack = new AsyncDisposableStack();
+  stack.use(holdDataDir(config.dataDir));
+  const signingKey = openSigningKey(config.dataDir);
+  const payments = openPaymentParts(config, platform, stack);
+  let draining = false;
+  const boundary = createBoundary({
+    clock,
+    newRequestId: platform.newRequestId,
+    trustProxy: config.trustProxy,
+    server: () => app.server,
+    draining: () => draining,
+    readBearer: () => null,
+    setRateLimitHeaders: () => {},
+    report: (report) => {
+      if (log.writes("info")) logCall(log, report);
+    },
+    reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
+    refusalOf,
+  });
+  const addressLimiter = createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX });
+  const guard = { admit: refuseKeys, admitPublic: createAddressGuard(addressLimiter) };
+  const { publicRequestsPerSecond } = config;
+  const routing = createRouting({ guard, publicRequestsPerSecond });
+  const originOf = createOriginOf(config);
+  const paid = createPaid({ routing, payments, originOf, readerStallMs: READER_STALL_MS });
+  const content = await open({ routing, paid, payments, signingKey, originOf }, stack);
+  const { facts } = content;
+  const checks = { ...content.checks, disk: diskCheck(config.dataDir) };
+  const described = [
+    ...content.routes,
+    ...paymentRoutes({ routing, payments }),
+    ...healthRoutes({ routing, clock, version, draining: () => draining, checks }),
+    ...signingKeyRoutes({ routing, signingKey: () => signingKey }),
+  ];
+  const operations = operationsOf(described);
+  const { title, guidance } = facts;
+  const discovery = discoveryRoutes({ routing, originOf, title, guidance, operations });
+  const all = [...described, ...discovery];
+  const { publicUrl } = config;
+  const writeDocument = async (written: readonly Operation[]): Promise<object> => {
+    const { serviceDocument } = await import("../contract/specification/service-document.ts");
+    return serviceDocument(facts, written, { version, publicUrl });
+  };
+  const docs = docsRoutes({ routing, version, described: all, writeDocument });
+  const app: AnyElysia = mountRoutes([...all, ...docs], boundary);
+  listen(app, config);
+  const opened = stack.move();
+  return {
+    url: app.server?.url.origin ?? "",
+    async stop() {
+      draining = true;
+      const ended = await stopListening(app, config.shutdownGraceMs);
+      await opened.disposeAsync();
+      return ended;
+    },
+  };
+}
+
+function operationsOf(routes: readonly Route[]): readonly Operation[] {
+  return routes.flatMap(({ operation }) => operation ?? []);
+}
+
+/** The scheme of a call is that of the proxy before the server, where that is to be trusted. */
+function createOriginOf({ publicUrl, trustProxy }: ServiceConfig): (request: Request) => string {
+  return ({ url, headers }) => {
+    if (publicUrl !== null) return publicUrl;
+    const forwarded = trustProxy ? headers.get("x-forwarded-proto") : null;
+    const origin = URL.parse(url)?.origin ?? "";
+    return forwarded?.trim() === "https" ? origin.replace(/^http:/, "https:") : origin;
+  };
+}
+
+/** A paid service has no keys. */
+function refuseKeys(call: Call): never {
+  throw new Error(`${call.route} asks for a key`);
+}
+
+function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof StorageError) return new ApiError("storage_unavailable", undefined, { cause: error });
+  if (error instanceof Error && error.name === "AbortError") {
+    return new ApiError("invalid_request", "The body was cut off.", { cause: error });
+  }
+  return undefined;
+}
+
+function diskCheck(dataDir: string): Check {
+  return {
+    fallback: "warn",
+    run: async () => {
+      const { bavail, bsize } = await statfs(dataDir);
+      const freeMb = Math.floor((bavail * bsize) / MEGABYTE);
+      if (freeMb >= DISK_WARN_MB) return { status: "pass", observed: freeMb, unit: "MB" };
+      const status = freeMb >= DISK_FAIL_MB ? "warn" : "fail";
+      return { status, observed: freeMb, unit: "MB", output: "The disk that holds DATA_DIR is nearly full." };
+    },
+  };
+}

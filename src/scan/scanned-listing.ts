@@ -1,0 +1,82 @@
+import { amountOf, challengePerResource } from "./challenge.ts";
+import type { Evidence } from "./evidence.ts";
+import type { Scored } from "./score.ts";
+
+/** A scanned host as the directory lists it. */
+export type ScannedListing = {
+  readonly host: string;
+  readonly service_name: string | null;
+  readonly description: string;
+  readonly endpoints: number;
+  readonly score: number;
+  readonly evidence: {
+    readonly pay_to: string;
+    readonly uptime_30d: null;
+    readonly probes_30d: number;
+    readonly median_latency_ms: number | null;
+    readonly payers_30d: number;
+    readonly settlements_30d: number;
+    readonly last_paid: null;
+    readonly price_usd: string | null;
+  };
+  readonly resources: readonly {
+    readonly url: string;
+    readonly score: number;
+    readonly price_usd: string | null;
+  }[];
+  readonly judged_by: string;
+};
+
+const MICRO_USD_MAX = 999_999_999_999_999;
+
+/**
+ * Returns the listing of a scanned host; null where no resource of it says over https whom to pay. `judgeUrl` is the
+ * server whose judging check the listing points to.
+ */
+export function scannedListing(
+  evidence: Evidence,
+  { score }: Scored,
+  judgeUrl: string,
+): ScannedListing | null {
+  const { hostname: host } = new URL(evidence.origin);
+  const seen = challengePerResource(evidence).flatMap(({ exchange: { url }, accepts }) => {
+    const [first] = accepts;
+    const isListed = url.startsWith("https:") && typeof first?.payTo === "string";
+    return isListed ? [{ url, payTo: first.payTo as string, price_usd: usdOf(amountOf(first)) }] : [];
+  });
+  const [first] = seen;
+  if (first === undefined) return null;
+  const prices = new Set(seen.map(({ price_usd }) => price_usd));
+  return {
+    host,
+    service_name: null,
+    description: "",
+    endpoints: seen.length,
+    score,
+    evidence: {
+      pay_to: first.payTo,
+      uptime_30d: null,
+      probes_30d: 0,
+      median_latency_ms: medianMs(evidence),
+      payers_30d: 0,
+      settlements_30d: 0,
+      last_paid: null,
+      price_usd: prices.size === 1 ? first.price_usd : null,
+    },
+    resources: seen.map(({ url, price_usd }) => ({ url, score, price_usd })),
+    judged_by: `${judgeUrl}/v1/check?resource=${encodeURIComponent(first.url)}`,
+  };
+}
+
+/** USDC has six decimals, so an atomic unit is a micro-USD. */
+function usdOf(amount: unknown): string | null {
+  if (typeof amount !== "string" || !/^\d{1,15}$/.test(amount)) return null;
+  const microUsd = Number(amount);
+  if (microUsd > MICRO_USD_MAX) return null;
+  return `${Math.floor(microUsd / 1_000_000)}.${String(microUsd % 1_000_000).padStart(6, "0")}`;
+}
+
+function medianMs({ exchanges }: Evidence): number | null {
+  const times = exchanges.flatMap(({ ms }) => ms ?? []).sort((first, second) => first - second);
+  return times[Math.floor(times.length / 2)] ?? null;
+}

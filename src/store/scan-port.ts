@@ -1,0 +1,26 @@
+/** The report of a scan. It never changes. Times are milliseconds since the epoch. */
+export type ReportRow = {
+  readonly reportId: string;
+  readonly origin: string;
+  readonly scannedAt: number;
+  /** Until then it is the origin's cached result. */
+  readonly expiresAt: number;
+  /** JSON, signed. */
+  readonly report: string;
+  /** What the score is made of: JSON, packed with zstd, in base64. */
+  readonly evidence: string;
+};
+
+/** The reports of a scanning service, and the hosts that its directory lists. */
+export type ScanStore = {
+  readonly insert: (row: ReportRow) => void;
+  readonly find: (reportId: string) => ReportRow | undefined;
+  /** Returns the newest report of an origin. */
+  readonly newest: (origin: string) => ReportRow | undefined;
+  /** Removes up to `limit` reports that were scanned before a time; returns how many. */
+  readonly removeOld: (before: number, limit: number) => number;
+  /** Writes the listing of a host, JSON; null removes it. */
+  readonly list: (host: string, listing: string | null) => void;
+  /** Returns all listings, by host. */
+  readonly listings: () => readonly string[];
+};
