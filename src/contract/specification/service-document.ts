@@ -53,7 +53,7 @@ export function serviceDocument(
     components: {
       headers: used("headers", { ...HEADERS, ...PAYMENT_HEADERS }),
       parameters: used("parameters", PARAMETERS),
-      examples: used("examples", refusalExamples()),
+      examples: refusalExamples(text),
       schemas,
     },
   };
