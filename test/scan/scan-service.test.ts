@@ -255,6 +255,8 @@ test("it passes its own checks of payment and discovery", async () => {
   const { checks } = await jsonOf<ScanReply>(await server.scan({ origin: server.url }));
   const own = checks.filter(({ id }) => /^(pay|disc|http)\./.test(id) && id !== "pay.binding");
   expect(
-    own.filter(({ status }) => status !== "pass" && status !== "na").map(({ id, evidence }) => [id, evidence.observed]),
+    own
+      .filter(({ status }) => status !== "pass" && status !== "na")
+      .map(({ id, evidence }) => [id, evidence.observed]),
   ).toEqual([]);
 });
