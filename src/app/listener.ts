@@ -1,9 +1,9 @@
-import type { AnyElysia } from "elysia";
 import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
+import type { MountedApp } from "../http/mount.ts";
 import { type Config, ConfigError } from "./settings.ts";
 
 /** Listens on an address. Throws a ConfigError where that is not possible. */
-export function listen(app: AnyElysia, { host, port }: Pick<Config, "host" | "port">): void {
+export function listen(app: MountedApp, { host, port }: Pick<Config, "host" | "port">): void {
   try {
     app.listen({
       hostname: host,
@@ -22,7 +22,7 @@ export function listen(app: AnyElysia, { host, port }: Pick<Config, "host" | "po
 }
 
 /** Lets the calls in flight end within the grace time, then breaks them off. Returns whether all of them ended. */
-export async function stopListening(app: AnyElysia, graceMs: number): Promise<boolean> {
+export async function stopListening(app: MountedApp, graceMs: number): Promise<boolean> {
   const ended = await Promise.race([app.stop().then(() => true), elapsed(graceMs)]);
   if (!ended) await app.stop(true);
   return ended;

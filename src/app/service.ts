@@ -1,5 +1,4 @@
 import { statfs } from "node:fs/promises";
-import type { AnyElysia } from "elysia";
 import { version } from "../../package.json" with { type: "json" };
 import { createRateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -7,7 +6,7 @@ import type { Operation } from "../contract/specification/operation.ts";
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
 import { createAddressGuard } from "../http/auth.ts";
 import { type Call, createBoundary } from "../http/boundary.ts";
-import { mountRoutes } from "../http/mount.ts";
+import { type MountedApp, mountRoutes } from "../http/mount.ts";
 import { createPaid, type Paid } from "../http/paid.ts";
 import { discoveryRoutes } from "../http/routes/discovery.ts";
 import { docsRoutes } from "../http/routes/docs.ts";
@@ -106,7 +105,7 @@ export async function startService(
     return serviceDocument(facts, written, { version, publicUrl });
   };
   const docs = docsRoutes({ routing, version, described: all, writeDocument });
-  const app: AnyElysia = mountRoutes([...all, ...docs], boundary);
+  const app: MountedApp = mountRoutes([...all, ...docs], boundary);
   listen(app, config);
   const opened = stack.move();
   return {

@@ -5,6 +5,9 @@ import { BODY_UNREAD } from "./request-body.ts";
 import type { Route } from "./routing.ts";
 import { allowByPath, unroutedHandler } from "./unrouted.ts";
 
+/** An app that can listen. */
+export type MountedApp = AnyElysia;
+
 /**
  * Mounts the routes behind the boundary: each GET as HEAD, too, each path with OPTIONS, and what is answered where
  * none of them fits. Pages of `corsOrigins` may call the routes with a key, pages of every origin the others.
