@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
-import type { CheckResult } from "../contract/health.ts";
+import type { CheckResult } from "../contract/specification/service-replies.ts";
 import type { BodyReader } from "../http/body-reader.ts";
 import type { Check } from "../http/routes/health.ts";
 import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";

@@ -1,6 +1,6 @@
 import { formatUsd, parseUsd } from "../billing/money.ts";
 import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
-import type { Account, Plan } from "../client/types.ts";
+import type { Account, Plan } from "../client/contract-types.ts";
 import type { Row } from "../tables/rows.ts";
 import type { Task } from "../tables/task.ts";
 import { blocksOf } from "./blocks.ts";

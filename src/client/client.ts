@@ -1,27 +1,30 @@
-import { type ResultStream, streamResults } from "./result-stream.ts";
-import type { CallOptions, ClientSettings } from "./transport.ts";
-import { createTransport } from "./transport.ts";
 import type {
   Account,
-  Batch,
   DetectedDocument,
+  DocumentBatch,
   DocumentItem,
   DocumentResult,
-  DocumentType,
+  EmailBatch,
   EmailResult,
   EmailSummary,
   Health,
-  Invoice,
+  InvoicePage,
   Listing,
   ListingPage,
   ListingQuery,
+  PhoneBatch,
   PhoneResult,
-  Plan,
-  PlanName,
+  Plans,
+  RotatedKey,
+  SignedUp,
   Signup,
   Usage,
   ValidSummary,
-} from "./types.ts";
+} from "./contract-types.ts";
+import { type ResultStream, streamResults } from "./result-stream.ts";
+import type { CallOptions, ClientSettings } from "./transport.ts";
+import { createTransport } from "./transport.ts";
+import type { DocumentOutcome, DocumentType, PlanName } from "./types.ts";
 
 export type EmailOptions = CallOptions & { readonly deep?: boolean; readonly dns?: boolean };
 export type PhoneOptions = CallOptions & { readonly country?: string };
@@ -35,7 +38,7 @@ export type Client = ReturnType<typeof createClient>;
  * connection is charged once. Calls that wait (429, 503) wait as long as the server asks. All throw RefusedError
  * with the API's error code, UnreachableError, or the reason of an aborted signal.
  *
- * A batch under an Idempotency-Key is answered when all of it is judged; give `idempotencyKey: null` to a stream
+ * A batch under an Idempotency-Key is answered when all of it is verified; give `idempotencyKey: null` to a stream
  * whose first results shall come at once.
  *
  * @example
@@ -63,11 +66,10 @@ export function createClient(settings: ClientSettings) {
   }
 
   return {
-    plans: (options?: ReadOptions) =>
-      get<{ currency: "USD"; plans: readonly Plan[] }>("/v1/plans", {}, options),
+    plans: (options?: ReadOptions) => get<Plans>("/v1/plans", {}, options),
     /** The key is shown here and never again. */
     signUp: (signup: Signup, { signal }: ReadOptions = {}) =>
-      post<{ account_id: string; api_key: string }>("/v1/signup", { signal, idempotencyKey: null }, signup),
+      post<SignedUp>("/v1/signup", { signal, idempotencyKey: null }, signup),
     account: (options?: ReadOptions) => get<Account>("/v1/account", {}, options),
     changePlan: (change: { plan: PlanName; spend_limit_usd?: string | null }, options: CallOptions = {}) =>
       post<Account>("/v1/account/plan", options, change),
@@ -76,20 +78,16 @@ export function createClient(settings: ClientSettings) {
       options?: ReadOptions,
     ) => get<Usage>("/v1/account/usage", query, options),
     invoices: (query: { limit?: number; starting_after?: string } = {}, options?: ReadOptions) =>
-      get<{ data: readonly Invoice[]; has_more: boolean; next_cursor: string | null }>(
-        "/v1/account/invoices",
-        query,
-        options,
-      ),
+      get<InvoicePage>("/v1/account/invoices", query, options),
     rotateKey: (overlapSeconds = 0, options: CallOptions = {}) =>
-      post<{ api_key: string; old_key_expires_at: string }>("/v1/account/keys/rotate", options, {
+      post<RotatedKey>("/v1/account/keys/rotate", options, {
         overlap_seconds: overlapSeconds,
       }),
 
     verifyEmail: (email: string, options: EmailOptions = {}) =>
       post<EmailResult>("/v1/email/verify", options, { email, deep: options.deep, dns: options.dns }),
     verifyEmails: (emails: readonly string[], options: EmailOptions = {}) =>
-      post<Batch<EmailResult, EmailSummary>>("/v1/email/batch", options, {
+      post<EmailBatch>("/v1/email/batch", options, {
         emails,
         deep: options.deep,
         dns: options.dns,
@@ -106,17 +104,16 @@ export function createClient(settings: ClientSettings) {
       post<DetectedDocument>("/v1/identity/autodetect", options, { value }),
     /** An item without a type is detected. */
     validateDocuments: (items: readonly DocumentItem[], options: CallOptions = {}) =>
-      post<Batch<DocumentResult | DetectedDocument, ValidSummary>>("/v1/identity/batch", options, { items }),
+      post<DocumentBatch>("/v1/identity/batch", options, { items }),
     streamDocuments: (
       items: readonly DocumentItem[],
       options: CallOptions = {},
-    ): ResultStream<DocumentResult | DetectedDocument, ValidSummary> =>
-      stream("/v1/identity/batch", options, { items }),
+    ): ResultStream<DocumentOutcome, ValidSummary> => stream("/v1/identity/batch", options, { items }),
 
     validatePhone: (phone: string, options: PhoneOptions = {}) =>
       post<PhoneResult>("/v1/phone/validate", options, { phone, country: options.country }),
     validatePhones: (phones: readonly string[], options: PhoneOptions = {}) =>
-      post<Batch<PhoneResult, ValidSummary>>("/v1/phone/batch", options, {
+      post<PhoneBatch>("/v1/phone/batch", options, {
         phones,
         country: options.country,
       }),

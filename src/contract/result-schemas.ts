@@ -37,11 +37,12 @@ export const PhoneBatchBody = Type.Object({
 /** The eight types of documents, as callers name them. */
 const DocumentTypeWord = Word(DOCUMENT_TYPES);
 
-export const IdentityBatchBody = Type.Object({
-  items: Type.Array(
-    Type.Object({ type: Type.Optional(DocumentTypeWord), value: Type.String() }, { $id: "IdentityItem" }),
-  ),
-});
+export const IdentityItem = Type.Object(
+  { type: Type.Optional(DocumentTypeWord), value: Type.String() },
+  { $id: "IdentityItem" },
+);
+
+export const IdentityBatchBody = Type.Object({ items: Type.Array(IdentityItem) });
 
 export const IdentityQuery = Type.Object({ type: DocumentTypeWord, value: Type.String() });
 

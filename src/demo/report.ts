@@ -1,7 +1,7 @@
-import type { Account, Batch, EmailResult, EmailSummary, Plan } from "../client/types.ts";
+import type { Account, EmailBatch, EmailResult, Plan } from "../client/contract-types.ts";
 
 export type DemoFacts = {
-  readonly batch: Batch<EmailResult, EmailSummary>;
+  readonly batch: EmailBatch;
   readonly seconds: number;
   readonly account: Account;
   readonly plan: Plan;

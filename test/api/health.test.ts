@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
-import type { HealthView } from "../../src/contract/health.ts";
+import type { HealthBody } from "../../src/contract/specification/service-replies.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
@@ -26,7 +26,7 @@ describe("GET /health", () => {
     await using server = await startTestServer();
     const reply = await server.call("/health");
     expect(reply.status).toBe(200);
-    const body = await jsonOf<HealthView>(reply);
+    const body = await jsonOf<HealthBody>(reply);
     expect(Object.keys(body)).toEqual(["status", "version", "uptime_s", "checks"]);
     expect(body.version).toBe(version);
     expect(Object.keys(body.checks)).toEqual([
@@ -53,7 +53,7 @@ describe("GET /health", () => {
     });
     const reply = await server.call("/health");
     expect(reply.status).toBe(200);
-    const { status, checks } = await jsonOf<HealthView>(reply);
+    const { status, checks } = await jsonOf<HealthBody>(reply);
     expect(status).toBe("degraded");
     expect(checks.dns).toMatchObject({ status: "warn", output: expect.any(String) });
   });
@@ -64,7 +64,7 @@ describe("GET /health", () => {
     const reply = await server.call("/health");
     expect(reply.status).toBe(503);
     expect(reply.headers.get("retry-after")).toBe("1");
-    const { status, checks } = await jsonOf<HealthView>(reply);
+    const { status, checks } = await jsonOf<HealthBody>(reply);
     expect(status).toBe("failing");
     expect(checks.database).toMatchObject({ status: "fail", output: expect.any(String) });
     expect((await server.call("/healthz")).status).toBe(200);
@@ -79,7 +79,7 @@ describe("GET /health", () => {
     now = Date.parse("2027-10-20T10:00:00Z");
     const reply = await server.call("/health");
     expect(reply.status).toBe(503);
-    const { checks } = await jsonOf<HealthView>(reply);
+    const { checks } = await jsonOf<HealthBody>(reply);
     expect(checks.database).toMatchObject({ status: "fail", observed: 334, unit: "days" });
     expect(checks.database?.output).toStartWith("The clock shows 2027-10-20, 334 days past");
     const check = await server.call("/v1/phone/validate?phone=%2B442079460000", { key });
@@ -92,7 +92,7 @@ describe("GET /health", () => {
     await using server = await startTestServer();
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.call("/health")));
     const times = await Promise.all(
-      answers.map(async (reply) => (await jsonOf<HealthView>(reply)).checks.database?.time),
+      answers.map(async (reply) => (await jsonOf<HealthBody>(reply)).checks.database?.time),
     );
     expect(new Set(times).size).toBe(1);
   });

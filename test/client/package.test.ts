@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { CLIENT_SCHEMAS } from "../../src/contract/client-schemas.ts";
 import { buildClientPackage } from "../../src/tools/build/client-package.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -77,6 +78,43 @@ test("its types check a program, and refuse a field that there is not", async ()
   };
   expect(await check("did_you_mean")).toBe("");
   await expect(check("didYouMean")).rejects.toThrow("didYouMean");
+});
+
+test("its types are those of the contract", async () => {
+  const names = Object.keys(CLIENT_SCHEMAS);
+  const derived = await Bun.file(join(ROOT, "src/client/contract-types.ts")).text();
+  expect(
+    [...derived.matchAll(/^export type (\w+) = ClientTypes\["(\w+)"\];$/gm)].map(([, a, b]) => [a, b]),
+  ).toEqual(names.map((name) => [name, name]));
+  // The written ones may be narrower, as words that the project reads as any string; where nothing was detected they
+  // are wider, as that schema is.
+  const wider = ["DetectedDocument", "DocumentBatch"];
+  const program = `
+    import type * as written from "assay-client";
+    import type * as derived from ${JSON.stringify(join(ROOT, "src/client/contract-types.ts"))};
+    type Fits<A, B> = [A, keyof A] extends [B, keyof B] ? true : never;
+    ${names
+      .filter((name) => !wider.includes(name))
+      .map((name) => `true satisfies Fits<written.${name}, derived.${name}>;`)
+      .join("\n")}
+    ${wider.map((name) => `true satisfies Fits<keyof written.${name}, keyof derived.${name}>;`).join("\n")}`;
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--allowImportingTsExtensions",
+    "--module",
+    "preserve",
+  ];
+  const check = async (text: string) => {
+    await Bun.write(join(folder.path, "same.ts"), text);
+    return run("node", tsc, ...options, "--target", "esnext", "--types", "", "same.ts");
+  };
+  expect(await check(program)).toBe("");
+  await expect(check("import type { Plan } from 'assay-client'; true satisfies Plan;")).rejects.toThrow(
+    "Plan",
+  );
 });
 
 test("it has no dependency, and nothing but modules, types, licence and README in it", async () => {

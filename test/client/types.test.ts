@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { AccountView } from "../../src/accounts/account-view.ts";
 import { createClient } from "../../src/client/client.ts";
-import type * as wire from "../../src/client/types.ts";
+import type * as wire from "../../src/client/contract-types.ts";
+import type { DocumentType as ClientDocumentType, DocumentReason } from "../../src/client/types.ts";
 import type { DocumentType, IdentityReason } from "../../src/contract/words.ts";
 import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
@@ -17,8 +18,8 @@ test("the types of the client are those of the server", () => {
     true satisfies Same<wire.EmailResult, EmailVerification>,
     true satisfies Same<wire.PhoneResult, PhoneResult>,
     true satisfies Same<wire.Account, AccountView>,
-    true satisfies Same<wire.DocumentType, DocumentType>,
-    true satisfies Same<wire.DocumentReason, IdentityReason>,
+    true satisfies Same<ClientDocumentType, DocumentType>,
+    true satisfies Same<DocumentReason, IdentityReason>,
     true satisfies Same<keyof wire.DocumentResult, keyof IdentityResult>,
     true satisfies Fits<IdentityResult, wire.DocumentResult>,
     true satisfies Fits<AutodetectResult, wire.DetectedDocument>,

@@ -44,7 +44,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   tables: ["batch", "verification", "contract"],
   jobs: ["platform", "contract", "verification", "domains", "batch", "billing", "store", "tables"],
   webhooks: ["platform", "contract", "store", "billing", "net"],
-  client: [],
+  client: ["contract"],
   examples: ["client"],
   workers: ["platform", "verification", "batch", "jobs", "directory", "net"],
   // The compositions: they know every room, and nothing but each other knows them.
@@ -61,7 +61,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
 const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   elysia: ["src/http/mount.ts", "src/app/routes.ts"],
   "@elysiajs/bearer": ["src/http/bearer.ts"],
-  "@sinclair/typebox": ["src/http", "src/contract"],
+  "@sinclair/typebox": ["src/http", "src/contract", "src/tools/build/schema-types.ts"],
   "prom-client": ["src/http/routes/metrics.ts", "src/http/call-tally.ts"],
   "swagger-ui-dist": ["src/http/routes/docs.ts"],
   "drizzle-orm": ["src/store/sqlite", "src/store/postgres"],

@@ -15,29 +15,28 @@ import {
 
 const PlanName = word(PLAN_NAMES, "The name of the plan.");
 
+export const Plan = Type.Object(
+  {
+    plan: PlanName,
+    monthly_price_usd: Type.String({ pattern: "^\\d+\\.\\d{2}$" }),
+    included_units: count("Units that the monthly price pays for."),
+    overage_unit_price_usd: nullable(
+      Type.String({ pattern: "^\\d+\\.\\d{6}$" }),
+      "The price of each unit beyond; null: the included units are a hard stop.",
+    ),
+    requests_per_second: count("Calls a second, in the long run."),
+    burst: count("Calls that a caller who was quiet may make at once."),
+    max_batch_size: count("Items in one batch."),
+    max_job_size: count("Rows of one job."),
+    max_jobs: count("Jobs that are not finished, at once."),
+  },
+  { $id: "Plan" },
+);
+
 export const Plans = Type.Object(
   {
     currency: Type.Literal("USD"),
-    plans: Type.Array(
-      Type.Object(
-        {
-          plan: PlanName,
-          monthly_price_usd: Type.String({ pattern: "^\\d+\\.\\d{2}$" }),
-          included_units: count("Units that the monthly price pays for."),
-          overage_unit_price_usd: nullable(
-            Type.String({ pattern: "^\\d+\\.\\d{6}$" }),
-            "The price of each unit beyond; null: the included units are a hard stop.",
-          ),
-          requests_per_second: count("Calls a second, in the long run."),
-          burst: count("Calls that a caller who was quiet may make at once."),
-          max_batch_size: count("Items in one batch."),
-          max_job_size: count("Rows of one job."),
-          max_jobs: count("Jobs that are not finished, at once."),
-        },
-        { $id: "Plan" },
-      ),
-      { description: "Cheapest first." },
-    ),
+    plans: Type.Array(Plan, { description: "Cheapest first." }),
   },
   { $id: "Plans" },
 );

@@ -1,5 +1,5 @@
-import type { CheckResult, HealthView } from "../../contract/health.ts";
 import { getHealth, getLiveness } from "../../contract/specification/service.ts";
+import type { CheckResult, HealthBody } from "../../contract/specification/service-replies.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
@@ -35,7 +35,7 @@ export function healthRoutes(dependencies: HealthDependencies): readonly Route[]
   ];
 }
 
-async function examine({ checks, clock, version, draining }: HealthDependencies): Promise<HealthView> {
+async function examine({ checks, clock, version, draining }: HealthDependencies): Promise<HealthBody> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([part, check]) => {
       const result = await attempt(check);

@@ -2,9 +2,11 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { version } from "../../../package.json" with { type: "json" };
+import { CLIENT_SCHEMAS } from "../../contract/client-schemas.ts";
+import { typesOf } from "./schema-types.ts";
 
 /** Modules whose exports are the package's. */
-const EXPORTED = ["client", "failure", "transport", "result-stream", "types"];
+const EXPORTED = ["client", "contract-types", "failure", "transport", "result-stream", "types"];
 
 const COMPILER_OPTIONS = {
   target: "ES2022",
@@ -42,7 +44,10 @@ export async function buildClientPackage(options: {
   const { root, outfile } = options;
   const folder = mkdtempSync(join(tmpdir(), "assay-client-"));
   try {
-    const source = join(root, "src/client");
+    const source = join(folder, "src");
+    cpSync(join(root, "src/client"), source, { recursive: true });
+    // The project's own file derives the types from schemas, which the package does not have.
+    writeFileSync(join(source, "contract-types.ts"), typesOf(CLIENT_SCHEMAS));
     writeFileSync(
       join(folder, "tsconfig.json"),
       JSON.stringify({

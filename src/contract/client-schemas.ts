@@ -1,0 +1,64 @@
+import { DirectoryQuery, DirectoryView, ListingView } from "./directory-schemas.ts";
+import { IdentityItem, SignupBody } from "./result-schemas.ts";
+import {
+  Account,
+  CreatedKey,
+  Invoice,
+  InvoicePage,
+  Key,
+  KeyList,
+  Plan,
+  Plans,
+  RotatedKey,
+  SignedUp,
+  Usage,
+} from "./specification/account-replies.ts";
+import { EmailBatch, EmailResult, EmailSummary } from "./specification/email-replies.ts";
+import { DetectedResult, IdentityBatch, IdentityResult } from "./specification/identity-replies.ts";
+import { Job, JobPage, JobResults } from "./specification/jobs.ts";
+import { PhoneBatch, PhoneResult, ValidSummary } from "./specification/phone-replies.ts";
+import type { Body } from "./specification/reply-schema.ts";
+import { Health } from "./specification/service-replies.ts";
+import { CreatedWebhook, Delivery, DeliveryList, Webhook, WebhookList } from "./specification/webhooks.ts";
+
+/** The shapes that the client's types are made of, by the client's names for them. */
+export const CLIENT_SCHEMAS = {
+  Account,
+  CreatedKey,
+  CreatedWebhook,
+  Delivery,
+  DeliveryList,
+  DetectedDocument: DetectedResult,
+  DocumentBatch: IdentityBatch,
+  DocumentItem: IdentityItem,
+  DocumentResult: IdentityResult,
+  EmailBatch,
+  EmailResult,
+  EmailSummary,
+  Health,
+  Invoice,
+  InvoicePage,
+  Job,
+  JobPage,
+  JobResults,
+  Key,
+  KeyList,
+  Listing: ListingView,
+  ListingPage: DirectoryView,
+  ListingQuery: DirectoryQuery,
+  PhoneBatch,
+  PhoneResult,
+  Plan,
+  Plans,
+  RotatedKey,
+  SignedUp,
+  Signup: SignupBody,
+  Usage,
+  ValidSummary,
+  Webhook,
+  WebhookList,
+} as const;
+
+export type ClientTypes = {
+  readonly [Name in keyof typeof CLIENT_SCHEMAS]: Body<(typeof CLIENT_SCHEMAS)[Name]>;
+};
