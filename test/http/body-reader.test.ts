@@ -45,6 +45,29 @@ describe("the digest of a body", () => {
   });
 });
 
+test.each([{}, { "Idempotency-Key": "one" }])(
+  "a body of 4 MB in one part leaves turns to others: %j",
+  async (headers) => {
+    const bodies = createBodyReader({ bytesMax: 4_194_304, heldBytesMax: 4_194_304 });
+    let turns = 0;
+    let isRead = false;
+    const count = () => {
+      turns += 1;
+      if (!isRead) setImmediate(count);
+    };
+    setImmediate(count);
+    const request = new Request("http://localhost/", {
+      method: "POST",
+      headers,
+      body: new Uint8Array(4_194_304),
+    });
+    using held = await bodies.read(request, { tenant: "one" });
+    isRead = true;
+    expect(held.bytes.byteLength).toBe(4_194_304);
+    expect(turns).toBeGreaterThanOrEqual(16);
+  },
+);
+
 describe("a body that is arriving", () => {
   const MEGABYTE = 1_000_000;
 
