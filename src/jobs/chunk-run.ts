@@ -1,16 +1,18 @@
-import { BACKGROUND_WEIGHT } from "../batch/fair-queue.ts";
+import { BACKGROUND_WEIGHT, type Share } from "../batch/fair-queue.ts";
 import type { Chunk, VerifiedChunk } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { Meter } from "../billing/meter.ts";
+import type { Reservation } from "../billing/reservation.ts";
 import type { ClaimedChunk } from "../store/job-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
-import type { OpenedChunk } from "./chunk-work.ts";
+import { attemptsAfter, planAttempt } from "./attempts.ts";
+import type { OpenedChunk, OpenTask } from "./chunk-work.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
 import type { JobPool } from "./thread-tasks.ts";
 
 export type ChunkRunDependencies = {
-  readonly store: Pick<EmbeddedStore, "resultBodies">;
+  readonly store: Pick<EmbeddedStore, "resultBodies" | "keepUnchecked">;
   readonly pool: JobPool;
   readonly runner: BatchRunner;
   readonly meter: Pick<Meter, "reserve" | "unitsLeft">;
@@ -19,76 +21,129 @@ export type ChunkRunDependencies = {
 /** How the work on a chunk ended. */
 export type ChunkOutcome = "finished" | "out_of_units";
 
+/** A chunk has failed too often, whatever was taken of it. */
+export class HopelessChunkError extends Error {
+  override readonly name = "HopelessChunkError";
+}
+
 /** What the charges of jobs are grouped by. */
 export const JOBS_ENDPOINT = "/v1/jobs";
+/** Rows of a chunk that are given up one by one; where more fail, all that is left of it is given up. */
+const GIVEN_UP_MAX = 8;
+
+type WorkOptions = { readonly share: Share; readonly signal: AbortSignal };
+
+/** Rows of a chunk with their results. */
+type VerifiedRows = {
+  readonly rows: readonly number[];
+  readonly verified: VerifiedChunk;
+  readonly reservation: Reservation;
+};
 
 /**
  * Verifies one claimed chunk: opens it in a thread, looks its domains up, verifies it, and charges for it in the
  * transaction that stores its results. Where the units of the account do not suffice for all of it, as many rows are
- * done as they pay for. Throws what the store throws; the chunk is then still claimed.
+ * done as they pay for; where it has failed before, as many as its attempts leave. Throws what the store throws, and a
+ * HopelessChunkError; the chunk is then still claimed.
  */
 export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependencies) {
+  /** Rows that were given up, by chunk. */
+  const givenUp = new Map<string, number>();
+
   return async (job: Job, claimed: ClaimedChunk, signal: AbortSignal): Promise<ChunkOutcome> => {
     const { accountId, unitsPerItem, jobId } = job;
-    const account = { accountId };
-    const share = { tenant: accountId, weight: BACKGROUND_WEIGHT };
+    const plan = planAttempt(claimed.attempt, claimed.rows);
+    if (plan.act === "fail") throw new HopelessChunkError(`chunk ${claimed.n} of ${jobId}`);
     const replaces = job.round > 1;
+    const isFirstChoice = plan.act === "verify" && plan.rowsMax === claimed.rows;
+    if (replaces && !isFirstChoice) {
+      // What stands is kept: the second look-up is more than was owed.
+      store.keepUnchecked({ jobId, n: claimed.n, attempt: claimed.attempt });
+      return "finished";
+    }
+    const options = { share: { tenant: accountId, weight: BACKGROUND_WEIGHT }, signal };
     const earlier = replaces ? store.resultBodies(jobId, claimed.n).map(copied) : null;
-    const distinctMax = job.isTest ? claimed.rows : Math.floor(meter.unitsLeft(account) / unitsPerItem);
-    if (distinctMax === 0) return "out_of_units";
-    const opened = await pool.runTwice(
-      "openJobChunk",
-      {
-        form: recordFormOf(claimed.form),
-        body: copied(claimed.body),
-        kind: job.kind,
-        type: job.options.type,
-        table: job.table,
-        duplicates: claimed.duplicates,
-        fromRow: claimed.rowsDone,
-        distinctMax: Math.min(distinctMax, claimed.rows),
-        uncheckedIn: earlier,
-      },
-      { share, signal },
-    );
-    const { chunk, rows } = opened;
-    const units = (chunk.count - chunk.duplicates.length) * unitsPerItem;
-    const reservation = meter.reserve(account, job.isTest ? 0 : units, { isCall: false });
+    const work =
+      plan.act === "give_up_row"
+        ? await giveUp(job, claimed, options)
+        : await open(job, claimed, { ...plan, earlier }, options);
+    if (work === "out_of_units") return work;
+    const { rows, verified, reservation } = work;
     try {
-      const verified = await verify(job, opened, { share, signal });
-      const packed = await pool.runTwice(
-        "packJobResults",
-        {
-          bytes: verified.bytes,
-          counts: verified.counts,
-          rows: chunk.count,
-          into: earlier === null ? null : { bodies: earlier, rows },
-        },
-        { share, signal },
-      );
+      const { bytes, counts } = verified;
+      const into = earlier === null ? null : { bodies: earlier, rows };
+      const results = { bytes, counts, rows: rows.length, into };
+      const packed = await pool.runTwice("packJobResults", results, options);
       const charged = job.isTest ? 0 : verified.chargeable * unitsPerItem;
-      const rowsDone = replaces ? claimed.rowsDone : claimed.rowsDone + chunk.count;
+      const rowsDone = replaces ? claimed.rowsDone : claimed.rowsDone + rows.length;
+      const isWhole = rowsDone === claimed.rows;
       await reservation.record({ endpoint: JOBS_ENDPOINT, units: charged }, null, {
         jobId,
         n: claimed.n,
         attempt: claimed.attempt,
         rowsDone,
-        isWhole: rowsDone === claimed.rows,
+        isWhole,
+        attemptsAfter: attemptsAfter(claimed.attempt, claimed.rows),
         ...packed,
         replaces,
         units: charged,
-        processed: chunk.count - packed.unchecked,
+        processed: rows.length - packed.unchecked,
       });
+      if (isWhole) givenUp.delete(`${jobId} ${claimed.n}`);
       return "finished";
     } finally {
       reservation.release();
     }
   };
 
+  async function open(
+    job: Job,
+    claimed: ClaimedChunk,
+    { rowsMax, earlier }: { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] },
+    options: WorkOptions,
+  ): Promise<VerifiedRows | "out_of_units"> {
+    const account = { accountId: job.accountId };
+    const distinctMax = job.isTest ? claimed.rows : Math.floor(meter.unitsLeft(account) / job.unitsPerItem);
+    if (distinctMax === 0) return "out_of_units";
+    const opened = await pool.runTwice(
+      "openJobChunk",
+      {
+        ...storedChunk(job, claimed),
+        fromRow: claimed.rowsDone,
+        rowsMax,
+        distinctMax: Math.min(distinctMax, claimed.rows),
+        uncheckedIn: earlier,
+      },
+      options,
+    );
+    const { chunk, rows } = opened;
+    const units = (chunk.count - chunk.duplicates.length) * job.unitsPerItem;
+    const reservation = meter.reserve(account, job.isTest ? 0 : units, { isCall: false });
+    try {
+      return { rows, verified: await verify(job, opened, options), reservation };
+    } catch (error) {
+      reservation.release();
+      throw error;
+    }
+  }
+
+  /** Writes the next row as `check_failed`, and all that are left where too many of the chunk were. */
+  async function giveUp(job: Job, claimed: ClaimedChunk, options: WorkOptions): Promise<VerifiedRows> {
+    const key = `${job.jobId} ${claimed.n}`;
+    const before = givenUp.get(key) ?? 0;
+    givenUp.set(key, before + 1);
+    const end = before < GIVEN_UP_MAX ? claimed.rowsDone + 1 : claimed.rows;
+    const rows = Array.from({ length: end - claimed.rowsDone }, (_, at) => claimed.rowsDone + at);
+    const task = { ...storedChunk(job, claimed), rows };
+    const verified = await pool.runTwice("giveUpJobRows", task, options);
+    const reservation = meter.reserve({ accountId: job.accountId }, 0, { isCall: false });
+    return { rows, verified, reservation };
+  }
+
   async function verify(
     { kind, options }: Job,
     { chunk }: OpenedChunk,
-    { share, signal }: { readonly share: { tenant: string; weight: number }; readonly signal: AbortSignal },
+    { share, signal }: WorkOptions,
   ): Promise<VerifiedChunk> {
     const { deep, dns, country } = options;
     const source = { kind, chunkItems: chunk.count, ...single(chunk) };
@@ -96,6 +151,11 @@ export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependenc
     for await (const verified of results) return verified;
     throw new Error("a chunk of a job came to nothing");
   }
+}
+
+function storedChunk(job: Job, { form, body, duplicates }: ClaimedChunk) {
+  const { kind, options, table } = job;
+  return { form: recordFormOf(form), body: copied(body), kind, type: options.type, table, duplicates };
 }
 
 /** A source of one chunk. */

@@ -1,6 +1,6 @@
 import { type ChunkMaker, createChunkMaker } from "../batch/chunk-source.ts";
 import { listedItems } from "../batch/items.ts";
-import type { BatchKind, Chunk, Counts } from "../batch/messages.ts";
+import type { BatchKind, Chunk, Counts, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
 import { isBitSet } from "../platform/bits.ts";
 import type { AddressParser } from "../verification/email/address.ts";
 import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
@@ -16,6 +16,8 @@ export type OpenTask = StoredChunk & {
   readonly duplicates: Uint8Array | null;
   /** Rows before this one are finished. */
   readonly fromRow: number;
+  /** At most so many rows. */
+  readonly rowsMax: number;
   /** At most so many rows that are no duplicates. */
   readonly distinctMax: number;
   /** The chunk's results so far, where only the rows whose look-up failed are wanted. */
@@ -39,10 +41,33 @@ export function openChunk(task: OpenTask, parser: AddressParser): OpenedChunk {
   return { chunk: make(listedItems(items), { start: 0, end: items.length, position: 0 }, duplicates), rows };
 }
 
+export type GiveUpTask = StoredChunk &
+  Pick<OpenTask, "kind" | "type" | "table" | "duplicates"> & {
+    /** The rows that are given up. */
+    readonly rows: readonly number[];
+  };
+
+/** Returns `check_failed` for rows of a stored chunk, which are looked at no further. */
+export function giveUpRows(task: GiveUpTask, failed: (task: VerifyTask) => VerifiedChunk): VerifiedChunk {
+  const all = itemsOf(task, task);
+  return failed({
+    kind: task.kind,
+    items: JSON.stringify(task.rows.map((row) => all[row] ?? "")),
+    count: task.rows.length,
+    duplicates: task.rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : [])),
+    domainNumbers: null,
+    facts: null,
+    country: null,
+    separator: "\n",
+    continues: false,
+  });
+}
+
 function rowsToTake(task: OpenTask, count: number): number[] {
   const rows: number[] = [];
   let distinct = 0;
-  for (let row = task.fromRow; row < count; row++) {
+  const end = Math.min(count, task.fromRow + task.rowsMax);
+  for (let row = task.fromRow; row < end; row++) {
     if (!isDuplicate(task, row)) {
       if (distinct === task.distinctMax) break;
       distinct += 1;

@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { ChunkClaim, ClaimedChunk, JobRecord, JobStatus } from "../store/job-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
-import type { ChunkOutcome } from "./chunk-run.ts";
+import { type ChunkOutcome, HopelessChunkError } from "./chunk-run.ts";
 import { type Job, jobOf } from "./job.ts";
 import type { JobQueue } from "./job-queue.ts";
 
@@ -36,14 +36,13 @@ export type JobRunnerDependencies = {
   };
 };
 
-/** A chunk that was claimed so often has ended the process or broken every time: its job cannot be done. */
-const ATTEMPTS_MAX = 5;
-
 /** Claims chunks in fair order, has them verified, and brings jobs to their end. */
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
   const { store, queue, clock, runChunk, unitsLeft, changed, reportBug, settings } = dependencies;
   const inWork = new Map<string, number>();
   const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly isFault: boolean }>();
+  /** Jobs that wait for room until they are looked at again. */
+  const resting = new Set<string>();
   const stop = new AbortController();
   let chunks = 0;
   let watch: Timer | undefined;
@@ -99,16 +98,14 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     chunks += 1;
     inWork.set(job.jobId, (inWork.get(job.jobId) ?? 0) + 1);
     try {
-      if (claimed.attempt > ATTEMPTS_MAX) fail(job, "a chunk of its rows cannot be verified");
-      else {
-        const outcome = await runChunk(job, claimed, stop.signal);
-        if (outcome === "out_of_units") {
-          release(claimOf(job, claimed), false);
-          pause(job, "out_of_units");
-        }
+      const outcome = await runChunk(job, claimed, stop.signal);
+      if (outcome === "out_of_units") {
+        release(claimOf(job, claimed), false);
+        pause(job, "out_of_units");
       }
     } catch (error) {
-      if (!stop.signal.aborted) giveBack(job, claimOf(job, claimed), error);
+      if (error instanceof HopelessChunkError) fail(job, "a chunk of its rows cannot be verified");
+      else if (!stop.signal.aborted) giveBack(job, claimOf(job, claimed), error);
     } finally {
       chunks -= 1;
       const left = (inWork.get(job.jobId) ?? 1) - 1;
@@ -133,8 +130,11 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     const isStorage = error instanceof StorageError;
     const isFault = !isQuota && !isOverload && !isStorage;
     if (isFault) reportBug(error, job.jobId);
-    // Until it is looked at again.
-    hold(job);
+    // A chunk that failed is tried again at once; what waits for room is looked at again later.
+    if (!isFault) {
+      resting.add(job.jobId);
+      hold(job);
+    }
     try {
       release(claim, isFault);
       if (isQuota) pause(job, "out_of_units");
@@ -179,7 +179,11 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       return;
     }
     if (job.status !== "running" && job.status !== "queued") return;
-    if (store.chunksLeft(jobId) > 0) return;
+    if (store.chunksLeft(jobId) > 0) {
+      // Rows of a chunk that is done in parts, or chunks that were put back.
+      if (!resting.has(jobId)) queue.add(job.accountId, jobId);
+      return;
+    }
     if (job.round === 1 && store.requeueUnchecked(jobId) > 0) {
       const again = change(job, ["queued", "running"], { round: 2 });
       if (again !== null) queue.add(job.accountId, jobId);
@@ -196,6 +200,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   /** Takes up jobs that wait for what has come: units, or room on the disk. */
   function lookAgain(): void {
     releaseAll();
+    resting.clear();
     for (const job of store.jobsIn(["paused", "queued", "running", "cancelling"])) {
       if (job.status === "cancelling") finishIdle(job);
       else if (job.status !== "paused") queue.add(job.accountId, job.jobId);

@@ -1,7 +1,10 @@
+import type { VerifiedChunk, VerifyTask } from "../batch/messages.ts";
 import type { Pool, TaskPool } from "../batch/pool.ts";
 import { transfer } from "../batch/transfer.ts";
 import type { AddressParser } from "../verification/email/address.ts";
 import {
+  type GiveUpTask,
+  giveUpRows,
   type OpenedChunk,
   type OpenTask,
   openChunk,
@@ -15,6 +18,11 @@ import { type RenderedResults, type RenderTask, renderResults } from "./result-r
 
 export type JobTasks = {
   readonly openJobChunk: { readonly task: OpenTask; readonly outcome: OpenedChunk; readonly event: never };
+  readonly giveUpJobRows: {
+    readonly task: GiveUpTask;
+    readonly outcome: VerifiedChunk;
+    readonly event: never;
+  };
   readonly renderJobResults: {
     readonly task: RenderTask;
     readonly outcome: RenderedResults;
@@ -32,6 +40,10 @@ export type JobPool = Pool & TaskPool<JobTasks>;
 
 export function createOpenTask(parser: AddressParser): (task: OpenTask) => OpenedChunk {
   return (task) => openChunk(task, parser);
+}
+
+export function createGiveUpTask(failed: (task: VerifyTask) => VerifiedChunk) {
+  return (task: GiveUpTask): VerifiedChunk => giveUpRows(task, failed);
 }
 
 export function createPackTask() {

@@ -81,6 +81,8 @@ export type FinishedChunk = {
   /** Rows of the chunk that are finished now, those of earlier parts included. */
   readonly rowsDone: number;
   readonly isWhole: boolean;
+  /** Attempts to count for the rows that are left. */
+  readonly attemptsAfter: number;
   /** The results as JSON lines, compressed; in a second round those of the whole chunk. */
   readonly body: Uint8Array;
   /** Bytes of the lines. */
@@ -172,6 +174,8 @@ export type JobPort = {
   readonly claimChunk: (jobId: string) => Answer<ClaimedChunk | null>;
   /** Puts a claimed chunk back. `isFault`: its attempt counts, as the chunk itself may be what fails. */
   readonly releaseChunk: (chunk: ChunkClaim, isFault: boolean) => Answer<void>;
+  /** Lets the rows of a claimed chunk stand whose look-up failed, without looking them up again. */
+  readonly keepUnchecked: (chunk: ChunkClaim) => Answer<void>;
   /** Puts all chunks back that a former process had claimed; returns how many. */
   readonly reapChunks: () => Answer<number>;
   /** Chunks of a job that are claimed or wait. */

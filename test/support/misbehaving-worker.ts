@@ -3,7 +3,15 @@ import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { ChunkingTask, VerifyTask } from "../../src/batch/messages.ts";
 import type { Emitting } from "../../src/batch/thread-tasks.ts";
-import { chunkBody as chunkWell, verifyChunk as verifyWell } from "../../workers/batch.ts";
+import type { OpenTask } from "../../src/jobs/chunk-work.ts";
+import { itemsOf } from "../../src/jobs/intake/chunk-rows.ts";
+import {
+  chunkBody as chunkWell,
+  openJobChunk as openWell,
+  verifyChunk as verifyWell,
+} from "../../workers/batch.ts";
+
+export { giveUpJobRows, packJobResults, renderJobResults } from "../../workers/batch.ts";
 
 // The worker of batches, except that a chunk or a body which names one of these words ends badly.
 
@@ -29,6 +37,13 @@ export function chunkBody(task: Emitting<ChunkingTask>) {
   if (text.includes("split-")) misbehave(text);
   if (text.includes("late-")) return chunkWell({ ...task, port: misbehavingPort(task.port, text) });
   return chunkWell(task);
+}
+
+export function openJobChunk(task: OpenTask) {
+  const taken = itemsOf(task, task).slice(task.fromRow, task.fromRow + task.rowsMax);
+  const text = JSON.stringify(taken);
+  if (text.includes("open-")) misbehave(text);
+  return openWell(task);
 }
 
 /** Misbehaves when the head and the first chunks are emitted. */

@@ -159,7 +159,7 @@ test("a charge that is undone has no event; the one that follows has it", async 
   const accounting = opened();
   const { accountId } = signUp(accounting);
   const webhookId = listen(accounting, accountId);
-  const chunk = { jobId: "job_none", n: 0, attempt: 1, rowsDone: 1, isWhole: true };
+  const chunk = { jobId: "job_none", n: 0, attempt: 1, rowsDone: 1, isWhole: true, attemptsAfter: 0 };
   const results = { body: new Uint8Array(), lineBytes: 0, units: 1, unchecked: 0, replaces: false };
   const reservation = accounting.meter.reserve({ accountId }, 900);
   // A chunk that nobody holds undoes the transaction of its charge.

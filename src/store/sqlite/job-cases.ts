@@ -52,6 +52,7 @@ export function createJobCases(
     jobsToErase: jobs.toErase,
     claimChunk: (jobId) => transact(() => jobs.claim(jobId), "with_sync"),
     releaseChunk: (claim, isFault) => transact(() => jobs.release(claim, isFault), "with_sync"),
+    keepUnchecked: (claim) => transact(() => jobs.keepUnchecked(claim), "with_sync"),
     reapChunks: () => transact(() => jobs.reap()),
     chunksLeft: jobs.chunksLeft,
     requeueUnchecked: (jobId) => transact(() => jobs.requeueUnchecked(jobId)),

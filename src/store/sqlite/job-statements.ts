@@ -162,6 +162,26 @@ export function createJobStatements(orm: Orm) {
         .run();
     },
 
+    keepUnchecked: ({ jobId, n, attempt }: ChunkClaim): void => {
+      const found = orm
+        .select({ unchecked: jobChunks.unchecked })
+        .from(jobChunks)
+        .where(claimedBy(jobId, n, attempt))
+        .get();
+      if (found === undefined) throw new Error("a chunk was given up by one who no longer holds it");
+      orm
+        .update(jobChunks)
+        .set({ state: "done", attempt: 0, unchecked: 0 })
+        .where(claimedBy(jobId, n, attempt))
+        .run();
+      const { unchecked } = found;
+      addProgress(
+        orm,
+        { processed: unchecked, counts: { unknown: unchecked }, units: 0 },
+        find.get({ jobId }),
+      );
+    },
+
     reap: (): number =>
       orm
         .update(jobChunks)
@@ -192,7 +212,7 @@ export function createJobStatements(orm: Orm) {
         .update(jobChunks)
         .set({
           state: isWhole ? "done" : "waiting",
-          attempt: 0,
+          attempt: isWhole ? 0 : finished.attemptsAfter,
           rowsDone,
           unchecked: finished.replaces ? unchecked : sql`${jobChunks.unchecked} + ${unchecked}`,
           units: sql`${jobChunks.units} + ${units}`,
@@ -261,7 +281,11 @@ export function createJobStatements(orm: Orm) {
   };
 }
 
-function addProgress(orm: Orm, finished: FinishedChunk, job: JobRecord | undefined): void {
+function addProgress(
+  orm: Orm,
+  finished: Pick<FinishedChunk, "processed" | "counts" | "units">,
+  job: JobRecord | undefined,
+): void {
   if (job === undefined) throw new Error("a chunk was finished of a job that is not there");
   const counts: JobCounts = JSON.parse(job.counts);
   const words = new Set([...Object.keys(counts), ...Object.keys(finished.counts)]);

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { attemptsAfter, planAttempt } from "../../src/jobs/attempts.ts";
+
+/** Attempts at a chunk some of whose rows fail every time; returns what became of each row, and the failures. */
+function simulate(rows: number, isPoison: (row: number) => boolean) {
+  const outcomes: string[] = [];
+  let attempts = 0;
+  let failures = 0;
+  while (outcomes.length < rows) {
+    attempts += 1;
+    const plan = planAttempt(attempts, rows);
+    const taken = plan.act === "verify" ? plan.rowsMax : 1;
+    const next = Array.from(
+      { length: Math.min(taken, rows - outcomes.length) },
+      (_, at) => at + outcomes.length,
+    );
+    if (plan.act === "fail") throw new Error("the chunk was given up");
+    if (plan.act === "verify" && next.some(isPoison)) {
+      failures += 1;
+      continue;
+    }
+    outcomes.push(...next.map(() => (plan.act === "verify" ? "verified" : "given up")));
+    attempts = attemptsAfter(attempts, rows);
+  }
+  return { outcomes, failures };
+}
+
+test("of rows that fail every time only they are given up, wherever they are", () => {
+  for (const rows of [1, 2, 3, 7, 64, 1_000, 4_000]) {
+    for (const poison of [0, 1, 2, Math.floor(rows / 3), rows - 2, rows - 1]) {
+      if (poison < 0 || poison >= rows) continue;
+      const { outcomes, failures } = simulate(rows, (row) => row === poison);
+      expect(outcomes.findIndex((outcome) => outcome === "given up")).toBe(poison);
+      expect(outcomes.filter((outcome) => outcome === "given up")).toHaveLength(1);
+      // Five as a whole, a dozen halvings, and the row itself twice.
+      expect(failures).toBeLessThanOrEqual(5 + Math.ceil(Math.log2(rows)) + 2);
+    }
+  }
+});
+
+test("several are found one after the other", () => {
+  const poison = new Set([5, 6, 400, 999]);
+  const { outcomes } = simulate(1_000, (row) => poison.has(row));
+  expect(outcomes.flatMap((outcome, row) => (outcome === "given up" ? [row] : []))).toEqual([...poison]);
+});
+
+test("a chunk that ended with others by chance is verified to its last row", () => {
+  // Six kills, none of them its own fault.
+  let attempts = 6;
+  let rowsDone = 0;
+  for (let claims = 0; rowsDone < 4_000; claims++) {
+    expect(claims).toBeLessThan(30);
+    attempts += 1;
+    const plan = planAttempt(attempts, 4_000);
+    expect(plan.act).toBe("verify");
+    rowsDone += plan.act === "verify" ? plan.rowsMax : 1;
+    attempts = attemptsAfter(attempts, 4_000);
+  }
+});
+
+test("a chunk whose rows cannot even be given up ends its job, and no attempt is without end", () => {
+  const acts = Array.from({ length: 40 }, (_, at) => planAttempt(at + 1, 4_000).act);
+  expect(acts.indexOf("give_up_row")).toBe(18);
+  expect(acts.indexOf("fail")).toBe(23);
+  expect(acts.slice(23).every((act) => act === "fail")).toBe(true);
+});
