@@ -7,15 +7,19 @@ import type { OpenTask } from "../../src/jobs/chunk-work.ts";
 import { itemsOf } from "../../src/jobs/intake/chunk-rows.ts";
 import {
   chunkBody as chunkWell,
+  giveUpJobRows as giveUpWell,
   openJobChunk as openWell,
+  packJobResults as packWell,
+  renderJobResults as renderWell,
   verifyChunk as verifyWell,
 } from "../../workers/batch.ts";
-
-export { giveUpJobRows, packJobResults, renderJobResults } from "../../workers/batch.ts";
 
 // The worker of batches, except that a chunk or a body which names one of these words ends badly.
 
 export const ping = () => "pong";
+export const giveUpJobRows = giveUpWell;
+export const packJobResults = packWell;
+export const renderJobResults = renderWell;
 
 const WAYS: { readonly [word: string]: () => void } = {
   "worker-throws": () => {
