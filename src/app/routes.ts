@@ -12,6 +12,7 @@ import { createMetered } from "../http/metered.ts";
 import { mountRoutes } from "../http/mount.ts";
 import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { accountRoutes } from "../http/routes/account.ts";
+import { checkRoutes } from "../http/routes/check.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
 import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
@@ -22,6 +23,7 @@ import { keyRoutes } from "../http/routes/keys.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metrics.ts";
 import { phoneRoutes } from "../http/routes/phone.ts";
 import { planRoutes } from "../http/routes/plans.ts";
+import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createRouting, type Route } from "../http/routing.ts";
@@ -29,6 +31,7 @@ import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
 import { checksOf, readingsOf } from "./health-probes.ts";
+import { createJudging } from "./judging.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
@@ -91,6 +94,7 @@ function routesOf(
   const checks = checksOf(config, clock, components);
   const { jobs, uploads, jobResults: results } = components;
   const { readerStallMs } = config.batch;
+  const judging = createJudging(config, clock);
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
     ...planRoutes({ routing, plans }),
@@ -113,6 +117,8 @@ function routesOf(
       requireWebhookUrl: components.webhooks.requireJobUrl,
     }),
     ...directoryRoutes({ routing, directory }),
+    ...checkRoutes({ routing, directory, loadCheck: judging.loadCheck }),
+    ...signingKeyRoutes({ routing, signingKey: judging.signingKey }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];
   return [...described, ...docsRoutes({ routing, version, described })];

@@ -23,6 +23,7 @@ import {
 } from "../../src/contract/words.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
+import { JUDGE_RULES } from "../../src/judge/judgement.ts";
 import { CHECKS } from "../../src/scan/check-list.ts";
 import { ibanCountries } from "../../src/verification/documents/iban-country.ts";
 import { nationalRules } from "../../src/verification/documents/iban-national-check.ts";
@@ -79,6 +80,17 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     expectRows(
       rows,
       CHECKS.map(({ id, weight, expected, fix }) => [code(id), `${weight}`, expected, fix]),
+    ),
+
+  "rule | severity | off 100 | meaning": (rows) =>
+    expectRows(
+      rows,
+      JUDGE_RULES.map(({ code: name, severity, points, message }) => [
+        code(name),
+        severity,
+        `${points}`,
+        message,
+      ]),
     ),
 
   "exit code | meaning": async (rows) => {

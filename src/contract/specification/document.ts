@@ -11,6 +11,7 @@ import {
   SignedUp,
   Usage,
 } from "./account-replies.ts";
+import { Check } from "./check.ts";
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
@@ -21,6 +22,7 @@ import { PhoneBatch } from "./phone-replies.ts";
 import { refusalExamples } from "./refusals.ts";
 import { REQUESTS } from "./requests.ts";
 import { Alive, ErrorBody, Health } from "./service-replies.ts";
+import { SigningKeys } from "./signing.ts";
 import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS } from "./webhooks.ts";
 import { writtenOperation } from "./written-operation.ts";
 
@@ -28,6 +30,7 @@ const REPLIES: readonly TSchema[] = [
   Account,
   Alive,
   ChangesView,
+  Check,
   DirectoryView,
   EmailBatch,
   ErrorBody,
@@ -44,6 +47,7 @@ const REPLIES: readonly TSchema[] = [
   KeyList,
   CreatedKey,
   SignedUp,
+  SigningKeys,
   Usage,
   ...WEBHOOK_REPLIES,
 ];

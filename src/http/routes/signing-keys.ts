@@ -5,14 +5,14 @@ import type { Route, Routing } from "../routing.ts";
 
 export type SigningKeyDependencies = {
   readonly routing: Pick<Routing, "public">;
-  readonly signingKey: () => Pick<SigningKey, "publicKey">;
+  readonly signingKey: () => Pick<SigningKey, "publicKey"> | Promise<Pick<SigningKey, "publicKey">>;
 };
 
 /** `GET /.well-known/jwks.json`. */
 export function signingKeyRoutes({ routing, signingKey }: SigningKeyDependencies): readonly Route[] {
   return [
-    routing.public(getSigningKeys, () => ({
-      ...json({ keys: [signingKey().publicKey] }),
+    routing.public(getSigningKeys, async () => ({
+      ...json({ keys: [(await signingKey()).publicKey] }),
       headers: { "Cache-Control": "public, max-age=300" },
     })),
   ];

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import type { CheckFacts } from "../../src/contract/specification/check.ts";
+import { JUDGE_RULES, judge } from "../../src/judge/judgement.ts";
+
+const GOOD: CheckFacts = {
+  resource: "https://good.example/v1/paid",
+  host: "good.example",
+  pay_to: { address: "0xabc", first_seen: null, changed_at: null, shared_hosts: 0 },
+  price: { listed_usd: "0.010000", observed_usd: "0.010000", drift: 0 },
+  uptime_30d: 1,
+  probes_30d: 4320,
+  median_latency_ms: 200,
+  observed: {
+    probed_at: "2026-11-20T10:00:00.000Z",
+    method: "GET",
+    status: "paid",
+    ms: 200,
+    accepts: [{ network: "eip155:8453", asset: "0xdef", amount: "10000", pay_to: "0xABC" }],
+  },
+  as_of: "2026-11-20T10:00:00.000Z",
+  stale: false,
+};
+const accepts = (payTo: string) => [{ network: "eip155:8453", asset: "0xdef", amount: "1", pay_to: payTo }];
+const observed = (changes: object) => ({ observed: { ...(GOOD.observed ?? {}), ...changes } as never });
+const payTo = (changes: object) => ({ pay_to: { ...GOOD.pay_to, ...changes } });
+const price = (changes: object) => ({ price: { ...GOOD.price, ...changes } });
+
+/** What breaks each rule, and the verdict it leads to. */
+const ROWS: readonly (readonly [string, Partial<CheckFacts>, string])[] = [
+  ["not_listed", payTo({ address: null }), "unrated"],
+  ["few_probes", { probes_30d: 19 }, "unrated"],
+  ["mostly_down", { uptime_30d: 0.49 }, "deny"],
+  ["often_down", { uptime_30d: 0.5 }, "review"],
+  ["sometimes_down", { uptime_30d: 0.98 }, "allow"],
+  ["very_slow", { median_latency_ms: 2501 }, "review"],
+  ["slow", { median_latency_ms: 2500 }, "allow"],
+  ["payment_broken", observed({ status: "payment_broken" }), "deny"],
+  ["down_now", observed({ status: "down", accepts: [] }), "review"],
+  ["probes_blocked", observed({ status: "blocked", accepts: [] }), "allow"],
+  ["payee_mismatch", observed({ accepts: accepts("0xeee") }), "deny"],
+  ["payee_changed", payTo({ changed_at: "2026-11-14T10:00:00Z" }), "review"],
+  ["payee_shared", payTo({ shared_hosts: 11 }), "allow"],
+  ["price_far_off", price({ drift: 1.01 }), "deny"],
+  ["price_drift", price({ drift: -0.02 }), "review"],
+  ["price_implausible", price({ observed_usd: "1000.010000", drift: null }), "deny"],
+  ["price_unknown", price({ listed_usd: null, observed_usd: null, drift: null }), "allow"],
+  ["stale", { stale: true }, "allow"],
+];
+
+describe("the rules of the judging check", () => {
+  test("a resource without a fault is allowed with 100", () => {
+    expect(judge(GOOD)).toEqual({ verdict: "allow", score: 100, reasons: [] });
+  });
+
+  for (const [code, changes, verdict] of ROWS) {
+    test(`${code}: ${verdict}`, () => {
+      const judged = judge({ ...GOOD, ...changes });
+      expect([judged.verdict, judged.reasons.map((reason) => reason.code)]).toEqual([
+        verdict as never,
+        [code],
+      ]);
+      expect(judged.score === null).toBe(verdict === "unrated");
+      if (verdict === "deny") expect(judged.score).toBeLessThanOrEqual(20);
+    });
+  }
+
+  test("all have a row here", () => {
+    expect(ROWS.map(([code]) => code)).toEqual(JUDGE_RULES.map(({ code }) => code));
+  });
+
+  test("what a rule is about may change by one step without it", () => {
+    for (const changes of [
+      { probes_30d: 20 },
+      { uptime_30d: 0.99 },
+      { median_latency_ms: 800 },
+      payTo({ shared_hosts: 10 }),
+      payTo({ changed_at: "2026-11-13T10:00:00.000Z" }),
+      price({ drift: 0.01 }),
+      price({ observed_usd: "1000.000000", drift: null }),
+    ]) {
+      expect([changes, judge({ ...GOOD, ...changes }).verdict]).toEqual([changes, "allow"]);
+    }
+  });
+});
