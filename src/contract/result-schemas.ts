@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { PhoneCountry } from "./phone-country.ts";
 import { Word } from "./schema.ts";
 import { DOCUMENT_TYPES } from "./words.ts";
 
@@ -31,7 +32,7 @@ export const EmailBatchBody = Type.Object({
 
 export const PhoneBatchBody = Type.Object({
   phones: Type.Array(Type.String()),
-  country: Type.Optional(Type.String()),
+  country: Type.Optional(PhoneCountry),
 });
 
 /** The eight types of documents, as callers name them. */
@@ -48,9 +49,9 @@ export const IdentityQuery = Type.Object({ type: DocumentTypeWord, value: Type.S
 
 export const AutodetectQuery = Type.Object({ value: Type.String() });
 
-export const PhoneQuery = Type.Object({ phone: Type.String(), country: Type.Optional(Type.String()) });
+export const PhoneQuery = Type.Object({ phone: Type.String(), country: Type.Optional(PhoneCountry) });
 
-export const PhoneBatchQuery = Type.Object({ country: Type.Optional(Type.String()) });
+export const PhoneBatchQuery = Type.Object({ country: Type.Optional(PhoneCountry) });
 
 export const SignupBody = Type.Object({
   email: Text(1000),
@@ -77,9 +78,16 @@ export const PlanBody = Type.Object({
   ),
 });
 
+/** A day, or a moment that stands for its day. */
+const Day = Type.String({
+  pattern:
+    "^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])(?:T(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,3})?)?(?:[Zz]|[+-](?:[01]\\d|2[0-3]):?[0-5]\\d)?)?$",
+  demand: "must be a date such as 2026-11-20 or 2026-11-20T10:00:00Z",
+});
+
 export const UsageQuery = Type.Object({
-  from: Type.Optional(Text(40)),
-  to: Type.Optional(Text(40)),
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
   group_by: Type.Optional(Word(["day", "endpoint"])),
 });
 

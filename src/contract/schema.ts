@@ -85,8 +85,18 @@ function withoutNulls(value: object, names: ReadonlySet<string>): object {
 
 function checked<Schema extends TObject>(check: TypeCheck<Schema>, value: unknown): Static<Schema> {
   if (check.Check(value)) return value;
+  // Limits of JSON Schema are in characters; the compiled check counts UTF-16 units.
+  if (check.Check(narrowed(value))) return value as Static<Schema>;
   const error = check.Errors(value).First();
   throw new ApiError("invalid_request", error === undefined ? undefined : describe(error));
+}
+
+/** The value with each character of two UTF-16 units as one of one unit. */
+function narrowed(value: unknown): unknown {
+  if (typeof value === "string") return value.replace(/[\u{10000}-\u{10ffff}]/gu, "\ufffd");
+  if (Array.isArray(value)) return value.map(narrowed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, narrowed(inner)]));
 }
 
 const FLAGS: { readonly [text: string]: boolean } = { true: true, 1: true, false: false, 0: false };

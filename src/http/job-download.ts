@@ -15,15 +15,16 @@ const TYPES: { readonly [format in ResultFormat]: string } = {
   json: "application/json; charset=utf-8",
 };
 
-const readQuery = queryReader(jobResults);
+/** Reads what is asked of the results; throws `invalid_request`. */
+export const readResultsQuery = queryReader(jobResults);
 
 /** The results of a job as the query asks for them, from the byte that `Range` names. */
 export function downloadOf(
   call: Call,
   job: Job,
+  { format = "ndjson", status, sub_status, only }: ReturnType<typeof readResultsQuery>,
   { results, readerStallMs }: { readonly results: JobResults; readonly readerStallMs: number },
 ): Reply {
-  const { format = "ndjson", status, sub_status, only } = readQuery(call.request.url);
   if (job.status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
   if (job.erasedAt !== null) throw new ApiError("gone");
   const filter: ResultFilter = {

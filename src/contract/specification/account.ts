@@ -105,7 +105,7 @@ export const getUsage = operation({
   access: "key",
   scopes: ["read"],
   query: described(UsageQuery, {
-    from: "The first day, `2026-11-01`. Without it: the first of the last day's month.",
+    from: "The first day, `2026-11-01`, not after the last. A day that there is. Without it: the first of the last day's month.",
     to: "The last day, included. Without it: today. At most 366 days.",
     group_by: "What a row stands for; `day` unless it says otherwise.",
   }),

@@ -121,7 +121,12 @@ export const PARAMETERS: JsonObject = {
     in: "header",
     description:
       "Any text of up to 255 printable characters that names this call: sent again with the same body within 24 hours, it is answered the same and charged nothing.",
-    schema: { type: "string", minLength: 1, maxLength: 255 },
+    schema: {
+      type: "string",
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^(?!""$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+    },
   },
   IfNoneMatch: {
     name: "If-None-Match",

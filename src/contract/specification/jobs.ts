@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { PhoneCountry } from "../phone-country.ts";
 import { Word } from "../schema.ts";
 import { described, operation } from "./operation.ts";
 
@@ -83,7 +84,7 @@ const options = {
   name: Type.Optional(Type.String({ maxLength: 200 })),
   deep: Type.Optional(Type.Boolean()),
   dns: Type.Optional(Type.Boolean()),
-  country: Type.Optional(Type.String({ maxLength: 10 })),
+  country: Type.Optional(PhoneCountry),
   type: Type.Optional(Word(["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"])),
   when_out_of_units: Type.Optional(Word(["refuse", "pause"])),
   webhook_url: Type.Optional(Type.String({ maxLength: 2_000 })),
@@ -103,14 +104,15 @@ const optionTexts = {
 
 const csvOptions = {
   column: Type.Optional(Type.String({ maxLength: 200 })),
-  delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1 })),
+  delimiter: Type.Optional(Type.String({ pattern: "^[^\\ud800-\\udfff]$", demand: "must be one character" })),
   encoding: Type.Optional(Type.String({ maxLength: 40 })),
 };
 
 const csvTexts = {
   column: "The column of a CSV file by its header or its number from 1; found where it is not named.",
   delimiter: "Of a CSV file; found where it is not named.",
-  encoding: "Such as `windows-1252`; UTF-8, or what a byte order mark says, where it is not named.",
+  encoding:
+    "A label of the WHATWG Encoding Standard such as `windows-1252`; UTF-8, or what a byte order mark says, where it is not named.",
 };
 
 export const JobQuery = described(

@@ -72,7 +72,7 @@ export const KeyRequest = described(
     name: "A name to know it by, at most 100 characters.",
     mode: "`live`.",
     scopes: "What it may do; all unless it says otherwise.",
-    expires_at: "When it ends, `2027-01-31T00:00:00Z`; never unless it says otherwise.",
+    expires_at: "When it ends. A moment to come, `2027-01-31T00:00:00Z`; never unless it says otherwise.",
   },
   "KeyRequest",
 );

@@ -111,7 +111,7 @@ export const WebhookPatch = described(
     enabled: Type.Optional(Type.Boolean()),
   }),
   {
-    url: "Where events are sent from now on, retries included.",
+    url: "An https address with a public name. Events are sent there from now on, retries included.",
     events: "The events that it gets from now on.",
     enabled: "`false` ends the retries that wait; `true` begins anew.",
   },

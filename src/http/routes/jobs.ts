@@ -25,7 +25,7 @@ import type { JobRecord } from "../../store/job-port.ts";
 import type { Call } from "../boundary.ts";
 import { bodyEncoding, decodedParts } from "../content-encoding.ts";
 import type { Idempotent } from "../idempotent.ts";
-import { downloadOf } from "../job-download.ts";
+import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { jobEventStream } from "../job-events.ts";
 import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
 import { createUpload, putPart, startUpload } from "../job-upload.ts";
@@ -89,9 +89,10 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       return jobEventStream(call, { find: () => jobs.find(accountId, jobId), view, readerStallMs });
     }),
     routing.keyed(jobResults, (call, { accountId }) => {
+      const query = readResultsQuery(call.request.url);
       const job = jobOf(jobs.find(accountId, idOf(call)));
       meter.countCall({ accountId }, call.route);
-      return downloadOf(call, job, { results, readerStallMs });
+      return downloadOf(call, job, query, { results, readerStallMs });
     }),
     routing.keyed(pauseJob, steer(jobs.pause)),
     routing.keyed(resumeJob, steer(jobs.resume)),
