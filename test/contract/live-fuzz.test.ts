@@ -61,6 +61,16 @@ const RULES: readonly { readonly of: string; readonly message: RegExp; readonly 
   },
   {
     of: "createJob",
+    message: /^With upload=parts the (?:items|input)/,
+    says: "the call has no body or JSON with options",
+  },
+  {
+    of: "createJob",
+    message: /^webhook_url (?:must be an https address|is signed with the secret)/,
+    says: "An https address that receives the events of this job alone, signed with the secret of the account's first webhook.",
+  },
+  {
+    of: "createJob",
     message: /^items\[\d+\]/,
     says: "Addresses or phone numbers as strings, documents as strings or objects.",
   },
@@ -309,12 +319,18 @@ async function send(
   const search = new URLSearchParams();
   for (const [name, texts] of Object.entries(query))
     for (const text of texts ?? []) search.append(name, text);
-  const path = operation.path.replaceAll(/\{[^}]+\}/g, "none_such");
+  const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => placeIn(operation, name));
   return server.call(search.size === 0 ? path : `${path}?${search}`, {
     method: operation.method,
     ...(key === undefined ? {} : { key }),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
+}
+
+/** A value of a path that is allowed and leads nowhere. */
+function placeIn({ parameters }: Operation, name: string): string {
+  const schema = parameters.find((parameter) => parameter.name === name)?.schema ?? {};
+  return schema.type === "integer" ? "1" : "none_such";
 }
 
 /** Returns what gives the key of an account, of a new one after so many calls. */

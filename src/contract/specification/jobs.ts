@@ -280,7 +280,10 @@ export const putJobPart = operation({
   operationId: "putJobPart",
   method: "PUT",
   path: "/v1/jobs/:job_id/parts/:part",
-  parameters: { ...jobId, part: "The number of the part, from 1 to 10000." },
+  parameters: {
+    ...jobId,
+    part: Type.Integer({ minimum: 1, maximum: 10_000, description: "The number of the part." }),
+  },
   tag: "Jobs",
   summary: "Send a part of a job's input",
   description:

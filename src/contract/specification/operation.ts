@@ -37,9 +37,9 @@ export type Price =
 /** One method of one path: all that its documentation says, and all that a route is registered with. */
 export type Operation<Query extends TObject = TObject, Body extends TObject = TObject> = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** What varies is written `:name` and described in `parameters`. */
+  /** What varies is written `:name` and described in `parameters`: a text, unless a schema says otherwise. */
   readonly path: string;
-  readonly parameters?: { readonly [name: string]: string };
+  readonly parameters?: { readonly [name: string]: string | TSchema };
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;

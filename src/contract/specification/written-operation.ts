@@ -61,12 +61,13 @@ function parametersOf(operation: Operation, samples: Samples): JsonObject[] {
     examples(samples, (sample) => sample[place]?.[name]);
   const required = operation.query?.required ?? [];
   return [
-    ...Object.entries(operation.parameters ?? {}).map(([name, description]) => ({
+    ...Object.entries(operation.parameters ?? {}).map(([name, said]) => ({
       name,
       in: "path",
       required: true,
-      description,
-      schema: { type: "string" },
+      ...(typeof said === "string"
+        ? { description: said, schema: { type: "string" } }
+        : { description: said.description ?? name, schema: schemaRef(said) }),
       ...examplesOf("parameters", name),
     })),
     ...Object.entries(operation.query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
