@@ -11,6 +11,7 @@ import faults from "./faults.md" with { type: "text" };
 import firstBatch from "./first-batch.md" with { type: "text" };
 import idempotency from "./idempotency.md" with { type: "text" };
 import identity from "./identity.md" with { type: "text" };
+import inference from "./inference.md" with { type: "text" };
 import jobs from "./jobs.md" with { type: "text" };
 import limits from "./limits.md" with { type: "text" };
 import paidServices from "./paid-services.md" with { type: "text" };
@@ -56,6 +57,7 @@ export const CONTENTS: readonly Part[] = [
       chapter("billing", billing, "Plans, what you pay, invoices."),
       chapter("directory", directory, "Paid services from a snapshot that readers can trust."),
       chapter("paid-services", paidServices, "Servers without keys: who pays a call is its caller."),
+      chapter("inference", inference, "OpenAI's chat completions, paid by the call, with signed receipts."),
       chapter("scanning", scanning, "25 checks of a paid service, and how to pass them."),
     ],
   },

@@ -25,6 +25,8 @@ export type PaidRouteOptions = {
   readonly extensions?: Offer["extensions"];
   /** Of the body; larger ones are 413. */
   readonly bodyBytesMax: number;
+  /** Takes the payments in place of the usual: to answer before the work is done. */
+  readonly take?: Payments["take"];
 };
 
 /** Registers an operation that has a price. */
@@ -73,7 +75,7 @@ const NO_HEADERS = { get: () => null };
  */
 export function createPaid(dependencies: PaidDependencies): Paid {
   const { routing, payments, originOf, readerStallMs } = dependencies;
-  return (operation, prepare, { extensions, bodyBytesMax }) => {
+  return (operation, prepare, { extensions, bodyBytesMax, take = payments.take }) => {
     const { price } = operation;
     if (price === undefined) throw new Error(`${operation.operationId} has no price`);
     const usualMicroUsd = parseUsd(price.mode === "fixed" ? price.amountUsd : price.minUsd);
@@ -99,7 +101,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
         return await payments.take({ ...UNPAID, offer: offerOf(call, {}), headers: NO_HEADERS });
       }
       const work = await prepare(call, body);
-      return await payments.take({
+      return await take({
         ...work,
         offer: offerOf(call, work),
         headers,

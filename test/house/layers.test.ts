@@ -21,6 +21,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   signing: [],
   judge: ["contract", "directory", "signing"],
   scan: ["platform", "contract", "dns", "net", "payments", "signing", "store"],
+  inference: ["platform", "contract", "billing", "net", "payments", "signing", "store"],
   directory: ["platform", "contract", "dns", "net"],
   docs: [],
   http: [
@@ -35,6 +36,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "billing",
     "accounts",
     "directory",
+    "inference",
     "jobs",
     "judge",
     "net",
@@ -54,6 +56,8 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   main: ["*"],
   "scan-command": ["*"],
   "scan-service": ["*"],
+  "inference-service": ["*"],
+  "receipts-command": ["*"],
   cli: ["*"],
   demo: ["*"],
   tools: ["*"],
@@ -151,6 +155,7 @@ describe("the rooms of the house", () => {
     const entrances = new Set([
       "src/main.ts",
       "src/scan-service.ts",
+      "src/inference-service.ts",
       "src/cli/main.ts",
       "src/demo/main.ts",
       "src/tools/backup.ts",

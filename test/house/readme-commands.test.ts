@@ -5,6 +5,7 @@ import { ALLOCATOR } from "../../bench/load/processes.ts";
 import packageFile from "../../package.json" with { type: "json" };
 import { readConfig } from "../../src/app/settings.ts";
 import { createClient } from "../../src/client/client.ts";
+import { readModels } from "../../src/inference/model-table.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { type Block, blocksOf, inlineCodesOf, readPages } from "../support/readme.ts";
@@ -27,7 +28,7 @@ const blocks = blocksByPage.flatMap((page) => page.blocks);
 const COMMAND =
   /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
 /** Commands that go on until they are stopped. */
-const SERVES = /(?:\bstart|\bassay|\bscan-service)$/;
+const SERVES = /(?:\bstart|\bassay|\bscan-service|\binference-service)$/;
 
 /** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */
 const QUICK: readonly (readonly [RegExp, string])[] = [
@@ -88,6 +89,7 @@ const RUNNERS: { readonly [language: string]: (block: Block) => Promise<unknown>
   "sh refused": runRefused,
   "sh taken": runTaken,
   json: async (block) => expect(block.below).toBe("sh"),
+  "json models": async ({ text }) => expect(readModels(text).ok).toBe(true),
   ts: runProgram,
   python: runPython,
   ini: runUnit,
@@ -234,7 +236,7 @@ async function run(script: string): Promise<string> {
 
 /** Waits until the command serves, asks it, and stops it; returns how it ended. */
 async function expectServing(script: string, more: { readonly [name: string]: string } = {}) {
-  const dataDir = script.endsWith("scan-service") ? "scans" : "served";
+  const dataDir = /([\w]+)-service$/.exec(script)?.[1] ?? "served";
   const child = spawn(script, { DATA_DIR: join(folder.path, dataDir), ...more });
   const complaint = new Response(child.stderr).text();
   const decoder = new TextDecoder();

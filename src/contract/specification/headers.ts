@@ -64,6 +64,11 @@ export const PAYMENT_HEADERS = {
     "Names the payment, for `/v1/payments/{id}`.",
     "pay_3b9aca00f1e2d3c4b5a697887766554433",
   ),
+  "X-Receipt-Id": text("Names the receipt of the answer.", "rcpt_5f0c9a1e7b2d4c3f8e6a0b1c2d3e4f50"),
+  "X-Verify-Url": text(
+    "Where anyone can check the receipt.",
+    "https://inference.example/v1/receipts/rcpt_5f0c9a1e7b2d4c3f8e6a0b1c2d3e4f50",
+  ),
 } as const satisfies { readonly [name: string]: JsonObject };
 
 export type HeaderName = keyof typeof HEADERS | keyof typeof PAYMENT_HEADERS;

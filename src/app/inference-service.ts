@@ -1,0 +1,159 @@
+import type { ServiceFacts } from "../contract/specification/service-document.ts";
+import { chatRoutes, taskWork } from "../http/routes/chat.ts";
+import { modelRoutes } from "../http/routes/models.ts";
+import { receiptRoutes } from "../http/routes/receipts.ts";
+import { taskRoutes } from "../http/routes/tasks.ts";
+import { createChatWork, newReceiptId } from "../inference/chat.ts";
+import { createModelList } from "../inference/model-list.ts";
+import { createQuotes } from "../inference/quote.ts";
+import { createReceiptLedger } from "../inference/receipt-ledger.ts";
+import { createTariff } from "../inference/tariff.ts";
+import { createTasks } from "../inference/tasks.ts";
+import { createUpstreams } from "../inference/upstreams.ts";
+import { systemAddressLookup } from "../net/address-lookup.ts";
+import { createHttpClient } from "../net/http-client.ts";
+import { openSecret } from "../signing/secret.ts";
+import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
+import type { InferenceServiceConfig } from "./inference-settings.ts";
+import { errorFacts } from "./log.ts";
+import type { Platform } from "./platform.ts";
+import type { RunningServer } from "./server.ts";
+import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
+
+const FACTS: ServiceFacts = {
+  title: "Assay inference",
+  summary: "Chat completions that are paid by the call, each with a signed receipt.",
+  description:
+    "OpenAI's chat completions, paid by the call with x402 in USDC on Base or Solana. A call is paid when its first token is there; what fails before costs nothing. Every answer has a signed receipt that anyone can check.",
+  tags: [
+    { name: "Chat", description: "Paid by the call." },
+    { name: "Tasks", description: "Calls whose answer is fetched later." },
+    { name: "Models", description: "What is served, and for how much. Free." },
+    { name: "Receipts", description: "What was paid for, to be checked by anyone. Free." },
+    { name: "Payments", description: "What became of a payment." },
+    { name: "Operation", description: "For those who run the server, and for programs that look for it." },
+  ],
+  guidance:
+    "POST /v1/chat/completions takes OpenAI's body and answers as OpenAI does, with receipt and verify_url beside. POST /v1/quote with the same body tells the price for free. POST /task-request takes the same body and answers 202 with a status_url.",
+};
+
+const KEEP_ALIVE_MS = 15_000;
+const ANSWER_BYTES_MAX = 67_108_864;
+const PRUNE_INTERVAL_MS = 600_000;
+const CHECKED_BODY_BYTES_MAX = 8_388_608;
+const FLAT_PRICE = { mode: "fixed", amountUsd: "0.01" } as const;
+const COST_PLUS_PRICE = { mode: "dynamic", minUsd: "0.002", maxUsd: "1000" } as const;
+
+/** Starts the inference service. Throws ConfigError or StoreOpenError with a sentence for the operator. */
+export function startInferenceService(
+  config: InferenceServiceConfig,
+  platform: Platform,
+): Promise<RunningServer> {
+  return startService(config, platform, async (kernel, stack) =>
+    openInference(config, platform, kernel, stack),
+  );
+}
+
+function openInference(
+  config: InferenceServiceConfig,
+  { clock, log, randomBytes }: Platform,
+  { routing, paid, payments, signingKey, originOf }: ServiceKernel,
+  stack: AsyncDisposableStack,
+): ServiceContent {
+  const { pricing, upstreamTimeoutMs } = config;
+  const database = openInferenceDatabase(config.dataDir, clock);
+  stack.defer(() => database[Symbol.dispose]());
+  const { receipts, tasks: taskStore } = database;
+  const client = createHttpClient(
+    { lookUp: systemAddressLookup, clock },
+    {
+      // The operator names the upstreams, so they may stand in a network of one's own.
+      allowPrivate: true,
+      ports: "any",
+      limits: {
+        headTimeoutMs: upstreamTimeoutMs,
+        idleTimeoutMs: upstreamTimeoutMs,
+        totalTimeoutMs: Number.POSITIVE_INFINITY,
+        bodyBytesMax: ANSWER_BYTES_MAX,
+        decodedBytesMax: ANSWER_BYTES_MAX,
+      },
+    },
+  );
+  const upstreams = createUpstreams(config.upstreams, {
+    client,
+    clock,
+    report: (facts) => log.warn("an upstream failed", facts),
+  });
+  const now = () => clock.now();
+  const ledger = createReceiptLedger({ store: receipts, signingKey, now, newReceiptId });
+  ledger.issueInterrupted();
+  const secret = openSecret(config.dataDir, randomBytes);
+  const tariff = createTariff(pricing, createQuotes(secret, now));
+  // A task costs the same whatever it is about.
+  const taskTariff = createTariff({ kind: "flat", models: pricing.models }, createQuotes(secret, now));
+  const chatWork = createChatWork({ upstreams, ledger, clock, keepAliveMs: KEEP_ALIVE_MS });
+  const reportError = (error: unknown) => log.error("a task failed", errorFacts(error));
+  const tasks = stack.use(
+    createTasks({
+      ...{ store: taskStore, payments, clock, secret, reportError },
+      workOf: taskWork(chatWork, taskTariff),
+      statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
+    }),
+  );
+  tasks.start();
+  const prune = () => {
+    try {
+      tasks.prune();
+    } catch (error) {
+      reportError(error);
+    }
+  };
+  prune();
+  const pruning = setInterval(prune, PRUNE_INTERVAL_MS);
+  stack.defer(() => clearInterval(pruning));
+  const prices = { chat: pricing.kind === "flat" ? FLAT_PRICE : COST_PLUS_PRICE, task: FLAT_PRICE };
+  return {
+    facts: FACTS,
+    routes: [
+      ...chatRoutes({
+        ...{ routing, paid, tariff, taskTariff, prices, chatWork, tasks, payments, clock, originOf },
+        bodyBytesMax: config.bodyBytesMax,
+      }),
+      ...taskRoutes({ routing, tasks }),
+      ...modelRoutes({
+        routing,
+        listModels: createModelList(pricing, {
+          ...{ upstreams: config.upstreams, client, clock },
+          startedAt: clock.now(),
+        }),
+      }),
+      ...receiptRoutes({
+        ...{ routing, store: receipts, signingKey, clock },
+        keys: [signingKey.publicKey],
+        findPayment: (receipt) => findPayment(receipts, payments, receipt.receipt_id),
+        bodyBytesMax: CHECKED_BODY_BYTES_MAX,
+      }),
+    ],
+    checks: {
+      upstreams: {
+        fallback: "warn",
+        run: () => {
+          const states = upstreams.states();
+          const open = states.filter(({ isOpen }) => isOpen).length;
+          const status = open === 0 ? "pass" : open < states.length ? "warn" : "fail";
+          return { status, observed: states.length - open, unit: "upstreams" };
+        },
+      },
+    },
+  };
+}
+
+/** A receipt names its payment by what is on the chain; which row that is, its own row knows. */
+function findPayment(
+  receipts: { readonly find: (receiptId: string) => { readonly paymentId: string } | undefined },
+  payments: ServiceKernel["payments"],
+  receiptId: string,
+) {
+  const row = receipts.find(receiptId);
+  return row === undefined ? null : payments.find(row.paymentId);
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { type ModelTable, readModels } from "../inference/model-table.ts";
+import type { Pricing } from "../inference/tariff.ts";
+import type { UpstreamAddress } from "../inference/upstream.ts";
+import { readServiceConfig, type ServiceConfig } from "./service-settings.ts";
+import { createReader, type Environment, type SettingReader } from "./settings.ts";
+
+/** The settings of the inference service. */
+export type InferenceServiceConfig = ServiceConfig & {
+  /** At least one, the preferred one first. */
+  readonly upstreams: readonly UpstreamAddress[];
+  readonly pricing: Pricing;
+  /** Until the head of an upstream's reply, and between two parts of it. */
+  readonly upstreamTimeoutMs: number;
+  readonly bodyBytesMax: number;
+};
+
+/** Reads the settings, and the file that MODELS_FILE names. Throws one ConfigError that lists every problem. */
+export function readInferenceServiceConfig(
+  environment: Environment,
+  readText: (path: string) => string = (path) => readFileSync(path, "utf8"),
+): InferenceServiceConfig {
+  const settings = createReader(environment);
+  const config: InferenceServiceConfig = {
+    ...readServiceConfig(settings, { port: 3002, dataDir: "./data/inference" }),
+    upstreams: readUpstreams(settings),
+    pricing: readPricing(settings, readText),
+    upstreamTimeoutMs: settings.integer("INFERENCE_TIMEOUT_SECONDS", 60, 1, 600) * 1000,
+    bodyBytesMax: settings.integer("INFERENCE_BODY_BYTES_MAX", 4_194_304, 65_536, 67_108_864),
+  };
+  settings.finish();
+  return Object.freeze(config);
+}
+
+/** Addresses and keys stand in the same order; one key is for all. */
+function readUpstreams(settings: SettingReader): readonly UpstreamAddress[] {
+  const addresses = partsOf(settings.optional("INFERENCE_UPSTREAM"));
+  const keys = partsOf(settings.optional("INFERENCE_API_KEY"));
+  if (addresses.length === 0) {
+    settings.problem(
+      "INFERENCE_UPSTREAM must be the base address of an OpenAI-compatible server, such as https://api.example.com/v1.",
+    );
+  }
+  if (keys.length > 1 && keys.length !== addresses.length) {
+    settings.problem("INFERENCE_API_KEY must be one key, or one for each address of INFERENCE_UPSTREAM.");
+  }
+  return addresses.map((text, at) => {
+    const url = URL.parse(text);
+    const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+    if (!isAddress || url.username !== "") {
+      settings.problem(`INFERENCE_UPSTREAM must list http or https addresses, not "${text}".`);
+    }
+    return {
+      baseUrl: text.replace(/\/+$/, ""),
+      apiKey: keys.length === 1 ? (keys[0] ?? null) : (keys[at] ?? null),
+    };
+  });
+}
+
+function readPricing(settings: SettingReader, readText: (path: string) => string): Pricing {
+  const kind = settings.word("INFERENCE_PRICING", "flat", ["flat", "cost_plus"] as const);
+  const path = settings.optional("MODELS_FILE");
+  const models = path === null ? null : readTable(settings, path, readText);
+  if (kind === "flat") return { kind, models };
+  if (path === null) {
+    settings.problem(
+      "INFERENCE_PRICING=cost_plus needs MODELS_FILE: the models that are served, with what they cost.",
+    );
+  }
+  return { kind, models: models ?? { models: [], find: () => undefined } };
+}
+
+function readTable(
+  settings: SettingReader,
+  path: string,
+  readText: (path: string) => string,
+): ModelTable | null {
+  let text: string;
+  try {
+    text = readText(path);
+  } catch {
+    settings.problem(`MODELS_FILE: ${path} cannot be read.`);
+    return null;
+  }
+  const read = readModels(text);
+  if (read.ok) return read.table;
+  for (const problem of read.problems) settings.problem(`MODELS_FILE: ${problem}.`);
+  return null;
+}
+
+function partsOf(text: string | null): readonly string[] {
+  return (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}

@@ -1,0 +1,111 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { Receipt } from "../../contract/receipt.ts";
+import { bodyReader, queryReader } from "../../contract/schema.ts";
+import {
+  getReceipt,
+  getReceiptDay,
+  listReceiptRoots,
+  postReceiptVerification,
+} from "../../contract/specification/inference.ts";
+import type { PaymentView } from "../../contract/specification/payment.ts";
+import type { JsonValue } from "../../inference/choices.ts";
+import { leafHash, leavesOf, type MerkleTree, rootOf } from "../../inference/merkle.ts";
+import { checkRecorded } from "../../inference/receipt-check.ts";
+import { receiptPage } from "../../inference/receipt-page.ts";
+import { readJws } from "../../signing/jws.ts";
+import type { PublicKey, SigningKey } from "../../signing/signing-key.ts";
+import type { ReceiptDay, ReceiptStore } from "../../store/receipt-port.ts";
+import type { Call } from "../boundary.ts";
+import { weightOf } from "../negotiation.ts";
+import { json, type Reply } from "../reply.ts";
+import { parseJson, readBytes, requireJson } from "../request-body.ts";
+import type { Route, Routing } from "../routing.ts";
+
+export type ReceiptRouteDependencies = {
+  readonly routing: Pick<Routing, "public">;
+  readonly store: Pick<ReceiptStore, "find" | "at" | "days" | "ofDay">;
+  readonly keys: readonly PublicKey[];
+  readonly signingKey: Pick<SigningKey, "sign">;
+  readonly findPayment: (receipt: Receipt) => PaymentView | null;
+  readonly clock: { readonly now: () => number };
+  /** Of what is sent to be checked. */
+  readonly bodyBytesMax: number;
+};
+
+const DAYS_MAX = 100;
+const ENTRIES_MAX = 1000;
+const PAGE_HEADERS = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+/** An issued receipt never changes; what is found of it may, where the records do. */
+const SHORTLY = { "Cache-Control": "public, max-age=60", Vary: "Accept" };
+
+/** Receipts, for anyone: one of them checked, one sent in checked, and the roots that hold each day together. */
+export function receiptRoutes(dependencies: ReceiptRouteDependencies): readonly Route[] {
+  const { routing, store, keys, findPayment, bodyBytesMax } = dependencies;
+  const records = { store, findPayment };
+  const verification = bodyReader(postReceiptVerification);
+  const rootsQuery = queryReader(listReceiptRoots);
+  const dayQuery = queryReader(getReceiptDay);
+  return [
+    routing.public(listReceiptRoots, ({ request }) => {
+      const { before = "9999-99-99" } = rootsQuery(request.url);
+      const today = new Date(dependencies.clock.now()).toISOString().slice(0, 10);
+      const roots = store.days(before, DAYS_MAX).map((day) => rootView(dependencies, day, today));
+      return { ...json({ roots }), headers: { "Cache-Control": "public, max-age=10" } };
+    }),
+    routing.public(getReceiptDay, ({ request, params }) => {
+      const { after = 0 } = dayQuery(request.url);
+      const day = params.day ?? "";
+      const rows = store.ofDay(day, after, ENTRIES_MAX);
+      if (rows.length === 0 && after === 0)
+        throw new ApiError("not_found", "No receipt was issued on this day.");
+      const entries = rows.map(({ position, receiptId, sha256, jws }) => ({
+        ...{ position, receipt_id: receiptId, sha256, leaf: leafHash(jws) },
+      }));
+      const next = rows.length === ENTRIES_MAX ? (rows.at(-1)?.position ?? null) : null;
+      return json({ day, entries, next_after: next });
+    }),
+    routing.public(postReceiptVerification, async ({ request }) => {
+      requireJson(request);
+      const body = verification(parseJson(await readBytes(request, bodyBytesMax)));
+      const { valid, checks } = checkRecorded(body.receipt, keys, records, {
+        ...(body.request === undefined ? {} : { request: body.request }),
+        ...(body.choices === undefined ? {} : { choices: body.choices as readonly JsonValue[] }),
+      });
+      return { ...json({ valid, checks }), headers: { "Cache-Control": "no-store" } };
+    }),
+    routing.public(getReceipt, (call) => receiptReply(call, dependencies)),
+  ];
+}
+
+function receiptReply({ request, params }: Call, dependencies: ReceiptRouteDependencies): Reply {
+  const { store, keys, findPayment } = dependencies;
+  const issued = store.find(params.receipt_id ?? "");
+  if (issued === undefined) {
+    throw new ApiError("not_found", "There is no such receipt, or its answer has not ended yet.");
+  }
+  const { valid, receipt, checks } = checkRecorded(issued.jws, keys, { store, findPayment });
+  const kid = readJws(issued.jws)?.header.kid;
+  const view = {
+    receipt_id: issued.receiptId,
+    valid,
+    receipt,
+    jws: issued.jws,
+    key: keys.find((key) => key.kid === kid) ?? null,
+    checks,
+    day: issued.day,
+  };
+  const accept = request.headers.get("accept") ?? "";
+  const isPage = weightOf(accept, "text/html") > weightOf(accept, "application/json");
+  if (!isPage) return { ...json(view), headers: SHORTLY };
+  return { status: 200, body: receiptPage(view), headers: { ...PAGE_HEADERS, ...SHORTLY } };
+}
+
+function rootView({ signingKey }: ReceiptRouteDependencies, { day, tree }: ReceiptDay, today: string) {
+  const subtrees = JSON.parse(tree) as MerkleTree;
+  const signed = { day, receipts: leavesOf(subtrees), root: rootOf(subtrees), is_final: day < today };
+  return { ...signed, signature: signingKey.sign(signed) };
+}

@@ -1,0 +1,117 @@
+import type { JsonObject, JsonValue } from "./choices.ts";
+import { isObject } from "./choices.ts";
+import { withMembers } from "./json-members.ts";
+
+/** A chat completion that is asked for. What is not looked at here is the upstream's to check. */
+export type ChatRequest = {
+  /** As it was sent. */
+  readonly text: string;
+  readonly body: JsonObject;
+  readonly model: string;
+  readonly messages: readonly JsonObject[];
+  readonly isStream: boolean;
+  /** The caller wants the usage at the end of the stream. */
+  readonly includesUsage: boolean;
+  /** Choices that are asked for. */
+  readonly choices: number;
+  /** Null where the caller sets no limit. */
+  readonly outputTokensMax: number | null;
+};
+
+/** Why a request is refused, and which field of it. */
+export type ChatRefusal = {
+  readonly ok: false;
+  readonly code: "invalid_json" | "invalid_request";
+  readonly message: string;
+  readonly param: string | null;
+};
+
+export type ReadChatRequest = { readonly ok: true; readonly request: ChatRequest } | ChatRefusal;
+
+const MODEL_CHARACTERS_MAX = 256;
+const CHOICES_MAX = 128;
+
+/** Reads the body of a chat completion, in JSON. */
+export function readChatRequest(bytes: Uint8Array): ReadChatRequest {
+  const text = decoded(bytes);
+  const body = text === null ? undefined : parsed(text);
+  if (text === null || body === undefined) {
+    return { ok: false, code: "invalid_json", message: "The body is not valid JSON.", param: null };
+  }
+  if (!isObject(body)) return refusal("The body must be a JSON object.", null);
+  const { model, messages, stream = null, stream_options: streamOptions = null, n = null } = body;
+  if (typeof model !== "string" || model === "" || model.length > MODEL_CHARACTERS_MAX) {
+    return refusal(`model must be a string of 1 to ${MODEL_CHARACTERS_MAX} characters.`, "model");
+  }
+  if (!isMessages(messages)) {
+    return refusal("messages must be a list of at least one object with a role.", "messages");
+  }
+  if (stream !== null && typeof stream !== "boolean") return refusal("stream must be a boolean.", "stream");
+  if (streamOptions !== null && !isObject(streamOptions)) {
+    return refusal("stream_options must be an object.", "stream_options");
+  }
+  if (n !== null && !isCount(n, CHOICES_MAX)) {
+    return refusal(`n must be a whole number from 1 to ${CHOICES_MAX}.`, "n");
+  }
+  for (const name of ["max_tokens", "max_completion_tokens"]) {
+    const value = body[name] ?? null;
+    if (value !== null && !isCount(value, Number.MAX_SAFE_INTEGER)) {
+      return refusal(`${name} must be a whole number from 1.`, name);
+    }
+  }
+  const outputTokensMax = body.max_completion_tokens ?? body.max_tokens ?? null;
+  return {
+    ok: true,
+    request: {
+      text,
+      body,
+      model,
+      messages,
+      isStream: stream === true,
+      includesUsage: isObject(streamOptions) && streamOptions.include_usage === true,
+      choices: n ?? 1,
+      outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : null,
+    },
+  };
+}
+
+/** Returns the body as the upstream gets it: under its name of the model, and with the usage of a stream asked for. */
+export function upstreamBody({ text, body, isStream }: ChatRequest, upstreamModel: string): string {
+  const options = isObject(body.stream_options) ? body.stream_options : {};
+  return withMembers(text, {
+    ...(body.model === upstreamModel ? {} : { model: JSON.stringify(upstreamModel) }),
+    ...(isStream ? { stream_options: JSON.stringify({ ...options, include_usage: true }) } : {}),
+  });
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(message: string, param: string | null): ChatRefusal {
+  return { ok: false, code: "invalid_request", message, param };
+}
+
+function isMessages(value: JsonValue | undefined): value is readonly JsonObject[] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((message) => isObject(message) && typeof message.role === "string")
+  );
+}
+
+function isCount(value: JsonValue, max: number): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= max;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "../contract/errors.ts";
+import type { KeptAnswer } from "../payments/kept-answer.ts";
+import type { Payment, PreparedAnswer, SettledPayment } from "../payments/paid-call.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { IssuedReceiptRow } from "../store/receipt-port.ts";
+import { type ChatRequest, upstreamBody } from "./chat-request.ts";
+import { isObject } from "./choices.ts";
+import { withMembers } from "./json-members.ts";
+import type { PaidChat, ReceiptLedger } from "./receipt-ledger.ts";
+import { relayStream } from "./relay.ts";
+import { jsonOf, type UpstreamRefusal } from "./upstream.ts";
+import type { Upstreams } from "./upstreams.ts";
+
+/** One chat completion that is to be paid for. */
+export type ChatCall = Pick<PaidChat, "resourceUrl" | "quoteId" | "requestSha256"> & {
+  readonly request: ChatRequest;
+  /** The model's name at the upstream. */
+  readonly upstreamModel: string;
+  /** Where receipts are found: the service's address. */
+  readonly origin: string;
+  /** Aborted where the caller leaves before the answer. */
+  readonly signal: AbortSignal;
+  /** Throws where the payment can no longer buy the answer. */
+  readonly admit: (payment: Payment) => void;
+};
+
+/** What a paid route needs of it. */
+export type ChatWork = {
+  readonly work: (payment: Payment) => Promise<PreparedAnswer>;
+  readonly finish: (answer: KeptAnswer, payment: SettledPayment) => KeptAnswer;
+};
+
+export type ChatDependencies = {
+  readonly upstreams: Upstreams;
+  readonly ledger: ReceiptLedger;
+  readonly clock: Clock;
+  readonly keepAliveMs: number;
+};
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const STREAM_TYPE = "text/event-stream; charset=utf-8";
+
+/** Returns the work of a chat completion: paid when the first token is there, with a receipt of what came. */
+export function createChatWork(dependencies: ChatDependencies): (call: ChatCall) => ChatWork {
+  const { upstreams, ledger, clock, keepAliveMs } = dependencies;
+  return (call) => {
+    const { request, upstreamModel, origin } = call;
+    const startedAt = clock.now();
+    const startedMs = clock.monotonic();
+    let firstTokenMs = 0;
+    const chatOf = (): PaidChat => ({
+      resourceUrl: call.resourceUrl,
+      quoteId: call.quoteId,
+      requestSha256: call.requestSha256,
+      modelRequested: request.model,
+      startedAt,
+      firstTokenMs,
+    });
+
+    return {
+      async work(payment) {
+        call.admit(payment);
+        const { signal } = call;
+        const body = upstreamBody(request, upstreamModel);
+        const reply = await upstreams.ask({ body, isStream: request.isStream, signal });
+        firstTokenMs = clock.monotonic() - startedMs;
+        if (reply.kind === "refused") return refusalAnswer(reply.refusal);
+        if (reply.kind === "answer") {
+          return { kind: "answer", status: 200, headers: { "Content-Type": JSON_TYPE }, body: reply.text };
+        }
+        const { stream } = reply;
+        return {
+          kind: "stream",
+          cancel: stream.cancel,
+          start(settled) {
+            const receiptId = ledger.begin(settled, chatOf());
+            const relay = relayStream(stream, {
+              includesUsage: request.includesUsage,
+              keepAliveMs,
+              onEnd: (ending) => receiptFields(ledger.issue(receiptId, ending), origin),
+            });
+            const headers = { ...STREAM_HEADERS, ...receiptHeaders(receiptId, origin) };
+            const kept = relay.kept.then((text): KeptAnswer => ({ status: 200, headers, body: text }));
+            return { status: 200, headers, body: relay.body, kept };
+          },
+        };
+      },
+      finish(answer, payment) {
+        if (answer.headers["Content-Type"] === STREAM_TYPE) return answer;
+        const issued = ledger.findByPayment(payment.paymentId) ?? issueWhole(answer, payment);
+        return {
+          ...answer,
+          headers: { ...answer.headers, ...receiptHeaders(issued.receiptId, origin) },
+          body: withMembers(answer.body, receiptFields(issued, origin)),
+        };
+      },
+    };
+
+    /** Issues the receipt of an answer that is there as a whole. */
+    function issueWhole(answer: KeptAnswer, payment: SettledPayment): IssuedReceiptRow {
+      const whole = jsonOf(answer.body);
+      const { choices = [], usage = null, model = null } = isObject(whole) ? whole : {};
+      return ledger.issue(ledger.begin(payment, chatOf()), {
+        outcome: "complete",
+        model_served: typeof model === "string" ? model : null,
+        usage: isObject(usage) ? usage : null,
+        choices: Array.isArray(choices) ? choices : [],
+      });
+    }
+  };
+}
+
+const STREAM_HEADERS = { "Content-Type": STREAM_TYPE, "X-Accel-Buffering": "no" };
+
+/** Returns an id that nobody can guess. */
+export function newReceiptId(): string {
+  return `rcpt_${randomUUID().replaceAll("-", "")}`;
+}
+
+export function verifyUrlOf(receiptId: string, origin: string): string {
+  return `${origin}/v1/receipts/${receiptId}`;
+}
+
+function receiptHeaders(receiptId: string, origin: string) {
+  return { "X-Receipt-Id": receiptId, "X-Verify-Url": verifyUrlOf(receiptId, origin) };
+}
+
+function receiptFields({ receiptId, jws }: IssuedReceiptRow, origin: string) {
+  return {
+    receipt: JSON.stringify(jws),
+    verify_url: JSON.stringify(verifyUrlOf(receiptId, origin)),
+  };
+}
+
+/** What is wrong with the request, in the upstream's words and OpenAI's shape. Nothing is charged. */
+function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal): PreparedAnswer {
+  const error = {
+    code: code ?? (status === 404 ? "not_found" : "invalid_request"),
+    message,
+    type: type ?? "invalid_request_error",
+    param,
+  };
+  const headers = { "Content-Type": JSON_TYPE };
+  return { kind: "answer", status, headers, body: JSON.stringify({ error }) };
+}
+
+/** The quote was made more than 300 s ago: its payment is not taken, and the next challenge has a new one. */
+export function quoteExpired(): ApiError {
+  return new ApiError(
+    "payment_invalid",
+    "The quote has expired; ask again for a new one. Nothing was charged.",
+  );
+}

@@ -1,0 +1,52 @@
+import type { Clock } from "../platform/clock.ts";
+
+/** Keeps calls from a server that has failed again and again. */
+export type CircuitBreaker = {
+  /** Whether a call may be tried now; where it is true, `succeed` or `fail` must follow, or `release`. */
+  readonly tryEnter: () => boolean;
+  readonly succeed: () => void;
+  readonly fail: () => void;
+  /** The call ended without showing how the server is. */
+  readonly release: () => void;
+  readonly isOpen: () => boolean;
+};
+
+const FAILURES_MAX = 5;
+const OPEN_MS_FIRST = 5000;
+const OPEN_MS_MAX = 60_000;
+
+/**
+ * Creates a breaker that opens after 5 failures in a row, for 5 s; then one call is let through, and if that fails it
+ * is open for twice as long, up to a minute.
+ */
+export function createCircuitBreaker(clock: Pick<Clock, "monotonic">): CircuitBreaker {
+  let failures = 0;
+  let openMs = OPEN_MS_FIRST;
+  let closedFromMs = 0;
+  let isProbing = false;
+  const isOpen = () => failures >= FAILURES_MAX;
+  return {
+    isOpen,
+    tryEnter() {
+      if (!isOpen()) return true;
+      if (isProbing || clock.monotonic() < closedFromMs) return false;
+      isProbing = true;
+      return true;
+    },
+    succeed() {
+      failures = 0;
+      openMs = OPEN_MS_FIRST;
+      isProbing = false;
+    },
+    fail() {
+      failures += 1;
+      if (!isOpen()) return;
+      if (isProbing) openMs = Math.min(openMs * 2, OPEN_MS_MAX);
+      isProbing = false;
+      closedFromMs = clock.monotonic() + openMs;
+    },
+    release() {
+      isProbing = false;
+    },
+  };
+}

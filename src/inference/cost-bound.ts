@@ -1,0 +1,85 @@
+import type { ChatRequest } from "./chat-request.ts";
+import { isObject, type JsonObject, type JsonValue } from "./choices.ts";
+import type { Model } from "./model-table.ts";
+
+/** The most that a call can cost, and of what. */
+export type CostBound = {
+  readonly inputTokens: number;
+  /** Of all choices together. */
+  readonly outputTokens: number;
+  readonly microUsd: number;
+};
+
+export type BoundCost =
+  | ({ readonly ok: true } & CostBound)
+  | { readonly ok: false; readonly message: string; readonly param: string };
+
+/** No call costs less. */
+export const MIN_MICRO_USD = 2000;
+
+/** What a template puts around a message, and around all of them, in tokens; none is known that puts more. */
+const TOKENS_AROUND_MESSAGE = 16;
+const TOKENS_AROUND_ALL = 256;
+
+/** Fields that become part of what the model reads. */
+const READ_FIELDS = ["messages", "tools", "functions", "tool_choice", "response_format", "prediction"];
+
+/**
+ * Returns the most that a call can cost: each token stands for at least one byte of what the model reads, and output
+ * goes up to the caller's limit or the model's. Rounded up to the millionth of a dollar, and never under 0.002 USD.
+ * Linear in the request.
+ */
+export function boundCost(request: ChatRequest, model: Model): BoundCost {
+  const { images, imageBytes, others } = countParts(request.messages);
+  if (others !== null) {
+    return { ok: false, message: `Parts of type ${others} have no price here.`, param: "messages" };
+  }
+  if (images > 0 && model.imageTokensMax === null) {
+    return { ok: false, message: `${model.model} takes no images here.`, param: "messages" };
+  }
+  const read = READ_FIELDS.map((name) => request.body[name]).filter((value) => value !== undefined);
+  const inputTokens =
+    Buffer.byteLength(JSON.stringify(read)) -
+    imageBytes +
+    request.messages.length * TOKENS_AROUND_MESSAGE +
+    TOKENS_AROUND_ALL +
+    images * (model.imageTokensMax ?? 0);
+  const outputEach = Math.min(request.outputTokensMax ?? model.outputTokensMax, model.outputTokensMax);
+  const outputTokens = outputEach * request.choices;
+  // Beyond its context a model reads nothing: the upstream refuses the call.
+  const readTokens = Math.min(inputTokens, model.contextTokens);
+  return { ok: true, inputTokens, outputTokens, microUsd: priceOf(model, readTokens, outputTokens) };
+}
+
+function priceOf(model: Model, inputTokens: number, outputTokens: number): number {
+  const cost =
+    BigInt(inputTokens) * BigInt(model.inputMicroUsdPerMillion) +
+    BigInt(outputTokens) * BigInt(model.outputMicroUsdPerMillion);
+  const scaled = cost * BigInt(10_000 + model.marginBasisPoints);
+  const divisor = 1_000_000n * 10_000n;
+  const microUsd = Number((scaled + divisor - 1n) / divisor);
+  return Math.max(MIN_MICRO_USD, microUsd);
+}
+
+/** Counts images, and names the first part of a kind whose tokens its bytes do not bound. */
+function countParts(messages: readonly JsonObject[]): {
+  readonly images: number;
+  readonly imageBytes: number;
+  readonly others: string | null;
+} {
+  let images = 0;
+  let imageBytes = 0;
+  for (const { content } of messages) {
+    if (!Array.isArray(content)) continue;
+    for (const part of content as readonly JsonValue[]) {
+      const type = isObject(part) ? part.type : null;
+      if (type === "image_url") {
+        images += 1;
+        imageBytes += Buffer.byteLength(JSON.stringify(part));
+      } else if (type !== "text" && type !== "refusal") {
+        return { images, imageBytes, others: String(type).slice(0, 40) };
+      }
+    }
+  }
+  return { images, imageBytes, others: null };
+}

@@ -1,0 +1,77 @@
+/** Where a value stands in the text of a JSON object. */
+export type Span = { readonly start: number; readonly end: number };
+
+/**
+ * Returns where the values of an object's own members stand in its text, the last of equal names, as `JSON.parse` has
+ * it. The text must be an object that `JSON.parse` takes. Linear.
+ */
+export function memberSpans(text: string): ReadonlyMap<string, Span> {
+  const spans = new Map<string, Span>();
+  let at = text.indexOf("{") + 1;
+  for (;;) {
+    at = skipSpace(text, at);
+    if (text[at] !== '"') return spans;
+    const nameEnd = endOfString(text, at);
+    const name: string = JSON.parse(text.slice(at, nameEnd));
+    const start = skipSpace(text, text.indexOf(":", nameEnd) + 1);
+    const end = endOfValue(text, start);
+    spans.set(name, { start, end });
+    at = skipSpace(text, end) + 1;
+  }
+}
+
+/**
+ * Returns the text of a JSON object with some members set; all else stays as it is to the letter, such as numbers that
+ * JavaScript cannot hold. Values are JSON.
+ */
+export function withMembers(text: string, members: { readonly [name: string]: string }): string {
+  const spans = memberSpans(text);
+  const replaced = Object.entries(members).flatMap(([name, json]) => {
+    const span = spans.get(name);
+    return span === undefined ? [] : [{ ...span, json }];
+  });
+  const added = Object.entries(members).filter(([name]) => !spans.has(name));
+  let changed = text;
+  for (const { start, end, json } of replaced.toSorted((a, b) => b.start - a.start)) {
+    changed = changed.slice(0, start) + json + changed.slice(end);
+  }
+  if (added.length === 0) return changed;
+  const close = changed.lastIndexOf("}");
+  const fields = added.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",");
+  return `${changed.slice(0, close)}${spans.size > 0 ? "," : ""}${fields}${changed.slice(close)}`;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (/[ \t\r\n]/.test(text[at] ?? "")) at += 1;
+  return at;
+}
+
+/** Returns the place behind a string that begins here. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  for (; text[at] !== '"'; at += 1) if (text[at] === "\\") at += 1;
+  return at + 1;
+}
+
+/** Returns the place behind a value that begins here. */
+function endOfValue(text: string, from: number): number {
+  const first = text[from];
+  if (first === '"') return endOfString(text, from);
+  let at = from;
+  if (first !== "{" && first !== "[") {
+    while (at < text.length && !/[,}\] \t\r\n]/.test(text[at] ?? "")) at += 1;
+    return at;
+  }
+  for (let depth = 0; ; ) {
+    const character = text[at];
+    if (character === '"') {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (character === "{" || character === "[") depth += 1;
+    if (character === "}" || character === "]") depth -= 1;
+    at += 1;
+    if (depth === 0) return at;
+  }
+}

@@ -1,0 +1,81 @@
+import { readPayment } from "../payments/x402-codec.ts";
+import type { ChatRequest } from "./chat-request.ts";
+import { type BoundCost, boundCost } from "./cost-bound.ts";
+import type { ModelTable } from "./model-table.ts";
+import { ParamError } from "./param-error.ts";
+import type { Quotes } from "./quote.ts";
+
+/** What calls cost: the same for all, or as much as each can cost at most. */
+export type Pricing =
+  | { readonly kind: "flat"; readonly models: ModelTable | null }
+  | { readonly kind: "cost_plus"; readonly models: ModelTable };
+
+/** What one call costs. */
+export type Price = {
+  readonly microUsd: number;
+  /** Null where the price is the same for all. */
+  readonly quoteId: string | null;
+  readonly expiresAt: number | null;
+  /** What a quoted price is made of. */
+  readonly bound: { readonly inputTokens: number; readonly outputTokens: number } | null;
+  readonly upstreamModel: string;
+};
+
+export type Tariff = {
+  /**
+   * Returns the price of a request: that of the quote which the payment names, where it is for this request, else that
+   * of the present table. Throws ApiError for a model that is not served, or parts that have no price.
+   */
+  readonly priceOf: (
+    request: ChatRequest,
+    requestSha256: string,
+    headers: { get(name: string): string | null },
+  ) => Price;
+};
+
+export const FLAT_MICRO_USD = 10_000;
+
+export function createTariff(pricing: Pricing, quotes: Quotes): Tariff {
+  return {
+    priceOf(request, requestSha256, headers) {
+      const model = pricing.models?.find(request.model);
+      if (pricing.models !== null && model === undefined) {
+        throw new ParamError("not_found", `The model ${quoted(request.model)} is not served here.`, "model");
+      }
+      const upstreamModel = model?.upstreamModel ?? request.model;
+      if (pricing.kind === "flat" || model === undefined) {
+        return { microUsd: FLAT_MICRO_USD, quoteId: null, expiresAt: null, bound: null, upstreamModel };
+      }
+      const cost = boundCost(request, model);
+      if (!cost.ok) throw new ParamError("invalid_request", cost.message, cost.param);
+      const quote =
+        quoteOfPayment(quotes, requestSha256, headers) ?? quotes.make(requestSha256, cost.microUsd);
+      return { ...quote, bound: boundOf(cost), upstreamModel };
+    },
+  };
+}
+
+function boundOf({ inputTokens, outputTokens }: Extract<BoundCost, { ok: true }>) {
+  return { inputTokens, outputTokens };
+}
+
+/** A payment sends back the requirement that it pays, with the id of its quote. */
+function quoteOfPayment(
+  quotes: Quotes,
+  requestSha256: string,
+  headers: { get(name: string): string | null },
+) {
+  const read = readPayment(headers);
+  if (read.kind !== "payment") return null;
+  const { amount, extra } = read.payment.accepted as {
+    readonly amount?: unknown;
+    readonly extra?: { readonly quote_id?: unknown } | null;
+  };
+  const quoteId = extra?.quote_id;
+  if (typeof quoteId !== "string" || typeof amount !== "string" || !/^\d{1,15}$/.test(amount)) return null;
+  return quotes.find(quoteId, requestSha256, Number(amount));
+}
+
+function quoted(model: string): string {
+  return JSON.stringify(model.slice(0, 80));
+}

@@ -1,0 +1,229 @@
+import { decryptText, encryptText, keyedHash } from "../billing/encryption.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Offer } from "../payments/offer.ts";
+import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
+import type { Payments } from "../payments/payments.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { TaskRow, TaskStore } from "../store/task-port.ts";
+
+/** A task as callers see it. */
+export type TaskView = {
+  readonly task_id: string;
+  readonly status: "running" | "done" | "failed";
+  readonly created_at: string;
+  readonly ended_at: string | null;
+  readonly expires_at: string;
+  readonly answer: unknown;
+  readonly error: unknown;
+};
+
+/** Calls whose answers are fetched later. */
+export type Tasks = AsyncDisposable & {
+  /** As `Payments.take`, but answers as soon as the payment is verified and reserved; the work goes on. */
+  readonly take: (call: PaidCall) => Promise<PaidReply>;
+  readonly find: (taskId: string) => TaskView | null;
+  /** Goes on with the tasks of a former process. */
+  readonly start: () => void;
+  readonly prune: () => void;
+  readonly running: () => number;
+};
+
+export type TasksDependencies = {
+  readonly store: TaskStore;
+  readonly payments: Pick<Payments, "take">;
+  readonly clock: Clock;
+  /** Ids are derived and calls encrypted with it. */
+  readonly secret: string;
+  readonly reportError: (error: unknown) => void;
+  /** Makes the work of a call anew from what was sent. */
+  readonly workOf: (call: SentCall, signal: AbortSignal) => Pick<PaidCall, "work" | "finish">;
+  /** Returns where the status of a task is found. */
+  readonly statusUrlOf: (call: SentCall, taskId: string) => string;
+};
+
+/** A call as it was sent, as far as it decides the answer. */
+export type SentCall = {
+  readonly offer: Offer;
+  readonly request: string;
+  readonly headers: { readonly [name: string]: string };
+};
+
+/** An answer is kept for so long once it is there. */
+const KEPT_MS = 24 * 3_600_000;
+/** A payment is good for no longer: what has not come by then does not come any more. */
+const RUNNING_MS_MAX = 15 * 60_000;
+const RETRY_MS = 2000;
+const RUNNING_MAX = 1000;
+const PRUNED_AT_ONCE = 500;
+const PAYMENT_HEADERS = ["payment-signature", "x-payment"];
+
+export function createTasks(dependencies: TasksDependencies): Tasks {
+  const { store, payments, clock, secret, reportError } = dependencies;
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<void>>();
+
+  function sentCall({ offer, request, headers }: PaidCall): SentCall {
+    const kept = PAYMENT_HEADERS.flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    return { offer, request, headers: Object.fromEntries(kept) };
+  }
+
+  function idOf(paymentId: string, call: SentCall): string {
+    return `task_${keyedHash(secret, `task\n${paymentId}\n${call.request}`).slice(0, 40)}`;
+  }
+
+  function write(taskId: string, call: SentCall): void {
+    const now = clock.now();
+    store.insert({
+      taskId,
+      state: "running",
+      sealed: encryptText(JSON.stringify(call), secret, `call ${taskId}`),
+      answer: null,
+      createdAt: now,
+      endedAt: null,
+      expiresAt: now + RUNNING_MS_MAX + KEPT_MS,
+    });
+  }
+
+  function end(taskId: string, state: "done" | "failed", body: string): void {
+    const at = clock.now();
+    const answer = encryptText(body, secret, `answer ${taskId}`);
+    store.end(taskId, { state, answer, at, expiresAt: at + KEPT_MS });
+  }
+
+  /** Takes a reply for the task; false where it says that the outcome is not known yet. */
+  function settleWith(taskId: string, reply: PaidReply): boolean {
+    if (typeof reply.body !== "string") throw new Error("a task is no stream");
+    // What was broken off with this process is done by the next.
+    if (stopping.signal.aborted && reply.status !== 200) return true;
+    if (reply.status === 503 || reply.status === 409) return false;
+    end(taskId, reply.status === 200 ? "done" : "failed", reply.body);
+    return true;
+  }
+
+  /** Shows the payment again until its outcome is known. */
+  async function goOn({ taskId, sealed, createdAt }: TaskRow): Promise<void> {
+    const text = sealed === null ? null : decryptText(sealed, secret, `call ${taskId}`);
+    if (text === null) return end(taskId, "failed", LOST);
+    const call = JSON.parse(text) as SentCall;
+    while (!stopping.signal.aborted) {
+      if (clock.now() - createdAt > RUNNING_MS_MAX) return end(taskId, "failed", LATE);
+      const reply = await takeSent(call).catch(asFailure);
+      if (settleWith(taskId, reply)) return;
+      await pause(RETRY_MS, stopping.signal);
+    }
+  }
+
+  function takeSent(call: SentCall): Promise<PaidReply> {
+    const { work, finish } = dependencies.workOf(call, stopping.signal);
+    return payments.take({
+      offer: call.offer,
+      request: call.request,
+      headers: new Headers(call.headers),
+      onPayment: () => {},
+      work,
+      ...(finish === undefined ? {} : { finish }),
+    });
+  }
+
+  function follow(work: Promise<void>): void {
+    const followed = work.catch(reportError).finally(() => underWay.delete(followed));
+    underWay.add(followed);
+  }
+
+  function asFailure(error: unknown): PaidReply {
+    const isKnown = error instanceof ApiError;
+    if (!isKnown && !stopping.signal.aborted) reportError(error);
+    const { status, code, message } = isKnown ? error : new ApiError("internal_error");
+    return { status, headers: {}, body: JSON.stringify({ error: { code, message } }) };
+  }
+
+  return {
+    async take(call) {
+      const sent = sentCall(call);
+      let taskId: string | null = null;
+      const accepted = Promise.withResolvers<PaidReply>();
+      const acceptedReply = (id: string): PaidReply => ({
+        status: 202,
+        headers: {},
+        body: JSON.stringify({ task_id: id, status_url: dependencies.statusUrlOf(sent, id) }),
+      });
+      const { work, finish } = dependencies.workOf(sent, stopping.signal);
+      let paymentId = "";
+      const taken = payments.take({
+        ...call,
+        ...(finish === undefined ? {} : { finish }),
+        onPayment: (id) => {
+          paymentId = id;
+          call.onPayment(id);
+        },
+        work: (payment) => {
+          taskId = idOf(payment.paymentId, sent);
+          write(taskId, sent);
+          accepted.resolve(acceptedReply(taskId));
+          return work(payment);
+        },
+      });
+      follow(
+        taken.catch(asFailure).then(async (reply) => {
+          const row = taskId === null ? undefined : store.find(taskId);
+          if (row === undefined) return;
+          if (!settleWith(row.taskId, reply)) await goOn(row);
+        }),
+      );
+      const first = await Promise.race([accepted.promise, taken]);
+      // The payment has bought this answer before.
+      return first.status === 200 ? acceptedReply(idOf(paymentId, sent)) : first;
+    },
+    find(taskId) {
+      const row = store.find(taskId);
+      return row === undefined || row.expiresAt <= clock.now() ? null : viewOf(row, secret);
+    },
+    start() {
+      for (const row of store.running(RUNNING_MAX)) follow(goOn(row));
+    },
+    prune() {
+      while (store.removeExpired(clock.now(), PRUNED_AT_ONCE) === PRUNED_AT_ONCE);
+    },
+    running: () => underWay.size,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+const LOST = JSON.stringify({
+  error: { code: "internal_error", message: "The task was lost. Nothing was charged." },
+});
+const LATE = JSON.stringify({
+  error: { code: "upstream_failed", message: "The task was not done in time. Nothing was charged." },
+});
+
+function viewOf(row: TaskRow, secret: string): TaskView {
+  const text = row.answer === null ? null : decryptText(row.answer, secret, `answer ${row.taskId}`);
+  const body = text === null ? null : JSON.parse(text);
+  return {
+    task_id: row.taskId,
+    status: row.state,
+    created_at: new Date(row.createdAt).toISOString(),
+    ended_at: row.endedAt === null ? null : new Date(row.endedAt).toISOString(),
+    expires_at: new Date(row.expiresAt).toISOString(),
+    answer: row.state === "done" ? body : null,
+    error: row.state === "failed" ? (body?.error ?? null) : null,
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,53 @@
+import { ApiError } from "../contract/errors.ts";
+import type { HttpClient } from "../net/http-client.ts";
+import type { Clock } from "../platform/clock.ts";
+import { createCircuitBreaker } from "./circuit-breaker.ts";
+import { askUpstream, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
+
+export type Asked = { readonly body: string; readonly isStream: boolean; readonly signal: AbortSignal };
+
+/** The upstreams, the preferred one first. */
+export type Upstreams = {
+  /**
+   * Asks one after the other until one has answered, or its first token is there. Throws `upstream_failed` where none
+   * does, and the reason of the signal where the caller has left.
+   */
+  readonly ask: (asked: Asked) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
+  readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
+};
+
+export type UpstreamsDependencies = {
+  readonly client: HttpClient;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Gets each failure, for the log: no word of request or answer. */
+  readonly report: (facts: { readonly upstream: string; readonly reason: string }) => void;
+};
+
+export function createUpstreams(
+  addresses: readonly UpstreamAddress[],
+  { client, clock, report }: UpstreamsDependencies,
+): Upstreams {
+  const upstreams = addresses.map((address) => ({ address, breaker: createCircuitBreaker(clock) }));
+  return {
+    async ask(asked) {
+      for (const { address, breaker } of upstreams) {
+        if (!breaker.tryEnter()) continue;
+        const reply = await askUpstream(client, address, asked);
+        if (asked.signal.aborted) {
+          if (reply.kind === "stream") reply.stream.cancel();
+          breaker.release();
+          throw asked.signal.reason;
+        }
+        if (reply.kind !== "failed") {
+          breaker.succeed();
+          return reply;
+        }
+        breaker.fail();
+        report({ upstream: new URL(address.baseUrl).host, reason: reply.reason });
+      }
+      throw new ApiError("upstream_failed", "No upstream answers. Nothing was charged.");
+    },
+    states: () =>
+      upstreams.map(({ address, breaker }) => ({ baseUrl: address.baseUrl, isOpen: breaker.isOpen() })),
+  };
+}

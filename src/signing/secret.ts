@@ -1,0 +1,26 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+const FILE = "service-secret";
+const SECRET_BYTES = 32;
+
+/**
+ * Returns the secret of a data directory, in hex, which it makes where there is none. The file is readable by its owner
+ * alone. Throws where it cannot be read or written.
+ */
+export function openSecret(dataDir: string, randomBytes: (count: number) => Uint8Array): string {
+  const path = join(dataDir, FILE);
+  if (!existsSync(path)) {
+    const file = openSync(`${path}.new`, "w", 0o600);
+    try {
+      writeSync(file, Buffer.from(randomBytes(SECRET_BYTES)).toString("hex"));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(`${path}.new`, path);
+  }
+  const secret = readFileSync(path, "utf8").trim();
+  if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error(`${path} cannot be read`);
+  return secret;
+}

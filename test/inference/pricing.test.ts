@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import { type ChatRequest, readChatRequest } from "../../src/inference/chat-request.ts";
+import { boundCost } from "../../src/inference/cost-bound.ts";
+import { type Model, readModels } from "../../src/inference/model-table.ts";
+import { createQuotes, QUOTE_MS } from "../../src/inference/quote.ts";
+
+const ROW = {
+  model: "m",
+  upstream_model: "vendor/m",
+  input_usd_per_million: "0.15",
+  output_usd_per_million: "0.6",
+  context_tokens: 100_000,
+  max_output_tokens: 4000,
+  margin: 0.2,
+};
+
+function tableOf(...rows: object[]) {
+  return readModels(JSON.stringify({ models: rows }));
+}
+
+function modelOf(row: object): Model {
+  const read = tableOf(row);
+  const model = read.ok ? read.table.models[0] : undefined;
+  if (model === undefined) throw new Error("no model");
+  return model;
+}
+
+function requestOf(body: object): ChatRequest {
+  const read = readChatRequest(Buffer.from(JSON.stringify(body)));
+  if (!read.ok) throw new Error(read.message);
+  return read.request;
+}
+
+const user = (content: unknown) => ({ role: "user", content });
+
+describe("the price table", () => {
+  test("is read to the millionth of a dollar", () => {
+    expect(modelOf(ROW)).toEqual({
+      model: "m",
+      upstreamModel: "vendor/m",
+      inputMicroUsdPerMillion: 150_000,
+      outputMicroUsdPerMillion: 600_000,
+      contextTokens: 100_000,
+      outputTokensMax: 4000,
+      imageTokensMax: null,
+      marginBasisPoints: 2000,
+    });
+  });
+
+  test("is refused with a sentence for each fault", () => {
+    const read = tableOf(
+      { ...ROW, input_usd_per_million: "-1", margin: "x", price: 1 },
+      { ...ROW, max_output_tokens: 200_000 },
+    );
+    expect(read).toEqual({
+      ok: false,
+      problems: [
+        expect.stringContaining("models[0].price is none of"),
+        expect.stringContaining("models[0].margin must be"),
+        expect.stringContaining("models[0].input_usd_per_million must be"),
+        expect.stringContaining("models[1].max_output_tokens must be"),
+        "the model m is there twice",
+      ],
+    });
+    for (const text of ["", "[]", "{}", '{"models":[]}', "null"]) expect(readModels(text).ok).toBe(false);
+  });
+});
+
+describe("the bound of a call's cost", () => {
+  test("is never under what the tokens of any tokenizer can be: one for each byte", () => {
+    const content = "a😀".repeat(1000);
+    const bound = boundCost(
+      requestOf({ model: "m", messages: [user(content)], max_tokens: 10 }),
+      modelOf(ROW),
+    );
+    expect(bound.ok && bound.inputTokens).toBeGreaterThan(Buffer.byteLength(content));
+    expect(bound.ok && bound.outputTokens).toBe(10);
+  });
+
+  test("is rounded up, with the margin, and never under 0.002 USD", () => {
+    const small = boundCost(requestOf({ model: "m", messages: [user("hi")], max_tokens: 1 }), modelOf(ROW));
+    expect(small.ok && small.microUsd).toBe(2000);
+    const request = requestOf({ model: "m", messages: [user("x".repeat(50_000))], n: 2 });
+    const bound = boundCost(request, modelOf(ROW));
+    if (!bound.ok) throw new Error(bound.message);
+    expect(bound.outputTokens).toBe(8000);
+    const exact = ((bound.inputTokens * 0.15 + bound.outputTokens * 0.6) * 1.2) / 1;
+    expect(bound.microUsd).toBe(Math.ceil(exact - 1e-6));
+  });
+
+  test("counts an image by the table, whatever its address is long", () => {
+    const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(90_000)}` } };
+    const request = requestOf({ model: "m", messages: [user([{ type: "text", text: "see" }, image])] });
+    const refused = boundCost(request, modelOf(ROW));
+    expect(refused).toEqual({ ok: false, message: "m takes no images here.", param: "messages" });
+    const bound = boundCost(request, modelOf({ ...ROW, image_tokens: 2000 }));
+    expect(bound.ok && bound.inputTokens).toBeWithin(2000, 3000);
+  });
+
+  test("is refused for parts whose tokens nobody knows", () => {
+    const request = requestOf({ model: "m", messages: [user([{ type: "input_audio", input_audio: {} }])] });
+    expect(boundCost(request, modelOf(ROW))).toEqual({
+      ok: false,
+      message: "Parts of type input_audio have no price here.",
+      param: "messages",
+    });
+  });
+});
+
+describe("a quote", () => {
+  let now = 1_800_000_000_500;
+  const quotes = createQuotes("secret", () => now);
+  const quote = quotes.make("aa", 2500);
+
+  test("is known again for its request and price alone", () => {
+    expect(quotes.find(quote.quoteId, "aa", 2500)).toEqual(quote);
+    expect(quotes.find(quote.quoteId, "ab", 2500)).toBeNull();
+    expect(quotes.find(quote.quoteId, "aa", 2499)).toBeNull();
+    expect(createQuotes("other", () => now).find(quote.quoteId, "aa", 2500)).toBeNull();
+    const later = quote.quoteId.replace(
+      /^quote_([^_]+)/,
+      (_, at) => `quote_${(Number.parseInt(at, 36) + 60).toString(36)}`,
+    );
+    expect(quotes.find(later, "aa", 2500)).toBeNull();
+    for (const odd of ["", "quote_", "quote_x_y", `${quote.quoteId}A`])
+      expect(quotes.find(odd, "aa", 2500)).toBeNull();
+  });
+
+  test("says when it ends: 300 s, never more", () => {
+    expect(quote.expiresAt - now).toBeWithin(QUOTE_MS - 1000, QUOTE_MS + 1);
+    now += QUOTE_MS + 1;
+    expect(quotes.find(quote.quoteId, "aa", 2500)?.expiresAt).toBe(quote.expiresAt);
+  });
+});
+
+describe("the body of a chat", () => {
+  const refusalOf = (body: unknown) => {
+    const read = readChatRequest(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
+    return read.ok ? null : [read.code, read.param];
+  };
+  const messages = [user("hi")];
+
+  test("is refused with the field that is wrong", () => {
+    expect(refusalOf("{")).toEqual(["invalid_json", null]);
+    expect(refusalOf([])).toEqual(["invalid_request", null]);
+    expect(refusalOf({ messages })).toEqual(["invalid_request", "model"]);
+    expect(refusalOf({ model: "m" })).toEqual(["invalid_request", "messages"]);
+    expect(refusalOf({ model: "m", messages: [] })).toEqual(["invalid_request", "messages"]);
+    expect(refusalOf({ model: "m", messages: ["hi"] })).toEqual(["invalid_request", "messages"]);
+    expect(refusalOf({ model: "m", messages, stream: 1 })).toEqual(["invalid_request", "stream"]);
+    expect(refusalOf({ model: "m", messages, stream_options: [] })).toEqual([
+      "invalid_request",
+      "stream_options",
+    ]);
+    expect(refusalOf({ model: "m", messages, n: 0 })).toEqual(["invalid_request", "n"]);
+    expect(refusalOf({ model: "m", messages, max_tokens: 1.5 })).toEqual(["invalid_request", "max_tokens"]);
+    expect(refusalOf({ model: "m", messages, whatever: { it: "is" }, stream: null, n: null })).toBeNull();
+  });
+});
