@@ -11,7 +11,7 @@ import { openWorld, type PaidRequest, type PaymentWorld, type WorldPayer } from 
 
 const PRICE = BigInt(PRICE_MICRO_USD);
 /** `PAYMENT_KILLS=200` for more. */
-const KILLS = Number(process.env.PAYMENT_KILLS ?? 50);
+const KILLS = Number(process.env.PAYMENT_KILLS ?? 8);
 const PAYMENTS_PER_KILL = 4;
 const opened = await openWorld();
 const PROCESS = join(import.meta.dir, "../support/paid-server-process.ts");

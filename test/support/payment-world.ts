@@ -44,8 +44,26 @@ export type PaymentWorld = AsyncDisposable & {
   readonly newSolanaPayer: (microUsd: bigint) => Promise<WorldPayer>;
 };
 
+/** Returns what the audit of AgentCash says of a service, or null where its packages cannot be installed. */
+export async function auditService(origin: string): Promise<readonly string[] | null> {
+  if (!(await installPackages())) return null;
+  const { auditService: audit } = (await import(join(FOLDER, "discovery-audit.ts"))) as {
+    readonly auditService: (origin: string) => Promise<readonly string[]>;
+  };
+  return audit(origin);
+}
+
 /** Opens the world, or returns null, with a line that says so, where its packages cannot be installed. */
 export async function openWorld(): Promise<PaymentWorld | null> {
+  if (!(await installPackages())) return null;
+  // Named by a value, so that the types of this project do not depend on packages that may be missing.
+  const { openPaymentWorld } = (await import(join(FOLDER, "world.ts"))) as {
+    readonly openPaymentWorld: () => Promise<PaymentWorld>;
+  };
+  return openPaymentWorld();
+}
+
+async function installPackages(): Promise<boolean> {
   const install = Bun.spawn(["bun", "install", "--cwd", FOLDER, "--frozen-lockfile", "--silent"], {
     stdout: "ignore",
     stderr: "ignore",
@@ -55,11 +73,7 @@ export async function openWorld(): Promise<PaymentWorld | null> {
     console.log(
       "payments: the packages of test/payments-chain cannot be installed here; real settlement is skipped",
     );
-    return null;
+    return false;
   }
-  // Named by a value, so that the types of this project do not depend on packages that may be missing.
-  const { openPaymentWorld } = (await import(join(FOLDER, "world.ts"))) as {
-    readonly openPaymentWorld: () => Promise<PaymentWorld>;
-  };
-  return openPaymentWorld();
+  return true;
 }

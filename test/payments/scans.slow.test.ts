@@ -1,0 +1,124 @@
+import { afterAll, expect, test } from "bun:test";
+import type { ScanReply } from "../../src/contract/specification/scan.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { startScanServer } from "../scan/scan-server.ts";
+import { jsonOf } from "../support/json.ts";
+import { auditService, openWorld, type PaymentWorld, type WorldPayer } from "../support/payment-world.ts";
+
+/** Scans that are paid for real, many at once, on local chains. */
+
+const PRICE = 50_000n;
+/** `PAID_SCANS=500 SCAN_ORIGINS=20` for more. */
+const SCANS = Number(process.env.PAID_SCANS ?? 40);
+const ORIGINS = Number(process.env.SCAN_ORIGINS ?? 5);
+const opened = await openWorld();
+afterAll(() => opened?.[Symbol.asyncDispose]());
+
+function startServer({ facilitator, payeeOnBase, payeeOnSolana }: PaymentWorld) {
+  const environment = { PAY_TO_EVM: payeeOnBase, PAY_TO_SOLANA: payeeOnSolana };
+  return startScanServer({ facilitatorUrl: facilitator.url, environment });
+}
+
+async function newPayers(world: PaymentWorld): Promise<WorldPayer[]> {
+  const funds = 2n * PRICE;
+  return Promise.all(
+    Array.from({ length: SCANS }, (_, n) =>
+      n % 10 === 9 ? world.newSolanaPayer(funds) : world.newBasePayer(funds),
+    ),
+  );
+}
+
+const total = async (world: PaymentWorld) => {
+  const { base, solana } = await world.received();
+  return base + solana;
+};
+
+/** Origins that a test owns, each with the count of requests that it got. */
+function startOrigins(count: number) {
+  const servers = Array.from({ length: count }, () => {
+    const seen = { requests: 0 };
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: () => {
+        seen.requests += 1;
+        return new Response("nothing", { status: 404 });
+      },
+    });
+    return { origin: server.url.origin, seen, server };
+  });
+  return Object.assign(servers, {
+    [Symbol.dispose]: () => {
+      for (const { server } of servers) server.stop(true);
+    },
+  });
+}
+
+test.skipIf(opened === null)(
+  `${SCANS} concurrent paid scans of ${ORIGINS} origins: one scan of each, each payer charged once`,
+  async () => {
+    const world = opened;
+    if (world === null) return;
+    await using server = await startServer(world);
+    using origins = startOrigins(ORIGINS);
+    const payers = await newPayers(world);
+    const before = await total(world);
+    const startedMs = performance.now();
+    const replies = await Promise.all(
+      payers.map((payer, n) => {
+        const body = JSON.stringify({ origin: origins[n % ORIGINS]?.origin });
+        const headers = { "Content-Type": "application/json" };
+        return payer.fetch(`${server.url}/v1/scan`, { method: "POST", headers, body });
+      }),
+    );
+    const tookMs = performance.now() - startedMs;
+    const scans = await Promise.all(replies.map((reply) => jsonOf<ScanReply>(reply)));
+    expect(replies.map(({ status }) => status)).toEqual(payers.map(() => 200));
+    const charged = await Promise.all(payers.map(async (payer) => 2n * PRICE - (await payer.balance())));
+    expect(charged.filter((amount) => amount !== PRICE)).toEqual([]);
+    expect((await total(world)) - before).toBe(BigInt(SCANS) * PRICE);
+    expect(new Set(scans.map(({ report_id: id }) => id)).size).toBe(ORIGINS);
+    expect(scans.filter(({ joined }) => !joined)).toHaveLength(ORIGINS);
+    for (const { seen } of origins) expect(seen.requests).toBeLessThanOrEqual(26);
+    using database = openPayments(server.dataDir, systemClock);
+    expect(database.payments.settledTotals()).toEqual({ count: SCANS, microUsd: SCANS * Number(PRICE) });
+    expect(server.logged()).toBe("");
+    console.log(
+      `scans: ${SCANS} paid calls of ${ORIGINS} origins in ${Math.round(tookMs)} ms, ${ORIGINS} scans, ${SCANS} charged once`,
+    );
+  },
+  600_000,
+);
+
+test.skipIf(opened === null)("refusals and errors leave the payee's balance as it was", async () => {
+  const world = opened;
+  if (world === null) return;
+  await using server = await startServer(world);
+  const payer = await world.newBasePayer(2n * PRICE);
+  const before = await total(world);
+  const scan = (body: string) =>
+    payer.fetch(`${server.url}/v1/scan`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+    });
+  for (const body of ['{"origin":"ftp://x.example"}', '{"origin":""}', "{", "[]"]) {
+    expect([body, (await scan(body)).status]).toEqual([body, 400]);
+  }
+  using origins = startOrigins(1);
+  world.facilitator.setFault("down");
+  expect((await scan(JSON.stringify({ origin: origins[0]?.origin }))).status).toBe(502);
+  world.facilitator.setFault(null);
+  expect([(await total(world)) - before, await payer.balance()]).toEqual([0n, 2n * PRICE]);
+});
+
+test("the audit of AgentCash finds nothing wrong with the scanning service", async () => {
+  await using server = await startScanServer({
+    facilitatorUrl: opened?.facilitator.url ?? "http://127.0.0.1:1",
+  });
+  const found = await auditService(server.url);
+  if (found === null) return console.log("payments: the audit of AgentCash is skipped");
+  // Without PUBLIC_URL there is no address that could be a contact.
+  expect(found.filter((warning) => !warning.startsWith("OPENAPI_CONTACT_MISSING"))).toEqual([]);
+});
