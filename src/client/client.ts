@@ -21,6 +21,8 @@ import type {
   Usage,
   ValidSummary,
 } from "./contract-types.ts";
+import { createJobCalls } from "./jobs.ts";
+import { pause } from "./pause.ts";
 import { type ResultStream, streamResults } from "./result-stream.ts";
 import type { CallOptions, ClientSettings } from "./transport.ts";
 import { createTransport } from "./transport.ts";
@@ -122,6 +124,8 @@ export function createClient(settings: ClientSettings) {
       options: PhoneOptions = {},
     ): ResultStream<PhoneResult, ValidSummary> =>
       stream("/v1/phone/batch", options, { phones, country: options.country }),
+
+    ...createJobCalls(send, settings.pause ?? pause),
 
     listings: (query: ListingQuery = {}, options?: ReadOptions) =>
       get<ListingPage>("/v1/directory", query, options),

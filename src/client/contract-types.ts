@@ -18,6 +18,7 @@ export type Health = ClientTypes["Health"];
 export type Invoice = ClientTypes["Invoice"];
 export type InvoicePage = ClientTypes["InvoicePage"];
 export type Job = ClientTypes["Job"];
+export type JobFields = ClientTypes["JobFields"];
 export type JobPage = ClientTypes["JobPage"];
 export type JobResults = ClientTypes["JobResults"];
 export type Key = ClientTypes["Key"];

@@ -1,3 +1,4 @@
+import { linesOf } from "./body-lines.ts";
 import { IncompleteReplyError } from "./failure.ts";
 
 /** The results of a batch as they arrive, in the order of the request. It can be walked once. */
@@ -42,32 +43,4 @@ export function streamResults<Result, Summary>(
 
 function isLastLine<Summary>(value: unknown): value is { count: number; summary: Summary } {
   return typeof value === "object" && value !== null && "count" in value && "summary" in value;
-}
-
-async function* linesOf(reply: Response): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const bytes of bytesOf(reply)) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") yield line;
-  }
-  if (rest !== "") yield rest;
-}
-
-/** Not every browser walks a body by itself. Leaving the walk ends the call. */
-async function* bytesOf({ body }: Response): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = body?.getReader();
-  if (reader === undefined) return;
-  let isOver = false;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      isOver = done;
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    if (!isOver) await reader.cancel().catch(() => undefined);
-  }
 }

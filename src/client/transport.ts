@@ -1,4 +1,5 @@
 import { RefusedError, UnreachableError } from "./failure.ts";
+import { pause } from "./pause.ts";
 
 export type ClientSettings = {
   /** Such as `http://127.0.0.1:3000`. */
@@ -18,11 +19,23 @@ export type CallOptions = {
   readonly idempotencyKey?: string | null | undefined;
 };
 
+/** A body that is sent as it is. */
+export type BytesBody = {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly headers: { readonly [name: string]: string };
+};
+
 /** Sends a call and reads its reply; a reply that breaks off while it is read counts as a broken connection. */
 export type Send = <Read>(
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
-  options: CallOptions & { readonly body?: unknown; readonly accept?: string },
+  options: CallOptions & {
+    /** Sent as JSON. */
+    readonly body?: unknown;
+    readonly raw?: BytesBody;
+    readonly accept?: string;
+    readonly headers?: { readonly [name: string]: string };
+  },
   read: (reply: Response) => Promise<Read>,
 ) => Promise<Read>;
 
@@ -31,7 +44,7 @@ const FIRST_PAUSE_MS = 250;
 
 /**
  * Sends calls. 429 and 503 are sent again after their Retry-After; a broken connection only where sending twice
- * is harmless: a GET, or a POST with an idempotency key. Throws RefusedError, UnreachableError, or the signal's reason.
+ * is harmless: a GET, PUT or DELETE, or a POST with an idempotency key. Throws RefusedError, UnreachableError, or the signal's reason.
  */
 export function createTransport(settings: ClientSettings): Send {
   const { apiKey, retriesMax = 4, retryWaitMaxMs = 60_000 } = settings;
@@ -39,7 +52,7 @@ export function createTransport(settings: ClientSettings): Send {
   const wait = settings.pause ?? pause;
   const base = settings.baseUrl.replace(/\/+$/, "");
 
-  return async (method, path, { body, accept, signal, idempotencyKey }, read) => {
+  return async (method, path, { body, raw, accept, headers, signal, idempotencyKey }, read) => {
     const key = method === "POST" && idempotencyKey === undefined ? crypto.randomUUID() : idempotencyKey;
     const init: RequestInit = {
       method,
@@ -48,11 +61,14 @@ export function createTransport(settings: ClientSettings): Send {
         ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
         ...(typeof key === "string" ? { "Idempotency-Key": key } : {}),
+        ...raw?.headers,
+        ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(raw === undefined ? {} : { body: raw.bytes }),
       ...(signal === undefined ? {} : { signal }),
     };
-    const isRepeatable = method === "GET" || typeof key === "string";
+    const isRepeatable = method !== "POST" || typeof key === "string";
     for (let attempt = 0; ; attempt++) {
       const { value, failure } = await attemptOnce(() => send(base + path, init), init.signal, read);
       if (failure === null) return value;
@@ -119,20 +135,4 @@ function envelopeOf(text: string): { code: string; message: string } | null {
   } catch {
     return null;
   }
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const end = () => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

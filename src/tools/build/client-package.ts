@@ -6,7 +6,16 @@ import { CLIENT_SCHEMAS } from "../../contract/client-schemas.ts";
 import { typesOf } from "./schema-types.ts";
 
 /** Modules whose exports are the package's. */
-const EXPORTED = ["client", "contract-types", "failure", "transport", "result-stream", "types"];
+const EXPORTED = [
+  "client",
+  "contract-types",
+  "failure",
+  "job-types",
+  "result-stream",
+  "transport",
+  "types",
+  "webhook",
+];
 
 const COMPILER_OPTIONS = {
   target: "ES2022",
