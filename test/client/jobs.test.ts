@@ -84,7 +84,7 @@ describe("against the real server", () => {
     const [newest] = (await client.jobs({ limit: 1 })).data;
     const { job_id } = newest ?? { job_id: "" };
     const only = await Array.fromAsync(client.jobResults(job_id, { status: "undeliverable" }));
-    expect(only.map(({ row }) => row)).toEqual([2, 4]);
+    expect(only.map(({ row }) => row)).toEqual([2, 3, 4]);
     const rest = await Array.fromAsync(client.jobResults(job_id, { afterRow: 3, partial: true }));
     expect(rest.map(({ row }) => row)).toEqual([4, 5]);
     expect(await client.job(job_id)).toMatchObject({ status: "completed", units_charged: 4 });
@@ -96,7 +96,7 @@ describe("against the real server", () => {
   test("an input of several parts is one job", async () => {
     await using server = await startTestServer();
     const client = createClient({ baseUrl: server.url, apiKey: await server.signUp() });
-    const emails = Array.from({ length: 3_000 }, (_, i) => `user${i % 2_900}@d${i % 7}.many.com`);
+    const emails = Array.from({ length: 3_000 }, (_, i) => `user${i % 2_900}@many.com`);
     const made = await client.createJob({ rows: emails }, { dns: false }, { partBytes: 20_000 });
     expect(made.counts).toMatchObject({ rows: 3_000, distinct: 2_900 });
     const results = await Array.fromAsync(client.jobResults(made.job_id));

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { CLIENT_SCHEMAS } from "../../src/contract/client-schemas.ts";
 import { buildClientPackage } from "../../src/tools/build/client-package.ts";
+import { newSecret, signedHeaders } from "../../src/webhooks/signature.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
@@ -62,6 +64,29 @@ test("under Node it verifies, streams and throws its own errors", async () => {
     isRefused: true,
     other: "function",
   });
+});
+
+test("under Node it uploads a job, watches it, reads its results and verifies what a webhook is sent", async () => {
+  const apiKey = await server.signUp();
+  await Bun.write(
+    join(folder.path, "job.js"),
+    `import { createClient, verifyWebhook } from "assay-client";
+     const [baseUrl, apiKey, secret, headers, body] = process.argv.slice(2);
+     const assay = createClient({ baseUrl, apiKey });
+     const rows = Array.from({ length: 3000 }, (_, i) => "user" + i + "@good.com");
+     const { job_id, counts } = await assay.createJob({ rows }, { dns: false }, { partBytes: 16384 });
+     let last;
+     for await (const job of assay.watchJob(job_id)) last = job.status;
+     let inOrder = 0;
+     for await (const { row, email } of assay.jobResults(job_id)) if (email === rows[row - 1]) inOrder += 1;
+     const { type } = await verifyWebhook(secret, JSON.parse(headers), body);
+     console.log(JSON.stringify({ rows: counts.rows, last, inOrder, type }));`,
+  );
+  const secret = newSecret(randomBytes);
+  const body = '{"type":"webhook.test"}';
+  const headers = signedHeaders({ id: "evt_1", at: Date.now(), body, secrets: [secret] });
+  const printed = await run("node", "job.js", server.url, apiKey, secret, JSON.stringify(headers), body);
+  expect(JSON.parse(printed)).toEqual({ rows: 3000, last: "completed", inOrder: 3000, type: "webhook.test" });
 });
 
 test("its types check a program, and refuse a field that there is not", async () => {
