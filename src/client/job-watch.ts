@@ -1,6 +1,6 @@
 import { linesOf } from "./body-lines.ts";
-import { RefusedError, UnreachableError } from "./failure.ts";
 import type { Job } from "./contract-types.ts";
+import { RefusedError, UnreachableError } from "./failure.ts";
 import type { WatchOptions } from "./job-types.ts";
 import type { Send } from "./transport.ts";
 import type { JobStatus } from "./types.ts";

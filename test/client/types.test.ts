@@ -2,8 +2,12 @@ import { expect, test } from "bun:test";
 import type { AccountView } from "../../src/accounts/account-view.ts";
 import { createClient } from "../../src/client/client.ts";
 import type * as wire from "../../src/client/contract-types.ts";
-import type { DocumentType as ClientDocumentType, DocumentReason } from "../../src/client/types.ts";
-import type { DocumentType, IdentityReason } from "../../src/contract/words.ts";
+import type {
+  DocumentType as ClientDocumentType,
+  WebhookEvent as ClientWebhookEvent,
+  DocumentReason,
+} from "../../src/client/types.ts";
+import type { DocumentType, IdentityReason, WebhookEvent } from "../../src/contract/words.ts";
 import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
@@ -20,6 +24,7 @@ test("the types of the client are those of the server", () => {
     true satisfies Same<wire.Account, AccountView>,
     true satisfies Same<ClientDocumentType, DocumentType>,
     true satisfies Same<DocumentReason, IdentityReason>,
+    true satisfies Same<ClientWebhookEvent["type"], WebhookEvent>,
     true satisfies Same<keyof wire.DocumentResult, keyof IdentityResult>,
     true satisfies Fits<IdentityResult, wire.DocumentResult>,
     true satisfies Fits<AutodetectResult, wire.DetectedDocument>,
