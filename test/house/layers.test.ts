@@ -162,6 +162,8 @@ describe("the rooms of the house", () => {
       "src/tools/admin.ts",
       "src/platform/clock.ts",
       "src/app/settings.ts",
+      // Receivers of webhooks call it with the delivery alone; `now` may be given.
+      "src/client/webhook.ts",
     ]);
     const broken: string[] = [];
     for (const file of files) {
