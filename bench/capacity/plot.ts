@@ -19,7 +19,7 @@ export type Plot = {
 const WIDTH = 640;
 const HEIGHT = 360;
 const EDGE = { left: 78, right: 18, top: 18, bottom: 48 } as const;
-/** Told apart by people with any colour vision (Okabe and Ito). */
+/** Distinguished by people with any colour vision (Okabe and Ito). */
 export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"] as const;
 
 type Axis = { readonly place: (value: number) => number; readonly ticks: readonly number[] };

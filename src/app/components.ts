@@ -202,7 +202,7 @@ export function openLookups(
   });
   const domainFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
   const parser = createAddressParser();
-  const judge = createAddressVerifier(parser);
+  const verify = createAddressVerifier(parser);
   const checkWith = createEmailChecks({
     source: domainFacts,
     clock,
@@ -214,8 +214,8 @@ export function openLookups(
     denialWatch,
     dnsCache,
     domainFacts,
-    checkEmail: checkWith(judge),
-    writeEmail: checkWith(createEmailWriter(judge)),
+    checkEmail: checkWith(verify),
+    writeEmail: checkWith(createEmailWriter(verify)),
   };
 }
 

@@ -12,15 +12,15 @@ import { emailWithoutCard } from "./card-redaction.ts";
  * it. Among these alone are card numbers: an address that is accepted is none.
  */
 export function createEmailWriter(
-  judge: AddressVerifier,
+  verify: AddressVerifier,
 ): (text: string, domainVerdict: DomainVerdict | undefined) => WrittenVerification {
-  const writeIn = createEmailWriterIn(judge);
+  const writeIn = createEmailWriterIn(verify);
   return (text, domainVerdict) => writeIn(text, 0, text.length, domainVerdict);
 }
 
 /** The same for addresses within a text. */
 export function createEmailWriterIn(
-  judge: AddressVerifier,
+  verify: AddressVerifier,
 ): (
   source: string,
   start: number,
@@ -29,7 +29,7 @@ export function createEmailWriterIn(
 ) => WrittenVerification {
   return (source, start, end, domainVerdict) =>
     domainVerdict === undefined
-      ? writtenEmail(judge(source.slice(start, end), undefined))
+      ? writtenEmail(verify(source.slice(start, end), undefined))
       : writeVerificationIn(source, start, end, domainVerdict);
 }
 

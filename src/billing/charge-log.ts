@@ -165,7 +165,7 @@ export function createChargeLog(dependencies: {
   };
 }
 
-/** Tells memory what became of a group, in the turn of its commit. Returns the charges that are committed. */
+/** Brings memory up to date with a group, in the turn of its commit. Returns the charges that are committed. */
 function settle(group: readonly Waiting[], error: unknown): readonly Waiting[] {
   for (const { settled } of group) settled(error === undefined);
   if (error === undefined) return group;

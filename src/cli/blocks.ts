@@ -1,6 +1,6 @@
 import type { Row } from "../tables/rows.ts";
 
-/** A run of rows that is judged and written as one. */
+/** A run of rows that is verified and written as one. */
 export type Block = {
   /** Counted from 0 at the start of the input. */
   readonly firstRow: number;

@@ -30,6 +30,6 @@ export type FileRunDependencies = {
   readonly stderr: NodeJS.WriteStream;
   /** Results that scroll by on a terminal are progress enough. */
   readonly isStdoutTerminal: boolean;
-  /** Told what to do when the user interrupts: keep the state, and return what to say. */
+  /** Given what to do when the user interrupts: keep the state, and return what to say. */
   readonly onInterrupt: (stop: () => string) => void;
 };

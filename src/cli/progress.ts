@@ -1,7 +1,7 @@
 import { SingleBar } from "cli-progress";
 import type { Clock } from "../platform/clock.ts";
 
-/** Tells the user how far a run has come. */
+/** Shows the user how far a run has come. */
 export type Progress = {
   readonly update: (done: { readonly rows: number; readonly bytes: number }) => void;
   /** Takes the bar away. */

@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import { DEFAULTS } from "./defaults.ts";
 import { PhoneCountry } from "./phone-country.ts";
 import { Word } from "./schema.ts";
-import { DOCUMENT_TYPES } from "./words.ts";
+import { DOCUMENT_TYPES, PLAN_NAMES } from "./words.ts";
 
 /** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
 
-const Plan = Word(["free", "starter", "growth", "scale"]);
+const Plan = Word(PLAN_NAMES);
 const Text = (maxLength: number) => Type.String({ maxLength });
 const Nullable = <Inner extends ReturnType<typeof Text>>(inner: Inner) =>
   Type.Union([inner, Type.Null()], {
@@ -14,20 +15,20 @@ const Nullable = <Inner extends ReturnType<typeof Text>>(inner: Inner) =>
 
 export const EmailQuery = Type.Object({
   email: Type.String({ demand: "must be a string" }),
-  deep: Type.Optional(Type.Boolean({ default: false })),
-  dns: Type.Optional(Type.Boolean({ default: true })),
+  deep: Type.Optional(Type.Boolean({ default: DEFAULTS.deep })),
+  dns: Type.Optional(Type.Boolean({ default: DEFAULTS.dns })),
 });
 
 export const EmailBatchQuery = Type.Object({
-  deep: Type.Optional(Type.Boolean({ default: false })),
-  dns: Type.Optional(Type.Boolean({ default: true })),
+  deep: Type.Optional(Type.Boolean({ default: DEFAULTS.deep })),
+  dns: Type.Optional(Type.Boolean({ default: DEFAULTS.dns })),
 });
 
 /** The JSON bodies of batches. They are described by these, and read by the batch itself in a worker thread. */
 export const EmailBatchBody = Type.Object({
   emails: Type.Array(Type.String()),
-  deep: Type.Optional(Type.Boolean({ default: false })),
-  dns: Type.Optional(Type.Boolean({ default: true })),
+  deep: Type.Optional(Type.Boolean({ default: DEFAULTS.deep })),
+  dns: Type.Optional(Type.Boolean({ default: DEFAULTS.dns })),
 });
 
 export const PhoneBatchBody = Type.Object({
@@ -92,7 +93,7 @@ export const UsageQuery = Type.Object({
 });
 
 export const InvoicesQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULTS.invoicesLimit })),
   starting_after: Type.Optional(Text(100)),
 });
 
@@ -106,5 +107,7 @@ export const KeyBody = Type.Object({
 });
 
 export const RotateBody = Type.Object({
-  overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_592_000, default: 0 })),
+  overlap_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 2_592_000, default: DEFAULTS.overlapSeconds }),
+  ),
 });

@@ -1,5 +1,5 @@
 /**
- * Tells addresses that mail can be sent to from those that lead nowhere on the public internet.
+ * Distinguishes addresses that mail can be sent to from those that lead nowhere on the public internet.
  *
  * Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries
  * (https://www.iana.org/assignments/iana-ipv4-special-registry,

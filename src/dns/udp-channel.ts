@@ -32,7 +32,7 @@ export type UdpChannelDependencies<Sent> = {
   readonly onReply: (transaction: Sent, message: Uint8Array) => void;
   /** Called in place of `onReply` where the machine says that nobody listens there. */
   readonly onUnreachable: (transaction: Sent) => void;
-  /** Told of each datagram that answers no open question. */
+  /** Called for each datagram that answers no open question. */
   readonly onIgnored: () => void;
 };
 

@@ -9,7 +9,7 @@ export async function deliverableOf(
   signal?: AbortSignal,
 ): Promise<{ readonly deliverable: readonly string[]; readonly unitsCharged: number }> {
   const assay = createClient(server);
-  // Without an idempotency key the first results come before the last address is judged.
+  // Without an idempotency key the first results come before the last address is verified.
   const results = assay.streamEmails(emails, { idempotencyKey: null, signal });
   const deliverable: string[] = [];
   try {

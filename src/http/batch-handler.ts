@@ -7,6 +7,7 @@ import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { batchBodyBytesMax } from "../billing/plans.ts";
+import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole } from "./batch-reply.ts";
 import type { BodyReader, HeldBody } from "./body-reader.ts";
@@ -150,7 +151,7 @@ async function verifyWhileChunking(
 }
 
 function verifyOptions(
-  { deep = false, dns = true, country }: BatchSettings,
+  { deep = DEFAULTS.deep, dns = DEFAULTS.dns, country }: BatchSettings,
   lines: boolean,
   encoding: ReplyEncoding | null,
   account: Account,

@@ -71,7 +71,7 @@ export type BoundaryDependencies = {
   readonly readBearer: BearerReader;
   /** Writes the headers of authenticated replies. */
   readonly setRateLimitHeaders: (call: Call) => void;
-  /** Hears of each call once, when its reply is decided; of a streamed one when it ends. */
+  /** Called once for each call, when its reply is decided; of a streamed one when it ends. */
   readonly report: (report: CallReport) => void;
   readonly reportBug: (call: Call, error: unknown) => void;
   /** Whether a call may be answered neither with success nor with a refusal, so that its connection is closed; none unless given. */

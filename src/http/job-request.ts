@@ -1,3 +1,4 @@
+import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
 import { createReader, queryReader } from "../contract/schema.ts";
 import { createJob, JobFields, UploadFields } from "../contract/specification/jobs.ts";
@@ -28,7 +29,7 @@ export function createJobRequestReader(
   requireWebhookUrl: (accountId: string, url: string) => void,
 ): JobRequestReader {
   function requestOf(accountId: string, fields: Fields): Omit<JobRequest, "form"> {
-    const { kind = "email", country, webhook_url } = fields;
+    const { kind = DEFAULTS.jobKind, country, webhook_url } = fields;
     if (country !== undefined && readCountry(country) === null) {
       throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
     }
@@ -38,14 +39,14 @@ export function createJobRequestReader(
       name: fields.name ?? null,
       webhookUrl: webhook_url ?? null,
       options: {
-        deep: fields.deep ?? false,
-        dns: fields.dns ?? true,
+        deep: fields.deep ?? DEFAULTS.deep,
+        dns: fields.dns ?? DEFAULTS.dns,
         country: country ?? null,
         type: fields.type ?? null,
         column: fields.column ?? null,
         delimiter: fields.delimiter ?? null,
         encoding: fields.encoding ?? null,
-        whenOutOfUnits: fields.when_out_of_units ?? "refuse",
+        whenOutOfUnits: fields.when_out_of_units ?? DEFAULTS.whenOutOfUnits,
       },
     };
   }

@@ -59,7 +59,7 @@ const NO_HEADERS = { get: () => null };
  * 5. The payment is settled. An answer `{ kind: "answer", status, headers, body }` then leaves, and is kept for 24 hours
  *    for the same payment. A `{ kind: "stream", start, cancel }` is returned once its first byte is there: it is settled
  *    before that byte leaves, `start` begins the reply, `cancel` is called where it was not settled.
- * 6. `finish` puts into the answer what only the settled payment tells, such as a receipt; it must be the same each
+ * 6. `finish` puts into the answer what only the settled payment shows, such as a receipt; it must be the same each
  *    time, as it runs again for an answer that was kept. A stream does that itself, in `start`.
  *
  * `work` runs again for a settled payment whose answer was lost with the process, and is not charged again.

@@ -8,7 +8,7 @@ export function relayedStream(
   options: {
     readonly stallMs: number;
     readonly onEnd: (complete: boolean) => void;
-    /** Hears why the source failed: the reader only sees the connection break off. */
+    /** Called with what failed in the source: the reader only sees the connection break off. */
     readonly onError: (error: unknown) => void;
   },
 ): ReadableStream<Uint8Array> {

@@ -39,11 +39,11 @@ export type ScansDependencies = {
   readonly clientOf: (lookUp: AddressLookup) => HttpClient;
   readonly signingKey: Pick<SigningKey, "sign">;
   readonly randomName: () => string;
-  /** Hears of each scan once it is in the store. */
+  /** Called for each scan once it is in the store. */
   readonly onScanned: (evidence: Evidence, scored: Scored) => void;
 };
 
-/** Scans an origin, whoever asks, and keeps the report. */
+/** Scans an origin for any caller, and keeps the report. */
 export type Scan = (reportId: string, request: ScanRequest) => Promise<ScanResult>;
 
 export function createScan(

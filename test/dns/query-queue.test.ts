@@ -6,7 +6,7 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant("enter" as const) },
     { weight: 2, arbitrary: fc.record({ leave: fc.nat() }) },
-    { weight: 1, arbitrary: fc.record({ fallBehind: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ late: fc.nat() }) },
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -27,7 +27,7 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
         } else if ("leave" in move) {
           const item = underWay[move.leave % Math.max(1, underWay.length)];
           expect(turns.leave(item ?? -1)).toBe(item !== undefined);
-        } else turns.markLate(underWay[move.fallBehind % Math.max(1, underWay.length)] ?? -1);
+        } else turns.markLate(underWay[move.late % Math.max(1, underWay.length)] ?? -1);
         const { inFlight, late, waiting } = turns.counts();
         expect(inFlight <= 3 && late <= 2 && waiting <= 5).toBe(true);
         expect(waiting === 0 || inFlight === 3).toBe(true);

@@ -128,7 +128,7 @@ test("killed again and again under calls with an Idempotency-Key on five plans, 
           text,
           units: reply.status === 200 ? unitsIn(text) : 0,
         });
-        // Whoever has no units left asks no faster than others.
+        // A caller with no units left asks no faster than others.
         if (reply.status === 402) await Bun.sleep(20);
       }
     }),

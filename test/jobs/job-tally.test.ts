@@ -53,7 +53,7 @@ test("a chunk that is begun again is a retry, and one that fails is counted and 
   });
 });
 
-test("/metrics tells of jobs, their chunks and the deliveries that tell of them", async () => {
+test("/metrics has jobs, their chunks and the deliveries of their events", async () => {
   const gate = Promise.withResolvers<void>();
   using receiver = Bun.serve({
     port: 0,

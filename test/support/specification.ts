@@ -197,7 +197,7 @@ function replyFaults(
 }
 
 /**
- * The call that the examples of this name make up. Calls that are refused are no examples of a request: they are told in
+ * The call that the examples of this name make up. Calls that are refused are no examples of a request: they are described in
  * the example of the reply alone, and come from where the specification is made of.
  */
 export function exampleCall(operation: Operation, name: string): { path: string; options: CallOptions } {

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { DEFAULTS } from "../defaults.ts";
 import { InvoicesQuery, UsageQuery } from "../result-schemas.ts";
 import {
   Account,
@@ -107,7 +108,7 @@ export const getUsage = operation({
   query: described(UsageQuery, {
     from: "The first day, `2026-11-01`, not after the last. A day that there is. Without it: the first of the last day's month.",
     to: "The last day, included. Without it: today. At most 366 days.",
-    group_by: "What a row stands for; `day` unless it says otherwise.",
+    group_by: `What a row is of; \`${DEFAULTS.usageGroupBy}\` where it is not named.`,
   }),
   replies: { 200: { description: "The usage.", content: { "application/json": Usage } } },
   refusals: ["invalid_request"],

@@ -88,7 +88,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       version,
       summary: "Verification of email addresses, identity documents and phone numbers.",
       description: DESCRIPTION,
-      contact: { name: "Whoever runs this server" },
+      contact: { name: "The operator of this server" },
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "This server." }],

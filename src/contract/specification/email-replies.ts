@@ -5,7 +5,7 @@ import { type Body, count, text, textOrNull, word } from "./reply-schema.ts";
 
 const STATUSES = ["deliverable", "risky", "undeliverable", "unknown"] as const;
 
-/** One address, judged. */
+/** The verdict on one address. */
 export const EmailResult = Type.Object(
   {
     email: text("The address as given."),

@@ -111,12 +111,12 @@ const ranking = {
 
 const schemaName = (type: DocumentType) => `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
 
-/** One document, judged. What `details` holds goes by its type. */
+/** The verdict on one document. What `details` holds goes by its type. */
 export const IdentityResult = Type.Union(
   DOCUMENT_TYPES.map((type) =>
     Type.Object(outcomeFields(type, detailsOf[type]), { $id: `${schemaName(type)}Result` }),
   ),
-  { $id: "IdentityResult", description: "One document, judged; `details` goes by its type." },
+  { $id: "IdentityResult", description: "The verdict on one document; `details` goes by its type." },
 );
 
 /** Only null; written as what it may be elsewhere, since typed clients drop a field that can be nothing but null. */

@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { DEFAULTS } from "../defaults.ts";
 import { PhoneCountry } from "../phone-country.ts";
 import { Word } from "../schema.ts";
+import { DOCUMENT_TYPES } from "../words.ts";
 import { described, operation } from "./operation.ts";
 
 export const JOB_STATUSES = [
@@ -85,13 +87,13 @@ const options = {
   deep: Type.Optional(Type.Boolean()),
   dns: Type.Optional(Type.Boolean()),
   country: Type.Optional(PhoneCountry),
-  type: Type.Optional(Word(["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"])),
+  type: Type.Optional(Word(DOCUMENT_TYPES)),
   when_out_of_units: Type.Optional(Word(["refuse", "pause"])),
   webhook_url: Type.Optional(Type.String({ maxLength: 2_000 })),
 };
 
 const optionTexts = {
-  kind: "What the rows are; email unless named.",
+  kind: `What the rows are; ${DEFAULTS.jobKind} where it is not named.`,
   name: "Your own name for the job.",
   deep: "As for a batch of addresses.",
   dns: "As for a batch of addresses.",
@@ -194,7 +196,7 @@ export const listJobs = operation({
     }),
     {
       status: "Only jobs in this state.",
-      limit: "At most this many; 10 unless named.",
+      limit: `At most this many; ${DEFAULTS.jobsLimit} where it is not named.`,
       starting_after: "The id of the last job of the page before.",
     },
   ),

@@ -36,7 +36,7 @@ export const Payment = schemaOf<PaymentView>()(
       asset: text("The token's address."),
       amount: text("In atomic units.", "50000"),
       amount_usd: usd("The same in USD."),
-      transaction: textOrNull("The transaction that settled it, where the facilitator told it."),
+      transaction: textOrNull("The transaction that settled it, where the facilitator named it."),
       resource: text("What was paid for, without its query."),
       created_at: moment("When the settlement was first to be sent."),
       settled_at: nullable(moment("When it was known to be settled.")),

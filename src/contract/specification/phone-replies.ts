@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { PHONE_REASONS, PHONE_TYPES } from "../words.ts";
 import { type Body, count, text, textOrNull, wordOrNull } from "./reply-schema.ts";
 
-/** One phone number, judged. */
+/** The verdict on one phone number. */
 export const PhoneResult = Type.Object(
   {
     phone: text("The number as given."),

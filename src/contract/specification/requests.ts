@@ -1,4 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
+import { DEFAULTS } from "../defaults.ts";
 import {
   AutodetectQuery,
   EmailBatchBody,
@@ -45,7 +46,7 @@ export const SignupRequest = described(
     name: "Who holds the account.",
     company: "For whom.",
     country: "Where.",
-    plan: "`free` unless it says otherwise.",
+    plan: `\`${DEFAULTS.plan}\` where it is not named.`,
     referral_code: "Who sent you.",
   },
   "SignupRequest",
@@ -62,7 +63,9 @@ export const PlanRequest = described(
 
 export const RotateRequest = described(
   RotateBody,
-  { overlap_seconds: "How long the old key is still taken; 0 unless it says otherwise." },
+  {
+    overlap_seconds: `How long the old key is still taken; ${DEFAULTS.overlapSeconds} where it is not named.`,
+  },
   "RotateRequest",
 );
 

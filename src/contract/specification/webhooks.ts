@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { DEFAULTS } from "../defaults.ts";
 import { WEBHOOK_EVENTS } from "../words.ts";
 import { described, operation } from "./operation.ts";
 import { type Body, count, moment, nullable, text, textOrNull, word, wordOrNull } from "./reply-schema.ts";
@@ -120,7 +121,9 @@ export const WebhookPatch = described(
 
 export const RotateSecretRequest = described(
   Type.Object({ overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_592_000 })) }),
-  { overlap_seconds: "How long the old secret signs beside the new one; 0 unless it says otherwise." },
+  {
+    overlap_seconds: `How long the old secret signs beside the new one; ${DEFAULTS.overlapSeconds} where it is not named.`,
+  },
   "RotateSecretRequest",
 );
 
@@ -247,7 +250,7 @@ export const listDeliveries = operation({
       starting_after: Type.Optional(Type.String({ maxLength: 100 })),
     }),
     {
-      limit: "Deliveries on a page; 20 unless it says otherwise.",
+      limit: `Deliveries on a page; ${DEFAULTS.deliveriesLimit} where it is not named.`,
       starting_after: "The `next_cursor` of the page before.",
     },
   ),

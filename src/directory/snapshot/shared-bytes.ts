@@ -12,7 +12,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 /** A run of listing texts: in memory, in a file, or in both. */
 export type Segment = {
-  /** Tells the segments of one sync side apart. */
+  /** Distinguishes the segments of one sync side. */
   readonly id: number;
   /** Empty while the texts are in the file alone. */
   bytes: Buffer<ArrayBufferLike>;

@@ -6,7 +6,7 @@ import { UpstreamError } from "./upstream-limits.ts";
 
 /** Where the listings come from, and how that place was left the last time. */
 export type Source = {
-  /** Tells one source from another over restarts. */
+  /** Distinguishes one source from another over restarts. */
   readonly name: string;
   /** Throws UpstreamError or FormatError where nothing can be taken. */
   readonly read: (

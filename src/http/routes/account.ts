@@ -3,6 +3,7 @@ import type { AccountView } from "../../accounts/account-view.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { RotatedKey } from "../../accounts/key-rotation.ts";
 import { parseUsd } from "../../billing/money.ts";
+import { DEFAULTS } from "../../contract/defaults.ts";
 import type { PlanBody, RotateBody } from "../../contract/result-schemas.ts";
 import {
   changePlan,
@@ -26,10 +27,17 @@ export function accountRoutes({ accountRouting, accounts }: AccountRouteDependen
   return [
     read(getAccount, ({ accountId }) => accounts.view(accountId)),
     read(getUsage, ({ accountId }, { from, to, group_by }) =>
-      accounts.usage(accountId, { from: from ?? null, to: to ?? null, groupBy: group_by ?? "day" }),
+      accounts.usage(accountId, {
+        from: from ?? null,
+        to: to ?? null,
+        groupBy: group_by ?? DEFAULTS.usageGroupBy,
+      }),
     ),
     read(listInvoices, ({ accountId }, { limit, starting_after }) =>
-      accounts.invoices(accountId, { limit: limit ?? 10, startingAfter: starting_after ?? null }),
+      accounts.invoices(accountId, {
+        limit: limit ?? DEFAULTS.invoicesLimit,
+        startingAfter: starting_after ?? null,
+      }),
     ),
     change(changePlan, planChange(accounts)),
     change(rotateKey, keyRotation(accounts)),
@@ -55,7 +63,11 @@ function keyRotation(
   return {
     status: 201,
     make: ({ accountId, keyId }, { overlap_seconds }, replyOf) =>
-      accounts.rotateKey(accountId, { overlapSeconds: overlap_seconds ?? 0, keyId }, replyOf),
+      accounts.rotateKey(
+        accountId,
+        { overlapSeconds: overlap_seconds ?? DEFAULTS.overlapSeconds, keyId },
+        replyOf,
+      ),
     viewOf: ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),
     secret: true,
   };

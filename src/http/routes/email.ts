@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { writtenEmail } from "../../batch/written-email.ts";
 import { emailUnits, isEmailCharged } from "../../billing/units.ts";
+import { DEFAULTS } from "../../contract/defaults.ts";
 import type { EmailQuery } from "../../contract/result-schemas.ts";
 import { queryReader } from "../../contract/schema.ts";
 import { verifyEmail, verifyEmailPost, verifyEmails } from "../../contract/specification/email.ts";
@@ -23,7 +24,11 @@ type AskedEmail = {
   readonly options: { readonly deep: boolean; readonly dns: boolean };
 };
 
-function askedEmail({ email, deep = false, dns = true }: Static<typeof EmailQuery>): AskedEmail {
+function askedEmail({
+  email,
+  deep = DEFAULTS.deep,
+  dns = DEFAULTS.dns,
+}: Static<typeof EmailQuery>): AskedEmail {
   return { email, options: { deep, dns } };
 }
 
@@ -55,7 +60,7 @@ export function emailRoutes({
         statuses: STATUSES,
         readQuery: queryReader(verifyEmails),
         check: () => undefined,
-        unitsPerItem: ({ deep }) => emailUnits(deep ?? false),
+        unitsPerItem: ({ deep }) => emailUnits(deep ?? DEFAULTS.deep),
       }),
     ),
   ];

@@ -1,5 +1,6 @@
 import type { Account } from "../../accounts/key-ring.ts";
 import type { Meter } from "../../billing/meter.ts";
+import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { queryReader } from "../../contract/schema.ts";
 import {
@@ -69,7 +70,11 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
     routing.keyed(startJob, (call, account) => startUpload(dependencies, call, account)),
     routing.keyed(listJobs, (call, { accountId }) => {
       const { status, limit, starting_after } = page(call.request.url);
-      const query = { status: status ?? null, afterJobId: starting_after ?? null, limit: limit ?? 10 };
+      const query = {
+        status: status ?? null,
+        afterJobId: starting_after ?? null,
+        limit: limit ?? DEFAULTS.jobsLimit,
+      };
       const { jobs: found, hasMore } = jobs.list(accountId, query);
       meter.countCall({ accountId }, call.route);
       return json({

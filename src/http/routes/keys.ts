@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { CreatedKey, Keys } from "../../accounts/key-list.ts";
 import type { RotatedKey } from "../../accounts/key-rotation.ts";
+import { DEFAULTS } from "../../contract/defaults.ts";
 import type { KeyBody, RotateBody } from "../../contract/result-schemas.ts";
 import { createKey, deleteKey, listKeys, rotateKeyById } from "../../contract/specification/account.ts";
 import type { RotatedKeyBody } from "../../contract/specification/account-replies.ts";
@@ -45,7 +46,7 @@ function rotation(accounts: Accounts): AccountChange<Static<typeof RotateBody>, 
     make: ({ accountId }, { overlap_seconds }, replyOf, { params }) =>
       accounts.rotateKey(
         accountId,
-        { overlapSeconds: overlap_seconds ?? 0, keyId: params.key_id ?? "" },
+        { overlapSeconds: overlap_seconds ?? DEFAULTS.overlapSeconds, keyId: params.key_id ?? "" },
         replyOf,
       ),
     viewOf: ({ apiKey, oldKeyExpiresAt }) => ({ api_key: apiKey, old_key_expires_at: oldKeyExpiresAt }),

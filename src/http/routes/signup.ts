@@ -1,4 +1,5 @@
 import type { Accounts } from "../../accounts/accounts.ts";
+import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { bodyReader } from "../../contract/schema.ts";
 import { signUp } from "../../contract/specification/account.ts";
@@ -34,7 +35,7 @@ export function signupRoutes(dependencies: SignupRouteDependencies): readonly Ro
       name: fields.name ?? null,
       company: fields.company ?? null,
       country: fields.country ?? null,
-      plan: fields.plan ?? "free",
+      plan: fields.plan ?? DEFAULTS.plan,
       referralCode: fields.referral_code ?? null,
     });
     return json({ account_id: accountId, api_key: apiKey }, 201);

@@ -1,3 +1,4 @@
+import { DEFAULTS } from "../../contract/defaults.ts";
 import {
   changeWebhook,
   createWebhook,
@@ -46,7 +47,12 @@ export function webhookRoutes(dependencies: WebhookRouteDependencies): readonly 
     change(rotateWebhookSecret, {
       status: 201,
       make: ({ accountId }, { overlap_seconds }, replyOf, call) =>
-        webhooks.rotateSecret(accountId, webhookOf(call), overlap_seconds ?? 0, replyOf),
+        webhooks.rotateSecret(
+          accountId,
+          webhookOf(call),
+          overlap_seconds ?? DEFAULTS.overlapSeconds,
+          replyOf,
+        ),
       viewOf: (rotated) => rotated,
       secret: false,
     }),
@@ -58,7 +64,7 @@ export function webhookRoutes(dependencies: WebhookRouteDependencies): readonly 
     }),
     read(listDeliveries, ({ accountId }, { limit, starting_after }, call) =>
       webhooks.deliveries(accountId, webhookOf(call), {
-        limit: limit ?? 20,
+        limit: limit ?? DEFAULTS.deliveriesLimit,
         startingAfter: starting_after ?? null,
       }),
     ),

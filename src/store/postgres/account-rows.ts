@@ -7,7 +7,7 @@ import { accountChanges, accounts, apiKeys, idempotentReplies, planPeriods, usag
 /** The server's clock in milliseconds: the one that all nodes share. */
 export const SERVER_NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-/** The channel on which nodes tell each other which account has changed. */
+/** The channel on which nodes name to each other the accounts that have changed. */
 export const CHANGES_CHANNEL = "assay_account_changed";
 
 /**
@@ -23,7 +23,7 @@ export async function lockAccounts(orm: Orm, accountIds: readonly string[]): Pro
     .for("no key update");
 }
 
-/** Tells all nodes, with the commit, that what they know of an account is old. */
+/** Notifies all nodes, with the commit, that what they know of an account is old. */
 export async function announceChange(orm: Orm, accountId: string): Promise<void> {
   await orm
     .insert(accountChanges)

@@ -29,7 +29,7 @@ const DEADLINE_MS = 3_000;
 const MIGRATE_DEADLINE_MS = 60_000;
 
 /**
- * Opens the database of a cluster and brings it to the newest schema. Throws a StoreOpenError, whose message tells the
+ * Opens the database of a cluster and brings it to the newest schema. Throws a StoreOpenError, whose message says to the
  * operator what to do, where that is not possible.
  */
 export async function openSharedStore(options: SharedStoreOptions): Promise<SharedStore> {

@@ -199,7 +199,7 @@ export const operatorActs = pgTable("operator_acts", {
   details: text("details").notNull(),
 });
 
-/** Groups of charges by the process that wrote them: what became of the last one, for a process that was not told. */
+/** Groups of charges by the process that wrote them: what became of the last one, for a process that got no answer. */
 export const flushes = pgTable("flushes", {
   processId: text("process_id").primaryKey(),
   sequence: integer("sequence").notNull(),

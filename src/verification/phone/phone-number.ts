@@ -1,6 +1,6 @@
 import type { PhoneResultBody } from "../../contract/specification/phone-replies.ts";
 import type { PhoneReason } from "../../contract/words.ts";
-/** One phone number, judged. Spelled as on the wire, because the worker threads write it out as text. */
+/** The verdict on one phone number. Spelled as on the wire, because the worker threads write it out as text. */
 export type PhoneResult = PhoneResultBody;
 
 /**
