@@ -11,7 +11,7 @@ const REPLACED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(?:type|interface) (?!LeftParts|Parts\b)\w*Parts\b|\bopenParts\b/, "dependencies, options, components"],
   [/\bsecrecy\b/i, "redaction, mask"],
   [/\bstrangers?(?:'s|s')?\b/i, "unauthenticated, unknown, other"],
-  [/\b(?:fallBehind|rehearse|allowSilence|findRepeater|inOrder)\b/, "what it does"],
+  [/\b(?:fallBehind|rehearse|allowSilence|findRepeater)\b/, "what it does"],
   [/\bempties the house\b/i, "clear"],
 ];
 

@@ -22,7 +22,7 @@ export type InferenceWorld = AsyncDisposable & {
   readonly pay: (path: string, body: unknown, init?: RequestInit) => Promise<Response>;
 };
 
-/** Starts the service on made-up surroundings: an upstream, and a facilitator that takes every payment. */
+/** Starts the service on made-up platform: an upstream, and a facilitator that takes every payment. */
 export async function openInferenceWorld(
   environment: { readonly [name: string]: string } = {},
 ): Promise<InferenceWorld> {
