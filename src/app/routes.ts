@@ -13,6 +13,7 @@ import { mountRoutes } from "../http/mount.ts";
 import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { accountRoutes } from "../http/routes/account.ts";
 import { checkRoutes } from "../http/routes/check.ts";
+import { consoleRoutes } from "../http/routes/console.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
 import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
@@ -121,7 +122,11 @@ function routesOf(
     ...signingKeyRoutes({ routing, signingKey: judging.signingKey }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];
-  return [...described, ...docsRoutes({ routing, version, described })];
+  const pages = [
+    ...docsRoutes({ routing, version, described }),
+    ...(config.console ? consoleRoutes({ routing }) : []),
+  ];
+  return [...described, ...pages];
 }
 
 /** Returns the refusal that a known failure of a component becomes, or undefined for a bug. */

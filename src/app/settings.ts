@@ -22,6 +22,8 @@ export type Config = {
   readonly metrics: MetricsConfig;
   readonly dns: DnsConfig;
   readonly batch: BatchConfig;
+  /** Serve the console. */
+  readonly console: boolean;
   readonly webhooks: WebhooksConfig;
   readonly jobs: JobsConfig;
   readonly limits: LimitsConfig;
@@ -143,6 +145,7 @@ export function readConfig(
       lookupTimeoutMs: settings.integer("BATCH_DNS_TIMEOUT_SECONDS", 120, 1, 3600) * 1000,
       readerStallMs: settings.integer("READER_STALL_SECONDS", 60, 1, 3600) * 1000,
     },
+    console: settings.flag("CONSOLE", true),
     webhooks: { allowPrivate: settings.flag("WEBHOOK_ALLOW_PRIVATE", false) },
     jobs: {
       retentionMs: settings.integer("JOB_RETENTION_DAYS", 7, 1, 365) * 86_400_000,

@@ -1,6 +1,7 @@
 import type { BatchKind } from "../batch/messages.ts";
 import type { ColumnOptions } from "../tables/column.ts";
-import { csvRows, firstLineOf } from "../tables/csv-rows.ts";
+import { firstLineOf } from "../tables/csv-form.ts";
+import { csvRows } from "../tables/csv-rows.ts";
 import { ndjsonRows, type Rows, textRows } from "../tables/rows.ts";
 import { TableError } from "../tables/table-error.ts";
 import { KINDS } from "../tables/task.ts";

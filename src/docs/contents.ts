@@ -4,6 +4,7 @@ import billing from "./billing.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };
 import client from "./client.md" with { type: "text" };
 import commandLine from "./command-line.md" with { type: "text" };
+import consolePage from "./console.md" with { type: "text" };
 import directory from "./directory.md" with { type: "text" };
 import email from "./email.md" with { type: "text" };
 import errors from "./errors.md" with { type: "text" };
@@ -39,6 +40,7 @@ export const CONTENTS: readonly Part[] = [
       chapter("jobs", jobs, "Lists of millions: sent, watched, read."),
       chapter("limits", limits, "Sizes, rates and times, and what lies past them."),
       chapter("webhooks", webhooks, "Receive events: signatures, retries, replays."),
+      chapter("console", consolePage, "A page to look and act: checks, lists, keys, invoices."),
       chapter("command-line", commandLine, "Files of any length, resumed where they stopped."),
       chapter("client", client, "Types, streams, retries; Node.js, Bun, Deno, browsers."),
     ],

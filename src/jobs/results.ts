@@ -78,7 +78,22 @@ export function createJobResults({
     };
   }
 
-  async function* whole(job: Job, request: ResultsRequest, signal: AbortSignal) {
+  /** The download from a byte at or before the wanted one; whole chunks whose length is known are passed over. */
+  async function* fromByte(job: Job, request: ResultsRequest, signal: AbortSignal) {
+    const { format, filter } = request;
+    const isKnown = format === "ndjson" && filter.statuses === null && filter.subStatuses === null;
+    const passed = isKnown ? chunksBefore(finished(job.jobId), request.fromByte) : { chunks: 0, bytes: 0 };
+    let skip = request.fromByte - passed.bytes;
+    for await (const bytes of whole(job, request, passed.chunks, signal)) {
+      if (skip >= bytes.byteLength) skip -= bytes.byteLength;
+      else {
+        yield skip === 0 ? bytes : bytes.subarray(skip);
+        skip = 0;
+      }
+    }
+  }
+
+  async function* whole(job: Job, request: ResultsRequest, chunksPassed: number, signal: AbortSignal) {
     const { format } = request;
     const encoder = new TextEncoder();
     if (format === "csv") yield encoder.encode(csvHeader(taskOf(job.kind, job.options), job.table));
@@ -87,7 +102,7 @@ export function createJobResults({
     // The last comma of a JSON list is held back until it is known that more follows.
     let held: Uint8Array | null = null;
     const chunks = mapConcurrently(
-      asyncOf(finished(job.jobId)),
+      asyncOf(finished(job.jobId).drop(chunksPassed)),
       () => CHUNKS_AHEAD,
       render(job, request, signal),
     );
@@ -103,29 +118,40 @@ export function createJobResults({
   }
 
   return {
-    async *read(job, request, signal) {
-      let skip = request.fromByte;
-      for await (const bytes of whole(job, request, signal)) {
-        if (skip >= bytes.byteLength) skip -= bytes.byteLength;
-        else {
-          yield skip === 0 ? bytes : bytes.subarray(skip);
-          skip = 0;
-        }
-      }
-    },
+    read: fromByte,
     length({ jobId }, format) {
       if (format === "csv") return null;
       let bytes = 0;
       let rows = 0;
       for (const chunk of finished(jobId)) {
-        bytes += chunk.lineBytes + chunk.rowsDone * ROW_FIELD_CHARS;
+        bytes += bytesOf(chunk);
         rows += chunk.rowsDone;
       }
-      bytes += digitsUpTo(rows);
       if (format === "ndjson") return bytes;
       return JSON_START.length + Math.max(0, bytes - (rows > 0 ? 1 : 0)) + `],"count":${rows}}`.length;
     },
   };
+}
+
+/** The bytes of a chunk's lines as NDJSON, or as JSON with a comma behind each. */
+function bytesOf({ lineBytes, rowsDone, firstRow }: ChunkResults): number {
+  return lineBytes + rowsDone * ROW_FIELD_CHARS + digitsUpTo(firstRow + rowsDone) - digitsUpTo(firstRow);
+}
+
+/** Counts the chunks that end at or before a byte of the download, and their bytes. */
+function chunksBefore(
+  chunks: Iterable<ChunkResults>,
+  fromByte: number,
+): { readonly chunks: number; readonly bytes: number } {
+  let passed = 0;
+  let bytes = 0;
+  for (const chunk of chunks) {
+    const next = bytes + bytesOf(chunk);
+    if (next > fromByte) break;
+    bytes = next;
+    passed += 1;
+  }
+  return { chunks: passed, bytes };
 }
 
 /** How many digits the numbers from 1 to `last` have together. */

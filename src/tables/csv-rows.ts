@@ -1,10 +1,9 @@
 import { type CsvError, type Parser, parse } from "csv-parse";
 import type { BatchKind } from "../batch/messages.ts";
 import { type ColumnOptions, chooseColumn, SAMPLE_ROWS } from "./column.ts";
+import { type CsvForm, csvFormOf } from "./csv-form.ts";
 import { LINE_CHARS_MAX, type Row, type Rows, rejoined } from "./rows.ts";
 import { TableError } from "./table-error.ts";
-
-const DELIMITERS = [",", ";", "\t", "|"];
 
 /** Records as their cells. */
 export type Records = readonly (readonly string[])[];
@@ -34,18 +33,6 @@ export async function csvRows(
   return { columns: names, delimiter, runs: runs(), chosen: { number: index + 1, header } };
 }
 
-/** Finds out how a CSV text is written from its start, which contains its first line. */
-export function csvFormOf(start: string): CsvForm & { readonly hintChars: number } {
-  const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
-  const hintChars = hint?.[0].length ?? 0;
-  return {
-    delimiter: hint?.[1] ?? delimiterOf(firstLineOf(start)),
-    lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
-    rowsBefore: hintChars > 0 ? 1 : 0,
-    hintChars,
-  };
-}
-
 /** Enough records to find the column in, or all there are; those that were read along come with them. */
 export async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
   const first: (readonly string[])[] = [];
@@ -59,17 +46,6 @@ export async function firstRecords(records: AsyncIterator<Records>): Promise<Rec
 
 async function* noRows(): AsyncGenerator<readonly Row[]> {}
 
-export function firstLineOf(start: string): string {
-  return start.trimStart().split(/\r\n|\n|\r/, 1)[0] ?? "";
-}
-
-/** The separator that stands most often in the line outside of quotes; a comma where there is none. */
-function delimiterOf(firstLine: string): string {
-  const bare = firstLine.replace(/"[^"]*"/g, "");
-  const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
-}
-
 /** Leaves out the first characters; they stand in the first piece. */
 async function* withoutStart(text: AsyncIterable<string>, chars: number): AsyncGenerator<string> {
   let skip = chars;
@@ -78,13 +54,6 @@ async function* withoutStart(text: AsyncIterable<string>, chars: number): AsyncG
     skip = 0;
   }
 }
-
-export type CsvForm = {
-  readonly delimiter: string;
-  readonly lineEnds: readonly string[];
-  /** Rows of the file above the first record. */
-  readonly rowsBefore: number;
-};
 
 /** The records of a CSV text, in runs as long as the pieces make them. Those before a fault come before it is thrown. */
 export async function* csvRecords(

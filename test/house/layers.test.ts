@@ -24,8 +24,10 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   inference: ["platform", "contract", "billing", "net", "payments", "signing", "store"],
   directory: ["platform", "contract", "dns", "net"],
   docs: [],
+  console: ["contract", "verification", "billing", "tables"],
   http: [
     "docs",
+    "console",
     "platform",
     "contract",
     "verification",
@@ -78,6 +80,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "dns-packet": ["src/tools/made-up-dns"],
   tldts: ["src/verification/email", "src/domains", "src/tools/data-refresh"],
   "libphonenumber-js": ["src/verification/phone", "src/tools/data-refresh"],
+  preact: ["src/console/page"],
   pino: ["src/app/log.ts"],
   commander: ["src/cli/arguments.ts"],
   "csv-parse": ["src/tables/csv-rows.ts"],
@@ -87,7 +90,8 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
 type Import = { readonly file: string; readonly target: string };
 
 function* sources(folder: string): Generator<string> {
-  for (const file of new Bun.Glob("**/*.ts").scanSync({ cwd: join(ROOT, folder) })) yield `${folder}/${file}`;
+  for (const file of new Bun.Glob("**/*.{ts,tsx}").scanSync({ cwd: join(ROOT, folder) }))
+    yield `${folder}/${file}`;
 }
 
 async function importsOf(file: string): Promise<Import[]> {
@@ -156,6 +160,7 @@ describe("the rooms of the house", () => {
       "src/main.ts",
       "src/scan-service.ts",
       "src/inference-service.ts",
+      "src/console/page/main.tsx",
       "src/cli/main.ts",
       "src/demo/main.ts",
       "src/tools/backup.ts",
@@ -164,6 +169,9 @@ describe("the rooms of the house", () => {
       "src/app/settings.ts",
       // Receivers of webhooks call it with the delivery alone; `now` may be given.
       "src/client/webhook.ts",
+      // The mode of the library, and a sample of a call: texts that others read.
+      "src/console/bundle.ts",
+      "src/console/page/text/samples.ts",
     ]);
     const broken: string[] = [];
     for (const file of files) {

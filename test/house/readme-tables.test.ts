@@ -29,7 +29,7 @@ import { ibanCountries } from "../../src/verification/documents/iban-country.ts"
 import { nationalRules } from "../../src/verification/documents/iban-national-check.ts";
 import { documents } from "../../src/verification/documents/registry.ts";
 import { vatRules } from "../../src/verification/documents/vat.ts";
-import { SCORE_BANDS, SCORING } from "../../src/verification/email/verdict.ts";
+import { SCORE_BANDS, SCORING } from "../../src/verification/email/scoring.ts";
 import { ATTACK_HEAD, FLOORS, figuresOf } from "../support/attack-table.ts";
 import { ATTACKS } from "../support/attacks.ts";
 import { anchorsOf, codesIn, inlineCodesOf, readPages, type Table, tablesOf } from "../support/readme.ts";

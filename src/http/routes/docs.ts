@@ -1,5 +1,3 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import styleFile from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptFile from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { ApiError } from "../../contract/errors.ts";
@@ -7,9 +5,8 @@ import type { Operation } from "../../contract/specification/operation.ts";
 import { getSpecification } from "../../contract/specification/service.ts";
 import type { SearchedOperation } from "../../docs/search-index.ts";
 import { siteFiles } from "../../docs/site.ts";
+import { createAssets } from "../assets.ts";
 import type { Call } from "../boundary.ts";
-import { replyEncoding } from "../compression.ts";
-import { isCurrent } from "../negotiation.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -33,6 +30,8 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
+
+const createAsset = createAssets(POLICY);
 
 /** The specification, the pages of the documentation, and `/`, which sends a browser to them. */
 export function docsRoutes(dependencies: DocsRouteDependencies): readonly Route[] {
@@ -72,38 +71,4 @@ function sendBrowserToDocs({ request }: Call): Reply {
   const accept = request.headers.get("accept") ?? "";
   if (!accept.toLowerCase().includes("text/html")) throw new ApiError("not_found");
   return { status: 302, body: null, headers: { Location: "/docs", Vary: "Accept" } };
-}
-
-type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };
-
-/** Bytes with their compressed form and their tag; made once, by the first call that asks. */
-function createAsset(type: string, make: () => Promise<Uint8Array>): (call: Call) => Promise<Reply> {
-  let made: Promise<Made> | undefined;
-  return async ({ request }) => {
-    made ??= prepare(make);
-    const { bytes, zipped, tag } = await made.catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    const takesGzip = replyEncoding(request) === "gzip";
-    const etag = takesGzip ? `"${tag}-gzip"` : `"${tag}"`;
-    const headers = {
-      "Content-Type": type,
-      "Content-Security-Policy": POLICY,
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
-      "Cache-Control": "no-cache",
-      Vary: "Accept-Encoding",
-      ETag: etag,
-      ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
-    };
-    if (isCurrent(request, etag)) return { status: 304, body: null, headers };
-    return { status: 200, body: takesGzip ? zipped : bytes, headers };
-  };
-}
-
-async function prepare(make: () => Promise<Uint8Array>): Promise<Made> {
-  const bytes = await make();
-  const zipped = await promisify(gzip)(bytes);
-  return { bytes, zipped, tag: Bun.hash(bytes).toString(36) };
 }

@@ -1,5 +1,6 @@
 import { chooseColumn } from "../../tables/column.ts";
-import { type CsvForm, csvFormOf, csvRecords, firstRecords, type Records } from "../../tables/csv-rows.ts";
+import { type CsvForm, csvFormOf } from "../../tables/csv-form.ts";
+import { csvRecords, firstRecords, type Records } from "../../tables/csv-rows.ts";
 import { rejoined } from "../../tables/rows.ts";
 import { TableError } from "../../tables/table-error.ts";
 import { createLineReader } from "./csv-lines.ts";

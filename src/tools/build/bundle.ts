@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
+import { buildConsole } from "../../console/bundle.ts";
 
 /** Where an executable finds the files that were built into it, each below its place in the project. */
 const EMBEDDED_ROOT = "/$bunfs/root";
@@ -42,13 +43,26 @@ export async function buildExecutable(options: {
       bytecode: true,
       sourcemap: "inline",
       compile: { outfile: built },
-      plugins: [ownAddresses(root)],
+      plugins: [builtConsole(), ownAddresses(root)],
     });
     renameSync(built, outfile);
     return { bytes: statSync(outfile).size };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Puts the console's built files in the place of the module that builds them: an executable has no source. */
+function builtConsole(): BunPlugin {
+  return {
+    name: "built console",
+    setup(build) {
+      build.onLoad({ filter: /\/src\/console\/bundle\.ts$/ }, async () => {
+        const files = JSON.stringify(await buildConsole());
+        return { contents: `export const buildConsole = async () => (${files});`, loader: "ts" };
+      });
+    },
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Finding } from "../../contract/email-reasons.ts";
-import { gibberishFinding, gibberishPoints, type Verdict, verdictOf } from "./verdict.ts";
+import { gibberishPoints } from "./scoring.ts";
+import { gibberishFinding, type Verdict, verdictOf } from "./verdict.ts";
 import type { VerificationFrame } from "./verification-frame.ts";
 
 /** A verdict on some local parts of domains that have their verdicts in common. */

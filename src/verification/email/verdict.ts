@@ -1,76 +1,12 @@
 import type { Finding } from "../../contract/email-reasons.ts";
 import type { EmailStatus, EmailSubStatus } from "../../contract/words.ts";
-/**
- * The one scoring table. Findings go in, a verdict comes out: the first finding of the table that decides gives
- * status and sub_status, every finding takes its points, and the sum is put into the band of the status.
- */
 import { GIBBERISH_THRESHOLD } from "./gibberish.ts";
-
-type Row = {
-  readonly finding: Finding;
-  /** Taken from 100. Where the table has none, the finding brings its own. */
-  readonly points: number;
-  /** The status that this finding gives where no finding above it decides. */
-  readonly decides?: Exclude<EmailStatus, "deliverable">;
-};
-
-/** By precedence, which is also the order of the reasons. */
-export const SCORING: readonly Row[] = [
-  { finding: "invalid_tld", points: 100, decides: "undeliverable" },
-  { finding: "reserved_domain", points: 100, decides: "undeliverable" },
-  { finding: "domain_not_found", points: 100, decides: "undeliverable" },
-  { finding: "null_mx", points: 100, decides: "undeliverable" },
-  { finding: "domain_sends_no_mail", points: 100, decides: "undeliverable" },
-  { finding: "no_mail_server", points: 100, decides: "undeliverable" },
-  { finding: "mx_unroutable", points: 100, decides: "undeliverable" },
-  { finding: "mx_unresolvable", points: 100, decides: "undeliverable" },
-
-  { finding: "dns_timeout", points: 45, decides: "unknown" },
-  { finding: "dns_error", points: 45, decides: "unknown" },
-
-  { finding: "disposable", points: 65, decides: "risky" },
-  { finding: "possible_typo", points: 40, decides: "risky" },
-  { finding: "implicit_mx", points: 40, decides: "risky" },
-  { finding: "mx_is_ip", points: 40, decides: "risky" },
-  { finding: "role_account", points: 25, decides: "risky" },
-  /** 28 to 35, by the score. */
-  { finding: "gibberish", points: 35, decides: "risky" },
-
-  { finding: "dns_not_checked", points: 45, decides: "unknown" },
-
-  /** 1 to 28, by the score. */
-  { finding: "gibberish_suspected", points: 28 },
-  { finding: "privacy_relay", points: 5 },
-  { finding: "mailbox_not_probed", points: 5 },
-  { finding: "mx_partially_broken", points: 5 },
-  { finding: "spf_permerror", points: 5 },
-  { finding: "spf_pass_all", points: 5 },
-  { finding: "spf_missing", points: 4 },
-  { finding: "mx_is_cname", points: 3 },
-  { finding: "null_mx_mixed", points: 3 },
-  { finding: "dmarc_missing", points: 3 },
-  { finding: "free_provider", points: 3 },
-  { finding: "dmarc_none", points: 1 },
-  { finding: "dmarc_reject", points: -2 },
-];
+import { gibberishPoints, SCORE_BANDS, SCORING, type ScoringRow } from "./scoring.ts";
 
 /**
- * Lowest and highest score of each status. Risky ends where unknown does, so that a look-up which fails on top of
- * everything else cannot lift a score.
+ * Findings go in, a verdict comes out: the first finding of the table of points that decides gives status and
+ * sub_status, every finding takes its points, and the sum is put into the band of the status.
  */
-export const SCORE_BANDS: Readonly<Record<EmailStatus, readonly [number, number]>> = {
-  undeliverable: [0, 0],
-  unknown: [20, 50],
-  risky: [20, 79],
-  deliverable: [80, 100],
-};
-
-const GIBBERISH_HARMLESS = 0.5;
-
-/** Points for a gibberish score from 0 to 1: none up to a half, then up to 35. */
-export function gibberishPoints(score: number): number {
-  return score <= GIBBERISH_HARMLESS ? 0 : Math.round((score - GIBBERISH_HARMLESS) * 70);
-}
 
 export function gibberishFinding(score: number): Finding | null {
   if (score > GIBBERISH_THRESHOLD) return "gibberish";
@@ -99,13 +35,13 @@ export function verdictOf(findings: ReadonlySet<Finding>, gibberish = 0): Verdic
   };
 }
 
-function pointsOf(row: Row, gibberish: number): number {
+function pointsOf(row: ScoringRow, gibberish: number): number {
   const isGraded = row.finding === "gibberish" || row.finding === "gibberish_suspected";
   return isGraded ? gibberishPoints(gibberish) : row.points;
 }
 
 /** Where nothing can be delivered, no finding but the first moved anything; a slip is reported, as it can be mended. */
-function reasonsOf(rows: readonly Row[], status: EmailStatus): readonly Finding[] {
+function reasonsOf(rows: readonly ScoringRow[], status: EmailStatus): readonly Finding[] {
   const findings = rows.map((row) => row.finding);
   if (status !== "undeliverable") return findings;
   return findings.filter((finding, at) => at === 0 || finding === "possible_typo");

@@ -2,12 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Finding, REASONS } from "../../../src/contract/email-reasons.ts";
 import { EMAIL_SUB_STATUSES, SYNTAX_FAULTS } from "../../../src/contract/words.ts";
-import {
-  gibberishFinding,
-  SCORE_BANDS,
-  SCORING,
-  verdictOf,
-} from "../../../src/verification/email/verdict.ts";
+import { SCORE_BANDS, SCORING } from "../../../src/verification/email/scoring.ts";
+import { gibberishFinding, verdictOf } from "../../../src/verification/email/verdict.ts";
 import verdictsText from "../../vectors/email/verdicts.txt" with { type: "text" };
 import { factsFrom, judgedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";

@@ -6,7 +6,7 @@ import { mailDomainOf } from "../../../src/verification/email/address.ts";
 import type { DomainFacts } from "../../../src/verification/email/domain-facts.ts";
 import { verifyDomain } from "../../../src/verification/email/domain-verdict.ts";
 import type { EmailVerification } from "../../../src/verification/email/email-verification.ts";
-import { SCORE_BANDS } from "../../../src/verification/email/verdict.ts";
+import { SCORE_BANDS } from "../../../src/verification/email/scoring.ts";
 import {
   checkFailed,
   createAddressVerifier,

@@ -1,0 +1,37 @@
+import type { ComponentChildren } from "preact";
+import type { Loaded } from "../state/use-load.ts";
+import { codeOf, messageOf } from "../wire/api.ts";
+
+/** Draws what was loaded, or that it loads, or why it did not. */
+export function Await<Value>({
+  of: { state, reload },
+  children,
+  lines = 3,
+}: {
+  readonly of: Loaded<Value>;
+  readonly children: (value: Value) => ComponentChildren;
+  readonly lines?: number;
+}) {
+  if (state.status === "ready") return <>{children(state.value)}</>;
+  if (state.status === "loading") {
+    return (
+      <div class="skeleton" role="status">
+        <span class="unseen">Loading</span>
+        {Array.from({ length: lines }, (_, at) => (
+          <i key={at} />
+        ))}
+      </div>
+    );
+  }
+  if (codeOf(state.error) === "forbidden") {
+    return <p class="empty">This key may not see this. {messageOf(state.error)}</p>;
+  }
+  return (
+    <div class="notice bad" role="alert">
+      <span>{messageOf(state.error)}</span>
+      <button type="button" class="button small" onClick={reload}>
+        Try again
+      </button>
+    </div>
+  );
+}

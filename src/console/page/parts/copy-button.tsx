@@ -1,0 +1,24 @@
+import { useState } from "preact/hooks";
+import { useConsole } from "../state/console.ts";
+
+const SHOWN_MS = 2_000;
+
+/** Copies a text. Where the browser forbids it, it says so. */
+export function CopyButton({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
+  const { announcement } = useConsole();
+  const [said, setSaid] = useState<string | null>(null);
+  const copy = async () => {
+    const done = await navigator.clipboard.writeText(text).then(
+      () => "Copied",
+      () => "Not allowed: copy it by hand",
+    );
+    announcement.set(done);
+    setSaid(done);
+    setTimeout(() => setSaid(null), SHOWN_MS);
+  };
+  return (
+    <button type="button" class="button small" onClick={copy}>
+      {said ?? label}
+    </button>
+  );
+}

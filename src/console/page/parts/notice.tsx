@@ -1,0 +1,17 @@
+import type { ComponentChildren } from "preact";
+
+type Kind = "bad" | "warn" | "good" | "plain";
+
+/** A message beside what it is about. What went wrong is read out at once. */
+export function Notice({ kind, children }: { readonly kind: Kind; readonly children: ComponentChildren }) {
+  return (
+    <div class={`notice ${kind}`} role={kind === "bad" ? "alert" : "status"}>
+      {children}
+    </div>
+  );
+}
+
+/** What went wrong in an action; nothing where nothing did. */
+export function Failure({ message }: { readonly message: string | null }) {
+  return message === null ? null : <Notice kind="bad">{message}</Notice>;
+}

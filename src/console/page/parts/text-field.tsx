@@ -1,0 +1,40 @@
+import type { ComponentChildren, InputHTMLAttributes } from "preact";
+import { Field } from "./field.tsx";
+
+type TextFieldOptions = {
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly hint?: ComponentChildren;
+  readonly type?: "text" | "email" | "password" | "search" | "url" | "number" | "date" | "tel";
+} & Pick<
+  InputHTMLAttributes<HTMLInputElement>,
+  | "placeholder"
+  | "required"
+  | "autocomplete"
+  | "min"
+  | "max"
+  | "step"
+  | "maxLength"
+  | "name"
+  | "inputMode"
+  | "pattern"
+>;
+
+export function TextField({ label, value, onValue, hint, type = "text", ...attributes }: TextFieldOptions) {
+  return (
+    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+      {(ids) => (
+        <input
+          {...ids}
+          {...attributes}
+          // Of all kinds of fields the compiler is shown one: they take the same attributes.
+          type={type as "text"}
+          value={value}
+          spellcheck={false}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,126 @@
+import { type ColumnChoice, chooseColumn, SAMPLE_ROWS } from "../../../tables/column.ts";
+import { csvFormOf } from "../../../tables/csv-form.ts";
+import { TableError } from "../../../tables/table-error.ts";
+import { encodingByMark, MARK_BYTES } from "../../../tables/text-form.ts";
+import { createCsvReader } from "./csv-rows.ts";
+import { createDistinctCount } from "./distinct-count.ts";
+import type { ListKind, Preview, ReadReport, ReadRequest } from "./messages.ts";
+
+const START_BYTES = 65_536;
+const ROWS_SHOWN = 5;
+const REPORT_EVERY_BYTES = 4_194_304;
+
+type Row = readonly string[];
+type Layout = Pick<Preview, "delimiter" | "columns" | "hasHeader" | "column">;
+
+/** Reads a list once from end to end: reports its layout with five rows, then how many rows differ. */
+export async function readList(request: ReadRequest, report: (report: ReadReport) => void): Promise<void> {
+  const { file, form } = request;
+  const mark = encodingByMark(new Uint8Array(await file.slice(0, MARK_BYTES).arrayBuffer()));
+  // The types of one platform name fewer encodings than it knows.
+  const encoding = request.encoding ?? mark ?? "utf-8";
+  const start = new TextDecoder(encoding as "utf-8").decode(await file.slice(0, START_BYTES).arrayBuffer());
+  const found = form === "csv" ? csvFormOf(start) : null;
+  const delimiter = found === null ? null : (request.delimiter ?? found.delimiter);
+  const distinct = createDistinctCount();
+  let rows = 0;
+  let waiting: Row[] | null = [];
+  let layout: Layout | null = null;
+
+  const count = (row: Row) => {
+    rows += 1;
+    distinct.add(row[(layout?.column ?? 1) - 1] ?? "");
+  };
+  const settle = () => {
+    const first = waiting ?? [];
+    waiting = null;
+    layout = layoutOf(first, request, delimiter);
+    const data = layout.hasHeader ? first.slice(1) : first;
+    report({ type: "preview", preview: { ...layout, rows: data.slice(0, ROWS_SHOWN) } });
+    for (const row of data) count(row);
+  };
+  const take = (row: Row) => {
+    if (waiting === null) return count(row);
+    waiting.push(row);
+    if (waiting.length > SAMPLE_ROWS) settle();
+  };
+
+  const reader = readerOf(request, delimiter, take);
+  let skip = found?.hintChars ?? 0;
+  let bytes = 0;
+  let reported = 0;
+  const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+  });
+  const texts = file
+    .stream()
+    .pipeThrough(counting)
+    .pipeThrough(new TextDecoderStream(encoding as "utf-8"));
+  for await (const text of texts) {
+    reader.push(skip > 0 ? text.slice(skip) : text);
+    skip = 0;
+    if (bytes - reported >= REPORT_EVERY_BYTES) {
+      reported = bytes;
+      report({ type: "progress", share: bytes / Math.max(1, file.size) });
+    }
+  }
+  reader.end();
+  if (waiting !== null) settle();
+  report({ type: "counted", rows, distinct: distinct.count() });
+}
+
+function readerOf({ form, kind }: ReadRequest, delimiter: string | null, take: (row: Row) => void) {
+  if (form === "csv") return createCsvReader(delimiter ?? ",", take);
+  return createLineReader((line) => take([form === "ndjson" ? itemOf(line, kind) : line.trim()]));
+}
+
+function layoutOf(first: readonly Row[], request: ReadRequest, delimiter: string | null): Layout {
+  const { file, kind, form, column } = request;
+  if (form !== "csv" || first.length === 0) {
+    return { delimiter, columns: ["item"], hasHeader: false, column: 1 };
+  }
+  const options = { column: column === null ? undefined : `${column}`, header: undefined };
+  try {
+    return written(chooseColumn(file.name, first, kind, options), delimiter);
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    // No column stands out: the first is laid out and the visitor chooses.
+    const any = chooseColumn(file.name, first, kind, { column: "1", header: undefined });
+    return { ...written(any, delimiter), column: null };
+  }
+}
+
+function written({ names, hasHeader, index }: ColumnChoice, delimiter: string | null): Layout {
+  return { delimiter, columns: names, hasHeader, column: index + 1 };
+}
+
+function createLineReader(onLine: (line: string) => void) {
+  let rest = "";
+  const take = (line: string) => {
+    if (line.trim() !== "") onLine(line);
+  };
+  return {
+    push(piece: string) {
+      const lines = (rest + piece).split(/\r\n|\n/);
+      rest = lines.pop() ?? "";
+      for (const line of lines) take(line);
+    },
+    end: () => take(rest),
+  };
+}
+
+const FIELDS: { readonly [kind in ListKind]: string } = { email: "email", identity: "value", phone: "phone" };
+
+function itemOf(line: string, kind: ListKind): string {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "string") return value;
+    const field = (value as { [name: string]: unknown } | null)?.[FIELDS[kind]];
+    return typeof field === "string" ? field : line;
+  } catch {
+    return line;
+  }
+}

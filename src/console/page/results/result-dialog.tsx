@@ -1,0 +1,36 @@
+import { Dialog } from "../parts/dialog.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { countOf, wordsOf } from "../text/format.ts";
+import type { ResultRow } from "../wire/bodies.ts";
+
+/** All that was found of one row. */
+export function ResultDialog({
+  result,
+  onClose,
+}: {
+  readonly result: ResultRow;
+  readonly onClose: () => void;
+}) {
+  const { row, ...fields } = result;
+  return (
+    <Dialog title={`Row ${countOf(Number(row))}`} onClose={onClose}>
+      <div class="stack">
+        <div class="dialog-facts">
+          <Facts facts={Object.entries(fields).map(([name, value]) => [wordsOf(name), textOf(value)])} />
+        </div>
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

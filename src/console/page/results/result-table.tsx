@@ -1,0 +1,141 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Badge } from "../parts/badge.tsx";
+import { Failure } from "../parts/notice.tsx";
+import { useConsole } from "../state/console.ts";
+import { countOf } from "../text/format.ts";
+import { itemOf, statusOf, whyOf } from "../text/result-words.ts";
+import { messageOf } from "../wire/api.ts";
+import type { Job, ResultRow } from "../wire/bodies.ts";
+import { type Filter, isFiltered } from "./filter.ts";
+import { ResultDialog } from "./result-dialog.tsx";
+import { createResultSource } from "./result-source.ts";
+import { FILTERED_ROWS_MAX, useFiltered } from "./use-filtered.ts";
+import { VirtualTable } from "./virtual-table.tsx";
+
+/** Rows that are read around those in view. */
+const MARGIN_ROWS = 30;
+const SETTLE_MS = 60;
+
+/** The results of a list: any stretch of a finished one, the first rows of one that runs or is filtered. */
+export function ResultTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
+  const isRanged = job.status === "completed" && !isFiltered(filter);
+  return isRanged ? <RangedTable job={job} /> : <FilteredTable job={job} filter={filter} />;
+}
+
+function RangedTable({ job }: { readonly job: Job }) {
+  const { api } = useConsole();
+  const source = useMemo(() => createResultSource(api, job.job_id, job.counts.rows), [api, job.job_id]);
+  const [held, setHeld] = useState<{ first: number; rows: readonly ResultRow[] }>({ first: 0, rows: [] });
+  const [failure, setFailure] = useState<string | null>(null);
+  const reading = useRef<AbortController | null>(null);
+  const timer = useRef(0);
+  const view = useCallback(
+    (first: number, count: number) => {
+      clearTimeout(timer.current);
+      timer.current = window.setTimeout(() => {
+        reading.current?.abort();
+        const stop = new AbortController();
+        reading.current = stop;
+        const from = Math.max(0, first - MARGIN_ROWS);
+        source.rows(from + 1, count + 2 * MARGIN_ROWS, stop.signal).then(
+          (rows) => {
+            if (!stop.signal.aborted) setHeld({ first: from, rows });
+          },
+          (error: unknown) => {
+            if (!stop.signal.aborted) setFailure(messageOf(error));
+          },
+        );
+      }, SETTLE_MS);
+    },
+    [source],
+  );
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      reading.current?.abort();
+    },
+    [source],
+  );
+  return (
+    <>
+      <Failure message={failure} />
+      <Rows
+        job={job}
+        rowCount={job.counts.rows}
+        rowAt={(at) => held.rows[at - held.first] ?? null}
+        onView={view}
+      />
+    </>
+  );
+}
+
+const STEPS = 20;
+
+function FilteredTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
+  // While a list runs its first rows are read anew now and then, not at each change.
+  const turn = job.status === "completed" ? "done" : Math.floor(job.progress * STEPS);
+  const { rows, isWhole, isCut, failure } = useFiltered(job.job_id, filter, turn);
+  const ignore = useCallback(() => undefined, []);
+  return (
+    <>
+      <Failure message={failure} />
+      <p class="muted" role="status">
+        {isCut
+          ? `The first ${countOf(FILTERED_ROWS_MAX)} that fit; a download has all of them.`
+          : isWhole
+            ? `${countOf(rows.length)} ${rows.length === 1 ? "row" : "rows"} ${isFiltered(filter) ? "fit" : "so far"}.`
+            : `${countOf(rows.length)} found, reading on …`}
+      </p>
+      {rows.length === 0 ? null : (
+        <Rows job={job} rowCount={rows.length} rowAt={(at) => rows[at] ?? null} onView={ignore} />
+      )}
+    </>
+  );
+}
+
+function Rows({
+  job,
+  rowCount,
+  rowAt,
+  onView,
+}: {
+  readonly job: Job;
+  readonly rowCount: number;
+  readonly rowAt: (at: number) => ResultRow | null;
+  readonly onView: (first: number, count: number) => void;
+}) {
+  const [opened, setOpened] = useState<ResultRow | null>(null);
+  return (
+    <>
+      <VirtualTable
+        caption="Results"
+        rowCount={rowCount}
+        rowAt={rowAt}
+        onView={onView}
+        columns={[
+          {
+            head: "Row",
+            name: "row",
+            cell: (result) => (
+              <button
+                type="button"
+                class="button link"
+                aria-label={`Row ${result.row}: all that was found`}
+                onClick={() => setOpened(result)}
+              >
+                {countOf(Number(result.row))}
+              </button>
+            ),
+          },
+          { head: "Item", name: "item", cell: itemOf },
+          { head: "Verdict", name: "verdict", cell: (result) => <Badge word={statusOf(result)} /> },
+          ...(job.kind === "email"
+            ? [{ head: "Score", name: "score", cell: (result: ResultRow) => String(result.score ?? "–") }]
+            : []),
+          { head: "Why", name: "why", cell: whyOf },
+        ]}
+      />
+      {opened === null ? null : <ResultDialog result={opened} onClose={() => setOpened(null)} />}
+    </>
+  );
+}

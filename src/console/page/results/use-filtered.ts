@@ -1,0 +1,59 @@
+import { useEffect, useState } from "preact/hooks";
+import { useConsole } from "../state/console.ts";
+import { messageOf } from "../wire/api.ts";
+import type { ResultRow } from "../wire/bodies.ts";
+import { type Filter, isOfDomain, queryOf } from "./filter.ts";
+import { linesOf } from "./lines.ts";
+
+export type Filtered = {
+  readonly rows: readonly ResultRow[];
+  readonly isWhole: boolean;
+  readonly isCut: boolean;
+  readonly failure: string | null;
+};
+
+/** Results that a filtered table holds at most. */
+export const FILTERED_ROWS_MAX = 10_000;
+const DRAW_MS = 200;
+const NOTHING: Filtered = { rows: [], isWhole: false, isCut: false, failure: null };
+
+/** Reads the first results that pass a filter, or the first of a list that is not finished. */
+export function useFiltered(jobId: string, filter: Filter | null, turn: unknown): Filtered {
+  const { api, now } = useConsole();
+  const [filtered, setFiltered] = useState<Filtered>(NOTHING);
+  const { status = "", subStatus = "", domain = "" } = filter ?? {};
+  useEffect(() => {
+    if (filter === null) return;
+    const stop = new AbortController();
+    const rows: ResultRow[] = [];
+    const read = async () => {
+      const reply = await api.open(`/v1/jobs/${jobId}/results?${queryOf(filter, "ndjson")}`, {
+        headers: { Accept: "application/x-ndjson" },
+        signal: stop.signal,
+      });
+      let drawnAt = now();
+      for await (const lines of linesOf(reply)) {
+        for (const line of lines) {
+          if (rows.length === FILTERED_ROWS_MAX) return "cut";
+          const result: ResultRow = JSON.parse(line);
+          if (isOfDomain(result, domain)) rows.push(result);
+        }
+        if (now() - drawnAt < DRAW_MS) continue;
+        drawnAt = now();
+        setFiltered({ ...NOTHING, rows: [...rows] });
+      }
+      return "whole";
+    };
+    setFiltered(NOTHING);
+    read().then(
+      (end) => setFiltered({ rows, isWhole: true, isCut: end === "cut", failure: null }),
+      (error: unknown) => {
+        if (!stop.signal.aborted) {
+          setFiltered({ rows, isWhole: true, isCut: false, failure: messageOf(error) });
+        }
+      },
+    );
+    return () => stop.abort();
+  }, [jobId, filter === null, status, subStatus, domain, turn]);
+  return filtered;
+}

@@ -1,0 +1,27 @@
+import { createStore, type Store } from "./store.ts";
+
+/** A place of the console: `#/lists/job_1` is view `lists` with the id `job_1`. */
+export type Route = { readonly view: string; readonly id: string | null };
+
+/** Follows the address's fragment, which no server sees. */
+export function createRoute(window: Window): Store<Route> {
+  const read = (): Route => {
+    const [view = "", id] = window.location.hash.replace(/^#\/?/, "").split("/");
+    return { view: view === "" ? "overview" : view, id: id === undefined ? null : decoded(id) };
+  };
+  const route = createStore(read());
+  window.addEventListener("hashchange", () => route.set(read()));
+  return route;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function hrefOf(view: string, id?: string): string {
+  return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+}

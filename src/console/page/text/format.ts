@@ -1,0 +1,74 @@
+/** Numbers, money and times in the visitor's own locale. */
+
+const wholes = new Intl.NumberFormat();
+const shorts = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const percents = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+const moneys = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" });
+const exactMoneys = new Intl.NumberFormat(undefined, {
+  style: "currency",
+  currency: "USD",
+  maximumFractionDigits: 6,
+});
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const shortDays = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+
+export function countOf(number: number): string {
+  return wholes.format(number);
+}
+
+export function shortCountOf(number: number): string {
+  return shorts.format(number);
+}
+
+export function percentOf(share: number): string {
+  return percents.format(share);
+}
+
+/** Money to the cent. */
+export function moneyOf(usd: string | number): string {
+  return moneys.format(Number(usd));
+}
+
+/** Money to the last decimal, for prices of a unit. */
+export function exactMoneyOf(usd: string | number): string {
+  return exactMoneys.format(Number(usd));
+}
+
+export function momentOf(iso: string): string {
+  return moments.format(new Date(iso));
+}
+
+/** A day of the server's calendar, which is UTC. */
+export function dayOf(iso: string): string {
+  return days.format(new Date(iso));
+}
+
+export function shortDayOf(iso: string): string {
+  return shortDays.format(new Date(iso));
+}
+
+/** A time that something takes, in its two largest units. */
+export function durationOf(seconds: number): string {
+  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.round(hours / 24)} days`;
+}
+
+export function bytesOf(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(0)} kB`;
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+}
+
+const SHORT_FORMS = /\b(?:mx|dns|spf|dmarc|ip|tld|cname|iban|cpf|cnpj|ein|isbn|ean13|vat)\b/g;
+
+/** Writes a word of the API for a reader: `implicit_mx` as "Implicit MX". */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll("_", " ").replace(SHORT_FORMS, (short) => short.toUpperCase());
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,45 @@
+/** An upload in parts as the tab remembers it across a reload: what is on the server, never the rows. */
+export type KeptUpload = {
+  readonly jobId: string;
+  readonly name: string;
+  readonly size: number;
+  readonly lastModified: number;
+  readonly partBytes: number;
+  /** SHA-256 of each part that the server has, in base64; empty where the browser cannot tell it. */
+  readonly parts: readonly string[];
+};
+
+const NAME = "assay-upload";
+const SMALL_FILE_BYTES = 67_108_864;
+const SMALL_PART_BYTES = 1_048_576;
+const PART_BYTES_MAX = 67_108_864;
+
+export function readKept(storage: Storage): KeptUpload | null {
+  const text = storage.getItem(NAME);
+  if (text === null) return null;
+  try {
+    const kept: KeptUpload = JSON.parse(text);
+    return kept;
+  } catch {
+    return null;
+  }
+}
+
+export function writeKept(storage: Storage, kept: KeptUpload | null): void {
+  if (kept === null) storage.removeItem(NAME);
+  else storage.setItem(NAME, JSON.stringify(kept));
+}
+
+/** Parts of a megabyte; of large files a sixty-fourth, at most what the server takes. */
+export function partBytesOf(size: number): number {
+  if (size <= SMALL_FILE_BYTES) return SMALL_PART_BYTES;
+  return Math.min(PART_BYTES_MAX, Math.ceil(size / 64));
+}
+
+export function partCountOf({ size, partBytes }: Pick<KeptUpload, "size" | "partBytes">): number {
+  return Math.max(1, Math.ceil(size / partBytes));
+}
+
+export function isSameFile(kept: KeptUpload, file: File): boolean {
+  return kept.name === file.name && kept.size === file.size && kept.lastModified === file.lastModified;
+}

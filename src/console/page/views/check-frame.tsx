@@ -1,0 +1,37 @@
+import type { ComponentChildren } from "preact";
+import { Card } from "../parts/card.tsx";
+import { Samples } from "../parts/samples.tsx";
+import { countOf } from "../text/format.ts";
+import { samplesOf } from "../text/samples.ts";
+import type { Checked } from "./use-check.ts";
+
+/** The result of a check beside the call that made it. */
+export function CheckFrame<Result>({
+  checked,
+  children,
+}: {
+  readonly checked: Checked<Result>;
+  readonly children: ComponentChildren;
+}) {
+  const { call, result, units } = checked;
+  return (
+    <div class="halves">
+      <Card
+        title="Result"
+        aside={<span class="muted">{units === 1 ? "1 unit" : `${countOf(units)} units`}</span>}
+      >
+        {children}
+      </Card>
+      <Card title="The same call">
+        <Samples samples={samplesOf(location.origin, call)} />
+        <details>
+          <summary>The whole reply</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard */}
+          <pre tabIndex={0}>
+            <code>{JSON.stringify(result, null, 2)}</code>
+          </pre>
+        </details>
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+import { useEffect, useState } from "preact/hooks";
+import { Await } from "../parts/await.tsx";
+import { Badge } from "../parts/badge.tsx";
+import { Card } from "../parts/card.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { Failure } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
+import { useConsole } from "../state/console.ts";
+import { useAction } from "../state/use-action.ts";
+import { useLoad } from "../state/use-load.ts";
+import { countOf } from "../text/format.ts";
+import type { Delivery, DeliveryPage } from "../wire/bodies.ts";
+
+const REFRESH_MS = 2_000;
+
+/** What was sent to an endpoint, with its answers; refreshed while something is under way. */
+export function DeliveriesCard({ path, turn }: { readonly path: string; readonly turn: number }) {
+  const { api } = useConsole();
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const [opened, setOpened] = useState<Delivery | null>(null);
+  const action = useAction();
+  const cursor = cursors.at(-1);
+  const query = cursor === undefined ? "limit=20" : `limit=20&starting_after=${cursor}`;
+  const page = useLoad(
+    (signal) => api.read<DeliveryPage>(`${path}/deliveries?${query}`, signal),
+    [path, query, turn],
+  );
+  const isMoving =
+    page.state.status === "ready" &&
+    page.state.value.data.some(({ state }) => state === "pending" || state === "sending");
+  useEffect(() => {
+    if (!isMoving) return;
+    const timer = setInterval(page.reload, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isMoving, page.reload]);
+  const replay = ({ delivery_id }: Delivery) =>
+    action.run(async () => {
+      await api.send<Delivery>("POST", `${path}/deliveries/${delivery_id}/replay`);
+      page.reload();
+    });
+  return (
+    <Card title="Deliveries, last 30 days">
+      <Failure message={action.failure} />
+      <Await of={page} lines={5}>
+        {({ data, has_more, next_cursor }) => (
+          <>
+            <Table
+              caption="Deliveries"
+              columns={[
+                { head: "Event", cell: ({ type }: Delivery) => <code>{type}</code> },
+                { head: "State", cell: ({ state }) => <Badge word={state} /> },
+                { head: "Answer", cell: ({ status, error }) => status ?? error ?? "–" },
+                { head: "Attempts", cell: ({ attempts }) => countOf(attempts), isNumber: true },
+                {
+                  head: "Took",
+                  cell: ({ latency_ms }) => (latency_ms === null ? "–" : `${latency_ms} ms`),
+                  isNumber: true,
+                },
+                { head: "When", cell: ({ created_at }) => <Moment at={created_at} /> },
+                { head: "Next attempt", cell: ({ next_attempt_at }) => <Moment at={next_attempt_at} /> },
+                {
+                  head: "Do",
+                  cell: (delivery) => (
+                    <span class="row">
+                      <button
+                        type="button"
+                        class="button small"
+                        aria-label={`Answer to ${delivery.type}`}
+                        onClick={() => setOpened(delivery)}
+                      >
+                        Answer
+                      </button>
+                      <button
+                        type="button"
+                        class="button small"
+                        aria-label={`Replay ${delivery.type}`}
+                        disabled={action.isRunning}
+                        onClick={() => replay(delivery)}
+                      >
+                        Replay
+                      </button>
+                    </span>
+                  ),
+                },
+              ]}
+              rows={data}
+              keyOf={({ delivery_id }) => delivery_id}
+              empty={<p>Nothing was sent yet. A test event shows whether the endpoint answers.</p>}
+            />
+            {has_more || cursors.length > 0 ? (
+              <div class="row">
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={cursors.length === 0}
+                  onClick={() => setCursors(cursors.slice(0, -1))}
+                >
+                  Newer
+                </button>
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={!has_more || next_cursor === null}
+                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
+                >
+                  Older
+                </button>
+              </div>
+            ) : null}
+          </>
+        )}
+      </Await>
+      {opened === null ? null : (
+        <Dialog title={`Answer to ${opened.type}`} onClose={() => setOpened(null)}>
+          <div class="stack">
+            <Facts
+              facts={[
+                ["Status", opened.status],
+                ["Error", opened.error],
+                ["Last attempt", <Moment key="last" at={opened.last_attempt_at} />],
+                ["Event", <code key="event">{opened.event_id}</code>],
+              ]}
+            />
+            <pre>
+              <code>{opened.answer ?? "There was no answer."}</code>
+            </pre>
+            <div class="row end">
+              <button type="button" class="button" onClick={() => setOpened(null)}>
+                Close
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </Card>
+  );
+}

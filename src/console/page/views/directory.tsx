@@ -1,0 +1,208 @@
+import { useState } from "preact/hooks";
+import { SORT_FIELDS, type SortField } from "../../../contract/words.ts";
+import { Await } from "../parts/await.tsx";
+import { Badge } from "../parts/badge.tsx";
+import { Card } from "../parts/card.tsx";
+import { Choice } from "../parts/choice.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
+import { TextField } from "../parts/text-field.tsx";
+import { useConsole } from "../state/console.ts";
+import { hrefOf } from "../state/route.ts";
+import { useLoad } from "../state/use-load.ts";
+import { countOf, exactMoneyOf, percentOf, wordsOf } from "../text/format.ts";
+import type { Listing, ListingPage } from "../wire/bodies.ts";
+
+type Asked = {
+  readonly q: string;
+  readonly min_score: string;
+  readonly max_price_usd: string;
+  readonly min_uptime: string;
+  readonly payee: string;
+  readonly sort: SortField;
+};
+
+const ASKED: Asked = { q: "", min_score: "", max_price_usd: "", min_uptime: "", payee: "", sort: "score" };
+
+/** Paid services, as the snapshot of this server has them. */
+export function DirectoryView() {
+  const { api } = useConsole();
+  const [form, setForm] = useState(ASKED);
+  const [asked, setAsked] = useState(ASKED);
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const query = queryOf(asked, cursor);
+  const page = useLoad((signal) => api.read<ListingPage>(`/v1/directory?${query}`, signal), [query]);
+  const set = (part: Partial<Asked>) => setForm({ ...form, ...part });
+  return (
+    <>
+      <div class="view-head">
+        <h1>Directory</h1>
+        {page.state.status === "ready" ? <Freshness page={page.state.value} /> : null}
+      </div>
+      <Card title="Services">
+        <search>
+          <form
+            class="fields"
+            onSubmit={(event) => {
+              event.preventDefault();
+              setCursors([]);
+              setAsked(form);
+            }}
+          >
+            <TextField
+              label="Search"
+              type="search"
+              value={form.q}
+              onValue={(q) => set({ q })}
+              placeholder="weather"
+            />
+            <TextField
+              label="Score from"
+              type="number"
+              min="0"
+              max="100"
+              value={form.min_score}
+              onValue={(min_score) => set({ min_score })}
+            />
+            <TextField
+              label="Price up to (USD)"
+              inputMode="decimal"
+              value={form.max_price_usd}
+              onValue={(max_price_usd) => set({ max_price_usd })}
+              placeholder="0.05"
+            />
+            <TextField
+              label="Uptime from (%)"
+              type="number"
+              min="0"
+              max="100"
+              step="any"
+              value={form.min_uptime}
+              onValue={(min_uptime) => set({ min_uptime })}
+            />
+            <TextField
+              label="Payee"
+              value={form.payee}
+              onValue={(payee) => set({ payee })}
+              placeholder="0x…"
+            />
+            <Choice
+              label="Order"
+              value={form.sort}
+              options={SORT_FIELDS.map((field) => [field, wordsOf(field)] as const)}
+              onValue={(sort) => set({ sort })}
+            />
+            <button type="submit" class="button primary align-end">
+              Search
+            </button>
+          </form>
+        </search>
+        <Await of={page} lines={8}>
+          {({ listings, total, next_cursor }) => (
+            <>
+              <p class="muted" role="status">
+                {total === 1 ? "1 service" : `${countOf(total)} services`}
+              </p>
+              <ListingTable listings={listings} />
+              {next_cursor !== null || cursors.length > 0 ? (
+                <div class="row">
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={cursors.length === 0}
+                    onClick={() => setCursors(cursors.slice(0, -1))}
+                  >
+                    Back
+                  </button>
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={next_cursor === null}
+                    onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
+                  >
+                    More
+                  </button>
+                </div>
+              ) : null}
+            </>
+          )}
+        </Await>
+      </Card>
+    </>
+  );
+}
+
+function Freshness({ page: { snapshot } }: { readonly page: ListingPage }) {
+  if (snapshot.stale) {
+    return (
+      <Notice kind="warn">
+        <span>
+          The snapshot is old: last synced <Moment at={snapshot.synced_at} />.
+        </span>
+      </Notice>
+    );
+  }
+  return (
+    <p class="muted">
+      Snapshot {countOf(snapshot.version)}, synced <Moment at={snapshot.synced_at} />
+      {snapshot.quarantined === 0 ? "" : `, ${countOf(snapshot.quarantined)} in quarantine`}
+    </p>
+  );
+}
+
+function ListingTable({ listings }: { readonly listings: readonly Listing[] }) {
+  return (
+    <Table
+      caption="Services"
+      columns={[
+        {
+          head: "Service",
+          cell: ({ host, service_name, evidence }: Listing) => (
+            <>
+              <a class="name" href={hrefOf("directory", host)}>
+                {service_name ?? host}
+              </a>{" "}
+              {evidence.pay_to_changed_at === null ? null : <Badge word="changed" text="Payee changed" />}
+              <br />
+              <small class="muted">{host}</small>
+            </>
+          ),
+        },
+        { head: "Score", cell: ({ score }) => countOf(score), isNumber: true },
+        {
+          head: "Price",
+          cell: ({ evidence: { price_usd } }) => (price_usd === null ? "–" : exactMoneyOf(price_usd)),
+          isNumber: true,
+        },
+        {
+          head: "Uptime, 30 days",
+          cell: ({ evidence: { uptime_30d } }) => (uptime_30d === null ? "–" : percentOf(uptime_30d)),
+          isNumber: true,
+        },
+        {
+          head: "Median answer",
+          cell: ({ evidence: { median_latency_ms } }) =>
+            median_latency_ms === null ? "–" : `${countOf(median_latency_ms)} ms`,
+          isNumber: true,
+        },
+        { head: "Payers, 30 days", cell: ({ evidence }) => countOf(evidence.payers_30d), isNumber: true },
+        { head: "Last paid", cell: ({ evidence }) => <Moment at={evidence.last_paid} /> },
+      ]}
+      rows={listings}
+      keyOf={({ host }) => host}
+      empty={<p>No service fits. Ask for less.</p>}
+    />
+  );
+}
+
+function queryOf({ min_uptime, ...asked }: Asked, cursor: string | undefined): string {
+  const query = new URLSearchParams({ limit: "50" });
+  if (cursor !== undefined) query.set("cursor", cursor);
+  else {
+    for (const [name, value] of Object.entries(asked)) if (value.trim() !== "") query.set(name, value.trim());
+    if (min_uptime.trim() !== "") query.set("min_uptime", `${Number(min_uptime) / 100}`);
+  }
+  return `${query}`;
+}

@@ -1,0 +1,48 @@
+import { useState } from "preact/hooks";
+import { Failure } from "../parts/notice.tsx";
+import { TextField } from "../parts/text-field.tsx";
+import { useConsole } from "../state/console.ts";
+import { useAction } from "../state/use-action.ts";
+import { codeOf } from "../wire/api.ts";
+import { refusalOf, Unreachable } from "../wire/refusal.ts";
+
+/** Takes a key that the server takes; one whose scopes do not reach the account is welcome, too. */
+export function EnterForm() {
+  const { session } = useConsole();
+  const [key, setKey] = useState("");
+  const action = useAction();
+  const enter = (event: Event) => {
+    event.preventDefault();
+    void action.run(async () => {
+      const held = key.trim();
+      if (!/^[\x21-\x7e]+$/.test(held)) return action.fail("Paste a key: asy_ and 36 letters and digits.");
+      const reply = await fetch("/v1/account", {
+        cache: "no-store",
+        headers: { Authorization: `Bearer ${held}` },
+      }).catch((cause: unknown) => {
+        throw new Unreachable("The server does not answer.", { cause });
+      });
+      const refusal = reply.ok ? null : await refusalOf(reply);
+      if (refusal !== null && codeOf(refusal) !== "forbidden") throw refusal;
+      session.enter(held);
+    });
+  };
+  return (
+    <form class="stack" onSubmit={enter}>
+      <TextField
+        label="API key"
+        type="password"
+        value={key}
+        onValue={setKey}
+        placeholder="asy_…"
+        autocomplete="off"
+        required
+        hint="A test key, asy_test_…, is welcome: it costs nothing."
+      />
+      <Failure message={action.failure} />
+      <button type="submit" class="button primary" disabled={action.isRunning}>
+        Enter
+      </button>
+    </form>
+  );
+}

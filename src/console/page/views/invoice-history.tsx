@@ -1,0 +1,66 @@
+import { useState } from "preact/hooks";
+import { Await } from "../parts/await.tsx";
+import { Card } from "../parts/card.tsx";
+import { Table } from "../parts/table.tsx";
+import { useConsole } from "../state/console.ts";
+import { hrefOf } from "../state/route.ts";
+import { useLoad } from "../state/use-load.ts";
+import { dayOf, exactMoneyOf, wordsOf } from "../text/format.ts";
+import type { Invoice, InvoicePage } from "../wire/bodies.ts";
+
+/** Issued invoices, newest first. */
+export function InvoiceHistory() {
+  const { api } = useConsole();
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const query = cursor === undefined ? "limit=12" : `limit=12&starting_after=${encodeURIComponent(cursor)}`;
+  const page = useLoad((signal) => api.read<InvoicePage>(`/v1/account/invoices?${query}`, signal), [query]);
+  return (
+    <Card title="Invoices">
+      <Await of={page}>
+        {({ data, has_more, next_cursor }) => (
+          <>
+            <Table
+              caption="Invoices"
+              columns={[
+                {
+                  head: "Month",
+                  cell: ({ invoice_id, period_start }: Invoice) => (
+                    <a class="name" href={hrefOf("plan", invoice_id)}>
+                      {dayOf(period_start)}
+                    </a>
+                  ),
+                },
+                { head: "Plan", cell: ({ plan }) => wordsOf(plan) },
+                { head: "Total", cell: ({ total_usd }) => exactMoneyOf(total_usd), isNumber: true },
+              ]}
+              rows={data}
+              keyOf={({ invoice_id }) => invoice_id}
+              empty={<p>No invoice yet: the first one is issued when this month has ended.</p>}
+            />
+            {has_more || cursors.length > 0 ? (
+              <div class="row">
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={cursors.length === 0}
+                  onClick={() => setCursors(cursors.slice(0, -1))}
+                >
+                  Newer
+                </button>
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={!has_more || next_cursor === null}
+                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
+                >
+                  Older
+                </button>
+              </div>
+            ) : null}
+          </>
+        )}
+      </Await>
+    </Card>
+  );
+}

@@ -1,0 +1,38 @@
+import { Table } from "../parts/table.tsx";
+import { countOf, exactMoneyOf, moneyOf } from "../text/format.ts";
+import type { Invoice } from "../wire/bodies.ts";
+
+type Line = Invoice["lines"][number];
+
+/** The lines of an invoice and their sum. */
+export function InvoiceLines({ invoice }: { readonly invoice: Invoice }) {
+  const { lines, total_usd, projected_total_usd } = invoice;
+  return (
+    <>
+      <Table
+        caption="Lines"
+        columns={[
+          { head: "What for", cell: ({ description }: Line) => description },
+          { head: "Quantity", cell: ({ quantity }) => countOf(quantity), isNumber: true },
+          {
+            head: "Price of one",
+            cell: ({ unit_price_usd }) => exactMoneyOf(unit_price_usd),
+            isNumber: true,
+          },
+          { head: "Amount", cell: ({ amount_usd }) => exactMoneyOf(amount_usd), isNumber: true },
+        ]}
+        rows={lines}
+        keyOf={({ description }) => description}
+        empty={<p>Nothing to pay for.</p>}
+      />
+      <p class="invoice-total">
+        <span>Total</span> <b>{exactMoneyOf(total_usd)}</b>
+      </p>
+      {projected_total_usd === undefined ? null : (
+        <p class="muted">
+          {moneyOf(projected_total_usd)} by the end of the month, if units go on being used as fast as so far.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,146 @@
+import { useState } from "preact/hooks";
+import { Await } from "../parts/await.tsx";
+import { Badge } from "../parts/badge.tsx";
+import { Card } from "../parts/card.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { Secret } from "../parts/secret.tsx";
+import { Table } from "../parts/table.tsx";
+import { useConsole } from "../state/console.ts";
+import { useStore } from "../state/store.ts";
+import { useLoad } from "../state/use-load.ts";
+import { wordsOf } from "../text/format.ts";
+import type { Key } from "../wire/bodies.ts";
+import { KeyForm } from "./key-form.tsx";
+import { KeyRotation } from "./key-rotation.tsx";
+
+type Asked = { readonly act: "rotate" | "revoke"; readonly key: Key };
+
+/** The keys of the account: made, exchanged with an overlap, revoked. */
+export function KeysView() {
+  const { api, session, now } = useConsole();
+  const own = useStore(session.key) ?? "";
+  const keys = useLoad((signal) => api.read<{ readonly data: readonly Key[] }>("/v1/account/keys", signal));
+  const [secret, setSecret] = useState<{ readonly title: string; readonly value: string } | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const isOwn = ({ hint }: Key) => hint.slice(-4) === own.slice(-4);
+  const isOver = ({ revoked_at, expires_at }: Key) =>
+    revoked_at !== null || (expires_at !== null && Date.parse(expires_at) <= now());
+  return (
+    <>
+      <div class="view-head">
+        <h1>Keys</h1>
+      </div>
+      <div class="stack">
+        {secret === null ? null : (
+          <Secret title={secret.title} value={secret.value} onDone={() => setSecret(null)} />
+        )}
+        <Card title="Your keys">
+          <Await of={keys} lines={5}>
+            {({ data }) => (
+              <Table
+                caption="Keys of the account"
+                columns={[
+                  {
+                    head: "Name",
+                    cell: (key: Key) => (
+                      <span class="name">
+                        {key.name ?? "Without a name"}{" "}
+                        {isOwn(key) ? <Badge word="you" text="This one" /> : null}
+                      </span>
+                    ),
+                  },
+                  { head: "Key", cell: ({ hint }) => <code>{hint}</code> },
+                  { head: "For", cell: ({ mode, scopes }) => `${wordsOf(mode)}: ${scopes.join(", ")}` },
+                  { head: "Last use", cell: ({ last_used_at }) => <Moment at={last_used_at} none="Never" /> },
+                  { head: "Ends", cell: (key) => <End entry={key} isOver={isOver(key)} /> },
+                  {
+                    head: "Do",
+                    cell: (key) =>
+                      isOver(key) ? (
+                        "–"
+                      ) : (
+                        <span class="row">
+                          <button
+                            type="button"
+                            class="button small"
+                            aria-label={`Rotate ${key.name ?? key.hint}`}
+                            onClick={() => setAsked({ act: "rotate", key })}
+                          >
+                            Rotate
+                          </button>
+                          <button
+                            type="button"
+                            class="button small danger"
+                            aria-label={`Revoke ${key.name ?? key.hint}`}
+                            onClick={() => setAsked({ act: "revoke", key })}
+                          >
+                            Revoke
+                          </button>
+                        </span>
+                      ),
+                  },
+                ]}
+                rows={data}
+                keyOf={({ key_id }) => key_id}
+              />
+            )}
+          </Await>
+        </Card>
+        <Card title="A new key">
+          <KeyForm
+            onCreated={({ api_key, name }) => {
+              setSecret({ title: name === null ? "The new key" : `The new key ${name}`, value: api_key });
+              keys.reload();
+            }}
+          />
+        </Card>
+      </div>
+      {asked?.act === "rotate" ? (
+        <KeyRotation
+          entry={asked.key}
+          onClose={() => setAsked(null)}
+          onRotated={(value) => {
+            if (isOwn(asked.key)) session.enter(value);
+            setSecret({ title: "The key that takes its place", value });
+            keys.reload();
+          }}
+        />
+      ) : null}
+      {asked?.act === "revoke" ? (
+        <Confirm
+          title={`Revoke ${asked.key.name ?? asked.key.hint}?`}
+          act="Revoke the key"
+          onClose={() => setAsked(null)}
+          onAct={async () => {
+            await api.remove(`/v1/account/keys/${asked.key.key_id}`);
+            if (isOwn(asked.key)) session.leave();
+            else keys.reload();
+          }}
+        >
+          <p>Calls with it are refused from now on. This cannot be undone.</p>
+          {isOwn(asked.key) ? <p>It is the key of this console: you will be signed out.</p> : null}
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+function End({ entry, isOver }: { readonly entry: Key; readonly isOver: boolean }) {
+  const { revoked_at, rotates_at, expires_at } = entry;
+  if (revoked_at !== null) {
+    return (
+      <>
+        <Badge word="revoked" /> <Moment at={revoked_at} />
+      </>
+    );
+  }
+  const at = rotates_at ?? expires_at;
+  if (at === null) return <>Never</>;
+  return (
+    <>
+      {isOver ? <Badge word="ended" /> : rotates_at !== null ? <Badge word="paused" text="Rotated" /> : null}{" "}
+      <Moment at={at} />
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import { MeterBar } from "../charts/meter-bar.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { useConsole } from "../state/console.ts";
+import { useLoad } from "../state/use-load.ts";
+import { countOf, moneyOf, percentOf } from "../text/format.ts";
+import type { Account, Plan, Plans } from "../wire/bodies.ts";
+
+/** What a list costs, against what is left, and the start. */
+export function ListCost({
+  share,
+  counted,
+  unitsPerItem,
+  mayPause,
+  isReady,
+  onStart,
+}: {
+  readonly share: number;
+  readonly counted: { readonly rows: number; readonly distinct: number } | null;
+  readonly unitsPerItem: number;
+  readonly mayPause: boolean;
+  readonly isReady: boolean;
+  readonly onStart: () => void;
+}) {
+  const { api } = useConsole();
+  const account = useLoad((signal) => api.read<Account>("/v1/account", signal));
+  const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
+  if (counted === null) {
+    return (
+      <div class="stack">
+        <p role="status">Counting rows and duplicates on your machine: {percentOf(share)}</p>
+        <MeterBar label={`${percentOf(share)} is read`} value={share} most={1} />
+      </div>
+    );
+  }
+  const { rows, distinct } = counted;
+  const units = distinct * unitsPerItem;
+  const known = account.state.status === "ready" ? account.state.value : null;
+  const plan =
+    plans.state.status === "ready"
+      ? plans.state.value.plans.find((each) => each.plan === known?.plan)
+      : undefined;
+  const left = known?.usage.remaining_units ?? null;
+  const isTooLong = plan !== undefined && rows > plan.max_job_size;
+  const isTooDear = left !== null && units > left;
+  return (
+    <div class="stack">
+      <Facts
+        facts={[
+          ["Rows", countOf(rows)],
+          ["Duplicates, not charged", countOf(rows - distinct)],
+          ["Cost at most", `${countOf(units)} units`],
+          ["Units left", known === null ? "–" : leftText(known)],
+          ...(known !== null && plan !== undefined
+            ? [["Beyond the plan", beyondText(known, plan, units)] as const]
+            : []),
+        ]}
+      />
+      {rows === 0 ? <Notice kind="bad">There are no rows in this file.</Notice> : null}
+      {isTooLong ? (
+        <Notice kind="bad">
+          The plan takes lists of {countOf(plan.max_job_size)} rows at most. Split the file or change the
+          plan.
+        </Notice>
+      ) : null}
+      {isTooDear && !mayPause ? (
+        <Notice kind="bad">There are too few units left, so the server will refuse the list.</Notice>
+      ) : null}
+      <div class="row">
+        <button
+          type="button"
+          class="button primary"
+          disabled={!isReady || rows === 0 || isTooLong || (isTooDear && !mayPause)}
+          onClick={onStart}
+        >
+          Send and begin
+        </button>
+        <p class="muted">Look-ups that fail on our side are not charged.</p>
+      </div>
+    </div>
+  );
+}
+
+function leftText({ usage }: Account): string {
+  const { remaining_units, included_units, units } = usage;
+  if (remaining_units !== null) return countOf(remaining_units);
+  return `${countOf(Math.max(0, included_units - units))} included, then by the unit`;
+}
+
+function beyondText({ usage }: Account, { overage_unit_price_usd }: Plan, units: number): string {
+  const beyond = Math.max(0, units - Math.max(0, usage.included_units - usage.units));
+  if (beyond === 0) return "Nothing";
+  if (overage_unit_price_usd === null) return `${countOf(beyond)} units: not sold on this plan`;
+  return `${countOf(beyond)} units, ${moneyOf(beyond * Number(overage_unit_price_usd))}`;
+}

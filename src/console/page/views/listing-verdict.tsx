@@ -1,0 +1,53 @@
+import { Await } from "../parts/await.tsx";
+import { Badge } from "../parts/badge.tsx";
+import { Card } from "../parts/card.tsx";
+import { useConsole } from "../state/console.ts";
+import { useLoad } from "../state/use-load.ts";
+import type { Listing } from "../wire/bodies.ts";
+
+type Verdict = {
+  readonly verdict: string;
+  readonly score: number | null;
+  readonly reasons: readonly { readonly code: string; readonly severity: string; readonly message: string }[];
+};
+
+const TONES: { readonly [word: string]: string } = {
+  allow: "pass",
+  review: "warn",
+  deny: "fail",
+  info: "info",
+  warn: "warn",
+  block: "fail",
+};
+
+/** What the judging check says, where the server has one. */
+export function ListingVerdict({ listing }: { readonly listing: Listing }) {
+  const { api } = useConsole();
+  const resource = listing.resources[0]?.url ?? `https://${listing.host}/`;
+  const verdict = useLoad(
+    (signal) => api.read<Verdict>(`/v1/check?resource=${encodeURIComponent(resource)}`, signal),
+    [resource],
+  );
+  return (
+    <Card title="Verdict">
+      <Await of={verdict}>
+        {(found) => (
+          <>
+            <p class="verdict">
+              <Badge word={TONES[found.verdict] ?? "plain"} text={found.verdict} />
+              {found.score === null ? null : <span>Score {found.score}</span>}
+            </p>
+            <ul class="findings">
+              {found.reasons.map(({ code, severity, message }) => (
+                <li key={code}>
+                  <span>{message}</span>
+                  <Badge word={TONES[severity] ?? "plain"} text={severity} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Await>
+    </Card>
+  );
+}

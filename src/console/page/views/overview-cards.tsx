@@ -1,0 +1,103 @@
+import { MeterBar } from "../charts/meter-bar.tsx";
+import { Ring } from "../charts/ring.tsx";
+import { Await } from "../parts/await.tsx";
+import { Card } from "../parts/card.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { useConsole } from "../state/console.ts";
+import { hrefOf } from "../state/route.ts";
+import { useLoad } from "../state/use-load.ts";
+import { countOf, dayOf, moneyOf, percentOf, shortCountOf, wordsOf } from "../text/format.ts";
+import { planPriceIn } from "../text/invoice-lines.ts";
+import type { Account, Plans } from "../wire/bodies.ts";
+
+type Of = { readonly account: Account };
+
+/** Units used of those that the plan includes. */
+export function UnitsCard({ account }: Of) {
+  const { units, included_units, remaining_units, calls } = account.usage;
+  const share = included_units === 0 ? (units > 0 ? 1 : 0) : units / included_units;
+  const left = remaining_units ?? Math.max(0, included_units - units);
+  return (
+    <Card title="Units this month">
+      <div class="units">
+        <Ring
+          share={share}
+          title={`${countOf(units)} of ${countOf(included_units)} included units are used`}
+          value={percentOf(Math.min(9.99, share))}
+          below="used"
+        />
+        <Facts
+          facts={[
+            ["Used", countOf(units)],
+            ["Included", countOf(included_units)],
+            [remaining_units === null ? "Included, left" : "Left", countOf(left)],
+            ["Calls", countOf(calls)],
+          ]}
+        />
+      </div>
+      <p class="muted">
+        {remaining_units === null
+          ? "Units beyond the included ones are charged one by one."
+          : "Calls beyond what is left are refused with 402."}{" "}
+        The month ends on {dayOf(account.period.end)} (UTC).
+      </p>
+    </Card>
+  );
+}
+
+/** What the month will cost, against the plan's own price. */
+export function InvoiceCard({ account }: Of) {
+  const { total_usd, projected_total_usd = total_usd } = account.projected_invoice;
+  const base = planPriceIn(account.projected_invoice);
+  const projected = Number(projected_total_usd);
+  return (
+    <Card title="Invoice, projected" aside={<a href={hrefOf("plan")}>Plan</a>}>
+      <p class="figure">{moneyOf(projected)}</p>
+      <MeterBar
+        label={`${moneyOf(base)} of ${moneyOf(projected)} is the plan's own price`}
+        value={base}
+        most={Math.max(projected, base)}
+        tone={projected > base ? "warn" : "accent"}
+      />
+      <Facts
+        facts={[
+          ["Plan", wordsOf(account.plan)],
+          ["Its price this month", moneyOf(base)],
+          ["So far", moneyOf(total_usd)],
+          ["Spend limit", account.spend_limit_usd === null ? "None" : moneyOf(account.spend_limit_usd)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** What the plan allows at once. */
+export function LimitsCard({ account }: Of) {
+  const { api } = useConsole();
+  const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
+  const { requests_per_second, burst, max_batch_size } = account.limits;
+  return (
+    <Card title="Limits">
+      <Facts
+        facts={[
+          ["Calls a second", countOf(requests_per_second)],
+          ["At once", countOf(burst)],
+          ["Items in a batch", countOf(max_batch_size)],
+        ]}
+      />
+      <Await of={plans} lines={2}>
+        {({ plans: all }) => {
+          const plan = all.find(({ plan: name }) => name === account.plan);
+          return plan === undefined ? null : (
+            <Facts
+              facts={[
+                ["Rows of a list", shortCountOf(plan.max_job_size)],
+                ["Lists at once", countOf(plan.max_jobs)],
+              ]}
+            />
+          );
+        }}
+      </Await>
+    </Card>
+  );
+}

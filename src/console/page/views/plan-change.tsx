@@ -1,0 +1,70 @@
+import { useEffect, useState } from "preact/hooks";
+import { Confirm } from "../parts/confirm.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { useConsole } from "../state/console.ts";
+import { countOf, dayOf, durationOf, exactMoneyOf, moneyOf, wordsOf } from "../text/format.ts";
+import { prorationOf } from "../text/proration.ts";
+import type { Account, Plan } from "../wire/bodies.ts";
+
+const TICK_MS = 1_000;
+
+/** What a change of plan would cost at this second, and the change. */
+export function PlanChange({
+  account,
+  from,
+  to,
+  onChanged,
+  onClose,
+}: {
+  readonly account: Account;
+  readonly from: Plan;
+  readonly to: Plan;
+  readonly onChanged: (account: Account) => void;
+  readonly onClose: () => void;
+}) {
+  const { api, now } = useConsole();
+  const [at, setAt] = useState(now());
+  useEffect(() => {
+    const timer = setInterval(() => setAt(now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [now]);
+  const proration = prorationOf(account, from, to, at);
+  const name = wordsOf(to.plan);
+  return (
+    <Confirm
+      title={proration.type === "none" ? `Keep ${name}` : `Change to ${name}`}
+      act={proration.type === "none" ? `Keep ${name}` : `Change to ${name}`}
+      isDangerous={false}
+      onClose={onClose}
+      onAct={async () => onChanged(await api.send<Account>("POST", "/v1/account/plan", { plan: to.plan }))}
+    >
+      {proration.type === "none" ? <p>The change that waits for the end of the month is withdrawn.</p> : null}
+      {proration.type === "later" ? (
+        <p>
+          {name} begins on {dayOf(proration.at)}. Until then {wordsOf(from.plan)} stays as it is, and you may
+          still change your mind.
+        </p>
+      ) : null}
+      {proration.type === "now" ? (
+        <>
+          <p>
+            {name} begins at once. Price and units are shared out by the second: this is what the rest of the
+            month costs if you confirm now.
+          </p>
+          <Facts
+            facts={[
+              ["Rest of the month", durationOf(proration.seconds)],
+              [`${name} for that time`, moneyOf(proration.price)],
+              ["Units in that price", countOf(proration.units)],
+              [
+                "Each unit beyond",
+                to.overage_unit_price_usd === null ? "Refused" : exactMoneyOf(to.overage_unit_price_usd),
+              ],
+              [`From ${dayOf(account.period.end)} on`, `${moneyOf(to.monthly_price_usd)} a month`],
+            ]}
+          />
+        </>
+      ) : null}
+    </Confirm>
+  );
+}

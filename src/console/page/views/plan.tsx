@@ -1,0 +1,136 @@
+import { useState } from "preact/hooks";
+import { Await } from "../parts/await.tsx";
+import { Badge } from "../parts/badge.tsx";
+import { Card } from "../parts/card.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { useConsole } from "../state/console.ts";
+import { useLoad } from "../state/use-load.ts";
+import { countOf, dayOf, exactMoneyOf, moneyOf, shortCountOf, wordsOf } from "../text/format.ts";
+import type { Account, Plan, Plans } from "../wire/bodies.ts";
+import { InvoiceHistory } from "./invoice-history.tsx";
+import { InvoiceLines } from "./invoice-lines.tsx";
+import { PlanChange } from "./plan-change.tsx";
+import { SpendLimit } from "./spend-limit.tsx";
+
+/** The plan against the others, the running month, the invoices. */
+export function PlanView() {
+  const { api } = useConsole();
+  const account = useLoad((signal) => api.read<Account>("/v1/account", signal));
+  const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
+  const [chosen, setChosen] = useState<Plan | null>(null);
+  const [said, setSaid] = useState<string | null>(null);
+  return (
+    <>
+      <div class="view-head">
+        <h1>Plan and invoices</h1>
+      </div>
+      {said === null ? null : <Notice kind="good">{said}</Notice>}
+      <Await of={account} lines={6}>
+        {(held) => (
+          <Await of={plans} lines={6}>
+            {({ plans: all }) => (
+              <div class="stack">
+                {held.pending_plan === null ? null : (
+                  <Notice kind="warn">
+                    From {dayOf(held.period.end)} on the plan is {wordsOf(held.pending_plan)}. Until then all
+                    stays as it is.
+                  </Notice>
+                )}
+                <div class="plans">
+                  {all.map((plan) => (
+                    <PlanCard key={plan.plan} plan={plan} account={held} onChoose={() => setChosen(plan)} />
+                  ))}
+                </div>
+                <Card
+                  title="This month so far"
+                  aside={
+                    <span class="muted">
+                      {dayOf(held.period.start)} to {dayOf(held.period.end)} (UTC)
+                    </span>
+                  }
+                >
+                  <InvoiceLines invoice={held.projected_invoice} />
+                  <SpendLimit account={held} onChanged={account.replace} />
+                </Card>
+                <InvoiceHistory />
+                {chosen === null ? null : (
+                  <PlanChange
+                    account={held}
+                    from={all.find(({ plan }) => plan === held.plan) ?? chosen}
+                    to={chosen}
+                    onClose={() => setChosen(null)}
+                    onChanged={(changed) => {
+                      account.replace(changed);
+                      setSaid(
+                        changed.pending_plan === null
+                          ? `The plan is ${wordsOf(changed.plan)} now.`
+                          : `The plan changes to ${wordsOf(changed.pending_plan)} on ${dayOf(changed.period.end)}.`,
+                      );
+                    }}
+                  />
+                )}
+              </div>
+            )}
+          </Await>
+        )}
+      </Await>
+    </>
+  );
+}
+
+function PlanCard({
+  plan,
+  account,
+  onChoose,
+}: {
+  readonly plan: Plan;
+  readonly account: Account;
+  readonly onChoose: () => void;
+}) {
+  const isHeld = plan.plan === account.plan;
+  const isPending = plan.plan === account.pending_plan;
+  const name = wordsOf(plan.plan);
+  return (
+    <section class={isHeld ? "plan-card held" : "plan-card"} aria-label={name}>
+      <div class="row apart">
+        <h2>{name}</h2>
+        {isHeld ? (
+          <Badge word="running" text="Yours" />
+        ) : isPending ? (
+          <Badge word="paused" text="Next" />
+        ) : null}
+      </div>
+      <p>
+        <b class="plan-price">{moneyOf(plan.monthly_price_usd)}</b> <span class="muted">a month</span>
+      </p>
+      <ul>
+        <li>{countOf(plan.included_units)} units</li>
+        <li>
+          {plan.overage_unit_price_usd === null
+            ? "Hard stop beyond"
+            : `${exactMoneyOf(plan.overage_unit_price_usd)} a unit beyond`}
+        </li>
+        <li>{countOf(plan.requests_per_second)} calls a second</li>
+        <li>Batches of {shortCountOf(plan.max_batch_size)}</li>
+        <li>Lists of {shortCountOf(plan.max_job_size)} rows</li>
+        <li>{plan.max_jobs === 1 ? "1 list" : `${countOf(plan.max_jobs)} lists`} at once</li>
+      </ul>
+      <button
+        type="button"
+        class={isHeld ? "button" : "button primary"}
+        disabled={isHeld ? account.pending_plan === null : isPending}
+        onClick={onChoose}
+      >
+        {labelOf(name, { isHeld, isPending, mayKeep: account.pending_plan !== null })}
+      </button>
+    </section>
+  );
+}
+
+function labelOf(
+  name: string,
+  state: { readonly isHeld: boolean; readonly isPending: boolean; readonly mayKeep: boolean },
+): string {
+  if (state.isHeld) return state.mayKeep ? `Keep ${name}` : "Your plan";
+  return state.isPending ? "Chosen" : `Choose ${name}`;
+}

@@ -1,0 +1,85 @@
+import { useEffect } from "preact/hooks";
+import { MeterBar } from "../charts/meter-bar.tsx";
+import { Card } from "../parts/card.tsx";
+import { FileDrop } from "../parts/file-drop.tsx";
+import { Failure, Notice } from "../parts/notice.tsx";
+import { useConsole } from "../state/console.ts";
+import { useAction } from "../state/use-action.ts";
+import { bytesOf, percentOf } from "../text/format.ts";
+import { partCountOf } from "../upload/kept-upload.ts";
+import type { UploadState } from "../upload/uploads.ts";
+
+/** How far the upload of this tab is, and what to do where it stopped. */
+export function UploadProgress({
+  upload,
+  onBack,
+}: {
+  readonly upload: UploadState;
+  readonly onBack: () => void;
+}) {
+  const { uploads, goTo } = useConsole();
+  const action = useAction();
+  useEffect(() => {
+    if (upload.status !== "started") return;
+    uploads.clear();
+    onBack();
+    goTo("lists", upload.jobId);
+  }, [upload]);
+  const discard = () => action.run(uploads.discard);
+  switch (upload.status) {
+    case "sending": {
+      const share = upload.size === 0 ? 1 : upload.sent / upload.size;
+      return (
+        <Card title={`Sending ${upload.name}`}>
+          <MeterBar label={`${percentOf(share)} is sent`} value={share} most={1} />
+          <div class="row apart">
+            <p role="status">
+              {share >= 1
+                ? "All is sent; the server reads the rows."
+                : `${bytesOf(upload.sent)} of ${bytesOf(upload.size)}`}
+            </p>
+            <button type="button" class="button small danger" onClick={discard}>
+              Stop and discard
+            </button>
+          </div>
+          {upload.isWaiting ? (
+            <Notice kind="warn">The server does not answer; the upload goes on when it does.</Notice>
+          ) : null}
+        </Card>
+      );
+    }
+    case "interrupted": {
+      const { kept } = upload;
+      return (
+        <Card title={`The upload of ${kept.name} was interrupted`}>
+          <p>
+            {kept.parts.length} of {partCountOf(kept)} parts are on the server. Choose the same file to send
+            the rest; a page may not open it by itself.
+          </p>
+          <FileDrop
+            label={`Choose ${kept.name} again`}
+            hint={`${bytesOf(kept.size)}; it is compared with what was sent.`}
+            onFile={(file) => void action.run(() => uploads.resume(file))}
+          />
+          <Failure message={action.failure} />
+          <div class="row">
+            <button type="button" class="button small danger" onClick={discard}>
+              Discard what was sent
+            </button>
+          </div>
+        </Card>
+      );
+    }
+    case "failed":
+      return (
+        <Notice kind="bad">
+          <span>The list was not begun, and nothing is charged: {upload.message}</span>
+          <button type="button" class="button small" onClick={uploads.clear}>
+            Back to the list
+          </button>
+        </Notice>
+      );
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,128 @@
+import { useState } from "preact/hooks";
+import { Await } from "../parts/await.tsx";
+import { Card } from "../parts/card.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { Failure } from "../parts/notice.tsx";
+import { Secret } from "../parts/secret.tsx";
+import { useConsole } from "../state/console.ts";
+import { hrefOf } from "../state/route.ts";
+import { useAction } from "../state/use-action.ts";
+import { useLoad } from "../state/use-load.ts";
+import type { Delivery, RotatedSecret, Webhook } from "../wire/bodies.ts";
+import { DeliveriesCard } from "./deliveries.tsx";
+import { WebhookState } from "./webhooks.tsx";
+
+const OVERLAP_SECONDS = 86_400;
+
+/** One endpoint: its state, its secret, what was delivered to it. */
+export function WebhookView({ id }: { readonly id: string }) {
+  const { api, goTo } = useConsole();
+  const loaded = useLoad(async (signal) => {
+    const { data } = await api.read<{ readonly data: readonly Webhook[] }>("/v1/webhooks", signal);
+    return data.find(({ webhook_id }) => webhook_id === id) ?? null;
+  });
+  const action = useAction();
+  const [secret, setSecret] = useState<string | null>(null);
+  const [turn, setTurn] = useState(0);
+  const [asked, setAsked] = useState<"delete" | "rotate" | null>(null);
+  const path = `/v1/webhooks/${encodeURIComponent(id)}`;
+  const test = async () => {
+    await api.send<Delivery>("POST", `${path}/test`);
+    setTurn(turn + 1);
+  };
+  const setEnabled = (enabled: boolean) => async () =>
+    loaded.replace(await api.send<Webhook>("PATCH", path, { enabled }));
+  return (
+    <>
+      <p class="crumb">
+        <a href={hrefOf("webhooks")}>Webhooks</a>
+      </p>
+      <Await of={loaded} lines={6}>
+        {(webhook) =>
+          webhook === null ? (
+            <p class="empty">There is no such endpoint any more.</p>
+          ) : (
+            <>
+              <div class="view-head">
+                <h1>{webhook.url}</h1>
+                <div class="row">
+                  <button
+                    type="button"
+                    class="button primary"
+                    disabled={action.isRunning || !webhook.enabled}
+                    onClick={() => action.run(test)}
+                  >
+                    Send a test event
+                  </button>
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={action.isRunning}
+                    onClick={() => action.run(setEnabled(!webhook.enabled))}
+                  >
+                    {webhook.enabled ? "Disable" : "Enable"}
+                  </button>
+                  <button type="button" class="button" onClick={() => setAsked("rotate")}>
+                    Rotate the secret
+                  </button>
+                  <button type="button" class="button danger" onClick={() => setAsked("delete")}>
+                    Delete
+                  </button>
+                </div>
+              </div>
+              <div class="stack">
+                <Failure message={action.failure} />
+                {secret === null ? null : (
+                  <Secret title="The new secret" value={secret} onDone={() => setSecret(null)}>
+                    <p>For a day events are signed with the old secret, too.</p>
+                  </Secret>
+                )}
+                <Card title="Endpoint">
+                  <Facts
+                    facts={[
+                      ["State", <WebhookState key="state" webhook={webhook} />],
+                      ["Events", webhook.events.join(", ")],
+                      ["Note", webhook.description],
+                      ["Since", <Moment key="since" at={webhook.created_at} />],
+                    ]}
+                  />
+                </Card>
+                <DeliveriesCard path={path} turn={turn} />
+              </div>
+            </>
+          )
+        }
+      </Await>
+      {asked === "rotate" ? (
+        <Confirm
+          title="Rotate the secret?"
+          act="Rotate the secret"
+          isDangerous={false}
+          onClose={() => setAsked(null)}
+          onAct={async () => {
+            const body = { overlap_seconds: OVERLAP_SECONDS };
+            const rotated = await api.send<RotatedSecret>("POST", `${path}/rotate-secret`, body);
+            setSecret(rotated.secret);
+          }}
+        >
+          <p>Events are signed with both secrets for a day, then with the new one alone.</p>
+        </Confirm>
+      ) : null}
+      {asked === "delete" ? (
+        <Confirm
+          title="Delete this endpoint?"
+          act="Delete the endpoint"
+          onClose={() => setAsked(null)}
+          onAct={async () => {
+            await api.remove(path);
+            goTo("webhooks");
+          }}
+        >
+          <p>Nothing is sent to it any more, retries included.</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import type { Api } from "./api.ts";
+import type { Job } from "./bodies.ts";
+import { Refusal } from "./refusal.ts";
+
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 15_000;
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
+export function isEnded(job: Job): boolean {
+  return ENDED.has(job.status);
+}
+
+/**
+ * Emits the job at each change until it ends, over the server's events. A stream that breaks off is taken up again
+ * where it stood. Returns when the job has ended, the signal aborts or the server refuses.
+ */
+export async function watchJob(
+  api: Api,
+  jobId: string,
+  onJob: (job: Job) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let lastId = "";
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const headers: { [name: string]: string } = { Accept: "text/event-stream" };
+      if (lastId !== "") headers["Last-Event-ID"] = lastId;
+      const reply = await api.open(`/v1/jobs/${jobId}/events`, { headers, signal });
+      let isOver = false;
+      for await (const event of eventsOf(reply)) {
+        failures = 0;
+        if (event.id !== "") lastId = event.id;
+        const job: Job = JSON.parse(event.data);
+        onJob(job);
+        isOver = isEnded(job);
+      }
+      if (isOver) return;
+    } catch (error) {
+      if (signal.aborted || error instanceof Refusal) return;
+      failures += 1;
+    }
+    await pause(Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** failures), signal);
+  }
+}
+
+type ServerEvent = { readonly id: string; readonly data: string };
+
+/** Reads server-sent events; comments are passed over. */
+async function* eventsOf(reply: Response): AsyncGenerator<ServerEvent, void, undefined> {
+  if (reply.body === null) return;
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const field = (name: string) =>
+        block
+          .split("\n")
+          .filter((line) => line.startsWith(`${name}: `))
+          .map((line) => line.slice(name.length + 2))
+          .join("\n");
+      const data = field("data");
+      if (data !== "") yield { id: field("id"), data };
+    }
+  }
+}
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,42 @@
+/** A refusal of the server, as its envelope says it. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(message: string, facts: { status: number; code: string; requestId: string | null }) {
+    super(message);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.requestId = facts.requestId;
+  }
+}
+
+/** There was no reply: the server or the way to it is gone. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
+/** Reads the envelope of a refusal; a reply without one is told by its status. */
+export async function refusalOf(reply: Response): Promise<Refusal> {
+  const text = await reply.text().catch(() => "");
+  const { code, message } = envelopeOf(text) ?? {
+    code: "unreadable_reply",
+    message: `The server answered ${reply.status}.`,
+  };
+  return new Refusal(message, {
+    status: reply.status,
+    code,
+    requestId: reply.headers.get("x-request-id"),
+  });
+}
+
+export function envelopeOf(text: string): { readonly code: string; readonly message: string } | null {
+  try {
+    const { code, message } = JSON.parse(text).error;
+    return typeof code === "string" && typeof message === "string" ? { code, message } : null;
+  } catch {
+    return null;
+  }
+}

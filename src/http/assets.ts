@@ -1,0 +1,46 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Call } from "./boundary.ts";
+import { replyEncoding } from "./compression.ts";
+import { isCurrent } from "./negotiation.ts";
+import type { Reply } from "./reply.ts";
+
+type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };
+type CreateAsset = (type: string, make: () => Promise<Uint8Array>) => (call: Call) => Promise<Reply>;
+
+/**
+ * Returns what makes the files of a page under a content security policy: bytes with their compressed form and their
+ * tag, made once, by the first call that asks.
+ */
+export function createAssets(policy: string): CreateAsset {
+  return (type, make) => {
+    let made: Promise<Made> | undefined;
+    return async ({ request }) => {
+      made ??= prepare(make);
+      const { bytes, zipped, tag } = await made.catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
+      const takesGzip = replyEncoding(request) === "gzip";
+      const etag = takesGzip ? `"${tag}-gzip"` : `"${tag}"`;
+      const headers = {
+        "Content-Type": type,
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-cache",
+        Vary: "Accept-Encoding",
+        ETag: etag,
+        ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
+      };
+      if (isCurrent(request, etag)) return { status: 304, body: null, headers };
+      return { status: 200, body: takesGzip ? zipped : bytes, headers };
+    };
+  };
+}
+
+async function prepare(make: () => Promise<Uint8Array>): Promise<Made> {
+  const bytes = await make();
+  const zipped = await promisify(gzip)(bytes);
+  return { bytes, zipped, tag: Bun.hash(bytes).toString(36) };
+}

@@ -1,0 +1,32 @@
+/** Separators that a file is looked through for. */
+export const DELIMITERS: readonly string[] = [",", ";", "\t", "|"];
+
+export type CsvForm = {
+  readonly delimiter: string;
+  readonly lineEnds: readonly string[];
+  /** Rows of the file above the first record. */
+  readonly rowsBefore: number;
+};
+
+/** Finds out how a CSV text is written from its start, which contains its first line. */
+export function csvFormOf(start: string): CsvForm & { readonly hintChars: number } {
+  const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
+  const hintChars = hint?.[0].length ?? 0;
+  return {
+    delimiter: hint?.[1] ?? delimiterOf(firstLineOf(start)),
+    lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
+    rowsBefore: hintChars > 0 ? 1 : 0,
+    hintChars,
+  };
+}
+
+export function firstLineOf(start: string): string {
+  return start.trimStart().split(/\r\n|\n|\r/, 1)[0] ?? "";
+}
+
+/** The separator that stands most often in the line outside of quotes; a comma where there is none. */
+function delimiterOf(firstLine: string): string {
+  const bare = firstLine.replace(/"[^"]*"/g, "");
+  const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length);
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
+}

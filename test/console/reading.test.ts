@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { createCsvReader } from "../../src/console/page/reading/csv-rows.ts";
+import { createDistinctCount } from "../../src/console/page/reading/distinct-count.ts";
+import type { ReadReport, ReadRequest } from "../../src/console/page/reading/messages.ts";
+import { readList } from "../../src/console/page/reading/read-list.ts";
+
+function rowsOf(text: string, delimiter: string, pieceChars: number): string[][] {
+  const rows: string[][] = [];
+  const reader = createCsvReader(delimiter, (cells) => rows.push([...cells]));
+  for (let at = 0; at < text.length; at += pieceChars) reader.push(text.slice(at, at + pieceChars));
+  reader.end();
+  return rows;
+}
+
+async function reportsOf(request: Partial<ReadRequest> & Pick<ReadRequest, "file">): Promise<ReadReport[]> {
+  const reports: ReadReport[] = [];
+  const options = { kind: "email", form: "csv", column: null, delimiter: null, encoding: null } as const;
+  await readList({ ...options, ...request }, (report) => reports.push(report));
+  return reports;
+}
+
+const fileOf = (text: string | Uint8Array<ArrayBuffer>, name = "people.csv") => new File([text], name);
+
+describe("the reading of a list before it is sent", () => {
+  test("cells are those that the server reads, wherever the text is divided", () => {
+    const cell = fc.oneof(fc.string(), fc.constantFrom('"', '""', ",", "\n", "\r\n", "a b", ""));
+    const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(table, fc.integer({ min: 1, max: 7 }), (rows, pieceChars) => {
+        const text = rows
+          .map((row) => row.map((each) => `"${each.replaceAll('"', '""')}"`).join(";"))
+          .join("\r\n");
+        const expected: string[][] = parse(text, { delimiter: ";", relax_column_count: true });
+        expect(rowsOf(text, ";", pieceChars)).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("five rows, the column, the delimiter and the duplicates are found", async () => {
+    const rows = Array.from({ length: 1000 }, (_, at) => `Name ${at};user${at % 900}@good.com`);
+    const [preview, counted] = (await reportsOf({ file: fileOf(`name;email\n${rows.join("\n")}\n`) })).filter(
+      ({ type }) => type !== "progress",
+    );
+    expect(preview).toMatchObject({
+      type: "preview",
+      preview: { delimiter: ";", columns: ["name", "email"], hasHeader: true, column: 2 },
+    });
+    expect(preview?.type === "preview" ? preview.preview.rows.length : 0).toBe(5);
+    expect(counted).toEqual({ type: "counted", rows: 1000, distinct: 900 });
+  });
+
+  test("where no column stands out none is chosen", async () => {
+    const [preview] = await reportsOf({ file: fileOf("a,b\nx@good.com,y@good.com\n") });
+    expect(preview).toMatchObject({ preview: { column: null, columns: ["a", "b"] } });
+  });
+
+  test("a named column and encoding are taken", async () => {
+    const bytes = new Uint8Array([...Buffer.from("mail|other\nj\u00f6rg@good.com|x\n", "latin1")]);
+    const [preview] = await reportsOf({ file: fileOf(bytes), column: 1, encoding: "windows-1252" });
+    expect(preview).toMatchObject({ preview: { column: 1, rows: [["j\u00f6rg@good.com", "x"]] } });
+  });
+
+  test("lines of text and of NDJSON are items", async () => {
+    const text = await reportsOf({ file: fileOf("a@good.com\n\nb@good.com\na@good.com\n"), form: "text" });
+    expect(text.at(-1)).toEqual({ type: "counted", rows: 3, distinct: 2 });
+    const json = await reportsOf({ file: fileOf('"a@good.com"\n{"email":"a@good.com"}\n'), form: "ndjson" });
+    expect(json.at(-1)).toEqual({ type: "counted", rows: 2, distinct: 1 });
+  });
+
+  test("distinct texts are counted exactly", () => {
+    const count = createDistinctCount();
+    for (let at = 0; at < 400_000; at++) count.add(`user${at % 250_000}@d${at % 5}.com`);
+    expect(count.count()).toBe(250_000);
+  });
+});
