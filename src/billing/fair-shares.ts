@@ -8,13 +8,22 @@ export type FairShares = {
   readonly used: () => number;
 };
 
+/** What all guaranteed parts together may take beyond the capacity. */
+const GUARANTEED_PART = 0.25;
+
 /**
  * Shares `capacity` among accounts without a list of who might come: an account may hold `ratio` times what is free.
  * One alone gets ratio / (1 + ratio) of all, n that want all get equal parts, and 1 / (1 + n · ratio) is always left
- * for the next (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998).
+ * for the next (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998). Whoever holds
+ * long leaves little to many who come later: each of them may hold `guaranteed` on top, until all hold a quarter more.
  */
-export function createFairShares(options: { readonly capacity: number; readonly ratio: number }): FairShares {
-  const { capacity, ratio } = options;
+export function createFairShares(options: {
+  readonly capacity: number;
+  readonly ratio: number;
+  readonly guaranteed: number;
+}): FairShares {
+  const { capacity, ratio, guaranteed } = options;
+  const totalMax = capacity * (1 + GUARANTEED_PART);
   const held = new Map<string, number>();
   let total = 0;
 
@@ -25,10 +34,12 @@ export function createFairShares(options: { readonly capacity: number; readonly 
 
   return {
     take: (accountId, amount) => {
+      const after = (held.get(accountId) ?? 0) + amount;
       const free = capacity - total - amount;
-      if (free < 0 || (held.get(accountId) ?? 0) + amount > ratio * free) return false;
-      count(accountId, amount);
-      return true;
+      const isWithinShare = free >= 0 && after <= ratio * free;
+      const isGuaranteed = after <= guaranteed && total + amount <= totalMax;
+      if (isWithinShare || isGuaranteed) count(accountId, amount);
+      return isWithinShare || isGuaranteed;
     },
     count,
     release: (accountId, amount) => {

@@ -156,6 +156,37 @@ describe("idempotency", () => {
     expect(idempotency.begin(modest, "k0", "print", SECRET).state).toBe("replay");
   });
 
+  test("accounts that come when one or two have kept all they may keep a little each, up to a bound", async () => {
+    const accounting = openAccounting({ clock: handClock() });
+    const keptBytesMax = 4_194_304;
+    const idempotency = createIdempotency({ ...accounting, directory: null, keptBytesMax });
+    const keep = (accountId: string, key: string, body: string) =>
+      runCall({ ...accounting, idempotency }, accountId, key, body);
+    const noise = (bytes: number) =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64");
+    for (let greedy = 0; greedy < 4; greedy += 1) {
+      const { accountId } = signUp(accounting);
+      const fill = async () => {
+        for (let n = 0; n < 1_000; n += 1) await keep(accountId, `k${n}`, noise(40_000));
+      };
+      await expect(fill()).rejects.toThrow("Too many calls with an Idempotency-Key are kept");
+    }
+    const kept: string[] = [];
+    const keepAll = async () => {
+      for (let n = 0; n < 2_000; n += 1) {
+        const { accountId } = signUp(accounting);
+        await keep(accountId, "k", noise(1_000));
+        kept.push(accountId);
+      }
+    };
+    await expect(keepAll()).rejects.toThrow("Too many calls with an Idempotency-Key are kept");
+    expect(kept.length).toBeGreaterThan(400);
+    expect(idempotency.keptBytes()).toBeLessThanOrEqual(keptBytesMax * 1.25);
+    for (const accountId of kept) {
+      expect(idempotency.begin(accountId, "k", "print", SECRET).state).toBe("replay");
+    }
+  });
+
   test("what is kept is counted over restarts, replacements and expiry", async () => {
     const clock = handClock();
     const accounting = openAccounting({ clock });

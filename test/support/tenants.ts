@@ -101,7 +101,6 @@ export async function reportOf(
     if (report === undefined) throw new Error("The victim measured nothing");
     return { ...report, ...strain };
   };
-  await victimOf(shared, key);
   const alone = await measure();
   const end = await begin();
   try {
@@ -110,6 +109,9 @@ export async function reportOf(
     await end();
   }
 }
+
+/** A refusal comes at once: who calls again at once floods the machine, which does server, attack and victim alike. */
+const REFUSED_WAIT_MS = 250;
 
 /** Calls on until stopped, with a bounded number at a time. Returns the replies. */
 export function callOn(
@@ -125,8 +127,7 @@ export function callOn(
       const reply = await call(number);
       await reply.arrayBuffer();
       statuses[reply.status] = (statuses[reply.status] ?? 0) + 1;
-      // A refusal comes at once: the next call waits a moment, as a caller would.
-      if (reply.status !== 200) await Bun.sleep(20);
+      if (reply.status !== 200) await Bun.sleep(REFUSED_WAIT_MS);
     }
   });
   return async () => {
