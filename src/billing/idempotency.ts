@@ -45,7 +45,8 @@ export type Idempotency = {
 };
 
 const KEPT_MS = 86_400_000;
-const RUNNING = { capacity: 20_000, guaranteed: 32 };
+const RUNNING_MAX = 20_000;
+const RUNNING_GUARANTEED = 32;
 const BODY_BYTES_MAX = 512 * 1024 * 1024;
 const KEPT_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 const PRUNED_ROWS_MAX = 500;
@@ -54,7 +55,7 @@ const PRUNED_ROWS_MAX = 500;
 const ROW_BYTES = 1_024;
 
 /** An account keeps such a part of all that may be kept, 4 MB of 4 GB, whatever the others keep. */
-const ACCOUNTS_GUARANTEED = 1_024;
+const ACCOUNTS_GUARANTEED = 1024;
 
 /** One account alone may take eight parts of nine. */
 const SHARE_RATIO = 8;
@@ -91,7 +92,11 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   const files = directory === null ? null : createReplyFiles(directory, BODY_BYTES_MAX);
   /** Hashed account and key → the fingerprint of the call that runs. */
   const running = new Map<string, string>();
-  const runningShares = createFairShares({ ...RUNNING, ratio: SHARE_RATIO });
+  const runningShares = createFairShares({
+    capacity: RUNNING_MAX,
+    ratio: SHARE_RATIO,
+    guaranteed: RUNNING_GUARANTEED,
+  });
   const keptShares = createFairShares({
     capacity: keptBytesMax,
     ratio: SHARE_RATIO,

@@ -167,7 +167,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ["calls under one, at a time", `${await constant(idempotency, "RUNNING_MAX")}`],
       [
         "replies kept for them",
-        `${keptHours} hours, ${limits.keptReplyBytesMax} bytes together (\`KEPT_REPLIES_BYTES_MAX\`), one account eight times what is free`,
+        `${keptHours} hours, ${limits.keptReplyBytesMax} bytes together (\`KEPT_REPLIES_BYTES_MAX\`), one account eight times what is free, and a ${await constant(idempotency, "ACCOUNTS_GUARANTEED")}th part (4 MB) whatever others keep, up to a quarter more together`,
       ],
       ["days of a usage report", `${await constant("src/accounts/usage-report.ts", "DAYS_MAX")}`],
       [
