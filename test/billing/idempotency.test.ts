@@ -175,7 +175,7 @@ describe("idempotency", () => {
     const keepAll = async () => {
       for (let n = 0; n < 2_000; n += 1) {
         const { accountId } = signUp(accounting);
-        await keep(accountId, "k", noise(1_000));
+        await keep(accountId, "k", noise(500));
         kept.push(accountId);
       }
     };
