@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "./defaults.ts";
 import { PhoneCountry } from "./phone-country.ts";
 import { Word } from "./schema.ts";
-import { DOCUMENT_TYPES, PLAN_NAMES } from "./words.ts";
+import { DOCUMENT_TYPES, KEY_SCOPES, PLAN_NAMES } from "./words.ts";
 
 /** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
 
@@ -101,7 +101,7 @@ export const KeyBody = Type.Object({
   name: Type.Optional(Type.Union([Text(100), Type.Null()])),
   mode: Type.Optional(Type.Union([Word(["live"]), Type.Null()])),
   scopes: Type.Optional(
-    Type.Union([Type.Array(Word(["verify", "read", "account"]), { minItems: 1, maxItems: 3 }), Type.Null()]),
+    Type.Union([Type.Array(Word(KEY_SCOPES), { minItems: 1, maxItems: 3 }), Type.Null()]),
   ),
   expires_at: Type.Optional(Type.Union([Text(40), Type.Null()])),
 });

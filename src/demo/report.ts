@@ -1,4 +1,5 @@
 import type { Account, EmailBatch, EmailResult, Plan } from "../client/contract-types.ts";
+import { EMAIL_STATUSES } from "../contract/words.ts";
 
 export type DemoFacts = {
   readonly batch: EmailBatch;
@@ -6,8 +7,6 @@ export type DemoFacts = {
   readonly account: Account;
   readonly plan: Plan;
 };
-
-const STATUSES = ["deliverable", "risky", "undeliverable", "unknown"] as const;
 
 /** The verdicts by status and cause with an example each, the speed, and what it cost. */
 export function demoReport({ batch, seconds, account, plan }: DemoFacts): string {
@@ -27,7 +26,7 @@ export function demoReport({ batch, seconds, account, plan }: DemoFacts): string
 
 function verdictTable(results: readonly EmailResult[]): readonly string[] {
   const lines = [row("STATUS", "COUNT", "BECAUSE", "FOR EXAMPLE", "SCORE")];
-  for (const status of STATUSES) {
+  for (const status of EMAIL_STATUSES) {
     const same = results.filter((result) => result.status === status);
     lines.push("", row(status, grouped(same.length), "", "", ""));
     for (const [cause, found] of byCause(same)) {

@@ -1,3 +1,4 @@
+import { EMAIL_STATUSES } from "../contract/words.ts";
 import type { JobCounts, JobRecord } from "../store/job-port.ts";
 import { jobOf } from "./job.ts";
 
@@ -46,7 +47,7 @@ export function jobView(record: JobRecord, now: number) {
 
 /** The words of the summary, those that no result has yet included. */
 export const SUMMARY_WORDS = {
-  email: ["deliverable", "risky", "undeliverable", "unknown"],
+  email: EMAIL_STATUSES,
   identity: ["valid", "invalid"],
   phone: ["valid", "invalid"],
 } as const;

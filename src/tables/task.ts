@@ -1,5 +1,6 @@
 import type { BatchKind } from "../batch/messages.ts";
 import type { DocumentType } from "../contract/words.ts";
+import { EMAIL_STATUSES } from "../contract/words.ts";
 
 /** What every item is checked for. */
 export type Task =
@@ -30,7 +31,7 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
   email: {
     field: "email",
     plural: "addresses",
-    statuses: ["deliverable", "risky", "undeliverable", "unknown"],
+    statuses: EMAIL_STATUSES,
     columns: [
       "status",
       "sub_status",

@@ -88,7 +88,7 @@ describe("in order", () => {
       return item;
     });
     expect((await results.next()).value).toBe(1);
-    expect(results.next()).rejects.toThrow("two");
+    await expect(results.next()).rejects.toThrow("two");
   });
 });
 

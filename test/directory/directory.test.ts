@@ -295,8 +295,8 @@ describe("the sync thread", () => {
     const syncer = createSyncThread({ workerFile, settings: { ...settings, folder: folder.path } });
     const opening = syncer.open();
     await syncer[Symbol.asyncDispose]();
-    expect(opening).rejects.toThrow("closed");
-    expect(syncer.open()).rejects.toThrow("closed");
+    await expect(opening).rejects.toThrow("closed");
+    await expect(syncer.open()).rejects.toThrow("closed");
   });
 
   test("that cannot start is a failed sync, tried again with the next one", async () => {
@@ -319,6 +319,6 @@ describe("the sync thread", () => {
       workerFile,
       settings: { ...settings, folder: "/dev/null/directory" },
     });
-    expect(syncer.open()).rejects.toThrow("ENOTDIR");
+    await expect(syncer.open()).rejects.toThrow("ENOTDIR");
   });
 });

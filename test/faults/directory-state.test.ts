@@ -244,7 +244,7 @@ test("a folder that cannot be written is an error at the start and a failure lat
   using folder = temporaryFolder("readonly");
   const blocked = join(folder.path, "file");
   writeFileSync(blocked, "");
-  expect(openSyncer({ folder: join(blocked, "directory") }).open()).rejects.toThrow();
+  await expect(openSyncer({ folder: join(blocked, "directory") }).open()).rejects.toThrow();
   using state = await stored([BEFORE]);
   rmSync(state.path, { recursive: true });
   expect(await state.take(AFTER)).toMatchObject({ kind: "failed" });

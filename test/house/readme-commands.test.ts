@@ -250,7 +250,7 @@ async function expectServing(script: string, more: { readonly [name: string]: st
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   process.kill(-child.pid, "SIGTERM");
   await child.exited;
-  expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 }
 
 /** Puts in this server, this key, and the client's sources for its package. */

@@ -1,15 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { REASONS } from "../email-reasons.ts";
-import { EMAIL_SUB_STATUSES } from "../words.ts";
+import { EMAIL_STATUSES, EMAIL_SUB_STATUSES } from "../words.ts";
 import { type Body, count, text, textOrNull, word } from "./reply-schema.ts";
-
-const STATUSES = ["deliverable", "risky", "undeliverable", "unknown"] as const;
 
 /** The verdict on one address. */
 export const EmailResult = Type.Object(
   {
     email: text("The address as given."),
-    status: word(STATUSES, "Whether mail arrives. `unknown` where we could not find out."),
+    status: word(EMAIL_STATUSES, "Whether mail arrives. `unknown` where we could not find out."),
     sub_status: word(EMAIL_SUB_STATUSES, "The one primary cause of the status."),
     score: Type.Integer({
       minimum: 0,

@@ -1,5 +1,6 @@
 import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../errors.ts";
+import type { KEY_SCOPES } from "../words.ts";
 import type { HeaderName } from "./headers.ts";
 import type { Json } from "./openapi-schema.ts";
 
@@ -48,7 +49,7 @@ export type Operation<Query extends TObject = TObject, Body extends TObject = TO
   /** Of a call that is paid by x402, with `access: "public"`. */
   readonly price?: Price;
   /** What a key must be good for, with `access: "key"`; `verify` unless it says otherwise. */
-  readonly scopes?: readonly ("verify" | "read" | "account")[];
+  readonly scopes?: readonly (typeof KEY_SCOPES)[number][];
   readonly query?: Query;
   readonly ifNoneMatch?: boolean;
   /** By media type. */

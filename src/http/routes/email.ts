@@ -5,6 +5,7 @@ import { DEFAULTS } from "../../contract/defaults.ts";
 import type { EmailQuery } from "../../contract/result-schemas.ts";
 import { queryReader } from "../../contract/schema.ts";
 import { verifyEmail, verifyEmailPost, verifyEmails } from "../../contract/specification/email.ts";
+import { EMAIL_STATUSES } from "../../contract/words.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import { checkFailed, type WrittenVerification } from "../../verification/email/verification.ts";
 import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
@@ -32,8 +33,6 @@ function askedEmail({
   return { email, options: { deep, dns } };
 }
 
-const STATUSES = ["deliverable", "risky", "undeliverable", "unknown"];
-
 /** Verification of addresses, one at a time or in batches. */
 export function emailRoutes({
   routing,
@@ -57,7 +56,7 @@ export function emailRoutes({
       verifyEmails,
       batchHandler(batch, {
         kind: "email",
-        statuses: STATUSES,
+        statuses: EMAIL_STATUSES,
         readQuery: queryReader(verifyEmails),
         check: () => undefined,
         unitsPerItem: ({ deep }) => emailUnits(deep ?? DEFAULTS.deep),
