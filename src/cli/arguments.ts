@@ -39,6 +39,9 @@ With --server the key is read from the environment variable ASSAY_API_KEY. What 
 written before the first call; a file that costs more than is left is refused unless --partial is given. Without
 --server everything is checked in this process; DNS_SERVERS, WORKER_THREADS and the other settings hold here too.
 
+With --job the file is sent in parts as one job: interrupted, it goes on there, and --resume (with --output) or --attach
+comes back to it, also while it was being sent. The output is the one of a run without --job.
+
 Exit codes:
   ${EXIT.done}    done
   ${EXIT.badInput}    the command is wrong, or the input cannot be read
@@ -53,6 +56,7 @@ Examples:
   cat addresses.txt | bun run --silent verify - --format ndjson
   bun run verify documents ibans.txt --type iban
   bun run verify phones customers.csv --country BR --output phones.csv
+  bun run verify people.csv --server https://assay.example --job --output checked.csv
   bun run verify email ann@example.com
 `;
 
@@ -71,6 +75,8 @@ type FileOptions = {
   readonly resume?: boolean;
   readonly partial?: boolean;
   readonly quiet?: boolean;
+  readonly job?: boolean;
+  readonly attach?: string;
 } & ServerOptions;
 
 type ServerOptions = { readonly server?: string | undefined; readonly retries: number };
@@ -140,6 +146,8 @@ function withFileOptions(command: Command): Command {
       .option("--resume", "go on where an earlier run stopped")
       .option("--force", "overwrite the output")
       .option("--partial", "begin although the account's units do not suffice, and stop where they end")
+      .option("--job", "send the file to --server as a job, which goes on without this command")
+      .option("--attach <job>", "come back to a job of this file")
       .option("-q, --quiet", "no progress, no summary"),
   );
 }
@@ -201,7 +209,16 @@ function fileRun(path: string, options: FileOptions, task: Task): FileRun {
     partial,
     quiet,
     server: serverTarget(options),
+    job: jobOptions(path, options),
   };
+}
+
+function jobOptions(path: string, { job = false, attach, server }: FileOptions): FileRun["job"] {
+  if (!job && attach === undefined) return null;
+  if (server === undefined) throw new CliError("--job and --attach need --server.");
+  if (path === "-")
+    throw new CliError("A job needs a file: it is read once to be sent and once to write the results.");
+  return { attach: attach ?? null };
 }
 
 function readStatuses(text: string, kind: BatchKind): readonly string[] {

@@ -21,6 +21,8 @@ export type FileRun = {
   readonly quiet: boolean;
   /** Null: check here. */
   readonly server: ServerTarget | null;
+  /** On the server by a job: a new one, or the one that is named. Null: by calls that wait. */
+  readonly job: { readonly attach: string | null } | null;
 };
 
 export type FileRunDependencies = {

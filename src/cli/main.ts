@@ -9,6 +9,7 @@ import type { ServerTarget, Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";
 import { verifyItem } from "./item-run.ts";
+import { verifyAsJob } from "./job-run.ts";
 import { createLocalVerifier } from "./local-verifier.ts";
 import { createServerVerifier } from "./server-verifier.ts";
 
@@ -31,39 +32,45 @@ async function main(): Promise<number> {
     case "file": {
       const { stderr, stdout } = process;
       const isStdoutTerminal = stdout.isTTY === true;
-      const clock = systemClock;
-      return await verifyFile(request.run, {
-        openVerifier,
-        clock,
-        newRunId,
-        stderr,
-        isStdoutTerminal,
-        onInterrupt,
-      });
+      const { run } = request;
+      const shared = { clock: systemClock, newRunId, stderr, isStdoutTerminal };
+      const dependencies = { ...shared, openVerifier, onInterrupt: createInterrupts() };
+      const { server, job } = run;
+      if (server === null || job === null) return await verifyFile(run, dependencies);
+      return await verifyAsJob({ ...run, server, job }, { ...dependencies, apiKey: readApiKey() });
     }
   }
 }
 
 async function openVerifier(task: Task, server: ServerTarget | null): Promise<Verifier> {
   if (server !== null) {
-    const apiKey = process.env.ASSAY_API_KEY?.trim() ?? "";
-    if (apiKey === "")
-      throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
-    return await createServerVerifier(task, { ...server, apiKey });
+    return await createServerVerifier(task, { ...server, apiKey: readApiKey() });
   }
   const config = readConfig(process.env, availableParallelism());
   for (const warning of settingWarnings(process.env)) process.stderr.write(`${warning}\n`);
   return createLocalVerifier(task, config, { clock: systemClock, workerFiles });
 }
 
-/** Whatever is under way may be left: the checkpoint knows what is done. */
-function onInterrupt(stop: () => string): void {
+function readApiKey(): string {
+  const apiKey = process.env.ASSAY_API_KEY?.trim() ?? "";
+  if (apiKey !== "") return apiKey;
+  throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
+}
+
+/** Whatever is under way may be left: the checkpoint knows what is done. The last one that was given says so. */
+function createInterrupts(): (stop: () => string) => void {
+  let current: (() => string) | null = null;
   const end = (exitCode: number) => {
-    process.stderr.write(`${stop()}\n`);
+    process.stderr.write(`${current?.() ?? ""}\n`);
     process.exit(exitCode);
   };
-  process.once("SIGINT", () => end(EXIT.interrupted));
-  process.once("SIGTERM", () => end(EXIT.terminated));
+  return (stop) => {
+    if (current === null) {
+      process.once("SIGINT", () => end(EXIT.interrupted));
+      process.once("SIGTERM", () => end(EXIT.terminated));
+    }
+    current = stop;
+  };
 }
 
 try {

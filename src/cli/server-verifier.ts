@@ -67,7 +67,8 @@ function batchOf(client: Client, task: Task, items: readonly string[], idempoten
   }
 }
 
-function cliError(error: unknown, url: string, exitCode: number): unknown {
+/** Returns what a server refuses, or that it does not answer, as the user reads it. */
+export function cliError(error: unknown, url: string, exitCode: number): unknown {
   if (error instanceof UnreachableError) return new CliError(`${url} does not answer.`, exitCode);
   if (error instanceof RefusedError) {
     return new CliError(`${url} refused (${error.status} ${error.code}): ${error.message}`, exitCode);

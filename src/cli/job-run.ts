@@ -1,0 +1,178 @@
+import { createClient } from "../client/client.ts";
+import type { Job } from "../client/contract-types.ts";
+import { hasEnded } from "../client/job-watch.ts";
+import type { Task } from "../tables/task.ts";
+import { isDocumentType } from "../verification/documents/registry.ts";
+import { readCheckpoint } from "./checkpoint.ts";
+import { CliError, EXIT } from "./failure.ts";
+import { verifyFile } from "./file-run.ts";
+import type { FileRun, FileRunDependencies } from "./file-run-options.ts";
+import { readJobState, removeJobState } from "./job-state.ts";
+import { createUploadOf, type Upload, uploadItems } from "./job-upload.ts";
+import { createJobVerifier } from "./job-verifier.ts";
+import { statOf } from "./output.ts";
+import { createProgress, grouped, type Progress } from "./progress.ts";
+import { cliError } from "./server-verifier.ts";
+
+export type JobRunDependencies = FileRunDependencies & { readonly apiKey: string };
+
+/** A file that is verified by a job of a server. */
+export type JobRun = FileRun & {
+  readonly server: NonNullable<FileRun["server"]>;
+  readonly job: NonNullable<FileRun["job"]>;
+};
+
+/**
+ * Uploads a file as a job, waits for it and writes its results as any run does; returns the exit code. Whatever ends
+ * the command, the job goes on, and the same command with --resume, or with --attach, comes back to it. Throws CliError.
+ */
+export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies): Promise<number> {
+  const { url, retriesMax } = run.server;
+  const client = createClient({ baseUrl: url, apiKey: dependencies.apiKey, retriesMax });
+  const known = stateOf(run);
+  let jobId = run.job.attach ?? known?.jobId ?? null;
+  let progress = progressOf(run, dependencies, null);
+  dependencies.onInterrupt(() => {
+    progress.stop();
+    return `Interrupted. ${jobId === null ? "Nothing was begun." : comeBack(run, jobId)}`;
+  });
+  try {
+    let job = jobId === null ? null : await client.job(jobId);
+    if (job === null || job.status === "receiving") {
+      const upload: Upload = { client, run, progress };
+      const begun =
+        job === null
+          ? await createUploadOf(upload, url)
+          : known?.jobId === job.job_id
+            ? known
+            : {
+                version: 1 as const,
+                jobId: job.job_id,
+                server: url,
+                task: JSON.stringify(run.task),
+                parts: [],
+              };
+      jobId = begun.jobId;
+      if (!run.quiet && job === null) dependencies.stderr.write(`The job is ${jobId}.\n`);
+      job = await uploadItems(upload, begun);
+    }
+    progress.stop();
+    progress = progressOf(run, dependencies, job.counts.rows);
+    for await (const seen of client.watchJob(job.job_id)) {
+      job = seen;
+      const { processed } = seen.counts;
+      progress.update({ rows: processed, bytes: processed });
+      if (seen.status === "paused" && seen.status_reason !== "storage") break;
+    }
+    progress.stop();
+    if (job.status !== "completed") throw unfinished(run, job);
+    return await writeResults(run, dependencies, client, job);
+  } catch (error) {
+    progress.stop();
+    throw cliError(error, url, EXIT.stopped);
+  }
+}
+
+/** Writes the results into the output, from where an earlier run left it. */
+async function writeResults(
+  run: JobRun,
+  dependencies: JobRunDependencies,
+  client: ReturnType<typeof createClient>,
+  job: Job,
+): Promise<number> {
+  const { output } = run;
+  const task = taskOf(run.task, job);
+  const isHalfDone =
+    output !== null && !run.force && readCheckpoint(output) !== null && statOf(output) !== null;
+  const resume = isHalfDone && (run.resume || run.job.attach !== null);
+  const afterRow = resume ? (readCheckpoint(output ?? "")?.rows ?? 0) : 0;
+  const exitCode = await verifyFile(
+    { ...run, task, resume },
+    {
+      ...dependencies,
+      openVerifier: async () => createJobVerifier({ client, url: run.server.url, job, task, afterRow }),
+      onInterrupt: (stop) => dependencies.onInterrupt(() => `${stop()}\n${comeBack(run, job.job_id)}`),
+    },
+  );
+  removeJobState(output);
+  return exitCode;
+}
+
+/** The job that an earlier run began for this output; null where there is none. Throws CliError rather than begin another. */
+function stateOf(run: JobRun) {
+  const { output, resume, force, server, task, job } = run;
+  if (output === null) {
+    if (resume) throw new CliError("--resume needs --output; a job is come back to with --attach.");
+    return null;
+  }
+  const known = readJobState(output);
+  if (job.attach !== null) return known?.jobId === job.attach ? known : null;
+  if (known === null || force) {
+    const before = statOf(output);
+    if (!force && before?.isFile() === true && before.size > 0) {
+      throw new CliError(`${output} exists; use --force to overwrite it.`);
+    }
+    return null;
+  }
+  if (!resume) {
+    throw new CliError(
+      `${output} waits for the job ${known.jobId}; use --resume to go on or --force to begin anew.`,
+    );
+  }
+  if (known.server !== server.url || known.task !== JSON.stringify(task)) {
+    throw new CliError(`${output} was begun with other options; start anew with --force.`);
+  }
+  return known;
+}
+
+function progressOf(
+  run: FileRun,
+  { stderr, clock }: FileRunDependencies,
+  rowsTotal: number | null,
+): Progress {
+  const bytesTotal = rowsTotal ?? statOf(run.input.path)?.size ?? null;
+  return createProgress({ stream: stderr, quiet: run.quiet, bytesTotal, clock });
+}
+
+function unfinished(run: JobRun, job: Job): CliError {
+  const { status, status_reason: reason, counts, job_id: jobId } = job;
+  const done = `after ${grouped(counts.processed)} of ${grouped(counts.rows)} rows`;
+  if (hasEnded(job)) {
+    removeJobState(run.output);
+    return new CliError(
+      `The job ${jobId} is ${status} ${done}${reason === null ? "" : ` (${reason})`}.`,
+      EXIT.stopped,
+    );
+  }
+  const why =
+    reason === "out_of_units"
+      ? "it goes on by itself when the account has units again"
+      : `POST /v1/jobs/${jobId}/resume goes on with it`;
+  return new CliError(`The job is paused ${done}: ${why}. ${comeBack(run, jobId)}`, EXIT.stopped);
+}
+
+/** How to come back to a job. */
+function comeBack({ input, server, output, task }: JobRun, jobId: string): string {
+  const words = { email: "", identity: "documents ", phone: "phones " }[task.kind];
+  const to = output === null ? "" : ` --output ${quoted(output)}`;
+  return `The job goes on; come back with: bun run verify ${words}${quoted(input.path)} --server ${server.url} --attach ${jobId}${to}`;
+}
+
+function quoted(path: string): string {
+  return /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The task of the job, which may have been begun with other options. Throws CliError where it is of another kind. */
+function taskOf(asked: Task, { job_id: jobId, kind, options }: Job): Task {
+  if (kind !== asked.kind) throw new CliError(`The job ${jobId} is one of the kind ${kind}.`);
+  switch (kind) {
+    case "email":
+      return { kind, deep: options.deep, dns: options.dns };
+    case "phone":
+      return { kind, country: options.country };
+    case "identity": {
+      const { type } = options;
+      return { kind, type: type !== null && isDocumentType(type) ? type : null };
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { basename } from "node:path";
+import type { Client } from "../client/client.ts";
+import type { Job, JobFields } from "../client/contract-types.ts";
+import { RefusedError } from "../client/failure.ts";
+import { partsOf } from "../client/job-input.ts";
+import type { Task } from "../tables/task.ts";
+import { CliError } from "./failure.ts";
+import type { FileRun } from "./file-run-options.ts";
+import { openRows } from "./input.ts";
+import { type JobState, removeJobState, writeJobState } from "./job-state.ts";
+import type { Progress } from "./progress.ts";
+import { openSource } from "./source.ts";
+
+export type Upload = {
+  readonly client: Client;
+  readonly run: FileRun;
+  readonly progress: Progress;
+};
+
+/** A name is at most so long. */
+const NAME_CHARS_MAX = 200;
+const PART_BYTES = 4_194_304;
+
+/** Creates the job that the file is uploaded to. */
+export async function createUploadOf({ client, run }: Upload, server: string): Promise<JobState> {
+  const { task, partial, input, output } = run;
+  const name = basename(input.path).slice(0, NAME_CHARS_MAX);
+  const fields: JobFields = {
+    ...fieldsOf(task),
+    name,
+    when_out_of_units: partial ? "pause" : "refuse",
+  };
+  const { job_id: jobId } = await client.createUpload("application/x-ndjson", fields);
+  const state: JobState = { version: 1, jobId, server, task: JSON.stringify(task), parts: [] };
+  writeJobState(output, state);
+  return state;
+}
+
+/**
+ * Sends the items of the file in parts, those that are on the server already passed over, and starts the job. Throws
+ * CliError where the file is not the one that the upload was begun with.
+ */
+export async function uploadItems({ client, run, progress }: Upload, begun: JobState): Promise<Job> {
+  const { input, output, task } = run;
+  const source = openSource(input.path, input.encoding);
+  const { runs } = await openRows(source, task.kind, input);
+  let rows = 0;
+  async function* items(): AsyncGenerator<string, void, undefined> {
+    for await (const some of runs) {
+      for (const { item } of some) yield item;
+      rows += some.length;
+      progress.update({ rows, bytes: source.bytesRead() });
+    }
+  }
+  let state = begun;
+  let n = 0;
+  for await (const part of partsOf({ rows: items() }, PART_BYTES)) {
+    const digest = new Bun.CryptoHasher("sha256").update(part).digest("base64");
+    const known = begun.parts[n];
+    n += 1;
+    if (known === digest) continue;
+    if (known !== undefined) {
+      throw new CliError("The input is not the one that the upload was begun with; start anew with --force.");
+    }
+    await client.putJobPart(begun.jobId, n, part);
+    state = { ...state, parts: [...state.parts, digest] };
+    writeJobState(output, state);
+  }
+  try {
+    return await client.startJob(begun.jobId);
+  } catch (error) {
+    // What the server refuses for its content it drops.
+    if (error instanceof RefusedError && (error.status === 400 || error.status === 413)) {
+      removeJobState(output);
+    }
+    throw error;
+  }
+}
+
+function fieldsOf(task: Task): JobFields {
+  switch (task.kind) {
+    case "email":
+      return { kind: "email", deep: task.deep, dns: task.dns };
+    case "identity":
+      return task.type === null ? { kind: "identity" } : { kind: "identity", type: task.type };
+    case "phone":
+      return task.country === null ? { kind: "phone" } : { kind: "phone", country: task.country };
+  }
+}

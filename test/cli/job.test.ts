@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createClient } from "../../src/client/client.ts";
+import { startTestServer, TEST_ZONE, type TestServer } from "../support/server.ts";
+import { type CommandRoom, openCommandRoom } from "./command.ts";
+
+// Processes of their own on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+let room: CommandRoom;
+let server: TestServer;
+beforeAll(async () => {
+  room = await openCommandRoom();
+  server = await startTestServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await room[Symbol.asyncDispose]();
+});
+
+const emails = Array.from({ length: 1_300 }, (_, i) => `user${i % 1_200}@d${i % 7}.many.com`);
+const jobArgs = () => ["--server", server.url, "--job"];
+const clientOf = (apiKey: string) => createClient({ baseUrl: server.url, apiKey });
+const jobOf = (stderr: string) => /job_[0-9a-f]+/.exec(stderr)?.[0] ?? "";
+
+describe("a file as a job", () => {
+  const marked = Buffer.concat([
+    Buffer.from([0xef, 0xbb, 0xbf]),
+    Buffer.from(`name;E-Mail;note\r\n${emails.map((email, i) => `"Ann; ${i}";${email};é`).join("\r\n")}\r\n`),
+  ]);
+  test.each([
+    ["a table of its own form", "people.csv", marked, ["-o", "OUT.csv"]],
+    [
+      "lines, some results",
+      "list.txt",
+      `ann@good.com\n\nnope\n"q"@good.com`,
+      ["-o", "OUT.csv", "--only", "undeliverable"],
+    ],
+    [
+      "objects, without the DNS",
+      "list.ndjson",
+      emails.map((email) => `{"email":"${email}","n":1}`).join("\n"),
+      ["-o", "OUT.ndjson", "--no-dns"],
+    ],
+  ])("%s: the output is the one of a run in this process, byte for byte", async (_, name, content, args) => {
+    const env = { ASSAY_API_KEY: await server.signUp() };
+    await room.write(name, content);
+    const named = (prefix: string) => args.map((arg) => arg.replace("OUT", `${prefix}-${name}`));
+    const there = await room.run([name, ...named("there"), ...jobArgs()], { env });
+    expect([there.exitCode, there.stderr]).toEqual([0, expect.stringContaining("units charged")]);
+    const here = await room.run([name, ...named("here"), "-q"]);
+    expect(here.exitCode).toBe(0);
+    const [outThere = "", outHere = ""] = [named("there")[1], named("here")[1]];
+    expect(await room.read(outThere)).toBe(await room.read(outHere));
+    expect(await room.exists(`${outThere}.job`)).toBe(false);
+    expect(await room.exists(`${outThere}.resume`)).toBe(false);
+  });
+
+  test("documents and phones, to standard output", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp() };
+    await room.write("documents.txt", "111.111.111-11\n978-3-16-148410-0\n4111 1111 1111 1111");
+    await room.write("phones.txt", "11 98765-4321\nnope");
+    for (const command of [
+      ["documents", "documents.txt"],
+      ["phones", "phones.txt", "--country", "BR"],
+    ]) {
+      const there = await room.run([...command, "-q", ...jobArgs()], { env });
+      const here = await room.run([...command, "-q"]);
+      expect([there.exitCode, there.stdout]).toEqual([0, here.stdout]);
+    }
+  });
+
+  test("interrupted it says how to come back, and the job that it began ends in the same output", async () => {
+    const apiKey = await server.signUp("free");
+    const env = { ASSAY_API_KEY: apiKey };
+    const client = clientOf(apiKey);
+    await room.write("long.csv", `email\n${emails.slice(0, 990).join("\n")}\n`);
+    await client.verifyEmails(emails.slice(0, 60), { dns: false });
+    const args = ["long.csv", "-o", "long-out.csv", ...jobArgs(), "--partial"];
+    const ran = await room.run(args, { env });
+    expect(ran.exitCode).toBe(3);
+    expect(ran.stderr).toContain("The job is paused after 940 of 990 rows");
+    const jobId = jobOf(ran.stderr);
+    expect(ran.stderr).toContain(
+      `bun run verify long.csv --server ${server.url} --attach ${jobId} --output long-out.csv`,
+    );
+    const again = await room.run(args, { env });
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("use --resume to go on")]);
+    await client.changePlan({ plan: "starter" });
+    const resumed = await room.run([...args, "--resume"], { env });
+    expect(resumed.exitCode).toBe(0);
+    const rows = (await room.read("long-out.csv")).trimEnd().split("\n").slice(1);
+    expect(rows.map((row) => row.split(",")[0])).toEqual(emails.slice(0, 990));
+    expect((await client.jobs()).data.map(({ job_id }) => job_id)).toEqual([jobId]);
+  });
+
+  test("ctrl-C leaves the job running and says how to come back; --attach does", async () => {
+    await using slow = await startTestServer({ zone: `${TEST_ZONE}\n*.slow.com !silent` });
+    const apiKey = await slow.signUp();
+    const env = { ASSAY_API_KEY: apiKey };
+    const client = createClient({ baseUrl: slow.url, apiKey });
+    await room.write("left.txt", "ann@good.com\nbob@a.slow.com");
+    const { child, ended } = room.start(["left.txt", "--server", slow.url, "--job"], { env });
+    const running = async () => (await client.jobs({ status: "running" })).data[0];
+    let job = await running();
+    while (job === undefined) job = await running();
+    child.kill("SIGINT");
+    const { exitCode, stdout, stderr } = await ended;
+    expect([exitCode, stdout]).toEqual([130, ""]);
+    expect(stderr).toContain(`bun run verify left.txt --server ${slow.url} --attach ${job.job_id}`);
+    const back = await room.run(["left.txt", "-q", "--server", slow.url, "--attach", job.job_id], { env });
+    expect(back.exitCode).toBe(2);
+    expect(back.stdout).toContain("bob@a.slow.com,unknown,dns_timeout");
+  });
+
+  test("an upload that was cut off goes on with the parts that are missing", async () => {
+    const apiKey = await server.signUp();
+    const env = { ASSAY_API_KEY: apiKey };
+    const client = clientOf(apiKey);
+    const text = emails.join("\n");
+    await room.write("cut.txt", text);
+    const { job_id: jobId } = await client.createUpload("application/x-ndjson", { dns: false });
+    const task = JSON.stringify({ kind: "email", deep: false, dns: false });
+    const state = { version: 1, jobId, server: server.url, task, parts: [] };
+    await room.write("cut-out.csv.job", JSON.stringify(state));
+    const args = ["cut.txt", "--no-dns", "-o", "cut-out.csv", ...jobArgs(), "--resume"];
+    const ran = await room.run(args, { env });
+    expect(ran.exitCode).toBe(0);
+    expect((await client.job(jobId)).counts).toMatchObject({ rows: 1_300 });
+    await room.write("cut-out.csv.job", JSON.stringify({ ...state, parts: ["of another file"] }));
+    const { job_id: other } = await client.createUpload("application/x-ndjson", { dns: false });
+    await room.write("other.csv.job", JSON.stringify({ ...state, jobId: other, parts: ["of another file"] }));
+    const wrong = await room.run(["cut.txt", "--no-dns", "-o", "other.csv", ...jobArgs(), "--resume"], {
+      env,
+    });
+    expect([wrong.exitCode, wrong.stderr]).toEqual([
+      1,
+      expect.stringContaining("not the one that the upload was begun with"),
+    ]);
+  });
+
+  test("the wrong file, kind, job or input is refused in one sentence", async () => {
+    const env = { ASSAY_API_KEY: await server.signUp() };
+    const client = clientOf(env.ASSAY_API_KEY);
+    await room.write("mine.txt", "ann@good.com\nbob@good.com");
+    await room.write("shorter.txt", "ann@good.com");
+    await room.write("swapped.txt", "bob@good.com\nann@good.com");
+    const { job_id: jobId } = await client.createJob({ text: "ann@good.com\nbob@good.com" });
+    const refusal = async (args: readonly string[]) => {
+      const { exitCode, stderr } = await room.run(args, { env });
+      return [exitCode, stderr.trimEnd().split("\n").at(-1)];
+    };
+    const at = ["--server", server.url];
+    const another = [1, expect.stringContaining(`The job ${jobId} is of another file.`)];
+    for (const file of ["shorter.txt", "swapped.txt"]) {
+      expect(await refusal([file, ...at, "--attach", jobId, "-q"])).toEqual(another);
+    }
+    expect(await refusal(["phones", "mine.txt", ...at, "--attach", jobId])).toEqual([
+      1,
+      `The job ${jobId} is one of the kind email.`,
+    ]);
+    expect(await refusal(["-", ...jobArgs()])).toEqual([1, expect.stringContaining("A job needs a file")]);
+    expect(await refusal(["mine.txt", ...at, "--attach", "job_none"])).toEqual([
+      3,
+      expect.stringContaining("refused (404 not_found)"),
+    ]);
+  });
+});
