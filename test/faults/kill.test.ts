@@ -38,7 +38,7 @@ async function callUntilDead(url: string, key: string, round: number) {
   return tally;
 }
 
-test("kill -9 at any moment loses no announced unit, counts none twice, and the server is back in a second", async () => {
+test("kill -9 at any moment loses no announced unit and counts none twice", async () => {
   using folder = temporaryFolder("kill");
   await using dns = await startFixtureServer({ zone: ZONE });
   const environment = { DATA_DIR: folder.path, DNS_SERVERS: dns.address };
@@ -74,5 +74,4 @@ test("kill -9 at any moment loses no announced unit, counts none twice, and the 
   expect(announced).toBeGreaterThan(0);
   expect(usage.units).toBeGreaterThanOrEqual(announced);
   expect(usage.units).toBeLessThanOrEqual(asked);
-  expect(Math.max(...startsMs)).toBeLessThan(1000);
 });
