@@ -37,23 +37,24 @@ import type { Jobs } from "../jobs/jobs.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { JobPool, JobTasks } from "../jobs/thread-tasks.ts";
 import type { Uploads } from "../jobs/uploads/uploads.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import type { AccountingStore, EmbeddedStore } from "../store/port.ts";
 import { openStore } from "../store/sqlite/open.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import { createAddressVerifier, type WrittenVerification } from "../verification/email/verification.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import { openJobs } from "./jobs.ts";
+import { type OpenJobsDependencies, openJobs } from "./jobs.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
-import { openWebhooks } from "./webhooks.ts";
+import { openSharedMoney } from "./shared-money.ts";
+import { type OpenWebhooksDependencies, openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
 export type Components = AsyncDisposable & {
   readonly plans: PlanCatalogue;
-  readonly store: EmbeddedStore;
+  readonly store: AccountingStore;
   readonly billingClock: BillingClock;
   readonly keyRing: KeyRing;
   readonly meter: Meter;
@@ -72,6 +73,13 @@ export type Components = AsyncDisposable & {
   readonly pool: JobPool;
   readonly runner: BatchRunner;
   readonly directory: Directory;
+  /** Null in a node of a cluster. */
+  readonly queues: Queues | null;
+};
+
+/** Jobs and webhooks, which are worked on beside the calls. */
+export type Queues = {
+  readonly store: EmbeddedStore;
   readonly webhooks: Webhooks;
   readonly deliverer: Deliverer;
   readonly jobs: Jobs;
@@ -85,12 +93,16 @@ const HOUR_MS = 3_600_000;
 /** Domains that one batch looks up at a time: as many as keep the resolver busy, so that other callers need not queue behind it. */
 const LOOKUPS_PER_BATCH_MAX = 256;
 const LIMITER_ENTRIES_MAX = 100_000;
+const WITHOUT_QUEUES =
+  "This server is a node of a cluster, which takes no jobs and no webhooks yet: their routes answer 404.";
 
 /** Opens the components from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export async function openComponents(config: Config, platform: Platform): Promise<Components> {
   await using stack = new AsyncDisposableStack();
   const { plans } = config;
-  const money = openMoney(config, platform, stack);
+  const { databaseUrl } = config;
+  const embedded = databaseUrl === null ? openMoney(config, platform, stack) : null;
+  const money = embedded ?? (await openSharedMoney(config, platform, databaseUrl ?? "", stack));
   // Its thread reads the last snapshot while the rest is opened.
   const directory = stack.use(createDirectoryOf(config, platform));
   const directoryStarted = directory.start();
@@ -105,14 +117,27 @@ export async function openComponents(config: Config, platform: Platform): Promis
   // Beside the threads of the batches, which read far more code, its thread takes three times as long to begin.
   await directoryStarted;
   const batches = openBatches(config, platform, lookups.domainFacts, stack);
-  const { store } = money;
-  const { billingClock } = money;
+  const limiters = {
+    accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+    addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+  };
   const resolver = lookups.dnsCache;
-  const webhooks = openWebhooks(config, platform, { store, resolver, billingClock }, stack);
-  const jobs = openJobs(config, platform, { ...money, ...batches }, stack);
-  const components = { plans, ...money, ...lookups, ...batches, ...webhooks, ...jobs, directory };
+  const queues =
+    embedded === null ? null : openQueues(config, platform, { ...embedded, ...batches, resolver }, stack);
+  if (queues === null) log.warn(WITHOUT_QUEUES, {});
+  const components = { plans, ...money, ...limiters, ...lookups, ...batches, queues, directory };
   const opened = stack.move();
   return { ...components, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+function openQueues(
+  config: Config,
+  platform: Platform,
+  dependencies: OpenJobsDependencies & OpenWebhooksDependencies,
+  stack: AsyncDisposableStack,
+): Queues {
+  const webhooks = openWebhooks(config, platform, dependencies, stack);
+  return { store: dependencies.store, ...webhooks, ...openJobs(config, platform, dependencies, stack) };
 }
 
 function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: Platform): Directory {
@@ -170,8 +195,6 @@ function openMoney(
     idempotency,
     accounts,
     keys: createKeys({ store, keyRing, clock, randomBytes }),
-    accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
-    addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { BodyReader } from "../http/body-reader.ts";
 import type { Check } from "../http/routes/health.ts";
 import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Components } from "./components.ts";
+import type { Components, Queues } from "./components.ts";
 import type { Config } from "./settings.ts";
 
 const MEGABYTE = 1_048_576;
@@ -27,7 +27,7 @@ export function checksOf(
   clock: Clock,
   components: Components,
 ): { readonly [part: string]: Check } {
-  const { store, billingClock, resolver, denialWatch, pool, directory, jobTally } = components;
+  const { store, billingClock, resolver, denialWatch, pool, directory, queues } = components;
   const timed = async (work: () => unknown): Promise<CheckResult> => {
     const startedMs = clock.monotonic();
     await work();
@@ -72,21 +72,24 @@ export function checksOf(
       },
     },
     disk: { fallback: "warn", run: () => checkDisk(dataDir) },
-    job_queue: { fallback: "warn", run: () => checkQueue(jobTally) },
-    store_space: { fallback: "warn", run: () => checkSpace(store) },
+    ...(queues === null
+      ? {}
+      : { job_queue: { fallback: "warn" as const, run: () => checkQueue(queues.jobTally) } }),
+    store_space: { fallback: "warn", run: () => checkSpace(store, queues) },
   };
 }
 
-function checkQueue({ stats }: Components["jobTally"]): CheckResult {
+function checkQueue({ stats }: Queues["jobTally"]): CheckResult {
   const waitS = Math.round(stats().oldestWaitMs / 1_000);
   const result = { observed: waitS, unit: "s" } as const;
   if (waitS < QUEUE_WARN_S) return { ...result, status: "pass" };
   return { ...result, status: "warn", output: "Jobs wait for their turn longer than they should." };
 }
 
-function checkSpace(store: Components["store"]): CheckResult {
-  const observed = Math.round(store.space().usedBytes / MEGABYTE);
-  const paused = store.unfinishedJobs().find(({ statusReason }) => statusReason === "storage");
+async function checkSpace(store: Components["store"], queues: Queues | null): Promise<CheckResult> {
+  const { usedBytes } = await store.space();
+  const observed = Math.round(usedBytes / MEGABYTE);
+  const paused = queues?.store.unfinishedJobs().find(({ statusReason }) => statusReason === "storage");
   if (paused === undefined) return { status: "pass", observed, unit: "MB" };
   return {
     status: "warn",
@@ -106,12 +109,12 @@ async function checkDisk(dataDir: string): Promise<CheckResult> {
 
 /** Returns what the components count themselves, for /metrics. */
 export function readingsOf(components: Components, bodies: BodyReader, clock: Clock): Readings {
+  const { queues } = components;
   return {
     ...lookupReadings(components),
     ...batchReadings(components, bodies),
     ...storeReadings(components),
-    ...jobReadings(components),
-    ...webhookReadings(components, clock),
+    ...(queues === null ? {} : { ...jobReadings(queues), ...webhookReadings(queues, clock) }),
   };
 }
 
@@ -155,10 +158,6 @@ function batchReadings({ pool, runner }: Components, bodies: BodyReader): Readin
 function storeReadings({ store, meter, directory }: Components): Readings {
   return {
     assay_database_errors_total: counter("Failures of the database.", () => store.stats().errors),
-    assay_database_bytes: gauge("Bytes of the database's rows, and those free for new ones.", () => {
-      const { usedBytes, freeBytes } = store.space();
-      return labelled("kind", { used: usedBytes, free: freeBytes });
-    }),
     assay_charges_waiting: gauge("Charges that wait for the disk.", () => meter.waiting()),
     assay_directory_age_seconds: gauge(
       "Age of the directory's snapshot; -1 before the first.",
@@ -173,8 +172,12 @@ function storeReadings({ store, meter, directory }: Components): Readings {
 
 const UNFINISHED_JOBS = { receiving: 0, queued: 0, running: 0, paused: 0, cancelling: 0 };
 
-function jobReadings({ store, jobRunner, jobTally }: Components): Readings {
+function jobReadings({ store, jobRunner, jobTally }: Queues): Readings {
   return {
+    assay_database_bytes: gauge("Bytes of the database's rows, and those free for new ones.", () => {
+      const { usedBytes, freeBytes } = store.space();
+      return labelled("kind", { used: usedBytes, free: freeBytes });
+    }),
     assay_jobs: gauge("Jobs that have not ended.", () => {
       const counts: { [state: string]: number } = { ...UNFINISHED_JOBS };
       for (const { status, jobs } of store.unfinishedJobs()) counts[status] = (counts[status] ?? 0) + jobs;
@@ -196,7 +199,7 @@ function jobReadings({ store, jobRunner, jobTally }: Components): Readings {
   };
 }
 
-function webhookReadings({ store, deliverer }: Components, clock: Clock): Readings {
+function webhookReadings({ store, deliverer }: Queues, clock: Clock): Readings {
   return {
     assay_webhook_attempts_total: counter("Attempts to deliver to webhooks by what they came to.", () =>
       labelled("outcome", deliverer.stats()),

@@ -3,13 +3,16 @@ import type { MountedApp } from "../http/mount.ts";
 import { type Config, ConfigError } from "./settings.ts";
 
 /** Listens on an address. Throws a ConfigError where that is not possible. */
-export function listen(app: MountedApp, { host, port }: Pick<Config, "host" | "port">): void {
+export function listen(
+  app: MountedApp,
+  { host, port, databaseUrl = null }: Pick<Config, "host" | "port"> & Partial<Pick<Config, "databaseUrl">>,
+): void {
   try {
     app.listen({
       hostname: host,
       port,
-      // Two servers on one port must be an error, not a lottery.
-      reusePort: false,
+      // Two servers on one port must be an error, not a lottery, unless they are nodes of one cluster.
+      reusePort: databaseUrl !== null,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       // Bun answers what is over its limit with an empty 413; the routes have limits and an envelope of their own.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

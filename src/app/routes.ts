@@ -93,7 +93,7 @@ function routesOf(
   const metered = createMetered({ routing, meter, idempotent, bodyBytesMax });
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
   const checks = checksOf(config, clock, components);
-  const { jobs, uploads, jobResults: results } = components;
+  const { queues } = components;
   const { readerStallMs } = config.batch;
   const judging = createJudging(config, clock);
   const described = [
@@ -105,18 +105,22 @@ function routesOf(
     ...emailRoutes({ routing, metered, batch, writeEmail }),
     ...identityRoutes({ routing, metered, batch }),
     ...phoneRoutes({ routing, metered, batch }),
-    ...webhookRoutes({ accountRouting, webhooks: components.webhooks }),
-    ...jobRoutes({
-      routing,
-      jobs,
-      uploads,
-      results,
-      meter,
-      idempotent,
-      clock,
-      readerStallMs,
-      requireWebhookUrl: components.webhooks.requireJobUrl,
-    }),
+    ...(queues === null
+      ? []
+      : [
+          ...webhookRoutes({ accountRouting, webhooks: queues.webhooks }),
+          ...jobRoutes({
+            routing,
+            jobs: queues.jobs,
+            uploads: queues.uploads,
+            results: queues.jobResults,
+            meter,
+            idempotent,
+            clock,
+            readerStallMs,
+            requireWebhookUrl: queues.webhooks.requireJobUrl,
+          }),
+        ]),
     ...directoryRoutes({ routing, directory }),
     ...checkRoutes({ routing, directory, loadCheck: judging.loadCheck }),
     ...signingKeyRoutes({ routing, signingKey: judging.signingKey }),

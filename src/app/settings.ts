@@ -8,6 +8,8 @@ export type Config = {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** The PostgreSQL of a cluster that this server is a node of; null: the database is in `dataDir`. */
+  readonly databaseUrl: string | null;
   readonly logLevel: LogLevel;
   /** Take the client's address from X-Forwarded-For: only behind a proxy that sets it. */
   readonly trustProxy: boolean;
@@ -119,6 +121,7 @@ export function readConfig(
     host: settings.text("HOST", "127.0.0.1"),
     port: settings.integer("PORT", 3000, 0, 65_535),
     dataDir: settings.text("DATA_DIR", "./data"),
+    databaseUrl: settings.database("DATABASE_URL"),
     logLevel: settings.word("LOG_LEVEL", "info", LOG_LEVELS),
     trustProxy: settings.flag("TRUST_PROXY", false),
     corsOrigins: settings.origins("CORS_ORIGINS"),
@@ -168,6 +171,11 @@ export function readConfig(
   if (config.directory.upstream !== null && config.directory.file !== null) {
     settings.problem("Set one of DIRECTORY_UPSTREAM and DIRECTORY_FILE, not both.");
   }
+  if (config.databaseUrl !== null && (config.directory.upstream ?? config.directory.file) !== null) {
+    settings.problem(
+      "A node of a cluster does not sync a directory yet: unset DIRECTORY_UPSTREAM and DIRECTORY_FILE, or DATABASE_URL.",
+    );
+  }
   if (config.batch.heldBodyBytesMax < config.batch.bodyBytesMax) {
     settings.problem("BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.");
   }
@@ -191,6 +199,15 @@ export function createReader(environment: Environment) {
   return {
     text: (name: string, fallback: string): string => raw(name) ?? fallback,
     optional: (name: string): string | null => raw(name),
+    database(name: string): string | null {
+      const value = raw(name);
+      if (value === null) return null;
+      const url = URL.parse(value);
+      const isPostgres = url?.protocol === "postgres:" || url?.protocol === "postgresql:";
+      if (isPostgres && url.hostname !== "" && url.pathname.length > 1) return value;
+      // It may contain a password.
+      return fallBack(null, `${name} must be postgres://user:password@host:port/database, with one host.`);
+    },
     planNames(name: string): readonly PlanName[] {
       const value = raw(name);
       if (value === null) return PLAN_NAMES;

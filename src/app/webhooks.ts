@@ -12,20 +12,18 @@ import type { Config } from "./settings.ts";
 const IN_FLIGHT_MAX = 32;
 const ACCOUNT_IN_FLIGHT_MAX = 4;
 
+export type OpenWebhooksDependencies = {
+  readonly store: EmbeddedStore;
+  readonly resolver: Resolver;
+  /** No delivery is past its retention by a clock that is in doubt. */
+  readonly billingClock: BillingClock;
+};
+
 /** Webhooks, and what delivers to them. */
 export function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { clock, log, random, randomBytes }: Pick<Platform, "clock" | "log" | "random" | "randomBytes">,
-  {
-    store,
-    resolver,
-    billingClock,
-  }: {
-    readonly store: EmbeddedStore;
-    readonly resolver: Resolver;
-    /** No delivery is past its retention by a clock that is in doubt. */
-    readonly billingClock: BillingClock;
-  },
+  { store, resolver, billingClock }: OpenWebhooksDependencies,
   stack: AsyncDisposableStack,
 ) {
   const rules = { ...WEBHOOK_TARGETS, allowPrivate: settings.allowPrivate };

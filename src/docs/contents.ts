@@ -3,6 +3,7 @@ import architecture from "./architecture.md" with { type: "text" };
 import billing from "./billing.md" with { type: "text" };
 import capacity from "./capacity.md" with { type: "text" };
 import client from "./client.md" with { type: "text" };
+import cluster from "./cluster.md" with { type: "text" };
 import commandLine from "./command-line.md" with { type: "text" };
 import consolePage from "./console.md" with { type: "text" };
 import directory from "./directory.md" with { type: "text" };
@@ -67,6 +68,7 @@ export const CONTENTS: readonly Part[] = [
     title: "Operating",
     chapters: [
       chapter("self-hosting", selfHosting, "One executable, a service, a TLS proxy, metrics."),
+      chapter("cluster", cluster, "Several nodes on one PostgreSQL: what holds, what does not yet."),
       chapter("upgrading", upgrading, "New versions, backups, restores."),
       chapter("capacity", capacity, "Measured figures, and a plan for your load."),
       chapter("faults", faults, "What was broken on purpose, and what was left."),

@@ -33,6 +33,11 @@ async function main(): Promise<number> {
   const [action = "", first, second] = process.argv.slice(2);
   const known = OPERATOR_ACTIONS.find((name) => name === action);
   if (known === undefined) return fail(USAGE);
+  if (process.env.DATABASE_URL !== undefined) {
+    return fail(
+      "The accounts of a cluster cannot be acted on yet: unset DATABASE_URL for those of DATA_DIR.",
+    );
+  }
   const apiKey = known === "new-key" ? makeApiKey(systemRandomBytes) : null;
   const ask: OperatorAsk = {
     action: known,

@@ -1,0 +1,82 @@
+import { mkdirSync } from "node:fs";
+import { createAccounts } from "../accounts/accounts.ts";
+import { watchChanges } from "../accounts/change-watch.ts";
+import { createKeys } from "../accounts/key-list.ts";
+import { createKeyRing } from "../accounts/key-ring.ts";
+import { createBilling } from "../billing/billing.ts";
+import { createIdempotency } from "../billing/idempotency.ts";
+import { createSharedClaims } from "../billing/shared-claims.ts";
+import { openSharedClock } from "../billing/shared-clock.ts";
+import { createSharedMeter } from "../billing/shared-meter.ts";
+import { openSharedStore } from "../store/postgres/open.ts";
+import { errorFacts } from "./log.ts";
+import type { Platform } from "./platform.ts";
+import type { Config } from "./settings.ts";
+
+const SECOND_MS = 1_000;
+const RENEW_CLAIMS_MS = 5_000;
+const PRUNE_MS = 3_600_000;
+/** Longer than any call that another node began in the month may take. */
+const INVOICE_DELAY_MS = 180_000;
+
+/** The database of a cluster, and all that a node of it counts and bills. */
+export async function openSharedMoney(
+  { dataDir, plans, selfServePlans, limits }: Pick<Config, "dataDir" | "plans" | "selfServePlans" | "limits">,
+  { clock, log, randomBytes }: Pick<Platform, "clock" | "log" | "randomBytes">,
+  url: string,
+  stack: AsyncDisposableStack,
+) {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const report = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
+  const processId = Buffer.from(randomBytes(16)).toString("hex");
+  const store = await openSharedStore({ url, clock, processId });
+  stack.defer(() => store.close());
+  const keyRing = createKeyRing({ store, plans, clock });
+  stack.defer(() => keyRing.flushUses());
+  const billingClock = await openSharedClock({ store, clock, onProblem: report("keeping the time failed") });
+  const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+  stack.defer(() => meter.close());
+  const billing = createBilling({ store, meter, clock: billingClock, invoiceDelayMs: INVOICE_DELAY_MS });
+  stack.defer(billing.start(report("billing failed")));
+  const claims = createSharedClaims({ store });
+  const kept = await store.keptReplies();
+  const idempotency = createIdempotency({
+    // Replies are in their rows, where every node finds them.
+    store: { ...store, keptReplies: () => kept, replyFiles: () => [] },
+    directory: null,
+    clock: billingClock,
+    keptBytesMax: limits.keptReplyBytesMax,
+    claims,
+  });
+  const every = (ms: number, work: () => Promise<unknown>, what: string) => {
+    const timer = setInterval(() => void work().catch(report(what)), ms);
+    stack.defer(() => clearInterval(timer));
+  };
+  every(SECOND_MS, billingClock.reread, "reading the kept time failed");
+  every(RENEW_CLAIMS_MS, claims.renew, "renewing the claims of keys failed");
+  every(PRUNE_MS, idempotency.prune, "pruning failed");
+  stack.defer(
+    watchChanges({
+      store,
+      clock,
+      changed: (accountId) => {
+        keyRing.forget(accountId);
+        meter.forget(accountId);
+      },
+      lost: () => {
+        keyRing.forgetAll();
+        meter.forgetAll();
+      },
+    }),
+  );
+  const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
+  return {
+    store,
+    billingClock,
+    keyRing,
+    meter,
+    idempotency,
+    accounts: createAccounts({ ...account, selfServePlans }),
+    keys: createKeys({ store, keyRing, clock, randomBytes }),
+  };
+}

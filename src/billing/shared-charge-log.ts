@@ -1,0 +1,189 @@
+import { ApiError } from "../contract/errors.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { AdmissionOutcome, AdmissionRate, AdmitPort, Admitted } from "../store/admit-port.ts";
+import type { ChargeEntry, Upkeep, UsagePort } from "../store/port.ts";
+import { StorageError, UnsettledError } from "../store/storage-error.ts";
+import { fitsMonth } from "./admission.ts";
+import type { ChargeLog, PaidFor } from "./charge-log.ts";
+import { dayOf } from "./period.ts";
+
+type Waiting = {
+  readonly entry: ChargeEntry;
+  readonly paidFor: PaidFor;
+  readonly settled: (isOnDisk: boolean) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  /** On the monotonic clock. */
+  readonly untilMs: number;
+};
+
+export type SharedChargeLogDependencies = {
+  readonly store: Pick<AdmitPort, "admit"> & Pick<UsagePort, "record"> & Pick<Upkeep, "isOpen">;
+  readonly clock: Clock;
+  readonly entriesPerCommitMax: number;
+  /** Returns the time that is to be kept on disk with the next charges, or null. */
+  readonly timeToKeep: () => number | null;
+  /** Returns the rate against which a call counts. */
+  readonly rateOf: (entry: ChargeEntry) => AdmissionRate | null;
+  /** Hears what the store counts now, before those who were refused are. */
+  readonly refresh: (units: ReadonlyMap<number, number>) => void;
+  /** Returns the refusal of a charge that the month has no units for. */
+  readonly quotaRefusal: (entry: ChargeEntry) => ApiError;
+};
+
+/** A call waits no longer than this for its charge. */
+const CHARGE_DEADLINE_MS = 4_000;
+const RETRY_EVERY_MS = 50;
+const LOOK_EVERY_MS = 200;
+const LATER_MS = 1_000;
+const LATER_ENTRIES_MAX = 10_000;
+
+/**
+ * Writes charges to a store that other processes write to as well, and which decides over them. What comes in while a
+ * group is on its way is the next group. Where the store does not answer a group is sent again under its number, until
+ * its calls are due an answer: those whose commit was never sent are refused, those of an unknown fate are rejected
+ * with an UnsettledError.
+ */
+export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
+  const { store, clock, entriesPerCommitMax, timeToKeep, rateOf, refresh, quotaRefusal } = dependencies;
+  let queue: Waiting[] = [];
+  let later = new Map<string, ChargeEntry>();
+  let laterTimer: Timer | undefined;
+  let writing: Promise<void> | null = null;
+  let overdueTimer: Timer | undefined;
+  let sequence = 0;
+
+  function schedule(): void {
+    if (queue.length === 0) return;
+    overdueTimer ??= setInterval(refuseOverdue, LOOK_EVERY_MS);
+    writing ??= writeAll().finally(() => {
+      writing = null;
+      schedule();
+    });
+  }
+
+  async function writeAll(): Promise<void> {
+    // Calls that arrive in one turn share a group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) {
+      const group = queue.slice(0, entriesPerCommitMax);
+      queue = queue.slice(entriesPerCommitMax);
+      await writeGroup(group, takeLater());
+    }
+  }
+
+  async function writeGroup(group: readonly Waiting[], others: readonly ChargeEntry[]): Promise<void> {
+    try {
+      settle(group, await admit(group, others));
+    } catch (error) {
+      for (const entry of others) keepLater(entry);
+      if (error instanceof StorageError || error instanceof UnsettledError || group.length <= 1) {
+        fail(group, error);
+        return;
+      }
+      // One entry's own fault must not fail its neighbours: each goes by itself.
+      for (const waiting of group) await writeGroup([waiting], []);
+    }
+  }
+
+  async function admit(group: readonly Waiting[], others: readonly ChargeEntry[]): Promise<Admitted> {
+    sequence += 1;
+    const untilMs = Math.min(...group.map((waiting) => waiting.untilMs));
+    const admissions = group.map(({ entry, paidFor: { reply, chunk } }) => {
+      if (chunk !== null) throw new Error("chunks of jobs are not charged here");
+      return { entry, reply, rate: entry.calls > 0 ? rateOf(entry) : null };
+    });
+    const request = { sequence, admissions, others, keptAt: timeToKeep() };
+    let unsettled: UnsettledError | undefined;
+    for (;;) {
+      try {
+        return await store.admit(request, fitsMonth);
+      } catch (error) {
+        if (error instanceof UnsettledError) unsettled = error;
+        else if (!(error instanceof StorageError)) throw error;
+        const isLate = clock.monotonic() + RETRY_EVERY_MS >= untilMs;
+        if (isLate || !store.isOpen()) throw unsettled ?? error;
+        await Bun.sleep(RETRY_EVERY_MS);
+      }
+    }
+  }
+
+  /** Reports what became of each charge, in one turn with what the store counts. */
+  function settle(group: readonly Waiting[], { outcomes, units }: Admitted): void {
+    for (const [index, { settled }] of group.entries()) settled(outcomes[index] === "charged");
+    refresh(units);
+    for (const [index, { entry, resolve, reject }] of group.entries()) {
+      const outcome = outcomes[index] ?? "invoiced";
+      if (outcome === "charged") resolve();
+      else reject(refusalOf(outcome, entry));
+    }
+  }
+
+  function refusalOf(outcome: Exclude<AdmissionOutcome, "charged">, entry: ChargeEntry): Error {
+    if (outcome === "quota") return quotaRefusal(entry);
+    if (outcome === "rate") return new ApiError("rate_limited", undefined, { retryAfterSeconds: 1 });
+    if (outcome === "claim_lost") return new ApiError("idempotency_in_progress");
+    return new StorageError("the month in which the call began has its invoice");
+  }
+
+  /** What may be on the disk counts as charged. */
+  function fail(group: readonly Waiting[], error: unknown): void {
+    for (const { settled } of group) settled(error instanceof UnsettledError);
+    for (const { reject } of group) reject(error);
+  }
+
+  function refuseOverdue(): void {
+    const nowMs = clock.monotonic();
+    const overdue = queue.filter(({ untilMs }) => untilMs <= nowMs);
+    if (overdue.length > 0) {
+      queue = queue.filter(({ untilMs }) => untilMs > nowMs);
+      fail(overdue, new StorageError("the database takes no charges"));
+    }
+    if (queue.length > 0 || writing !== null) return;
+    clearInterval(overdueTimer);
+    overdueTimer = undefined;
+  }
+
+  function takeLater(): ChargeEntry[] {
+    clearTimeout(laterTimer);
+    laterTimer = undefined;
+    const entries = [...later.values()];
+    later = new Map();
+    return entries;
+  }
+
+  function keepLater(entry: ChargeEntry): void {
+    const key = `${entry.planPeriodId} ${dayOf(entry.at)} ${entry.endpoint}`;
+    const known = later.get(key);
+    if (known === undefined && later.size >= LATER_ENTRIES_MAX) return;
+    later.set(key, known === undefined ? entry : { ...known, calls: known.calls + entry.calls });
+    laterTimer ??= setTimeout(() => void writeLater(), LATER_MS).unref();
+  }
+
+  async function writeLater(): Promise<void> {
+    const entries = takeLater();
+    if (entries.length === 0 || !store.isOpen()) return;
+    try {
+      await store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
+    } catch (error) {
+      // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
+      if (error instanceof StorageError) for (const entry of entries) keepLater(entry);
+    }
+  }
+
+  return {
+    append: (entry, settled, paidFor) =>
+      new Promise((resolve, reject) => {
+        const untilMs = clock.monotonic() + CHARGE_DEADLINE_MS;
+        queue.push({ entry, paidFor, settled, resolve, reject, untilMs });
+        schedule();
+      }),
+    appendLater: keepLater,
+    flush: async () => {
+      while (writing !== null) await writing;
+      await writeLater();
+      return later.size === 0;
+    },
+    waiting: () => queue.length,
+  };
+}

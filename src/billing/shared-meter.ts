@@ -1,0 +1,52 @@
+import type { SharedStore } from "../store/port.ts";
+import type { BillingClock } from "./billing-clock.ts";
+import { type Meter, meterOn, type OpenCalls, quotaExceeded } from "./meter.ts";
+import { type PlanCatalogue, planOf } from "./plans.ts";
+import { createSharedChargeLog } from "./shared-charge-log.ts";
+import { createSharedLedgers } from "./shared-ledgers.ts";
+
+const ENTRIES_PER_COMMIT_MAX = 2_000;
+const LEDGERS_MAX = 50_000;
+/** Charges keep the time on disk this often. */
+const KEEP_TIME_MS = 60_000;
+
+export type SharedMeter = Meter & {
+  /** Reads all months anew when they are next asked for: what became of them is not known. */
+  readonly forgetAll: () => void;
+};
+
+/**
+ * Meters calls where several processes charge the same accounts: reserve, work, ask the store. Reservations of this
+ * process keep floods from the store; which charges the month has units for, the store decides when it writes them,
+ * so that a charge may still be refused then.
+ */
+export function createSharedMeter(dependencies: {
+  readonly store: SharedStore;
+  readonly plans: PlanCatalogue;
+  readonly clock: BillingClock;
+  /** Called when an account enters a month, in which its plan may be another one. */
+  readonly planChanged: (accountId: string) => void;
+}): SharedMeter {
+  const { store, plans, clock, planChanged } = dependencies;
+  const calls: OpenCalls = { count: 0 };
+  const ledgers = createSharedLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
+  const log = createSharedChargeLog({
+    store,
+    clock,
+    entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
+    timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
+    rateOf: ({ accountId, at }) => {
+      const { requestsPerSecond, burst } = planOf(plans, ledgers.of(accountId, at).current.plan);
+      const stepMs = 1_000 / requestsPerSecond;
+      return { stepMs, burstMs: stepMs * burst, ageMs: Math.max(0, clock.now() - at) };
+    },
+    refresh: ledgers.refresh,
+    quotaRefusal: ({ accountId, at, units }) => {
+      const refusal = quotaExceeded(ledgers.of(accountId, at), units, clock.now());
+      ledgers.forget(accountId);
+      return refusal;
+    },
+  });
+  const meter = meterOn({ ledgers, log, calls, clock, requireSettled: () => undefined });
+  return { ...meter, forgetAll: ledgers.forgetAll };
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FREE_UNITS, startCluster, type TestCluster } from "../support/cluster.ts";
+import { accountOf, jsonOf } from "../support/json.ts";
+import { isPostgresInstalled } from "../support/postgres.ts";
+import { failedStart } from "../support/process.ts";
+
+if (!isPostgresInstalled) {
+  test.skip("SKIPPED: PostgreSQL is not installed, so no cluster is tested", () => {});
+}
+
+describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  }, 60_000);
+  afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+  const urlOf = (place: number) => cluster.nodes[place % cluster.nodes.length]?.url ?? "";
+  /** A check of one unit. */
+  const check = (place: number, key: string) =>
+    fetch(`${urlOf(place)}/v1/phone/validate?phone=%2B5511987654321`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+  const send = (place: number, path: string, key: string, body: unknown, headers = {}) =>
+    fetch(`${urlOf(place)}${path}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const unitsOf = async (place: number, key: string) => {
+    const reply = await fetch(`${urlOf(place)}/v1/account`, { headers: { Authorization: `Bearer ${key}` } });
+    return (await accountOf(reply)).usage.units;
+  };
+  /** Charges all but `left` units of the month. */
+  async function useUpTo(key: string, left: number): Promise<void> {
+    const phones = Array.from({ length: FREE_UNITS - left }, (_, n) => `+55119${80000000 + n}`);
+    const reply = await send(0, "/v1/phone/batch", key, { phones });
+    expect(reply.status).toBe(200);
+    await reply.arrayBuffer();
+  }
+
+  test("a thousand calls at once with ten units left are answered exactly ten times", async () => {
+    const { key } = await cluster.signUp();
+    await useUpTo(key, 10);
+    const statuses = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, n) => {
+        const reply = await check(n, key);
+        await reply.arrayBuffer();
+        return reply.status;
+      }),
+    );
+    const counted = (status: number) => statuses.filter((each) => each === status).length;
+    expect([counted(200), counted(402)]).toEqual([10, 990]);
+    expect(await unitsOf(1, key)).toBe(FREE_UNITS);
+  });
+
+  test("what one node charged all of them show", async () => {
+    const { key } = await cluster.signUp();
+    for (const place of [0, 1, 2]) expect((await check(place, key)).status).toBe(200);
+    for (const place of [0, 1, 2]) expect(await unitsOf(place, key)).toBe(3);
+  });
+
+  test("a key that one node ends is refused by all", async () => {
+    const { key } = await cluster.signUp();
+    const created = await send(0, "/v1/account/keys", key, { name: "second" });
+    const second = await jsonOf<{ readonly api_key: string; readonly key_id: string }>(created);
+    for (const place of [0, 1, 2]) expect((await check(place, second.api_key)).status).toBe(200);
+    const removed = await fetch(`${urlOf(0)}/v1/account/keys/${second.key_id}`, {
+      method: "DELETE",
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    expect(removed.status).toBe(204);
+    const isRefused = async (place: number) => (await check(place, second.api_key)).status === 401;
+    const endedMs = performance.now();
+    for (const place of [0, 1, 2]) while (!(await isRefused(place))) await Bun.sleep(20);
+    // A second on a machine that is not busy.
+    expect(performance.now() - endedMs).toBeLessThan(5_000);
+  });
+
+  test("a larger plan that one node sold counts on all", async () => {
+    const { key } = await cluster.signUp();
+    await useUpTo(key, 0);
+    expect((await check(1, key)).status).toBe(402);
+    expect((await send(0, "/v1/account/plan", key, { plan: "growth" })).status).toBe(200);
+    for (const place of [0, 1, 2]) await untilAnswered(() => check(place, key));
+  });
+
+  test("a call that is sent again to another node is charged once and answered the same", async () => {
+    const { key } = await cluster.signUp();
+    const once = (place: number) =>
+      send(place, "/v1/phone/validate", key, { phone: "+5511987654321" }, { "Idempotency-Key": "same" });
+    const first = await once(0);
+    const text = await first.text();
+    const again = await once(1);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await again.text()).toBe(text);
+    const atOnce = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        send(n, "/v1/phone/validate", key, { phone: "+5511987654321" }, { "Idempotency-Key": "at once" }),
+      ),
+    );
+    expect(atOnce.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    expect(await unitsOf(2, key)).toBe(2);
+  });
+
+  test("a node that is killed loses nothing that it acknowledged", async () => {
+    const { key } = await cluster.signUp();
+    let acknowledged = 0;
+    const calls = Array.from({ length: 200 }, async (_, n) => {
+      const status = await check(n, key).then(
+        (reply) => reply.status,
+        () => 0,
+      );
+      if (status === 200) acknowledged += 1;
+      if (n === 60) cluster.nodes[2]?.child.kill("SIGKILL");
+      return status;
+    });
+    await Promise.all(calls);
+    const units = await unitsOf(0, key);
+    expect(acknowledged).toBeGreaterThan(0);
+    expect(units).toBeGreaterThanOrEqual(acknowledged);
+    // Calls of the killed node may have been charged without an answer, and no others.
+    expect(units).toBeLessThanOrEqual(200);
+    await cluster.startNode(2);
+    expect((await check(2, key)).status).toBe(200);
+  });
+
+  test("while PostgreSQL is frozen calls are answered 503 with Retry-After, and all heals by itself", async () => {
+    const { key } = await cluster.signUp();
+    for (const place of [0, 1, 2]) expect((await check(place, key)).status).toBe(200);
+    await cluster.postgres.freeze();
+    const startedMs = performance.now();
+    const refused = await Promise.all([0, 1, 2].map((place) => check(place, key)));
+    const tookMs = performance.now() - startedMs;
+    await cluster.postgres.thaw();
+    expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+    for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(tookMs).toBeLessThan(15_000);
+    for (const place of [0, 1, 2]) await untilAnswered(() => check(place, key));
+    expect(await unitsOf(0, key)).toBe(6);
+  });
+
+  test("calls outlive a PostgreSQL that crashes and comes back, each charged once", async () => {
+    const { key } = await cluster.signUp();
+    const statuses: number[] = [];
+    let isOver = false;
+    const callers = [0, 1, 2].map(async (place) => {
+      while (!isOver) {
+        const status = await check(place, key).then(
+          (reply) => reply.status,
+          () => 0,
+        );
+        statuses.push(status);
+        if (status !== 200) await Bun.sleep(50);
+        await Bun.sleep(5);
+      }
+    });
+    const answered = () => statuses.filter((status) => status === 200).length;
+    const until = async (count: number) => {
+      while (answered() < count) await Bun.sleep(10);
+    };
+    await until(30);
+    await cluster.postgres.restart();
+    await until(answered() + 30);
+    isOver = true;
+    await Promise.all(callers);
+    const unknown = statuses.filter((status) => status === 0).length;
+    const units = await unitsOf(0, key);
+    expect(statuses.every((status) => [200, 503, 0].includes(status))).toBe(true);
+    expect(units).toBeGreaterThanOrEqual(answered());
+    expect(units).toBeLessThanOrEqual(answered() + unknown);
+  });
+
+  test("a node refuses to start with what nodes do not share yet", async () => {
+    const { said, exitCode } = await failedStart({
+      DATABASE_URL: "postgres://assay@127.0.0.1:1/assay",
+      DIRECTORY_FILE: "/nowhere.json",
+    });
+    expect([said.includes("does not sync a directory yet"), exitCode]).toEqual([true, 1]);
+    const unreachable = await failedStart({ DATABASE_URL: "postgres://assay@127.0.0.1:1/assay" });
+    expect([
+      unreachable.said.includes("DATABASE_URL: the database cannot be used now"),
+      unreachable.exitCode,
+    ]).toEqual([true, 1]);
+  });
+});
+
+async function untilAnswered(work: () => Promise<Response>): Promise<void> {
+  while ((await work()).status !== 200) await Bun.sleep(50);
+}
