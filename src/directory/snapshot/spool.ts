@@ -15,7 +15,12 @@ export type Spool = {
 
 const SPOOL_NAME = "rows.tmp";
 
-/** One spool of a folder is opened at a time. */
+/**
+ * Opens the file for the texts of former snapshots. One spool of a folder is opened at a time.
+ *
+ * The texts of 80,000 listings are 58 MB a snapshot. Two former ones kept in memory for their cursors would add 117 MB to
+ * the 309 to 335 MB of a server whose listings have all changed four times: over the 400 MB that it may take.
+ */
 export function createSpool(folder: string): Spool {
   let descriptor: number | null = null;
   let position = 0;

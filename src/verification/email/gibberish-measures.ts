@@ -35,9 +35,12 @@ const digit = 2;
 const noKey = -1;
 
 /**
- * Measures the local part in text[start, end); a `+tag` is left out. False where a
- * character is not ASCII: then nothing is measured. Linear in the length. One loop over the characters and long for
- * that: it is called for every address, and several loops take half as much time again.
+ * Measures the local part in text[start, end); a `+tag` is left out. False where a character is not ASCII: then nothing
+ * is measured. Linear in the length.
+ *
+ * One loop over the characters, and long for that, since it runs for every address. It keeps four things at once: how
+ * likely the letters follow each other, walks over keyboards, repetition, and changes between letters and digits. Their
+ * state stays in local variables: split into a loop for each, it takes 0.9 µs instead of 0.6 for a local of ten letters.
  */
 export function readLocal(
   text: string,
