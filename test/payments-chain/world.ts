@@ -4,6 +4,7 @@ import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
+import OpenAI from "openai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaidRequest, PaymentWorld, WorldPayer } from "../support/payment-world.ts";
 import { startBaseChain } from "./base-chain.ts";
@@ -24,6 +25,12 @@ export async function openPaymentWorld(): Promise<PaymentWorld> {
     fetch: wrapFetchWithPayment(fetch, client) as WorldPayer["fetch"],
     /** Version 1 clients look at the body alone. */
     fetchV1: wrapFetchWithPayment(withoutSecondVersion, client) as WorldPayer["fetch"],
+    openAi: (baseURL) =>
+      new OpenAI({
+        baseURL,
+        apiKey: "unused",
+        fetch: wrapFetchWithPayment(fetch, client) as typeof fetch,
+      }) as unknown as ReturnType<WorldPayer["openAi"]>,
     sign: (url, body) => sign(client, url, body),
   });
 

@@ -19,8 +19,38 @@ export type WorldPayer = {
   /** Pays what answers 402, once. */
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   readonly fetchV1: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Returns OpenAI's own client, which pays for its calls. */
+  readonly openAi: (baseUrl: string) => PayingOpenAi;
   /** Returns the paid call without sending it. */
   readonly sign: (url: string, body: string) => Promise<PaidRequest>;
+};
+
+/** The calls of OpenAI's client that tests make. */
+export type PayingOpenAi = {
+  readonly chat: {
+    readonly completions: {
+      create(body: object & { readonly stream: true }, options?: object): Promise<AsyncIterable<ChatChunk>>;
+      create(body: object, options?: object): Promise<ChatAnswer>;
+    };
+  };
+  readonly models: { list(): AsyncIterable<{ readonly id: string }> };
+};
+
+export type ChatAnswer = {
+  readonly choices: readonly {
+    readonly message: { readonly content: string | null; readonly tool_calls?: readonly object[] };
+    readonly finish_reason: string;
+  }[];
+  readonly receipt: string;
+  readonly verify_url: string;
+};
+
+export type ChatChunk = {
+  readonly choices: readonly {
+    readonly delta: { readonly content?: string | null; readonly tool_calls?: readonly object[] };
+  }[];
+  readonly receipt?: string;
+  readonly verify_url?: string;
 };
 
 /** A paid POST, to be sent as often as a test likes. */
