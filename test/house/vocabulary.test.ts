@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dir, "../..");
 /** A word that is not used, anywhere, and the one that is. */
 const REPLACED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bsurroundings?\b/i, "platform, dependencies"],
-  [/\b(?:type|interface) (?!LeftParts|Parts\b)\w*Parts\b|\bopenParts\b/, "dependencies, options, components"],
+  [/\bfunction (?:create|open)\w*(?:<\w+>)?\(\s*parts\b/, "dependencies, options"],
   [/\bsecrecy\b/i, "redaction, mask"],
   [/\bstrangers?(?:'s|s')?\b/i, "unauthenticated, unknown, other"],
   [/\b(?:fallBehind|rehearse|allowSilence|findRepeater)\b/, "what it does"],
