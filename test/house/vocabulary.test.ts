@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dir, "../..");
 /** A word that is not used, anywhere, and the one that is. */
 const REPLACED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bsurroundings?\b/i, "platform, dependencies"],
-  [/\bfunction (?:create|open)\w*(?:<\w+>)?\(\s*parts\b/, "dependencies, options"],
+  [/\bfunction (?:create|open)\w*(?:<\w+>)?\(\s*parts: (?:\{|[A-Z])/, "dependencies, options"],
   [/\bsecrecy\b/i, "redaction, mask"],
   [/\bstrangers?(?:'s|s')?\b/i, "unauthenticated, unknown, other"],
   [/\b(?:fallBehind|rehearse|allowSilence|findRepeater)\b/, "what it does"],
