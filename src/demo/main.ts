@@ -9,12 +9,16 @@ import { createClient } from "../client/client.ts";
 import { systemClock } from "../platform/clock.ts";
 import { startFixtureServer } from "../tools/made-up-dns/server.ts";
 import { demoAddresses } from "./addresses.ts";
+import { verifyAsJob } from "./job.ts";
 import { demoReport } from "./report.ts";
 import { DEMO_ZONE } from "./zone.ts";
 
 const PLAN = "starter";
 
-/** Starts a server of its own with a made-up DNS, signs up, verifies a thousand addresses, and cleans up. */
+/**
+ * Starts a server of its own with a made-up DNS, signs up, verifies a thousand addresses, by one call or with `--job` by a
+ * job, and cleans up.
+ */
 async function main(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "assay-demo-"));
@@ -28,11 +32,13 @@ async function main(): Promise<void> {
   process.stdout.write(
     `A private server listens on ${server.url}; its DNS is made up, nothing leaves this machine.\n`,
   );
-  process.stdout.write(await verifyThousand(server.url));
-  process.stdout.write("Now your own file: bun run verify FILE --output checked.csv\n");
+  const isJob = process.argv.includes("--job");
+  process.stdout.write(await verifyThousand(server.url, isJob));
+  const job = isJob ? " --server URL --job" : "";
+  process.stdout.write(`Now your own file: bun run verify FILE${job} --output checked.csv\n`);
 }
 
-async function verifyThousand(baseUrl: string): Promise<string> {
+async function verifyThousand(baseUrl: string, isJob: boolean): Promise<string> {
   const { api_key: apiKey } = await createClient({ baseUrl }).signUp({
     email: "demo@northwind-paper.com",
     plan: PLAN,
@@ -41,7 +47,9 @@ async function verifyThousand(baseUrl: string): Promise<string> {
   const addresses = demoAddresses();
   process.stdout.write(`Signed up on the plan ${PLAN}; sending ${addresses.length} addresses.\n\n`);
   const startedMs = systemClock.monotonic();
-  const batch = await client.verifyEmails(addresses);
+  const batch = isJob
+    ? await verifyAsJob(client, addresses, (text) => process.stdout.write(text))
+    : await client.verifyEmails(addresses);
   const seconds = (systemClock.monotonic() - startedMs) / 1000;
   const account = await client.account();
   const plan = (await client.plans()).plans.find((candidate) => candidate.plan === PLAN);

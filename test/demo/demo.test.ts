@@ -13,37 +13,44 @@ test("the addresses are a thousand, the same each time, with twenty repeats", ()
   expect(demoAddresses()).toEqual(addresses);
 });
 
-test("bun run demo shows verdicts, speed and cost, and leaves nothing behind", async () => {
-  using folder = temporaryFolder("demo");
-  const child = Bun.spawn({
-    cmd: [process.execPath, "run", "--silent", "demo"],
-    cwd: join(import.meta.dir, "../.."),
-    // A name server that answers nobody: the demo must not ask it.
-    env: {
-      PATH: process.env.PATH ?? "",
-      HOME: process.env.HOME ?? "",
-      TMPDIR: folder.path,
-      DNS_SERVERS: "127.0.0.1:1",
-    },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: 30_000,
-  });
-  const [text, problems] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  await child.exited;
-  expect(problems).toBe("");
-  expect(child.exitCode).toBe(0);
-  for (const status of ["deliverable", "risky", "undeliverable", "unknown"]) {
-    expect(text).toMatch(new RegExp(`^${status} +[1-9]\\d*$`, "m"));
-  }
-  for (const cause of ["accepts_mail", "disposable", "mx_is_ip", "gibberish", "null_mx", "dns_error"]) {
-    expect(text).toContain(` ${cause} `);
-  }
-  expect(text).toMatch(/1,000 addresses in \d+ ms: [\d,]+ a second/);
-  expect(text).toContain("970 units: 20 repeats and 10 failed look-ups are free");
-  expect(readdirSync(folder.path)).toEqual([]);
-});
+test.each(["", "--job"])(
+  "bun run demo %s shows verdicts, speed and cost, and leaves nothing behind",
+  async (option) => {
+    using folder = temporaryFolder("demo");
+    const child = Bun.spawn({
+      cmd: [process.execPath, "run", "--silent", "demo", ...(option === "" ? [] : [option])],
+      cwd: join(import.meta.dir, "../.."),
+      // A name server that answers nobody: the demo must not ask it.
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: process.env.HOME ?? "",
+        TMPDIR: folder.path,
+        DNS_SERVERS: "127.0.0.1:1",
+      },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: 30_000,
+    });
+    const [text, problems] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await child.exited;
+    expect(problems).toBe("");
+    expect(child.exitCode).toBe(0);
+    for (const status of ["deliverable", "risky", "undeliverable", "unknown"]) {
+      expect(text).toMatch(new RegExp(`^${status} +[1-9]\\d*$`, "m"));
+    }
+    for (const cause of ["accepts_mail", "disposable", "mx_is_ip", "gibberish", "null_mx", "dns_error"]) {
+      expect(text).toContain(` ${cause} `);
+    }
+    expect(text).toMatch(/1,000 addresses in \d+ ms: [\d,]+ a second/);
+    expect(text).toContain("970 units: 20 repeats and 10 failed look-ups are free");
+    if (option === "--job") {
+      expect(text).toMatch(/The job job_[0-9a-f]+ has 1000 rows, 980 of them distinct\.\n/);
+      expect(text).toContain("  completed: 1000 of 1000 rows\n");
+    }
+    expect(readdirSync(folder.path)).toEqual([]);
+  },
+);

@@ -45,10 +45,12 @@ type WorldOptions = {
   readonly lookUp?: AddressLookup;
   readonly ca?: string;
   readonly port?: number;
+  readonly totalTimeoutMs?: number;
 };
 
 function world(options: WorldOptions = {}) {
   const { clock = handClock(), dataDir, allowPrivate = true, lookUp, ca, port } = options;
+  const { totalTimeoutMs = DELIVERY_LIMITS.totalTimeoutMs } = options;
   const accounting = openAccounting({ clock, ...(dataDir === undefined ? {} : { dataDir }) });
   const ports = port === undefined ? WEBHOOK_TARGETS.ports : [port];
   const rules = { ...WEBHOOK_TARGETS, ports, allowPrivate };
@@ -58,7 +60,7 @@ function world(options: WorldOptions = {}) {
     store: accounting.store,
     client: createHttpClient(
       { lookUp: lookUp ?? loopback, clock: systemClock, ...(ca === undefined ? {} : { ca }) },
-      { ...rules, redirectsMax: 0, limits: DELIVERY_LIMITS },
+      { ...rules, redirectsMax: 0, limits: { ...DELIVERY_LIMITS, totalTimeoutMs } },
     ),
     clock,
     retentionClock: clock,
@@ -438,4 +440,96 @@ test("deliveries are kept for 30 days", async () => {
   w.clock.advance(1);
   expect(w.deliveries(accountId, webhook_id)).toHaveLength(0);
   expect(w.store.removeDeliveries(w.clock.now() - 30 * DAY_MS, 100)).toBe(1);
+});
+
+test("receivers that hang, fail, redirect, change their DNS or are gone: none is sent to twice, to elsewhere, or early", async () => {
+  await withDirectory(async (dataDir) => {
+    const kinds = ["hangs", "fails", "redirects", "flips", "gone", "works"] as const;
+    const sent = new Map<string, number>();
+    const elsewhere: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const answers: { readonly [kind: string]: () => Response | Promise<Response> } = {
+      async hangs() {
+        await gate.promise;
+        return new Response();
+      },
+      fails: () => new Response("no", { status: 500 }),
+      redirects: () => new Response(null, { status: 307, headers: { location: "http://169.254.169.254/" } }),
+      flips: () => new Response("no", { status: 500 }),
+      gone: () => new Response(null, { status: 410 }),
+      works: () => new Response(),
+    };
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 60,
+      fetch(request) {
+        const kind = new URL(request.url).hostname.split(".")[0] ?? "";
+        sent.set(kind, (sent.get(kind) ?? 0) + 1);
+        return answers[kind]?.() ?? new Response(null, { status: 404 });
+      },
+    });
+    const trap = Bun.serve({
+      port: server.port ?? 0,
+      hostname: "127.0.0.2",
+      fetch(request) {
+        elsewhere.push(request.url);
+        return new Response();
+      },
+    });
+    closing.push(
+      () => trap.stop(true),
+      () => server.stop(true),
+    );
+    const asked: string[] = [];
+    // The first answer of each attempt is harmless, any other leads elsewhere.
+    const lookUp: AddressLookup = async (name) => {
+      asked.push(name);
+      const isFirst = asked.filter((other) => other === name).length === 1;
+      return { ok: true, addresses: [isFirst ? "127.0.0.1" : "127.0.0.2"] };
+    };
+    const clock = handClock();
+    let w = world({ clock, dataDir, lookUp, totalTimeoutMs: 3_000 });
+    const accountId = w.account();
+    const hooks = kinds.map((kind) => w.create(accountId, `http://${kind}.example:${server.port}/`));
+    for (const { webhook_id } of hooks) w.webhooks.test(accountId, webhook_id, () => null);
+    const rounds: unknown[] = [];
+    for (const delayMs of [0, ...RETRY_DELAYS_MS.slice(0, 2)]) {
+      w.store.reapDeliveries();
+      if (delayMs > 0) {
+        clock.advance(delayMs - 1);
+        await w.deliver();
+        expect(asked).toEqual([]);
+        clock.advance(1);
+      }
+      await w.deliver();
+      rounds.push(asked.splice(0).map((name) => name.split(".")[0]));
+      await w.close();
+      w = world({ clock, dataDir, lookUp, totalTimeoutMs: 3_000 });
+    }
+    const again = ["hangs", "fails", "redirects", "flips"];
+    expect(rounds.map((names) => (names as string[]).toSorted())).toEqual([
+      [...kinds].toSorted(),
+      ...RETRY_DELAYS_MS.slice(0, 2).map(() => again.toSorted()),
+    ]);
+    expect(elsewhere).toEqual([]);
+    expect(Object.fromEntries(sent)).toEqual({
+      hangs: 3,
+      fails: 3,
+      redirects: 3,
+      flips: 3,
+      gone: 1,
+      works: 1,
+    });
+    const last = hooks.map(({ webhook_id }) => w.deliveries(accountId, webhook_id)[0]);
+    expect(last.map((delivery) => [delivery?.attempts, delivery?.status ?? delivery?.error])).toEqual([
+      [3, expect.stringMatching(/timeout/)],
+      [3, 500],
+      [3, 307],
+      [3, 500],
+      [1, 410],
+      [1, 200],
+    ]);
+    gate.resolve();
+  });
 });
