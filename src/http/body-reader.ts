@@ -40,6 +40,15 @@ const OVERFLOW = 1.25;
 /** So much of a body is copied and hashed in one turn: with its reception some 2 ms. */
 const TURN_BYTES = 262_144;
 
+/** Room for a body is made as it comes: what is announced takes none, nor even addresses of memory. */
+const ROOM_BYTES_MIN = 1_048_576;
+const ROOM_RATIO = 8;
+
+/** Returns the room for so many bytes of a body: all of it once an eighth is here. */
+function roomFor(neededBytes: number, wholeBytes: number): number {
+  return Math.min(wholeBytes, Math.max(ROOM_BYTES_MIN, neededBytes * ROOM_RATIO));
+}
+
 /** A body that is arriving, as far as it is here. */
 type Arrival = {
   readonly tenant: string;
@@ -98,27 +107,38 @@ export function createBodyReader({
       return bytes;
     }
     if (declared !== null && !shares.fits(body.tenant, declared) && !mayGetRoom(body.tenant)) throw full();
-    // Threads read it without a copy. Pages that nothing was written to take no memory yet.
-    body.bytes = new Uint8Array(new SharedArrayBuffer(declared ?? mostBytes));
+    const wholeBytes = declared ?? mostBytes;
     arriving.add(body);
     let length = 0;
     await forEachPart(request, async (part) => {
       if (body.isGivenUp) throw full();
-      if (length + part.byteLength > body.bytes.byteLength) throw tooLarge(mostBytes);
+      const neededBytes = length + part.byteLength;
+      if (neededBytes > wholeBytes) throw tooLarge(mostBytes);
       hold(body, part.byteLength);
-      await append(body, part, length);
-      length += part.byteLength;
+      if (neededBytes > body.bytes.byteLength) {
+        const former = body.bytes.subarray(0, length);
+        // Threads read it without a copy. Pages that nothing was written to take no memory yet.
+        body.bytes = new Uint8Array(new SharedArrayBuffer(roomFor(neededBytes, wholeBytes)));
+        await copy(body, former, 0, null);
+      }
+      await copy(body, part, length, body.hash);
+      length = neededBytes;
     });
     if (body.isGivenUp) throw full();
     return body.bytes.subarray(0, length);
   }
 
   /** A part that is not taken keeps the next ones off, so that other calls have turns in between. */
-  async function append(body: Arrival, part: Uint8Array, offset: number): Promise<void> {
-    for (let start = 0; start < part.byteLength; start += TURN_BYTES) {
-      const slice = part.subarray(start, start + TURN_BYTES);
+  async function copy(
+    body: Arrival,
+    bytes: Uint8Array,
+    offset: number,
+    hash: Bun.CryptoHasher | null,
+  ): Promise<void> {
+    for (let start = 0; start < bytes.byteLength; start += TURN_BYTES) {
+      const slice = bytes.subarray(start, start + TURN_BYTES);
       body.bytes.set(slice, offset + start);
-      body.hash?.update(slice);
+      hash?.update(slice);
       await nextTurn();
       if (body.isGivenUp) throw full();
     }

@@ -108,6 +108,22 @@ describe("a body that is arriving", () => {
     expect(bodies.heldBytes()).toBe(0);
   });
 
+  test("is given room as it comes, at most eight times what has come", async () => {
+    const bodies = createBodyReader({ bytesMax: 32 * MEGABYTE, heldBytesMax: 64 * MEGABYTE });
+    for (const bytes of [200_000, 700_000, 9_000_000]) {
+      const { request, writer } = upload();
+      const reading = bodies.read(request, { tenant: "one" });
+      const sent = new Uint8Array(bytes).map((_, at) => at % 251);
+      for (let start = 0; start < bytes; start += 150_000) {
+        await writer.write(sent.subarray(start, start + 150_000));
+      }
+      await writer.close();
+      using held = await reading;
+      expect(Buffer.compare(held.bytes, sent)).toBe(0);
+      expect(held.bytes.buffer.byteLength).toBeLessThanOrEqual(Math.max(1_048_576, 8 * bytes));
+    }
+  });
+
   test("counts on once its bytes have gone to what is made of them", async () => {
     const bodies = createBodyReader({ bytesMax: MEGABYTE, heldBytesMax: MEGABYTE });
     const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(BYTES) });
