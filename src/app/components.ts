@@ -45,6 +45,7 @@ import { createAddressVerifier, type WrittenVerification } from "../verification
 import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { type OpenJobsDependencies, openJobs } from "./jobs.ts";
+import { type Judging, openJudging } from "./judging.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
@@ -73,6 +74,7 @@ export type Components = AsyncDisposable & {
   readonly pool: JobPool;
   readonly runner: BatchRunner;
   readonly directory: Directory;
+  readonly judging: Judging;
   /** Null in a node of a cluster. */
   readonly queues: Queues | null;
 };
@@ -125,7 +127,8 @@ export async function openComponents(config: Config, platform: Platform): Promis
   const queues =
     embedded === null ? null : openQueues(config, platform, { ...embedded, ...batches, resolver }, stack);
   if (queues === null) log.warn(WITHOUT_QUEUES, {});
-  const components = { plans, ...money, ...limiters, ...lookups, ...batches, queues, directory };
+  const judging = await openJudging(config, platform, { directory, resolver }, stack);
+  const components = { plans, ...money, ...limiters, ...lookups, ...batches, queues, directory, judging };
   const opened = stack.move();
   return { ...components, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

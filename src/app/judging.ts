@@ -1,15 +1,38 @@
+import type { ListingBody } from "../contract/directory-schemas.ts";
+import type { Directory } from "../directory/directory.ts";
+import { rowBytes } from "../directory/snapshot/snapshot.ts";
+import { lowerBound } from "../directory/snapshot/text-table.ts";
+import type { Resolver } from "../dns/lookup.ts";
 import type { CheckResource } from "../judge/check.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
+import type { ProbeStore } from "../store/probe-port.ts";
+import { errorFacts } from "./log.ts";
+import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
-/** The judging check and the key that signs it: neither is loaded before somebody asks. */
+/** The judging check, the key that signs it, and the prober: none is loaded before somebody wants it. */
 export type Judging = {
   readonly loadCheck: () => Promise<CheckResource>;
   readonly signingKey: () => Promise<SigningKey>;
+  /** Null where this server does not probe. */
+  readonly probes: ProbeStore | null;
 };
 
-export function createJudging({ dataDir }: Pick<Config, "dataDir">, { monotonic }: Clock): Judging {
+export type JudgingDependencies = {
+  readonly directory: Pick<Directory, "view">;
+  readonly resolver: Resolver;
+};
+
+/** Opens it, and where PROBE is set its evidence, on which the prober begins. */
+export async function openJudging(
+  config: Pick<Config, "dataDir" | "prober">,
+  platform: Pick<Platform, "clock" | "log">,
+  dependencies: JudgingDependencies,
+  stack: AsyncDisposableStack,
+): Promise<Judging> {
+  const { dataDir, prober } = config;
+  const { clock } = platform;
+  const probes = prober.isOn ? await startProber(config, platform, dependencies, stack) : null;
   let key: Promise<SigningKey> | null = null;
   const signingKey = () => {
     key ??= import("../signing/signing-key.ts").then(({ openSigningKey }) => openSigningKey(dataDir));
@@ -17,9 +40,61 @@ export function createJudging({ dataDir }: Pick<Config, "dataDir">, { monotonic 
   };
   return {
     signingKey,
+    probes,
     async loadCheck() {
       const [{ createCheck }, opened] = await Promise.all([import("../judge/check.ts"), signingKey()]);
-      return createCheck({ signingKey: () => opened, ownEvidence: () => null, monotonic });
+      const ownEvidence = probes === null ? () => null : await loadOwnEvidence(probes, clock);
+      return createCheck({ signingKey: () => opened, ownEvidence, monotonic: clock.monotonic });
     },
   };
+}
+
+async function loadOwnEvidence(probes: ProbeStore, clock: Platform["clock"]) {
+  const { createOwnEvidence } = await import("../prober/own-evidence.ts");
+  return createOwnEvidence(probes, clock);
+}
+
+async function startProber(
+  { dataDir, prober: settings }: Pick<Config, "dataDir" | "prober">,
+  { clock, log }: Pick<Platform, "clock" | "log">,
+  { directory, resolver }: JudgingDependencies,
+  stack: AsyncDisposableStack,
+): Promise<ProbeStore> {
+  const [{ openProbes }, { createProber }, { createHttpClient }, lookups] = await Promise.all([
+    import("../store/sqlite/open-probes.ts"),
+    import("../prober/prober.ts"),
+    import("../net/http-client.ts"),
+    import("../net/address-lookup.ts"),
+  ]);
+  const database = openProbes(dataDir, clock);
+  stack.defer(() => database[Symbol.dispose]());
+  const { probes: store } = database;
+  const client = createHttpClient(
+    { lookUp: lookups.createAddressLookup(resolver), clock },
+    { allowPrivate: settings.allowPrivate, userAgent: "assay-probe/1.0", redirectsMax: 2 },
+  );
+  const prober = stack.use(
+    createProber(
+      {
+        client,
+        clock,
+        store,
+        listingCount: () => directory.view()?.snapshot.count ?? 0,
+        listingAfter: (host) => listingAfter(directory, host),
+        reportError: (error) => log.error("a probe failed", errorFacts(error)),
+      },
+      settings,
+    ),
+  );
+  prober.start();
+  return store;
+}
+
+function listingAfter(directory: Pick<Directory, "view">, host: string): ListingBody | null {
+  const snapshot = directory.view()?.snapshot;
+  if (snapshot === undefined) return null;
+  // No host has a character below this one.
+  const row = host === "" ? 0 : lowerBound(snapshot.hosts, `${host} `);
+  if (row >= snapshot.count) return null;
+  return JSON.parse(new TextDecoder().decode(rowBytes(snapshot, row))) as ListingBody;
 }

@@ -8,7 +8,7 @@ import { errorFacts } from "./log.ts";
 import type { PaymentConfig } from "./payment-settings.ts";
 import type { Platform } from "./platform.ts";
 
-const VERIFY_DEADLINE_MS = 5000;
+const VERIFY_DEADLINE_MS = 10_000;
 /** A settlement waits for the chain. */
 const SETTLE_DEADLINE_MS = 20_000;
 const POLL_DELAY_MS = 1000;

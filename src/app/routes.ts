@@ -18,6 +18,7 @@ import { directoryRoutes } from "../http/routes/directory.ts";
 import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
 import { healthRoutes } from "../http/routes/health.ts";
+import { historyRoutes } from "../http/routes/history.ts";
 import { identityRoutes } from "../http/routes/identity.ts";
 import { jobRoutes } from "../http/routes/jobs.ts";
 import { keyRoutes } from "../http/routes/keys.ts";
@@ -32,7 +33,6 @@ import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
 import { checksOf, readingsOf } from "./health-probes.ts";
-import { createJudging } from "./judging.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
@@ -95,7 +95,6 @@ function routesOf(
   const checks = checksOf(config, clock, components);
   const { queues } = components;
   const { readerStallMs } = config.batch;
-  const judging = createJudging(config, clock);
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
     ...planRoutes({ routing, plans }),
@@ -122,8 +121,9 @@ function routesOf(
           }),
         ]),
     ...directoryRoutes({ routing, directory }),
-    ...checkRoutes({ routing, directory, loadCheck: judging.loadCheck }),
-    ...signingKeyRoutes({ routing, signingKey: judging.signingKey }),
+    ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
+    ...checkRoutes({ routing, directory, loadCheck: components.judging.loadCheck }),
+    ...signingKeyRoutes({ routing, signingKey: components.judging.signingKey }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];
   const pages = [

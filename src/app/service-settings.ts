@@ -40,7 +40,7 @@ export type ScanServiceConfig = ServiceConfig & {
   readonly scansInFlightMax: number;
   /** Between the starts of two scans of one origin. */
   readonly originIntervalMs: number;
-  /** From a paid call until it is answered that the scan goes on; longer than a scan may take. */
+  /** From the verification of a payment until it is answered that the scan goes on; longer than a scan may take. */
   readonly patienceMs: number;
   /** Lets scans lead to ports 8080 and 8443 too. */
   readonly allowAlternativePorts: boolean;

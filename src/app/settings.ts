@@ -30,6 +30,7 @@ export type Config = {
   readonly jobs: JobsConfig;
   readonly limits: LimitsConfig;
   readonly directory: DirectoryConfig;
+  readonly prober: ProberConfig;
 };
 
 export type MetricsConfig = {
@@ -83,6 +84,15 @@ export type JobsConfig = {
   readonly retentionMs: number;
   /** For the parts of all uploads that have not been started, as they are on the disk. */
   readonly uploadBytesMax: number;
+};
+
+export type ProberConfig = {
+  readonly isOn: boolean;
+  /** Of a round over all listings. */
+  readonly intervalMs: number;
+  readonly inFlightMax: number;
+  /** Lets probes lead to private addresses, any port and plain http: for development and tests. */
+  readonly allowPrivate: boolean;
 };
 
 export type DirectoryConfig = {
@@ -166,6 +176,12 @@ export function readConfig(
       allowPrivateUpstream: settings.flag("DIRECTORY_ALLOW_PRIVATE", false),
       allowRedirects: settings.flag("DIRECTORY_ALLOW_REDIRECTS", false),
       acceptNextSnapshot: settings.flag("DIRECTORY_ACCEPT_NEXT", false),
+    },
+    prober: {
+      isOn: settings.flag("PROBE", false),
+      intervalMs: settings.integer("PROBE_INTERVAL_SECONDS", 600, 10, 86_400) * 1000,
+      inFlightMax: settings.integer("PROBES_IN_FLIGHT_MAX", 128, 1, 2000),
+      allowPrivate: settings.flag("PROBE_ALLOW_PRIVATE", false),
     },
   };
   if (config.directory.upstream !== null && config.directory.file !== null) {

@@ -42,6 +42,8 @@ export type FacilitatorOptions = {
   readonly settleDeadlineMs: number;
 };
 
+/** So many payments are verified at a time, and as many settled; the deadline of the others begins with their turn. */
+const CONCURRENCY = 32;
 /** The first call waits for it. */
 const SUPPORTED_DEADLINE_MS = 3000;
 const ANSWER_BYTES_MAX = 262_144;
@@ -77,11 +79,32 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
       return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
     }
   };
+  const { verifyDeadlineMs, settleDeadlineMs } = options;
+  const verifyInTurn = createTurns(CONCURRENCY);
+  const settleInTurn = createTurns(CONCURRENCY);
   return {
-    verify: async (request) => readVerify(await ask("verify", request, options.verifyDeadlineMs)),
-    settle: async (request) => readSettle(await ask("settle", request, options.settleDeadlineMs), request),
+    verify: (request) => verifyInTurn(async () => readVerify(await ask("verify", request, verifyDeadlineMs))),
+    settle: (request) =>
+      settleInTurn(async () => readSettle(await ask("settle", request, settleDeadlineMs), request)),
     feePayers: async () =>
       readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, options.verifyDeadlineMs))),
+  };
+}
+
+/** Runs as much at a time as is allowed, the others in order of arrival: how many wait is bounded by the callers. */
+function createTurns(concurrencyMax: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running < concurrencyMax) running += 1;
+    else await new Promise<void>((start) => void waiting.push(start));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
   };
 }
 

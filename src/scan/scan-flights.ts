@@ -38,7 +38,7 @@ export type FlightOptions = {
   readonly waitingPerTenantMax: number;
   /** Between the starts of two flights of one origin. */
   readonly intervalMs: number;
-  /** From the arrival of a call until it is answered that it is late. */
+  /** From the beginning of a wait until it is answered that it is late. */
   readonly patienceMs: number;
   readonly newId: () => string;
 };
@@ -135,8 +135,7 @@ export function createScanFlights<Result>(
       if (shared === null) requireInterval(origin);
       const entry = shared ?? begin(origin, tenant, fly);
       const joined = shared !== null;
-      const leftMs = arrivedMs + patienceMs - clock.monotonic();
-      const landed = await within(entry.outcome, leftMs);
+      const landed = await within(entry.outcome, patienceMs);
       if (landed !== null) return { kind: "landed", result: landed.result, joined };
       remember(owed, key, entry, OWED_MAX);
       return { kind: "late", id: entry.id };

@@ -31,7 +31,7 @@ export async function openPaymentWorld(): Promise<PaymentWorld> {
         apiKey: "unused",
         fetch: wrapFetchWithPayment(fetch, client) as typeof fetch,
       }) as unknown as ReturnType<WorldPayer["openAi"]>,
-    sign: (url, body) => sign(client, url, body),
+    sign: (url, body, type) => sign(client, url, body, type),
   });
 
   return {
@@ -75,7 +75,7 @@ async function withoutSecondVersion(input: RequestInfo | URL, init?: RequestInit
 }
 
 /** Returns the paid request that a client would send, without sending it. */
-async function sign(client: x402Client, url: string, body: string): Promise<PaidRequest> {
+async function sign(client: x402Client, url: string, body: string, type?: string): Promise<PaidRequest> {
   let paid: PaidRequest | null = null;
   const record = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
@@ -83,7 +83,11 @@ async function sign(client: x402Client, url: string, body: string): Promise<Paid
     paid = { url, method: "POST", headers: Object.fromEntries(request.headers), body };
     return new Response(null, { status: 204 });
   };
-  await wrapFetchWithPayment(record, client)(url, { method: "POST", body });
+  await wrapFetchWithPayment(record, client)(url, {
+    method: "POST",
+    body,
+    ...(type === undefined ? {} : { headers: { "Content-Type": type } }),
+  });
   if (paid === null) throw new Error("the client did not pay");
   return paid;
 }

@@ -31,11 +31,23 @@ async function startProcess(world: PaymentWorld, dataDir: string) {
   return { url, kill };
 }
 
+/** A server offers Solana once the facilitator has answered who pays its fees: on a busy machine that may take a while. */
+async function sign(payer: WorldPayer, url: string, body: string): Promise<PaidRequest> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await payer.sign(url, body);
+    } catch (error) {
+      if (tries === 50) throw error;
+      await Bun.sleep(200);
+    }
+  }
+}
+
 async function newPayments(world: PaymentWorld, url: string): Promise<Sent[]> {
   return Promise.all(
     Array.from({ length: PAYMENTS_PER_KILL }, async (_, n): Promise<Sent> => {
       const payer = await (n === 0 ? world.newSolanaPayer(2n * PRICE) : world.newBasePayer(2n * PRICE));
-      return { payer, request: await payer.sign(url, `call ${n}`), isAnswered: false };
+      return { payer, request: await sign(payer, url, `call ${n}`), isAnswered: false };
     }),
   );
 }

@@ -22,7 +22,7 @@ export type WorldPayer = {
   /** Returns OpenAI's own client, which pays for its calls. */
   readonly openAi: (baseUrl: string) => PayingOpenAi;
   /** Returns the paid call without sending it. */
-  readonly sign: (url: string, body: string) => Promise<PaidRequest>;
+  readonly sign: (url: string, body: string, type?: string) => Promise<PaidRequest>;
 };
 
 /** The calls of OpenAI's client that tests make. */

@@ -145,3 +145,52 @@ export const checkResource = operation({
   },
   refusals: ["invalid_request", "directory_unavailable"],
 });
+
+const Day = Type.Object({
+  day: text("UTC."),
+  probes: count("Probes that say something of the service."),
+  paid: count("Of them, those that were asked to be paid as they should, or need no payment."),
+  payment_broken: count("Those that were not asked to be paid in a way that can be paid."),
+  down: count("Those that got no answer, or one of 5xx."),
+  blocked: count("Probes that were refused (403 or 429): they count neither way."),
+  uptime: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+});
+
+export const History = Type.Object(
+  {
+    host: text("The host of the listing."),
+    probing: Type.Boolean({ description: "Whether this server probes: if not, the lists are empty." }),
+    changes: Type.Array(
+      Type.Object({
+        at: moment("When it was seen first."),
+        kind: word(["price", "payee"], "What has changed."),
+        resource: text("Where."),
+        before: text("A price is in USD."),
+        after: text("A price is in USD."),
+      }),
+      { description: "The last 1,000 within 30 days, newest first." },
+    ),
+    days: Type.Array(Day, {
+      description: "The last 30 days, oldest first; days without a probe are left out.",
+    }),
+  },
+  { $id: "History" },
+);
+
+export const getHistory = operation({
+  operationId: "getHistory",
+  method: "GET",
+  path: "/v1/directory/:host/history",
+  tag: "Directory",
+  summary: "What has changed at a service, and its uptime by day",
+  access: "public",
+  parameters: { host: "The host, in any case." },
+  replies: {
+    200: {
+      description: "The history.",
+      headers: ["Cache-Control"],
+      content: { "application/json": History },
+    },
+  },
+  refusals: ["not_found", "directory_unavailable"],
+});

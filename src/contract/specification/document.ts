@@ -11,7 +11,7 @@ import {
   SignedUp,
   Usage,
 } from "./account-replies.ts";
-import { Check } from "./check.ts";
+import { Check, History } from "./check.ts";
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
@@ -35,6 +35,7 @@ const REPLIES: readonly TSchema[] = [
   EmailBatch,
   ErrorBody,
   Health,
+  History,
   IdentityBatch,
   InvoicePage,
   Job,

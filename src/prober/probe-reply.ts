@@ -1,0 +1,65 @@
+import type { Accepted } from "../contract/specification/check.ts";
+import type { ProbeStatus } from "../store/probe-port.ts";
+
+/** A reply to an unpaid call, as far as a probe reads it. */
+export type ProbedReply = {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: string;
+};
+
+export type Probed = { readonly status: ProbeStatus; readonly accepts: readonly Accepted[] };
+
+const ACCEPTS_MAX = 20;
+const TEXT_LENGTH_MAX = 200;
+
+/**
+ * Returns what a reply says of a resource; null stands for no reply at all. A refusal of the caller (403, 429) is told
+ * apart from a resource that is down, and that from one that cannot be paid. `isPaid`: the directory lists a price.
+ */
+export function readProbe(reply: ProbedReply | null, isPaid: boolean): Probed {
+  if (reply === null) return { status: "down", accepts: [] };
+  const { status } = reply;
+  if (status === 402) {
+    const accepts = acceptsOf(reply);
+    return { status: accepts.length > 0 ? "paid" : "payment_broken", accepts };
+  }
+  if (status === 403 || status === 429) return { status: "blocked", accepts: [] };
+  if (status >= 500) return { status: "down", accepts: [] };
+  return { status: isPaid ? "payment_broken" : "paid", accepts: [] };
+}
+
+/** The ways to pay that are whole: from the header of version 2, else from the body of version 1. */
+function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
+  const header = headers.get("payment-required");
+  const challenge = header === null ? parse(body) : parse(Buffer.from(header, "base64").toString("utf8"));
+  const entries: unknown = challenge?.accepts;
+  if (!Array.isArray(entries)) return [];
+  return entries.slice(0, ACCEPTS_MAX).flatMap((entry: unknown) => {
+    if (!isFields(entry)) return [];
+    const { network, asset, payTo } = entry;
+    const amount = entry.amount ?? entry.maxAmountRequired;
+    const isAmount = typeof amount === "string" && /^\d{1,30}$/.test(amount);
+    if (!isText(network) || !isText(asset) || !isText(payTo) || !isAmount) return [];
+    return [{ network, asset, amount, pay_to: payTo }];
+  });
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+function parse(text: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= TEXT_LENGTH_MAX;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

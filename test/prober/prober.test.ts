@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ListingBody } from "../../src/contract/directory-schemas.ts";
+import type { CheckView } from "../../src/contract/specification/check.ts";
+import { systemAddressLookup } from "../../src/net/address-lookup.ts";
+import { createHttpClient } from "../../src/net/http-client.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
+import { createOwnEvidence } from "../../src/prober/own-evidence.ts";
+import { createProber, dayOf } from "../../src/prober/prober.ts";
+import { openProbes } from "../../src/store/sqlite/open-probes.ts";
+import { jsonOf } from "../support/json.ts";
+import { startTestServer } from "../support/server.ts";
+
+/** `PROBED_LISTINGS=80000 PROBE_SECONDS=600` for a whole directory. */
+const LISTINGS = Number(process.env.PROBED_LISTINGS ?? 100);
+const ROUND_MS = Number(process.env.PROBE_SECONDS ?? 2) * 1000;
+
+let target: ReturnType<typeof startTarget>;
+beforeAll(() => {
+  target = startTarget();
+});
+afterAll(() => target.server.stop(true));
+
+const entry = (amount: string, payTo: string) => ({ network: "eip155:8453", asset: "0xa5", amount, payTo });
+
+/** One server whose paths are services of each kind. */
+function startTarget() {
+  const state = { amount: "10000", payTo: "0xaa", withPayment: 0 };
+  const challenge = (accepts: readonly object[]) =>
+    new Response("{}", {
+      status: 402,
+      headers: { "PAYMENT-REQUIRED": btoa(JSON.stringify({ x402Version: 2, accepts })) },
+    });
+  const answers: { readonly [path: string]: (method: string) => Response } = {
+    "/paid": () => challenge([entry(state.amount, state.payTo)]),
+    "/first": () =>
+      Response.json(
+        {
+          x402Version: 1,
+          accepts: [{ ...entry("1", "0xbb"), amount: undefined, maxAmountRequired: "20000" }],
+        },
+        { status: 402 },
+      ),
+    "/post": (method) =>
+      method === "POST" ? challenge([entry("1", "0xcc")]) : new Response("", { status: 405 }),
+    "/down": () => new Response("", { status: 503 }),
+    "/blocked": () => new Response("", { status: 403 }),
+    "/slowed": () => new Response("", { status: 429 }),
+    "/broken": () => challenge([{ network: "eip155:8453" }]),
+    "/leak": () => new Response("for nothing"),
+    "/free": () => new Response("free"),
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ url, method, headers }) => {
+      if (headers.has("payment-signature") || headers.has("x-payment")) state.withPayment += 1;
+      return answers[new URL(url).pathname]?.(method) ?? challenge([entry("1", "0xdd")]);
+    },
+  });
+  return { server, state, origin: server.url.origin };
+}
+
+function listing(host: string, url: string, isPaid = true): ListingBody {
+  const price = isPaid ? "0.010000" : null;
+  return { host, resources: [{ url, score: 1, price_usd: price }] } as unknown as ListingBody;
+}
+
+function setUp(listings: readonly ListingBody[], options: { clock?: Clock; intervalMs?: number } = {}) {
+  const { clock = systemClock, intervalMs = 300 } = options;
+  const database = openProbes(null, systemClock);
+  const errors: unknown[] = [];
+  const prober = createProber(
+    {
+      client: createHttpClient({ lookUp: systemAddressLookup, clock: systemClock }, { allowPrivate: true }),
+      clock,
+      store: database.probes,
+      listingCount: () => listings.length,
+      listingAfter: (host) => listings.find((each) => each.host > host) ?? null,
+      reportError: (error) => void errors.push(error),
+    },
+    { intervalMs, inFlightMax: 64 },
+  );
+  prober.start();
+  return {
+    prober,
+    store: database.probes,
+    errors,
+    own: createOwnEvidence(database.probes, systemClock),
+    async [Symbol.asyncDispose]() {
+      await prober[Symbol.asyncDispose]();
+      database[Symbol.dispose]();
+      expect(errors).toEqual([]);
+    },
+  };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 55_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error("it does not come about");
+    await Bun.sleep(10);
+  }
+}
+
+test("down, blocked and broken payment are told apart, and no probe pays", async () => {
+  const kinds = {
+    paid: "paid",
+    first: "paid",
+    post: "paid",
+    down: "down",
+    blocked: "blocked",
+    slowed: "blocked",
+    broken: "payment_broken",
+    leak: "payment_broken",
+    free: "paid",
+  } as const;
+  const urls = Object.keys(kinds).map((kind) => `${target.origin}/${kind}`);
+  const closed = "http://127.0.0.1:9/closed";
+  await using probing = setUp([
+    ...urls.map((url, n) => listing(`${n}.example`, url, !url.endsWith("free"))),
+    listing("closed.example", closed),
+  ]);
+  await until(() => probing.store.find(closed) !== undefined && urls.every((url) => probing.store.find(url)));
+  const found = urls.map((url) => probing.own(url)?.observed?.status);
+  expect(found).toEqual(Object.values(kinds));
+  expect(probing.own(closed)).toMatchObject({ uptime_30d: 0, median_latency_ms: null });
+  expect(probing.own(`${target.origin}/post`)?.observed?.method).toBe("POST");
+  expect(probing.own(`${target.origin}/first`)).toMatchObject({ observed_usd: "0.020000" });
+  expect(probing.own(`${target.origin}/blocked`)).toMatchObject({ uptime_30d: null, probes_30d: 0 });
+  expect(probing.own("https://nobody.example/")).toBeNull();
+  expect(target.state.withPayment).toBe(0);
+});
+
+test("changes of price and payee are kept, with the time from which the payee is known", async () => {
+  const url = `${target.origin}/paid`;
+  await using probing = setUp([listing("changing.example", url)]);
+  await until(() => probing.store.find(url) !== undefined);
+  expect(probing.own(url)).toMatchObject({ observed_usd: "0.010000", payee_changed_at: null });
+  Object.assign(target.state, { amount: "30000", payTo: "0xee" });
+  await until(() => probing.store.changes("changing.example", 10).length > 0);
+  const changes = probing.store.changes("changing.example", 10);
+  expect(changes.map(({ kind, before, after }) => [kind, before, after])).toEqual([
+    ["price", "10000", "30000"],
+    ["payee", "0xaa", "0xee"],
+  ]);
+  const { payee_changed_at: changed, payee_first_seen: seen } = probing.own(url) ?? {};
+  expect([changed === seen, typeof changed]).toEqual([true, "string"]);
+});
+
+test("a round is spread over its interval", async () => {
+  let ms = 0;
+  const clock = { now: systemClock.now, monotonic: () => ms };
+  const listings = Array.from({ length: 10 }, (_, n) => listing(`${n}.example`, `${target.origin}/${n}`));
+  await using probing = setUp(listings, { clock, intervalMs: 60_000 });
+  ms = 30_000;
+  await until(() => probing.prober.stats().probes === 5);
+  await Bun.sleep(250);
+  expect(probing.prober.stats()).toMatchObject({ probes: 5, rounds: 0 });
+  ms = 60_000;
+  await until(() => probing.prober.stats().probes === 10);
+  await until(() => probing.prober.stats().rounds === 1);
+});
+
+test("evidence is kept for 30 days and no longer", () => {
+  using database = openProbes(null, systemClock);
+  const { probes: store } = database;
+  const now = systemClock.now();
+  const probe = (daysAgo: number) => {
+    const at = now - daysAgo * 86_400_000;
+    const rest = {
+      method: "GET",
+      status: "paid",
+      ms: 100,
+      accepts: "[]",
+      payTo: null,
+      priceMicroUsd: null,
+    } as const;
+    return { url: "https://a.example/", host: "a.example", at, day: dayOf(at), ...rest };
+  };
+  store.record([probe(40), probe(30), probe(29), probe(0)]);
+  const own = createOwnEvidence(store, systemClock)("https://a.example/");
+  expect(own).toMatchObject({ probes_30d: 2, uptime_30d: 1, median_latency_ms: 100 });
+  expect(store.removeOld(dayOf(now - 29 * 86_400_000), now, 500)).toBe(2);
+  expect(store.days("https://a.example/", "0000-00-00")).toHaveLength(2);
+});
+
+test(`a round of ${LISTINGS} listings ends within its interval, within bounded memory`, async () => {
+  const width = `${LISTINGS}`.length;
+  const hosts = Array.from({ length: LISTINGS }, (_, n) => `h${`${n}`.padStart(width, "0")}.example`);
+  const listings = hosts.map((host, n) => listing(host, `${target.origin}/n${n}`));
+  let next = 0;
+  const database = openProbes(null, systemClock);
+  const before = process.memoryUsage.rss();
+  let mostBytes = before;
+  const prober = createProber(
+    {
+      client: createHttpClient({ lookUp: systemAddressLookup, clock: systemClock }, { allowPrivate: true }),
+      clock: systemClock,
+      store: database.probes,
+      listingCount: () => LISTINGS,
+      listingAfter: (host) => {
+        if (host === "") next = 0;
+        return listings[next++] ?? null;
+      },
+      reportError: (error) => {
+        throw error;
+      },
+    },
+    { intervalMs: ROUND_MS, inFlightMax: 128 },
+  );
+  const startedMs = performance.now();
+  prober.start();
+  while (prober.stats().probes < LISTINGS) {
+    await Bun.sleep(20);
+    mostBytes = Math.max(mostBytes, process.memoryUsage.rss());
+    expect(prober.stats().inFlight).toBeLessThanOrEqual(128);
+  }
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  await prober[Symbol.asyncDispose]();
+  database[Symbol.dispose]();
+  const grown = Math.round((mostBytes - before) / 1_048_576);
+  console.log(
+    `prober: ${LISTINGS} listings in ${seconds} s of ${ROUND_MS / 1000} s, ${grown} MB more at most`,
+  );
+  expect(grown).toBeLessThan(400);
+}, 900_000);
+
+test("a server that probes shows its own evidence; one that does not says so", async () => {
+  await using probing = await startTestServer({
+    environment: { PROBE: "true", PROBE_INTERVAL_SECONDS: "10" },
+  });
+  const { listings } = await jsonOf<{ listings: ListingBody[] }>(
+    await probing.call("/v1/directory?limit=200"),
+  );
+  // A round goes by the order of hosts.
+  const [first] = listings.toSorted((one, other) => (one.host < other.host ? -1 : 1));
+  const { host = "", resources = [] } = first ?? {};
+  const resource = encodeURIComponent(resources[0]?.url ?? "");
+  type History = { probing: boolean; days: { down: number; uptime: number }[]; changes: object[] };
+  const historyOf = async (server: typeof probing) =>
+    jsonOf<History>(await server.call(`/v1/directory/${host}/history`));
+  const deadline = performance.now() + 40_000;
+  let history = await historyOf(probing);
+  while (history.days.length === 0 && performance.now() < deadline) {
+    await Bun.sleep(50);
+    history = await historyOf(probing);
+  }
+  expect(history).toMatchObject({ probing: true, days: [{ uptime: 0 }] });
+  const view = await jsonOf<CheckView>(await probing.call(`/v1/check?resource=${resource}`));
+  expect(view).toMatchObject({ verdict: "unrated", uptime_30d: 0, observed: { status: "down" } });
+  expect((await probing.call("/v1/directory/nobody.example/history")).status).toBe(404);
+  await using still = await startTestServer();
+  expect(await historyOf(still)).toMatchObject({ probing: false, days: [], changes: [] });
+}, 60_000);
