@@ -476,7 +476,7 @@ describe("what the text of the README and the pages names", () => {
   });
 
   test("are settings that there are", async () => {
-    const files = ["settings.ts", "payment-settings.ts", "service-settings.ts"];
+    const files = readdirSync(join(ROOT, "src/app")).filter((file) => file.endsWith("settings.ts"));
     const text = (await Promise.all(files.map((file) => source(`src/app/${file}`)))).join("");
     const settings = codes.filter((word) => /^[A-Z]+(?:_[A-Z]+)+(?:=.*)?$/.test(word));
     const outside = ["ASSAY_API_KEY", "ASSAY_URL", "BENCH_DIR", "MIMALLOC_PURGE_DELAY"];
