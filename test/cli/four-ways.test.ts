@@ -10,7 +10,7 @@ setDefaultTimeout(600_000);
 /** `ADDRESSES=205000 bun test test/cli/four-ways.test.ts` compares more. */
 const ADDRESSES = Number(process.env.ADDRESSES ?? 2_000);
 const SEED = Number(process.env.SEED ?? 20_261_122);
-const BLOCK = 25_000;
+const BLOCK = 5_000;
 const CONNECTIONS = 16;
 /** Each of them makes 1,000 calls a second. */
 const KEYS = 8;

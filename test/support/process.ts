@@ -25,7 +25,7 @@ export type ShiftedServerProcess = ServerProcess & {
 type Environment = { readonly [name: string]: string };
 
 const ROOT = join(import.meta.dir, "../..");
-const START_DEADLINE_MS = 15_000;
+const START_DEADLINE_MS = 40_000;
 const SAID_CHARS_MAX = 4_000_000;
 
 /** Starts `src/main.ts` with these settings and waits until it answers. */
