@@ -11,7 +11,7 @@ export type ConsolePage = AsyncDisposable & {
   /** Types into the field with this label, in place of what it holds. */
   readonly fill: (label: string, text: string) => Promise<void>;
   readonly choose: (label: string, value: string) => Promise<void>;
-  /** Presses the button or follows the link with these words. */
+  /** Presses the button or follows the link with these words, once it can be pressed. */
   readonly press: (words: string) => Promise<void>;
   /** Chooses a file in the one field of files. */
   readonly putFile: (path: string) => Promise<void>;
@@ -26,7 +26,7 @@ export type ConsolePage = AsyncDisposable & {
   readonly folder: string;
 };
 
-const WAIT_MS = 45_000;
+const WAIT_MS = 90_000;
 const POLL_MS = 50;
 const FLAGS = [
   "--no-sandbox",
@@ -110,7 +110,7 @@ export async function openConsole(
     },
     async press(words) {
       const found = await page.waitForSelector(
-        `xpath/.//*[self::button or self::a or self::summary][normalize-space(.)=${quoted(words)} or @aria-label=${quoted(words)}]`,
+        `xpath/.//*[self::button or self::a or self::summary][not(@disabled)][normalize-space(.)=${quoted(words)} or @aria-label=${quoted(words)}]`,
         { visible: true },
       );
       await found?.click();

@@ -37,6 +37,7 @@ export function ListingVerdict({ listing }: { readonly listing: Listing }) {
               <Badge word={TONES[found.verdict] ?? "plain"} text={found.verdict} />
               {found.score === null ? null : <span>Score {found.score}</span>}
             </p>
+            {found.reasons.length === 0 ? <p class="muted">Nothing speaks against it.</p> : null}
             <ul class="findings">
               {found.reasons.map(({ code, severity, message }) => (
                 <li key={code}>
