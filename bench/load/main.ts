@@ -2,6 +2,7 @@ import { addressCorpus } from "../input.ts";
 import { runSuite } from "../suite.ts";
 import { measureBatchSizes, measureBystanders, measureCeiling, measureMemory } from "./batch-scenarios.ts";
 import { startDns } from "./dns.ts";
+import { measureJobs } from "./job-scenarios.ts";
 import { CORPUS } from "./jobs.ts";
 import { measureColdLookups, measureStart } from "./other-scenarios.ts";
 import { drive } from "./processes.ts";
@@ -48,6 +49,7 @@ await runSuite("load", async (options) => {
     await step("the ceiling of transport and metering", () => measureCeiling(bench)),
     await step("single checks beside batches", () => measureBystanders(bench)),
     await step("mixed traffic", () => measureMixed(bench, flatOut.perSecond)),
+    await step("jobs", () => measureJobs(bench)),
     await step("memory", () => measureMemory(bench)),
     await step("cold look-ups", () => measureColdLookups(bench)),
   ];

@@ -25,6 +25,8 @@ const PLAN_LIMITS = {
   requests_per_second: 1_000_000,
   burst: 2_000_000,
   max_batch_size: 100_000,
+  max_job_size: 10_000_000,
+  max_jobs: 30,
 } as const;
 
 export async function startServerProcess(options: ServerOptions): Promise<BenchServer> {

@@ -185,8 +185,8 @@ export type KeyPort = {
     uses: readonly { readonly keyHash: string; readonly lastUsedAt: number }[],
   ) => Answer<void>;
   /**
-   * Emits the events of up to `limit` keys that end after one time and until another, each key once; returns how many. Keys that
-   * were revoked or rotated are passed over.
+   * Emits the events of up to `limit` keys that end after one time and until another, each key once; returns how many.
+   * Keys that were revoked or rotated are passed over.
    */
   readonly emitExpiringKeys: (
     ending: { readonly after: number; readonly until: number; readonly limit: number },
