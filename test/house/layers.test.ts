@@ -167,6 +167,7 @@ describe("the rooms of the house", () => {
       "src/demo/main.ts",
       "src/tools/backup.ts",
       "src/tools/admin.ts",
+      "src/tools/cluster/main.ts",
       "src/platform/clock.ts",
       "src/app/settings.ts",
       // Receivers of webhooks call it with the delivery alone; `now` may be given.

@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { balancerConfig } from "./balancer.ts";
+import { type Child, startChild } from "./children.ts";
+import { postgresPrograms, startPostgres } from "./postgres.ts";
+
+// A cluster on this machine, for development: PostgreSQL in a folder of its own, nodes, and HAProxy in front of them.
+
+const USAGE =
+  "bun run cluster [--nodes N]     N nodes, 1 to 16, 3 unless said; PORT and DATA_DIR as for one server";
+const NODES = 3;
+const NODES_MAX = 16;
+const PORT = 3000;
+const READY_EVERY_MS = 100;
+const READY_WITHIN_MS = 60_000;
+
+async function main(): Promise<void> {
+  const nodes = readNodes(process.argv.slice(2));
+  const asked = Number(process.env.PORT ?? PORT);
+  const port = asked === 0 ? await freePort() : asked;
+  const folder = resolve(process.env.DATA_DIR ?? "./data", "cluster");
+  const programs = postgresPrograms();
+  const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
+  if (programs === null) return fail("PostgreSQL is not installed: apt-get install postgresql.");
+  if (haproxy === null) return fail("HAProxy is not installed: apt-get install haproxy.");
+  mkdirSync(folder, { recursive: true });
+  const children: Child[] = [];
+  let isStopping = false;
+  const stop = async (): Promise<void> => {
+    if (isStopping) return;
+    isStopping = true;
+    // The balancer first, PostgreSQL last.
+    for (const child of [...children].reverse()) await child.stop();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop());
+  const postgres = await startPostgres(programs, join(folder, "postgres"), await freePort());
+  children.push(postgres.child);
+  const ports = await Promise.all(Array.from({ length: nodes }, freePort));
+  for (const [place, nodePort] of ports.entries()) {
+    const child = startChild(`node ${place + 1}`, [process.execPath, "src/main.ts"], {
+      ...process.env,
+      PORT: `${nodePort}`,
+      HOST: "127.0.0.1",
+      TRUST_PROXY: "true",
+      DATABASE_URL: postgres.url,
+      DATA_DIR: join(folder, `node-${place + 1}`),
+    });
+    children.push(child);
+    process.stdout.write(`node ${place + 1}: http://127.0.0.1:${nodePort} process ${child.pid()}\n`);
+  }
+  await Promise.all(ports.map(untilAlive));
+  const config = join(folder, "haproxy.cfg");
+  writeFileSync(config, balancerConfig({ host: process.env.HOST ?? "127.0.0.1", port, ports }));
+  children.push(startChild("balancer", [haproxy, "-db", "-f", config], process.env));
+  await untilAlive(port);
+  process.stdout.write(`PostgreSQL: ${postgres.url}\nAssay listens on http://127.0.0.1:${port}\n`);
+}
+
+function readNodes(words: readonly string[]): number {
+  if (words.length === 0) return NODES;
+  const [option, value = ""] = words;
+  const nodes = /^\d{1,2}$/.test(value) ? Number(value) : 0;
+  if (option === "--nodes" && words.length === 2 && nodes >= 1 && nodes <= NODES_MAX) return nodes;
+  return fail(USAGE);
+}
+
+async function untilAlive(port: number): Promise<void> {
+  const startedMs = performance.now();
+  for (;;) {
+    const reply = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null);
+    if (reply?.ok === true) return;
+    if (performance.now() - startedMs > READY_WITHIN_MS) return fail(`Nothing answers at port ${port}.`);
+    await Bun.sleep(READY_EVERY_MS);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolvePort, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolvePort(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}
+
+await main();

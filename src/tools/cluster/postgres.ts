@@ -1,0 +1,77 @@
+import { chownSync, existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SQL } from "bun";
+import { type Child, startChild } from "./children.ts";
+
+const READY_EVERY_MS = 100;
+const READY_WITHIN_MS = 60_000;
+
+/** Returns the folder of the programs of the newest PostgreSQL that Debian has installed, or null. */
+export function postgresPrograms(): string | null {
+  const found = new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false });
+  return [...found].sort().at(-1) ?? null;
+}
+
+/**
+ * Starts a PostgreSQL on loopback whose data is in a folder, made where it is missing. It refuses to run as root,
+ * which therefore lends it the user of Debian's package.
+ */
+export async function startPostgres(
+  programs: string,
+  wanted: string,
+  port: number,
+): Promise<{ readonly url: string; readonly child: Child }> {
+  const isRoot = process.getuid?.() === 0;
+  const asUser = isRoot ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : [];
+  const folder = isRoot ? await reachable(wanted, asUser) : wanted;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (isRoot) {
+    const owner = Number((await run(["id", "-u", "postgres"])).trim());
+    chownSync(folder, owner, owner);
+  }
+  const data = join(folder, "data");
+  const made = ["-D", data, "-U", "assay", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"];
+  if (!existsSync(data)) await run([...asUser, join(programs, "initdb"), ...made]);
+  const served = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", "-c", "max_connections=300"];
+  // SIGINT is PostgreSQL's fast shutdown, which does not wait for its clients.
+  const child = startChild("postgres", [...asUser, join(programs, "postgres"), ...served], {}, "SIGINT");
+  const urlOf = (name: string): string => `postgres://assay@127.0.0.1:${port}/${name}`;
+  await createDatabase(urlOf("postgres"));
+  return { url: urlOf("assay"), child };
+}
+
+/** Returns the folder, or one in /var/tmp where another user cannot reach it. */
+async function reachable(wanted: string, asUser: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...asUser, "test", "-x", dirname(wanted)], { stderr: "ignore" });
+  if ((await child.exited) === 0) return wanted;
+  return join("/var/tmp", `assay-postgres-${Bun.hash(wanted).toString(36)}`);
+}
+
+/** Makes the database where it is missing, once the server answers. */
+async function createDatabase(url: string): Promise<void> {
+  const startedMs = performance.now();
+  for (;;) {
+    const sql = new SQL(url, { max: 1, connectionTimeout: 1 });
+    try {
+      const found: readonly unknown[] = await sql`SELECT 1 FROM pg_database WHERE datname = 'assay'`;
+      if (found.length === 0) await sql.unsafe("CREATE DATABASE assay");
+      return;
+    } catch (error) {
+      if (performance.now() - startedMs > READY_WITHIN_MS) throw error;
+      await Bun.sleep(READY_EVERY_MS);
+    } finally {
+      await sql.close({ timeout: 0 }).catch(() => undefined);
+    }
+  }
+}
+
+async function run(command: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
+  const [text, problems, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${problems}`);
+  return text;
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { keyOf } from "../support/json.ts";
+import { isPostgresInstalled } from "../support/postgres.ts";
+import { TEST_ZONE } from "../support/server.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const isInstalled = isPostgresInstalled && Bun.which("haproxy", { PATH: "/usr/sbin:/usr/bin" }) !== null;
+
+if (!isInstalled) {
+  test.skip("SKIPPED: PostgreSQL or HAProxy is not installed, so bun run cluster is not tested", () => {});
+}
+
+test.if(isInstalled)(
+  "bun run cluster serves through its balancer, and goes on when a node is killed",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "assay-cluster-command-"));
+    // PostgreSQL runs as another user, which has to get there.
+    chmodSync(folder, 0o755);
+    await using dns = await startFixtureServer({ zone: TEST_ZONE });
+    const child = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "2"], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH ?? "",
+        PORT: "0",
+        DATA_DIR: folder,
+        DNS_SERVERS: dns.address,
+        LOG_LEVEL: "error",
+        WORKER_THREADS: "1",
+      },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    try {
+      const said = await saidUntil(child.stdout, /^Assay listens on (http:\S+)$/m);
+      const url = /^Assay listens on (http:\S+)$/m.exec(said)?.[1] ?? "";
+      const signedUp = await fetch(`${url}/v1/signup`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ email: "user@good.com" }),
+      });
+      expect(signedUp.status).toBe(201);
+      const headers = { Authorization: `Bearer ${await keyOf(signedUp)}` };
+      const check = () => fetch(`${url}/v1/phone/validate?phone=%2B5511987654321`, { headers });
+      expect((await check()).status).toBe(200);
+      process.kill(Number(/^node 1: http\S+ process (\d+)$/m.exec(said)?.[1]), "SIGKILL");
+      // What the balancer sends to the dead node before it notices may fail; it notices.
+      while ((await check()).status !== 200) await Bun.sleep(200);
+      expect((await fetch(`${url}/v1/account`, { headers })).status).toBe(200);
+    } finally {
+      child.kill("SIGTERM");
+      await child.exited;
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+async function saidUntil(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+  const reader = output.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    text += decoder.decode(value, { stream: true });
+    if (pattern.test(text)) break;
+    if (done) throw new Error(`the cluster ended: ${text}`);
+  }
+  // What is said from now on must not fill the pipe.
+  void (async () => {
+    while (!(await reader.read()).done);
+  })();
+  return text;
+}
