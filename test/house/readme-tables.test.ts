@@ -461,8 +461,9 @@ describe("what the text of the README and the pages names", () => {
     const suites = await source("bench/suite.ts");
     const capacity = await source("bench/capacity/main.ts");
     const scan = await source("src/scan-command.ts");
+    const cluster = await source("src/tools/cluster/main.ts");
     const known = new Set([
-      ...(cli.stdout.toString().match(/--[a-z][a-z-]+/g) ?? []),
+      ...((cli.stdout.toString() + cluster).match(/--[a-z][a-z-]+/g) ?? []),
       ...[...(suites + capacity + scan).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(
         ([, name]) => `--${name}`,
       ),
