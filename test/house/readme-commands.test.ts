@@ -6,6 +6,7 @@ import packageFile from "../../package.json" with { type: "json" };
 import { readConfig } from "../../src/app/settings.ts";
 import { createClient } from "../../src/client/client.ts";
 import { readModels } from "../../src/inference/model-table.ts";
+import { isPostgresInstalled, startPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { type Block, blocksOf, inlineCodesOf, readPages } from "../support/readme.ts";
@@ -29,6 +30,9 @@ const COMMAND =
   /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
 /** Commands that go on until they are stopped. */
 const SERVES = /(?:\bstart|\bassay|\bscan-service|\binference-service)$/;
+
+/** The address of a database that stands for the reader's. */
+const POSTGRES = /postgres:\/\/\S+/;
 
 /** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */
 const QUICK: readonly (readonly [RegExp, string])[] = [
@@ -192,6 +196,7 @@ async function runShell(block: Block): Promise<void> {
     .replaceAll(SAMPLE_KEY, apiKey)
     .replaceAll("/var/lib/assay", serves ? join(folder.path, "served") : server.dataDir)
     .replaceAll("/backups/", `${folder.path}/`);
+  if (POSTGRES.test(script)) return expectNode(script);
   if (serves) return expectServing(script);
   for (const output of OUTPUTS) rmSync(join(copy.path, output), { force: true });
   const printed = await run(script);
@@ -251,6 +256,13 @@ async function expectServing(script: string, more: { readonly [name: string]: st
   process.kill(-child.pid, "SIGTERM");
   await child.exited;
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+}
+
+/** The same on a PostgreSQL of its own. */
+async function expectNode(script: string): Promise<void> {
+  if (!isPostgresInstalled) return console.log("readme: no PostgreSQL here; the start of a node is skipped");
+  await using postgres = await startPostgres();
+  await expectServing(script.replace(POSTGRES, await postgres.createDatabase()));
 }
 
 /** Puts in this server, this key, and the client's sources for its package. */
