@@ -12,7 +12,11 @@ import { shown, tableText } from "../print.ts";
 
 // One job of many rows, CSV in and CSV out, beside synchronous batches of the same server: `bun bench/jobs/main.ts ROWS`.
 
-type View = { readonly job_id: string; readonly status: string; readonly counts: { readonly processed: number } };
+type View = {
+  readonly job_id: string;
+  readonly status: string;
+  readonly counts: { readonly processed: number };
+};
 
 const ROWS_DEFAULT = 10_000_000;
 const BATCH_SIZE = 100_000;
@@ -59,17 +63,38 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
   const jobPerSecond = (rows * 1_000) / (endedMs - acceptedMs);
   const wholePerSecond = (rows * 1_000) / (endedMs - sentMs);
   const batchPerSecond = (before + after) / 2;
-  if (job.status !== "completed" || job.counts.processed !== rows) throw new Error("The job did not complete");
+  if (job.status !== "completed" || job.counts.processed !== rows)
+    throw new Error("The job did not complete");
   const figures: readonly (readonly [string, string, string])[] = [
     ["rows", shown(rows), ""],
-    ["synchronous batches of 100,000", `${shown(batchPerSecond)} rows/s`, `${shown(before)} before, ${shown(after)} after`],
-    ["intake: from the first byte to the 202", `${shown((acceptedMs - sentMs) / 1_000)} s`, `${shown((rows * 1_000) / (acceptedMs - sentMs))} rows/s`],
+    [
+      "synchronous batches of 100,000",
+      `${shown(batchPerSecond)} rows/s`,
+      `${shown(before)} before, ${shown(after)} after`,
+    ],
+    [
+      "intake: from the first byte to the 202",
+      `${shown((acceptedMs - sentMs) / 1_000)} s`,
+      `${shown((rows * 1_000) / (acceptedMs - sentMs))} rows/s`,
+    ],
     ["first result behind the 202", `${shown(firstResultMs)} ms`, "at most 2,000"],
-    ["job, from the 202 to its end", `${shown(jobPerSecond)} rows/s`, `${shown(jobPerSecond / batchPerSecond)} of batches; at least 0.8`],
-    ["job, from the first byte to its end", `${shown(wholePerSecond)} rows/s`, `${shown(wholePerSecond / batchPerSecond)} of batches`],
+    [
+      "job, from the 202 to its end",
+      `${shown(jobPerSecond)} rows/s`,
+      `${shown(jobPerSecond / batchPerSecond)} of batches; at least 0.8`,
+    ],
+    [
+      "job, from the first byte to its end",
+      `${shown(wholePerSecond)} rows/s`,
+      `${shown(wholePerSecond / batchPerSecond)} of batches`,
+    ],
     ["CSV download", `${shown((rows * 1_000) / readMs)} rows/s`, ""],
     ["highest resident memory", `${shown(peakMb)} MB`, "at most 700"],
-    ["disk at its highest", `${shown(diskBytes / 1e6)} MB`, `${shown(diskBytes / stored)} of ${shown(stored / 1e6)} MB compressed; at most 1.2`],
+    [
+      "disk at its highest",
+      `${shown(diskBytes / 1e6)} MB`,
+      `${shown(diskBytes / stored)} of ${shown(stored / 1e6)} MB compressed; at most 1.2`,
+    ],
   ];
   console.log(tableText(["what", "measured", "note"], figures));
 }
@@ -111,7 +136,9 @@ async function batchesPerSecond(server: Aim): Promise<number> {
 async function firstResult(server: Aim, jobId: string): Promise<number> {
   const startedMs = performance.now();
   for (;;) {
-    const reply = await call(server, `/v1/jobs/${jobId}/results`, { headers: { "Accept-Encoding": "identity" } });
+    const reply = await call(server, `/v1/jobs/${jobId}/results`, {
+      headers: { "Accept-Encoding": "identity" },
+    });
     const reader = reply.body?.getReader();
     const first = await reader?.read();
     await reader?.cancel();

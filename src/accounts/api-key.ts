@@ -4,26 +4,40 @@ export type RandomBytes = (length: number) => Uint8Array;
 /** The machine's source of secrets. */
 export const systemRandomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
 
-const PREFIX = "asy_";
+export type KeyMode = "live" | "test";
+
+export const KEY_PREFIXES: { readonly [mode in KeyMode]: string } = { live: "asy_", test: "asy_test_" };
 const SECRET_CHARS = 30;
 const CHECK_CHARS = 6;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-export const API_KEY_CHARS = PREFIX.length + SECRET_CHARS + CHECK_CHARS;
-const KEY = /^asy_[0-9A-Za-z]{36}$/;
+const KEY = /^asy_(?:test_)?[0-9A-Za-z]{36}$/;
+const LENGTHS: ReadonlySet<number> = new Set(
+  Object.values(KEY_PREFIXES).map((prefix) => prefix.length + SECRET_CHARS + CHECK_CHARS),
+);
 
 /**
- * A new key: `asy_`, 30 random base62 characters (178 bits), and the CRC32 of these 34 characters as six base62
- * digits, so that a mistyped key is refused without a look-up.
+ * A new key: `asy_` or `asy_test_`, 30 random base62 characters (178 bits), and the CRC32 of what stands before as six
+ * base62 digits, so that a mistyped key is refused without a look-up.
  */
-export function makeApiKey(randomBytes: RandomBytes): string {
-  const body = PREFIX + randomBase62(SECRET_CHARS, randomBytes);
+export function makeApiKey(randomBytes: RandomBytes, mode: KeyMode = "live"): string {
+  const body = KEY_PREFIXES[mode] + randomBase62(SECRET_CHARS, randomBytes);
   return body + checkCharacters(body);
 }
 
 /** Whether a text is written as a key is: prefix, length, alphabet and check characters. */
 export function isApiKeyWellFormed(text: string): boolean {
-  if (text.length !== API_KEY_CHARS || !KEY.test(text)) return false;
+  if (!hasKeyLength(text) || !KEY.test(text)) return false;
   return checkCharacters(text.slice(0, -CHECK_CHARS)) === text.slice(-CHECK_CHARS);
+}
+
+/** Whether a text is as long as some key is. */
+export function hasKeyLength(text: string): boolean {
+  return LENGTHS.has(text.length);
+}
+
+/** Returns what a key is for, by the key itself or by its hint. */
+export function modeOfKey(keyOrHint: string): KeyMode {
+  return keyOrHint.startsWith(KEY_PREFIXES.test) ? "test" : "live";
 }
 
 /**

@@ -5,7 +5,7 @@ import { KEY_SCOPES, type KeyScope } from "../contract/words.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EmbeddedStore, KeyPort, KeyRecord, ReplyOf } from "../store/port.ts";
-import type { RandomBytes } from "./api-key.ts";
+import { type KeyMode, modeOfKey, type RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { makeKey } from "./key-rotation.ts";
 import { readScopes, writtenScopes } from "./key-scopes.ts";
@@ -15,6 +15,8 @@ export type KeyView = KeyEntryBody;
 export type CreatedKey = CreatedKeyBody;
 
 export type KeyFields = {
+  /** Live unless named. */
+  readonly mode?: KeyMode;
   readonly name: string | null;
   readonly scopes: readonly KeyScope[] | null;
   readonly expiresAt: string | null;
@@ -57,13 +59,14 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
         after(store.listKeys(accountId, clock.now() - LISTED_MS), (keys) => ({ data: keys.map(keyView) })),
       ),
 
-    create: (accountId, { name, scopes, expiresAt }, replyOf = () => null) => {
+    create: (accountId, { mode = "live", name, scopes, expiresAt }, replyOf = () => null) => {
       const now = Math.floor(clock.now());
-      const { apiKey, record } = makeKey(randomBytes, accountId, now, {
+      const more = {
         name,
         scopes: writtenScopes(scopes ?? KEY_SCOPES),
         expiresAt: expiresAt === null ? null : readEnd(expiresAt, now),
-      });
+      };
+      const { apiKey, record } = makeKey(randomBytes, accountId, now, more, mode);
       const created = { ...keyView(record), api_key: apiKey };
       return after(store.addKey(record, KEYS_MAX, replyOf(created)), (isAdded) => {
         if (isAdded) return created;
@@ -73,7 +76,8 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
 
     remove: (accountId, keyId) => {
       const revoked = store.revokeKey(accountId, keyId, Math.floor(clock.now()), (working) => {
-        const others = working.filter((key) => key.keyId !== keyId);
+        // A test key opens no account.
+        const others = working.filter((key) => key.keyId !== keyId && modeOfKey(key.hint) === "live");
         if (others.some(({ scopes }) => readScopes(scopes).includes("account"))) return;
         throw new ApiError("invalid_request", "The last key with the scope account cannot be deleted.");
       });
@@ -106,7 +110,7 @@ function keyView(record: KeyRecord): KeyView {
     key_id: keyId,
     name,
     hint,
-    mode: "live",
+    mode: modeOfKey(hint),
     scopes: readScopes(scopes),
     created_at: secondOf(createdAt),
     last_used_at: moment(lastUsedAt),

@@ -5,9 +5,10 @@ import { ApiError } from "../contract/errors.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { testTenantOf } from "../platform/test-tenant.ts";
 import type { EmbeddedStore, FoundKey, KeyPort, Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
-import { API_KEY_CHARS, hashApiKey, isApiKeyWellFormed } from "./api-key.ts";
+import { hashApiKey, hasKeyLength, isApiKeyWellFormed, type KeyMode, modeOfKey } from "./api-key.ts";
 import { readScopes } from "./key-scopes.ts";
 
 /** Whom a key belongs to, and what the plan of that account allows. */
@@ -98,15 +99,19 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     return owner;
   }
 
-  function remember(keyHash: string, key: FoundKey | null): KnownKey | undefined {
+  function remember(keyHash: string, key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
     if (key === null || key.revokedAt !== null) {
       unknownKeys.set(keyHash, true);
       return undefined;
     }
     const { accountId, keyId, expiresAt } = key;
     const plan = planOf(plans, storedPlanName(key.plan));
+    const holder =
+      mode === "live"
+        ? { accountId, plan }
+        : { accountId: testTenantOf(accountId), plan: planOf(plans, "free") };
     const known = {
-      account: { accountId, plan, keyId, scopes: readScopes(key.scopes) },
+      account: { ...holder, keyId, scopes: readScopes(key.scopes) },
       owner: ownerOf(accountId, plan),
       expiresAt,
       usedAt: key.lastUsedAt,
@@ -148,12 +153,12 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   }
 
   function knownKey(key: string): Answer<KnownKey | undefined> {
-    if (key.length !== API_KEY_CHARS) return undefined;
+    if (!hasKeyLength(key)) return undefined;
     const keyHash = hashApiKey(key);
     const known = knownKeys.get(keyHash);
     if (known?.owner.isCurrent && clock.monotonic() < known.knownUntilMs) return known;
     if (unknownKeys.has(keyHash) || !isApiKeyWellFormed(key)) return undefined;
-    return after(store.findKey(keyHash), (found) => remember(keyHash, found));
+    return after(store.findKey(keyHash), (found) => remember(keyHash, found, modeOfKey(key)));
   }
 
   function accountOf(key: string, known: KnownKey | undefined): Account | null {

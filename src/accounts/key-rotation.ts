@@ -4,7 +4,15 @@ import { KEY_SCOPES } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { KeyPort, KeyRecord, ReplyOf } from "../store/port.ts";
-import { hashApiKey, makeApiKey, type RandomBytes, randomBase62 } from "./api-key.ts";
+import {
+  hashApiKey,
+  KEY_PREFIXES,
+  type KeyMode,
+  makeApiKey,
+  modeOfKey,
+  type RandomBytes,
+  randomBase62,
+} from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { writtenScopes } from "./key-scopes.ts";
 
@@ -22,15 +30,16 @@ export function makeKey(
   accountId: string,
   now: number,
   more: Partial<Pick<KeyRecord, "name" | "scopes" | "expiresAt">> = {},
+  mode: KeyMode = "live",
 ): NewKey {
-  const apiKey = makeApiKey(randomBytes);
+  const apiKey = makeApiKey(randomBytes, mode);
   const unused = { name: null, lastUsedAt: null, expiresAt: null, rotatesAt: null, revokedAt: null };
   const record = {
     ...unused,
     keyHash: hashApiKey(apiKey),
     accountId,
     keyId: `key_${randomBase62(KEY_ID_CHARS, randomBytes)}`,
-    hint: `asy_…${apiKey.slice(-HINT_CHARS)}`,
+    hint: `${KEY_PREFIXES[mode]}…${apiKey.slice(-HINT_CHARS)}`,
     scopes: writtenScopes(KEY_SCOPES),
     createdAt: now,
     ...more,
@@ -69,7 +78,8 @@ export function rotateKey(
   return after(store.listKeys(accountId, now), (keys) => {
     const old = keys.find((key) => key.keyId === keyId);
     const inherited = old === undefined ? {} : { name: old.name, scopes: old.scopes };
-    const { apiKey, record } = makeKey(randomBytes, accountId, now, inherited);
+    const mode = old === undefined ? "live" : modeOfKey(old.hint);
+    const { apiKey, record } = makeKey(randomBytes, accountId, now, inherited, mode);
     const rotated = { apiKey, oldKeyExpiresAt: secondOf(endsAt) };
     return after(store.rotateKey(record, { keyId, endsAt }, replyOf(rotated)), (isRotated) => {
       if (!isRotated) throw new ApiError("not_found", "The account has no such key that works.");

@@ -16,8 +16,9 @@ import { createBilling } from "../billing/billing.ts";
 import { type BillingClock, createBillingClock } from "../billing/billing-clock.ts";
 import { createIdempotency, type Idempotency } from "../billing/idempotency.ts";
 import { createMeter, type Meter } from "../billing/meter.ts";
-import type { PlanCatalogue } from "../billing/plans.ts";
+import { type PlanCatalogue, planOf } from "../billing/plans.ts";
 import { createRateLimiter, type RateLimiter } from "../billing/rate-limiter.ts";
+import { withTestTenants } from "../billing/test-meter.ts";
 import { createDirectory, type Directory } from "../directory/directory.ts";
 import { createSyncThread } from "../directory/sync/sync-thread.ts";
 import { createDnsCache, type DnsCache } from "../dns/cache.ts";
@@ -30,7 +31,7 @@ import {
 } from "../domains/denial-watch.ts";
 import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
 import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
-import { createDomainLists } from "../domains/lists.ts";
+import { createDomainLists, type DomainListing } from "../domains/lists.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobTally } from "../jobs/job-tally.ts";
 import type { Jobs } from "../jobs/jobs.ts";
@@ -50,6 +51,7 @@ import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
 import { openSharedMoney } from "./shared-money.ts";
+import { byTenant, openTestFacts, withMadeUpFailure } from "./test-lookups.ts";
 import { type OpenWebhooksDependencies, openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
@@ -110,9 +112,11 @@ export async function openComponents(config: Config, platform: Platform): Promis
   const directoryStarted = directory.start();
   directoryStarted.catch(() => undefined);
   const { clock, log } = platform;
+  const lists = createDomainLists();
+  const testFacts = await openTestFacts({ clock, lists }, stack);
   const lookups = openLookups(
     config.dns,
-    { clock, report: (level, sentence) => log[level](sentence) },
+    { clock, lists, testFacts, report: (level, sentence) => log[level](sentence) },
     stack,
   );
   lookups.denialWatch.start();
@@ -128,7 +132,9 @@ export async function openComponents(config: Config, platform: Platform): Promis
     embedded === null ? null : openQueues(config, platform, { ...embedded, ...batches, resolver }, stack);
   if (queues === null) log.warn(WITHOUT_QUEUES, {});
   const judging = await openJudging(config, platform, { directory, resolver }, stack);
-  const components = { plans, ...money, ...limiters, ...lookups, ...batches, queues, directory, judging };
+  const writeEmail = withMadeUpFailure(lookups.writeEmail);
+  const answering = { ...money, ...limiters, ...lookups, writeEmail, ...batches };
+  const components = { plans, ...answering, queues, directory, judging };
   const opened = stack.move();
   return { ...components, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
@@ -194,7 +200,7 @@ function openMoney(
     store,
     billingClock,
     keyRing,
-    meter,
+    meter: withTestTenants(meter, planOf(plans, "free")),
     idempotency,
     accounts,
     keys: createKeys({ store, keyRing, clock, randomBytes }),
@@ -204,7 +210,17 @@ function openMoney(
 /** The DNS and what is known of mail domains. */
 export function openLookups(
   dns: DnsConfig,
-  { clock, report }: Pick<Platform, "clock"> & Pick<DenialWatchDependencies, "report">,
+  {
+    clock,
+    report,
+    lists = createDomainLists(),
+    testFacts,
+  }: Pick<Platform, "clock"> &
+    Pick<DenialWatchDependencies, "report"> & {
+      readonly lists?: DomainListing;
+      /** Where the tenants of test keys look up. */
+      readonly testFacts?: DomainFactsSource;
+    },
   stack: AsyncDisposableStack,
 ) {
   const stub = createStubResolver({
@@ -221,12 +237,13 @@ export function openLookups(
   const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax, epoch });
   const facts = createDomainFacts({
     cache: dnsCache,
-    lists: createDomainLists(),
+    lists,
     clock,
     entriesMax: dns.cacheEntriesMax,
     epoch,
   });
-  const domainFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
+  const fairFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
+  const domainFacts = testFacts === undefined ? fairFacts : byTenant(fairFacts, testFacts);
   const parser = createAddressParser();
   const verify = createAddressVerifier(parser);
   const checkWith = createEmailChecks({

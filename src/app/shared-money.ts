@@ -5,9 +5,11 @@ import { createKeys } from "../accounts/key-list.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
 import { createBilling } from "../billing/billing.ts";
 import { createIdempotency } from "../billing/idempotency.ts";
+import { planOf } from "../billing/plans.ts";
 import { createSharedClaims } from "../billing/shared-claims.ts";
 import { openSharedClock } from "../billing/shared-clock.ts";
 import { createSharedMeter } from "../billing/shared-meter.ts";
+import { withTestTenants } from "../billing/test-meter.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
@@ -74,7 +76,7 @@ export async function openSharedMoney(
     store,
     billingClock,
     keyRing,
-    meter,
+    meter: withTestTenants(meter, planOf(plans, "free")),
     idempotency,
     accounts: createAccounts({ ...account, selfServePlans }),
     keys: createKeys({ store, keyRing, clock, randomBytes }),

@@ -99,7 +99,7 @@ export const InvoicesQuery = Type.Object({
 
 export const KeyBody = Type.Object({
   name: Type.Optional(Type.Union([Text(100), Type.Null()])),
-  mode: Type.Optional(Type.Union([Word(["live"]), Type.Null()])),
+  mode: Type.Optional(Type.Union([Word(["live", "test"]), Type.Null()])),
   scopes: Type.Optional(
     Type.Union([Type.Array(Word(KEY_SCOPES), { minItems: 1, maxItems: 3 }), Type.Null()]),
   ),

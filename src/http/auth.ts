@@ -6,6 +6,7 @@ import { clientAddressKey, type Rate, type RateDecision, type RateLimiter } from
 import { ApiError } from "../contract/errors.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
+import { isTestTenant } from "../platform/test-tenant.ts";
 import type { Call } from "./boundary.ts";
 
 export type Guard = {
@@ -67,6 +68,12 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
         if (account === null) throw new ApiError("bad_key");
         if (!allows(account.scopes, needed)) {
           throw new ApiError("forbidden", `This call needs a key with the scope ${needed.join(" or ")}.`);
+        }
+        if (isTestTenant(account.accountId) && !needed.includes("verify")) {
+          throw new ApiError(
+            "forbidden",
+            "A test key sees and changes nothing of the account; use a live one.",
+          );
         }
         applyRateLimit(call, account);
         return after(meter.enter(account.accountId), () => account);

@@ -66,7 +66,7 @@ export function createMetered({ routing, meter, idempotent, bodyBytesMax }: Mete
         const text = check.write(result);
         const charge = { endpoint, units: check.isCharged(result) ? units : 0 };
         await reservation.record(charge, entry?.keep({ status: 200, headers: {}, body: text }));
-        call.units = charge.units;
+        call.units = reservation.chargedUnits();
         return jsonText(text);
       } finally {
         reservation.release();

@@ -6,6 +6,7 @@ import type { Plan } from "../billing/plans.ts";
 import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import { isTestTenant } from "../platform/test-tenant.ts";
 import type { JobRecord, JobStatus } from "../store/job-port.ts";
 import type { EmbeddedStore, ReplyRecord } from "../store/port.ts";
 import type { IntakeOptions, IntakeOutcome } from "./intake/intake-messages.ts";
@@ -341,7 +342,7 @@ function newJob(
     counts: "{}",
     unitsCharged: 0,
     round: 1,
-    isTest: false,
+    isTest: isTestTenant(accountId),
     webhookUrl: request.webhookUrl,
   };
 }

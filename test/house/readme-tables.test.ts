@@ -21,6 +21,7 @@ import {
   SYNTAX_FAULTS,
   WEBHOOK_EVENTS,
 } from "../../src/contract/words.ts";
+import { TEST_ADDRESSES } from "../../src/demo/test-addresses.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
 import { JUDGE_RULES } from "../../src/judge/judgement.ts";
@@ -99,6 +100,12 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     const unchecked = rows.find(([name]) => Number(name) === EXIT.someUnchecked)?.[1] ?? "";
     for (const word of codesIn(unchecked)) expect([...EMAIL_SUB_STATUSES] as string[]).toContain(word);
   },
+
+  "test address of | the address": (rows) =>
+    expectRows(
+      rows,
+      TEST_ADDRESSES.map(({ subStatus, address }) => [code(subStatus), code(address)]),
+    ),
 
   "route | what it does | needs": (rows) => {
     const served = specification.operations.map(({ method, path, summary, security }) => [

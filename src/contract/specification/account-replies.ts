@@ -45,7 +45,7 @@ export const SignedUp = Type.Object(
   {
     account_id: text("The account."),
     api_key: Type.String({
-      pattern: "^asy_[0-9A-Za-z]{36}$",
+      pattern: "^asy_(test_)?[0-9A-Za-z]{36}$",
       description: "The key. It is shown this once: only its hash is kept.",
     }),
   },
@@ -54,7 +54,10 @@ export const SignedUp = Type.Object(
 
 export const RotatedKey = Type.Object(
   {
-    api_key: Type.String({ pattern: "^asy_[0-9A-Za-z]{36}$", description: "The new key, shown this once." }),
+    api_key: Type.String({
+      pattern: "^asy_(test_)?[0-9A-Za-z]{36}$",
+      description: "The new key, shown this once.",
+    }),
     old_key_expires_at: moment("Until when the old key is taken."),
   },
   { $id: "RotatedKey" },
@@ -65,7 +68,7 @@ const keyFields = {
   key_id: text("The key's name in this API."),
   name: textOrNull("As given when it was made."),
   hint: text("Prefix and last four characters."),
-  mode: word(["live"], "What it is for."),
+  mode: word(["live", "test"], "`test` keys are free and use a made-up DNS."),
   scopes: Type.Array(word(KEY_SCOPES, "What it may do."), { description: "`account` allows all." }),
   created_at: moment("When it was made."),
   last_used_at: nullable(moment("The hour of the last call."), "The hour of the last call; null before it."),
@@ -82,7 +85,10 @@ export const KeyList = Type.Object({ data: Type.Array(Key) }, { $id: "KeyList" }
 export const CreatedKey = Type.Object(
   {
     ...keyFields,
-    api_key: Type.String({ pattern: "^asy_[0-9A-Za-z]{36}$", description: "The key, shown this once." }),
+    api_key: Type.String({
+      pattern: "^asy_(test_)?[0-9A-Za-z]{36}$",
+      description: "The key, shown this once.",
+    }),
   },
   { $id: "CreatedKey" },
 );

@@ -29,10 +29,10 @@ export function keyRoutes({ accountRouting, accounts, keys }: KeyRouteDependenci
 function creation(keys: Keys): AccountChange<Static<typeof KeyBody>, CreatedKey, CreatedKey> {
   return {
     status: 201,
-    make: ({ accountId }, { name, scopes, expires_at }, replyOf) =>
+    make: ({ accountId }, { mode, name, scopes, expires_at }, replyOf) =>
       keys.create(
         accountId,
-        { name: name ?? null, scopes: scopes ?? null, expiresAt: expires_at ?? null },
+        { mode: mode ?? "live", name: name ?? null, scopes: scopes ?? null, expiresAt: expires_at ?? null },
         replyOf,
       ),
     viewOf: (created) => created,

@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import type {
   ChunkClaim,
   ChunkResults,
@@ -13,6 +14,15 @@ import type {
 } from "../job-port.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "./schema.ts";
+
+/** The jobs of a tenant: those of test keys are kept with the account, apart from its own. */
+function ofTenant(tenant: string) {
+  return and(eq(jobs.accountId, ownerOf(tenant)), eq(jobs.isTest, isTestTenant(tenant)));
+}
+
+function read(row: typeof jobs.$inferSelect): JobRecord {
+  return row.isTest ? { ...row, accountId: testTenantOf(row.accountId) } : row;
+}
 
 /** Jobs and their chunk ledger. */
 export function createJobStatements(orm: Orm) {
@@ -58,7 +68,10 @@ export function createJobStatements(orm: Orm) {
 
   return {
     insert: (job: JobRecord): void => {
-      orm.insert(jobs).values(job).run();
+      orm
+        .insert(jobs)
+        .values({ ...job, accountId: ownerOf(job.accountId) })
+        .run();
     },
 
     addChunk: (jobId: string, { n, firstRow, rows, form, body }: NewJobChunk): void => {
@@ -82,15 +95,20 @@ export function createJobStatements(orm: Orm) {
         .run();
     },
 
-    find: (jobId: string): JobRecord | undefined => find.get({ jobId }),
+    find: (jobId: string): JobRecord | undefined => {
+      const row = find.get({ jobId });
+      return row === undefined ? undefined : read(row);
+    },
 
-    change: (jobId: string, from: readonly JobStatus[], change: JobChange): JobRecord | undefined =>
-      orm
+    change: (jobId: string, from: readonly JobStatus[], change: JobChange): JobRecord | undefined => {
+      const row = orm
         .update(jobs)
         .set(change)
         .where(and(eq(jobs.jobId, jobId), inArray(jobs.status, [...from])))
         .returning()
-        .get(),
+        .get();
+      return row === undefined ? undefined : read(row);
+    },
 
     page: ({ accountId, status, limit }: JobPage, after: JobRecord | undefined): JobRecord[] =>
       orm
@@ -98,7 +116,7 @@ export function createJobStatements(orm: Orm) {
         .from(jobs)
         .where(
           and(
-            eq(jobs.accountId, accountId),
+            ofTenant(accountId),
             isNull(jobs.deletedAt),
             status === null ? undefined : eq(jobs.status, status),
             after === undefined
@@ -111,7 +129,8 @@ export function createJobStatements(orm: Orm) {
         )
         .orderBy(desc(jobs.createdAt), desc(jobs.jobId))
         .limit(limit)
-        .all(),
+        .all()
+        .map(read),
 
     inStatus: (statuses: readonly JobStatus[]): JobRecord[] =>
       orm
@@ -119,7 +138,8 @@ export function createJobStatements(orm: Orm) {
         .from(jobs)
         .where(inArray(jobs.status, [...statuses]))
         .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
-        .all(),
+        .all()
+        .map(read),
 
     unfinished: (): { status: JobStatus; statusReason: string | null; jobs: number }[] =>
       orm
@@ -133,7 +153,7 @@ export function createJobStatements(orm: Orm) {
       orm
         .select({ jobs: count() })
         .from(jobs)
-        .where(and(eq(jobs.accountId, accountId), inArray(jobs.status, [...statuses])))
+        .where(and(ofTenant(accountId), inArray(jobs.status, [...statuses])))
         .get()?.jobs ?? 0,
 
     toErase: (now: number, limit: number): JobRecord[] =>
@@ -142,7 +162,8 @@ export function createJobStatements(orm: Orm) {
         .from(jobs)
         .where(and(isNull(jobs.erasedAt), lte(jobs.expiresAt, now)))
         .limit(limit)
-        .all(),
+        .all()
+        .map(read),
 
     claim: (jobId: string): ClaimedChunk | null => {
       const found = firstWaiting.get({ jobId });

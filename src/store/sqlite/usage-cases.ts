@@ -19,7 +19,7 @@ export function createUsageCases(
         }
         for (const { accountId, planPeriodId, at, endpoint, units, calls, day } of sums) {
           if (units > 0) usage.insertEvent({ accountId, planPeriodId, at, endpoint, units });
-          usage.addDay({ accountId, day, endpoint, calls, units });
+          if (units > 0 || calls > 0) usage.addDay({ accountId, day, endpoint, calls, units });
         }
         for (const reply of kept) replies.put(reply);
         for (const chunk of chunks) jobs.finish(chunk);

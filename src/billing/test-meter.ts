@@ -1,0 +1,41 @@
+import { isTestTenant, ownerOf } from "../platform/test-tenant.ts";
+import type { Meter } from "./meter.ts";
+import type { Plan } from "./plans.ts";
+import type { Reservation } from "./reservation.ts";
+
+/** Returns a meter that charges test keys nothing, whatever they do, and counts none of their calls. */
+export function withTestTenants(meter: Meter, freePlan: Plan): Meter {
+  return {
+    ...meter,
+    reserve: (account, units, options) =>
+      isTestTenant(account.accountId)
+        ? freeReservation(
+            meter.reserve({ accountId: ownerOf(account.accountId) }, 0, { isCall: false }),
+            units,
+          )
+        : meter.reserve(account, units, options),
+    unitsLeft: (account) =>
+      isTestTenant(account.accountId) ? Number.POSITIVE_INFINITY : meter.unitsLeft(account),
+    covers: (account, units) => isTestTenant(account.accountId) || meter.covers(account, units),
+    countCall(account, endpoint) {
+      if (!isTestTenant(account.accountId)) meter.countCall(account, endpoint);
+    },
+    month(account) {
+      if (!isTestTenant(account.accountId)) return meter.month(account);
+      const { resetSeconds } = meter.month({ accountId: ownerOf(account.accountId) });
+      const { includedUnits } = freePlan;
+      return { limitUnits: includedUnits, remainingUnits: includedUnits, isHardStop: false, resetSeconds };
+    },
+    enter: (accountId) => meter.enter(ownerOf(accountId)),
+  };
+}
+
+/** Writes what is kept beside a charge, and no units. */
+function freeReservation(held: Reservation, units: number): Reservation {
+  return {
+    ...held,
+    units,
+    record: ({ endpoint }, reply, chunk) => held.record({ endpoint, units: 0 }, reply, chunk),
+    chargedUnits: () => 0,
+  };
+}
