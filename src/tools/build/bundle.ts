@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
-import { buildConsole } from "../../console/bundle.ts";
+import { buildConsole, type ConsoleFiles } from "../../console/bundle.ts";
 
 /** Where an executable finds the files that were built into it, each below its place in the project. */
 const EMBEDDED_ROOT = "/$bunfs/root";
@@ -31,6 +31,8 @@ export async function buildExecutable(options: {
   const folder = mkdtempSync(join(dirname(outfile), ".build-"));
   const built = join(folder, basename(outfile));
   try {
+    // Before the other build: one that is begun inside of another never ends.
+    const consoleFiles = await buildConsole();
     await Bun.build({
       entrypoints: ENTRIES.map((entry) => join(root, entry)),
       root,
@@ -43,7 +45,7 @@ export async function buildExecutable(options: {
       bytecode: true,
       sourcemap: "inline",
       compile: { outfile: built },
-      plugins: [builtConsole(), ownAddresses(root)],
+      plugins: [builtConsole(consoleFiles), ownAddresses(root)],
     });
     renameSync(built, outfile);
     return { bytes: statSync(outfile).size };
@@ -53,14 +55,14 @@ export async function buildExecutable(options: {
 }
 
 /** Puts the console's built files in the place of the module that builds them: an executable has no source. */
-function builtConsole(): BunPlugin {
+function builtConsole(files: ConsoleFiles): BunPlugin {
   return {
     name: "built console",
     setup(build) {
-      build.onLoad({ filter: /\/src\/console\/bundle\.ts$/ }, async () => {
-        const files = JSON.stringify(await buildConsole());
-        return { contents: `export const buildConsole = async () => (${files});`, loader: "ts" };
-      });
+      build.onLoad({ filter: /\/src\/console\/bundle\.ts$/ }, () => ({
+        contents: `export const buildConsole = async () => (${JSON.stringify(files)});`,
+        loader: "ts",
+      }));
     },
   };
 }
