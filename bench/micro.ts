@@ -22,11 +22,11 @@ type Round = { readonly mean: number; readonly p50: number; readonly p99: number
 export async function timeSubjects(subjects: readonly Subject[], scale: number): Promise<Figure[]> {
   const rounds = new Map<string, Round[]>(subjects.map(({ name }) => [name, []]));
   let sink = 0;
-  for (let round = 0; round < Math.max(1, Math.round(ROUNDS * Math.sqrt(scale))); round += 1) {
+  for (let round = 0; round < Math.max(1, Math.round(ROUNDS * scale)); round += 1) {
     for (const subject of subjects) {
       const bench = new Bench({
-        time: ROUND_MS * Math.sqrt(scale),
-        warmupTime: WARMUP_MS * Math.sqrt(scale),
+        time: ROUND_MS * scale,
+        warmupTime: WARMUP_MS * scale,
         iterations: TURNS_MIN,
         warmupIterations: 1,
         throws: true,

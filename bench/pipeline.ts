@@ -15,6 +15,7 @@ import { type Figure, median } from "./result.ts";
 const ADDRESSES = 20_000;
 const COMPANIES = 2000;
 const CHUNKS = [250, 500, 1000, 2000] as const;
+const CHUNKS_QUICK = [500, 2000] as const;
 /** What a thread hands back: bytes that change hands (as the server does), copied text, or objects. */
 const PAYLOADS = ["bytes", "text", "objects"] as const;
 const ROUNDS = 15;
@@ -44,7 +45,7 @@ export async function measurePipeline(scale: number): Promise<Figure[]> {
     pools.set(`${payload} ${threads}`, pool);
     return pool;
   };
-  const setups = setupsFor(availableParallelism());
+  const setups = setupsFor(availableParallelism(), scale < 1 ? CHUNKS_QUICK : CHUNKS);
   const bodies = bodiesOf(corpus);
   const times = new Map<Setup, number[]>(setups.map((setup) => [setup, []]));
   // The first round is for warming up.
@@ -60,12 +61,12 @@ export async function measurePipeline(scale: number): Promise<Figure[]> {
 }
 
 /** One factor is varied at a time, except for threads and chunk size, which are tried in all pairs. */
-function setupsFor(cores: number): Setup[] {
+function setupsFor(cores: number, chunks: readonly number[]): Setup[] {
   const threadCounts = [...new Set([1, 2, Math.ceil(cores / 2), cores])].sort((a, b) => a - b);
   const best = { payload: "bytes", threads: cores, chunk: 1000, form: "json" } as const;
-  const pairs = threadCounts.flatMap((threads) => CHUNKS.map((chunk) => ({ ...best, threads, chunk })));
+  const pairs = threadCounts.flatMap((threads) => chunks.map((chunk) => ({ ...best, threads, chunk })));
   const payloads = (["text", "objects"] as const).flatMap((payload) =>
-    CHUNKS.map((chunk) => ({ ...best, payload, chunk })),
+    chunks.map((chunk) => ({ ...best, payload, chunk })),
   );
   const forms = (["ndjson", "text"] as const).map((form) => ({ ...best, form }));
   return [...pairs, ...payloads, ...forms];

@@ -73,8 +73,6 @@ export function costsFrom(load: SuiteResult, batchSize: number): Costs {
   const cold = cpu("single verify, cold, flat out");
   const sizes = load.figures.filter(({ at }) => at?.plot === "size" && at.cold === 0);
   const nearest = nearestSize(sizes, batchSize);
-  const memory = (parallel: number) =>
-    figureValue(byName, `memory: ${parallel} × 100,000 addresses at a time`);
   return {
     single,
     batch: cpu(nearest.name),
@@ -84,8 +82,22 @@ export function costsFrom(load: SuiteResult, batchSize: number): Costs {
     },
     curve: curveFrom(load),
     batchSeconds: batchSize / nearest.value,
-    memory: { oneBatchMb: memory(1), nextBatchMb: Math.max(0, (memory(10) - memory(1)) / 9) },
+    memory: memoryFrom(load),
   };
+}
+
+/** What one batch of 100,000 takes, and each one more at a time: from one and from as many as were measured. */
+function memoryFrom(load: SuiteResult): Costs["memory"] {
+  const measured = load.figures
+    .filter(({ at }) => at?.plot === "memory" && at.size === 100_000)
+    .map(({ at, value }) => ({ parallel: Number(at?.parallel), value }))
+    .sort((a, b) => a.parallel - b.parallel);
+  const [one, most] = [measured[0], measured.at(-1)];
+  if (one === undefined || most === undefined || one.parallel === most.parallel) {
+    throw new Error("The load result does not say what batches take of memory");
+  }
+  const nextBatchMb = Math.max(0, (most.value - one.value) / (most.parallel - one.parallel));
+  return { oneBatchMb: one.value, nextBatchMb };
 }
 
 /** The points of latency over offered load, from the lowest rate to the highest. */

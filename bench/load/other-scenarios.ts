@@ -11,8 +11,8 @@ const STARTS = 7;
 export async function measureColdLookups({ dns, options, rounds }: Bench): Promise<Findings> {
   const job: ColdLookupsJob = {
     server: dns.address,
-    names: options.quick ? COLD_NAMES / 5 : COLD_NAMES,
-    rounds: Math.max(2, rounds(9)),
+    names: options.quick ? COLD_NAMES / 10 : COLD_NAMES,
+    rounds: rounds(9),
     cAresInFlight: [25, 50, 100, 200],
   };
   const { ours, cAres } = (await runFile("bench/load/cold-lookups.ts", job)) as ColdLookups;

@@ -9,9 +9,11 @@ import { type Bench, type Findings, medianOf, medianRatio } from "./scenarios.ts
 const CONNECTIONS = [64, 256] as const;
 const CONNECTIONS_BEST = 256;
 /** Code that is not yet compiled runs at a third of its speed. */
-const WARMUP_MS_MIN = 1500;
+const WARMUP_MS = 2500;
+const WARMUP_MS_MIN = 500;
 /** Offered rates as shares of what the server does flat out. */
 const SHARES = [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1] as const;
+const SHARES_QUICK = [0.25, 0.5, 1] as const;
 
 const FLAT_OUT = {
   kind: "singles",
@@ -41,7 +43,7 @@ export async function measureSinglesFlatOut(
   await using bare = await startFile("bench/load/bare-server.ts", {}, JSON.stringify(reply));
   const url = /listens on (http\S+)/.exec(bare.line)?.[1] ?? "";
   const aims = [bench.server, { url, key: bench.server.key }];
-  await drive({ ...FLAT_OUT, aims, roundMs: Math.max(WARMUP_MS_MIN, bench.ms(2500)) });
+  await drive({ ...FLAT_OUT, aims, roundMs: Math.max(WARMUP_MS_MIN, bench.ms(WARMUP_MS)) });
   const found: FlatOut[] = [];
   for (const connections of CONNECTIONS) found.push(await flatOutWith(bench, aims, connections));
   const best = found.reduce((one, other) => (other.perSecond > one.perSecond ? other : one));
@@ -94,9 +96,12 @@ async function flatOutWith(
 }
 
 /** Latency under loads that arrive on a fixed schedule, from a tenth of what the server can do to all of it. */
-export async function measureOfferedLoad({ server, ms }: Bench, flatOutPerSecond: number): Promise<Findings> {
+export async function measureOfferedLoad(
+  { server, ms, options }: Bench,
+  flatOutPerSecond: number,
+): Promise<Findings> {
   const figures: Figure[] = [];
-  for (const share of SHARES) {
+  for (const share of options.quick ? SHARES_QUICK : SHARES) {
     const ratePerSecond = Math.max(1, Math.round(flatOutPerSecond * share));
     const { result, spent } = await spending(server, () =>
       drive({ ...FLAT_OUT, aims: [server], ratePerSecond, roundMs: ms(4000) }),

@@ -21,19 +21,21 @@ export async function measureEmail(
   scale: number,
 ): Promise<{ figures: Figure[]; targets: TargetOutcome[] }> {
   dns.setServers([dnsAddress]);
-  const { cases } = addressCorpus({ ...CORPUS, count: ADDRESSES });
-  for (const peer of emailPeers) await proveUsable(peer, cases.slice(0, 2000 * scale));
+  const corpus = addressCorpus({ ...CORPUS, count: ADDRESSES });
+  for (const peer of emailPeers) await proveUsable(peer, corpus.cases.slice(0, 2000 * scale));
+  const cases = corpus.cases.slice(0, ADDRESSES * scale * scale);
+  const leadInMs = LEAD_IN_MS * scale;
   await oursRound(server, 3000 * scale);
   const ours: number[] = [];
   const found = new Map<string, Round[]>();
-  for (let round = 0; round < Math.max(2, Math.round(6 * scale)); round += 1) {
+  for (let round = 0; round < Math.max(1, Math.round(6 * scale)); round += 1) {
     await quiet();
-    await oursRound(server, LEAD_IN_MS);
+    await oursRound(server, leadInMs);
     ours.push(await oursRound(server, 1500 * scale));
     for (const peer of emailPeers) {
       for (const inFlight of IN_FLIGHT) {
         const key = `${peer.name}, ${inFlight} in flight`;
-        await peerRound(peer, cases, inFlight, LEAD_IN_MS);
+        await peerRound(peer, cases, inFlight, leadInMs);
         found.set(key, [...(found.get(key) ?? []), await peerRound(peer, cases, inFlight, 1200 * scale)]);
       }
     }

@@ -25,8 +25,8 @@ export async function measureTexts(scale: number): Promise<Figure[]> {
     if (isOurs && pass() !== items) throw new Error(`${name} has wrong answers`);
   }
   const times = new Map<Contender, number[]>(contenders.map((one) => [one, []]));
-  const roundMs = 120 * Math.max(scale, 0.2);
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  const roundMs = 120 * scale;
+  for (let round = 0; round <= Math.max(1, Math.round(ROUNDS * scale)); round += 1) {
     for (const contender of contenders) {
       const perSecond = timed(contender, roundMs);
       // The first round is for warming up.

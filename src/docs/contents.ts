@@ -11,6 +11,7 @@ import email from "./email.md" with { type: "text" };
 import errors from "./errors.md" with { type: "text" };
 import faults from "./faults.md" with { type: "text" };
 import firstBatch from "./first-batch.md" with { type: "text" };
+import firstSteps from "./first-steps.md" with { type: "text" };
 import idempotency from "./idempotency.md" with { type: "text" };
 import identity from "./identity.md" with { type: "text" };
 import inference from "./inference.md" with { type: "text" };
@@ -34,6 +35,7 @@ export const CONTENTS: readonly Part[] = [
   {
     title: "Guides",
     chapters: [
+      chapter("first-steps", firstSteps, "From a fresh clone to the first answers, with Node.js alone."),
       chapter("first-batch", firstBatch, "A key, one address, a list: in curl, TypeScript and Python."),
       chapter("api", api, "Keys, headers, batches, and the order of refusals."),
       chapter("errors", errors, "Every code, what it means and what to do."),
