@@ -475,7 +475,7 @@ describe("what the text of the README and the pages names", () => {
         ([, name]) => `--${name}`,
       ),
     ]);
-    const own = readme.replace(/^.*\b(?:curl|npx|bun install)\b.*$/gm, "");
+    const own = readme.replace(/^.*\b(?:curl|npx|npm|bun install)\b.*$/gm, "");
     const named = own.match(/(?<=[ `])--[a-z][a-z-]+/g) ?? [];
     expect(named.length).toBeGreaterThan(10);
     // Those of other programs, and of the subcommands, whose help the test of the command line reads.
