@@ -173,7 +173,9 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
         against: "one such batch",
         bound: { atMost: 3 },
         measured: isKnown ? ten / one : null,
-        note: isKnown ? `${ten.toFixed(0)} MB against ${one.toFixed(0)} MB` : "only Linux reports it, and no quick run",
+        note: isKnown
+          ? `${ten.toFixed(0)} MB against ${one.toFixed(0)} MB`
+          : "only Linux reports it, and no quick run",
       }),
     ],
   };
