@@ -183,7 +183,7 @@ describe("a start", () => {
     await call.catch(() => undefined);
     const path = `/v1/jobs/${job.job_id}`;
     const now = async () => jsonOf<Job>(await server.call(path, { key }));
-    await until("end of the job", async () => (await now()).status === "completed");
+    await until("end of the job", async () => (await now()).status === "completed", 45_000);
     expect((await now()).counts).toMatchObject({ rows: 200_000, distinct: 2, processed: 200_000 });
   });
 
@@ -297,7 +297,7 @@ describe("limits", () => {
     await stored(key, job, 2, "b@good.com\n");
     shiftMs += 60_000;
     const status = async () => (await server.call(`/v1/jobs/${job.job_id}`, { key })).status;
-    await until("end of the upload", async () => (await status()) === 404);
+    await until("end of the upload", async () => (await status()) === 404, 45_000);
     // The plan's rate may be used up by the asking.
     await until("refusal", async () => (await put(key, job, 3, "c@good.com\n")).status === 404);
     const next = () => server.call("/v1/jobs?upload=parts", { key, method: "POST" });
