@@ -27,5 +27,11 @@ export const getSigningKeys = operation({
   description:
     "A signature is a compact JWS whose payload is the signed reply without its `signature`, in canonical JSON (RFC 8785).",
   access: "public",
-  replies: { 200: { description: "A JSON Web Key Set.", content: { "application/json": SigningKeys } } },
+  replies: {
+    200: {
+      description: "A JSON Web Key Set.",
+      headers: ["Cache-Control"],
+      content: { "application/json": SigningKeys },
+    },
+  },
 });
