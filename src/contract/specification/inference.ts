@@ -125,7 +125,7 @@ export const getTask = operation({
   summary: "What became of a task",
   description: "Free. Who knows the id may read the answer.",
   access: "public",
-  replies: { 200: { description: "The task.", content: { [JSON_TYPE]: Task } } },
+  replies: { 200: { description: "The task.", headers: ["Cache-Control"], content: { [JSON_TYPE]: Task } } },
   refusals: ["not_found"],
 });
 
@@ -152,7 +152,9 @@ export const postQuote = operation({
   description: "Free. Send the very body of the call: the price is bound to its bytes for 300 seconds.",
   access: "public",
   body: { [JSON_TYPE]: ChatBody },
-  replies: { 200: { description: "The price.", content: { [JSON_TYPE]: Quote } } },
+  replies: {
+    200: { description: "The price.", headers: ["Cache-Control"], content: { [JSON_TYPE]: Quote } },
+  },
   refusals: ["invalid_request", "invalid_json", "not_found", "payload_too_large", "unsupported_media_type"],
 });
 
@@ -282,6 +284,7 @@ export const getReceipt = operation({
   replies: {
     200: {
       description: "The receipt.",
+      headers: ["Cache-Control"],
       content: { [JSON_TYPE]: CheckedReceiptView, "text/html": Type.String() },
     },
   },
@@ -314,6 +317,7 @@ export const postReceiptVerification = operation({
   replies: {
     200: {
       description: "What was found.",
+      headers: ["Cache-Control"],
       content: {
         [JSON_TYPE]: Type.Object({ valid: Type.Boolean(), checks: Checks }, { $id: "ReceiptVerdict" }),
       },
@@ -339,6 +343,7 @@ export const listReceiptRoots = operation({
   replies: {
     200: {
       description: "The roots.",
+      headers: ["Cache-Control"],
       content: {
         [JSON_TYPE]: Type.Object(
           {
