@@ -29,10 +29,13 @@ const blocks = blocksByPage.flatMap((page) => page.blocks);
 const COMMAND =
   /^(?:(?:[\d*]+ ){5})?(?:[A-Z_]+=\S+ )*(?:bun|npx|npm|node|git|assay|dist\/assay|bash|sh|curl|systemctl)(?: |$)/;
 /** Commands that go on until they are stopped. */
-const SERVES = /(?:\bstart|\bassay|\bscan-service|\binference-service)$/;
+const SERVES = /(?:\bstart|\bassay|\bscan-service|\binference-service|\bcluster --nodes \d+)$/;
 
 /** The address of a database that stands for the reader's. */
 const POSTGRES = /postgres:\/\/\S+/;
+
+const isClusterInstalled =
+  isPostgresInstalled && Bun.which("haproxy", { PATH: "/usr/sbin:/usr/bin" }) !== null;
 
 /** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */
 const QUICK: readonly (readonly [RegExp, string])[] = [
@@ -197,6 +200,9 @@ async function runShell(block: Block): Promise<void> {
     .replaceAll("/var/lib/assay", serves ? join(folder.path, "served") : server.dataDir)
     .replaceAll("/backups/", `${folder.path}/`);
   if (POSTGRES.test(script)) return expectNode(script);
+  if (/\bcluster\b/.test(script) && !isClusterInstalled) {
+    return console.log("readme: no PostgreSQL or HAProxy here; the start of a cluster is skipped");
+  }
   if (serves) return expectServing(script);
   for (const output of OUTPUTS) rmSync(join(copy.path, output), { force: true });
   const printed = await run(script);
@@ -248,7 +254,7 @@ async function expectServing(script: string, more: { readonly [name: string]: st
   let said = "";
   for await (const part of child.stdout) {
     said += decoder.decode(part, { stream: true });
-    if (/\n(?:Get a key|What it costs)/.test(said)) break;
+    if (/listens on \S+\n/.test(said)) break;
   }
   const url = /listens on (\S+)/.exec(said)?.[1];
   if (url === undefined) throw new Error(`${script}\ndoes not serve: ${said}${await complaint}`);
