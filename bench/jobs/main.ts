@@ -22,6 +22,10 @@ const ROWS_DEFAULT = 10_000_000;
 const BATCH_SIZE = 100_000;
 const POLL_MS = 50;
 const rows = Number(process.argv[2] ?? ROWS_DEFAULT);
+if (!Number.isSafeInteger(rows) || rows < 1) {
+  console.error("bun run bench:jobs [ROWS]: a whole number of rows, 10000000 unless said.");
+  process.exit(1);
+}
 const batches = Math.max(3, Math.min(20, Math.round(rows / BATCH_SIZE / 5)));
 
 const machine = await readMachine();

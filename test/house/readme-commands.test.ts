@@ -39,10 +39,12 @@ const isClusterInstalled =
 
 /** What takes minutes is run in its quick form, and of the tests a few: all of them are running already. */
 const QUICK: readonly (readonly [RegExp, string])[] = [
-  [/\bbun run bench[\w:]*/g, "$& --quick"],
+  [/\bbun run bench:jobs\b/g, "$& 20000"],
+  [/\bbun run bench(?!:jobs)[\w:]*/g, "$& --quick"],
   [/\bbun bench\/directory\.ts/g, "$& --quick"],
   [/\bbun bench\/eval\/phones\.ts$/gm, "$& --count 20000"],
   [/\brun test$/gm, "$& test/verification/email/role.test.ts"],
+  [/\bbun test test\/faults\/tenants-shares\S+$/gm, '$& --test-name-pattern "uploads that trickle"'],
   [/\bbun test test\/faults$/gm, '$& --test-name-pattern "of exactly the limit"'],
 ];
 
