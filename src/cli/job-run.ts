@@ -58,11 +58,16 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
     }
     progress.stop();
     progress = progressOf(run, dependencies, job.counts.rows);
+    let isComingBack = run.resume || run.job.attach !== null;
     for await (const seen of client.watchJob(job.job_id)) {
       job = seen;
       const { processed } = seen.counts;
       progress.update({ rows: processed, bytes: processed });
-      if (seen.status === "paused" && seen.status_reason !== "storage") break;
+      if (seen.status !== "paused" || seen.status_reason === "storage") continue;
+      // Who comes back expects that it goes on: where there are no units yet, it pauses anew.
+      if (!isComingBack || seen.status_reason !== "out_of_units") break;
+      isComingBack = false;
+      await client.resumeJob(seen.job_id);
     }
     progress.stop();
     if (job.status !== "completed") throw unfinished(run, job);

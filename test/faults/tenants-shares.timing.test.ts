@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   attackRowOf,
   excessOf,
@@ -28,10 +28,9 @@ const ZONE = `${FAULT_ZONE}*.silent.com !silent\n`;
 const ROUNDS = 3;
 
 const reports: AttackReport[] = [];
-let shared: SharedServer;
-
-beforeAll(async () => {
-  shared = await startSharedServer(
+/** Each attack meets a server of its own: what it takes of the memory is not what others have left there. */
+async function startVictimsServer(): Promise<SharedServer> {
+  const shared = await startSharedServer(
     "shares",
     {
       WORKER_THREADS: "2",
@@ -43,10 +42,10 @@ beforeAll(async () => {
   );
   // Its code is compiled before anything is measured.
   await victimOf(shared, await shared.caller.signUp("scale"));
-});
+  return shared;
+}
 
 afterAll(async () => {
-  await shared[Symbol.asyncDispose]();
   if (isRecording && reports.length === ATTACKS.length) await recordAttacks(reports);
 });
 
@@ -54,6 +53,7 @@ describe("an account is not hurt by others", () => {
   // Up to three times: what else the machine does can only make a comparison worse. Refusals and memory are held to
   // their bounds in each.
   test.each(ATTACKS)("who make $name", async ({ name, prepare }) => {
+    await using shared = await startVictimsServer();
     const begin = await prepare(shared);
     let best: AttackReport | undefined;
     let excess = Number.POSITIVE_INFINITY;
