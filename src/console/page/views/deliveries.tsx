@@ -6,10 +6,12 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Failure } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Table } from "../parts/table.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
 import { useLoad } from "../state/use-load.ts";
+import { usePaging } from "../state/use-paging.ts";
 import { countOf } from "../text/format.ts";
 import type { Delivery, DeliveryPage } from "../wire/bodies.ts";
 
@@ -18,10 +20,10 @@ const REFRESH_MS = 2_000;
 /** What was sent to an endpoint, with its answers; refreshed while something is under way. */
 export function DeliveriesCard({ path, turn }: { readonly path: string; readonly turn: number }) {
   const { api } = useConsole();
-  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const paging = usePaging();
   const [opened, setOpened] = useState<Delivery | null>(null);
   const action = useAction();
-  const cursor = cursors.at(-1);
+  const { cursor } = paging;
   const query = cursor === undefined ? "limit=20" : `limit=20&starting_after=${cursor}`;
   const page = useLoad(
     (signal) => api.read<DeliveryPage>(`${path}/deliveries?${query}`, signal),
@@ -89,26 +91,7 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
               keyOf={({ delivery_id }) => delivery_id}
               empty={<p>Nothing was sent yet. A test event shows whether the endpoint answers.</p>}
             />
-            {has_more || cursors.length > 0 ? (
-              <div class="row">
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={cursors.length === 0}
-                  onClick={() => setCursors(cursors.slice(0, -1))}
-                >
-                  Newer
-                </button>
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={!has_more || next_cursor === null}
-                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
-                >
-                  Older
-                </button>
-              </div>
-            ) : null}
+            <Pager paging={paging} next={has_more ? next_cursor : null} />
           </>
         )}
       </Await>

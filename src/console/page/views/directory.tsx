@@ -6,11 +6,13 @@ import { Card } from "../parts/card.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Table } from "../parts/table.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
+import { usePaging } from "../state/use-paging.ts";
 import { countOf, exactMoneyOf, percentOf, wordsOf } from "../text/format.ts";
 import type { Listing, ListingPage } from "../wire/bodies.ts";
 
@@ -30,8 +32,8 @@ export function DirectoryView() {
   const { api } = useConsole();
   const [form, setForm] = useState(ASKED);
   const [asked, setAsked] = useState(ASKED);
-  const [cursors, setCursors] = useState<readonly string[]>([]);
-  const cursor = cursors.at(-1);
+  const paging = usePaging();
+  const { cursor } = paging;
   const query = queryOf(asked, cursor);
   const page = useLoad((signal) => api.read<ListingPage>(`/v1/directory?${query}`, signal), [query]);
   const set = (part: Partial<Asked>) => setForm({ ...form, ...part });
@@ -47,7 +49,7 @@ export function DirectoryView() {
             class="fields"
             onSubmit={(event) => {
               event.preventDefault();
-              setCursors([]);
+              paging.restart();
               setAsked(form);
             }}
           >
@@ -106,26 +108,7 @@ export function DirectoryView() {
                 {total === 1 ? "1 service" : `${countOf(total)} services`}
               </p>
               <ListingTable listings={listings} />
-              {next_cursor !== null || cursors.length > 0 ? (
-                <div class="row">
-                  <button
-                    type="button"
-                    class="button small"
-                    disabled={cursors.length === 0}
-                    onClick={() => setCursors(cursors.slice(0, -1))}
-                  >
-                    Back
-                  </button>
-                  <button
-                    type="button"
-                    class="button small"
-                    disabled={next_cursor === null}
-                    onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
-                  >
-                    More
-                  </button>
-                </div>
-              ) : null}
+              <Pager paging={paging} next={next_cursor} back="Back" on="More" />
             </>
           )}
         </Await>

@@ -1,18 +1,19 @@
-import { useState } from "preact/hooks";
 import { Await } from "../parts/await.tsx";
 import { Card } from "../parts/card.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Table } from "../parts/table.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
+import { usePaging } from "../state/use-paging.ts";
 import { dayOf, exactMoneyOf, wordsOf } from "../text/format.ts";
 import type { Invoice, InvoicePage } from "../wire/bodies.ts";
 
 /** Issued invoices, newest first. */
 export function InvoiceHistory() {
   const { api } = useConsole();
-  const [cursors, setCursors] = useState<readonly string[]>([]);
-  const cursor = cursors.at(-1);
+  const paging = usePaging();
+  const { cursor } = paging;
   const query = cursor === undefined ? "limit=12" : `limit=12&starting_after=${encodeURIComponent(cursor)}`;
   const page = useLoad((signal) => api.read<InvoicePage>(`/v1/account/invoices?${query}`, signal), [query]);
   return (
@@ -38,26 +39,7 @@ export function InvoiceHistory() {
               keyOf={({ invoice_id }) => invoice_id}
               empty={<p>No invoice yet: the first one is issued when this month has ended.</p>}
             />
-            {has_more || cursors.length > 0 ? (
-              <div class="row">
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={cursors.length === 0}
-                  onClick={() => setCursors(cursors.slice(0, -1))}
-                >
-                  Newer
-                </button>
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={!has_more || next_cursor === null}
-                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
-                >
-                  Older
-                </button>
-              </div>
-            ) : null}
+            <Pager paging={paging} next={has_more ? next_cursor : null} />
           </>
         )}
       </Await>

@@ -3,9 +3,11 @@ import { Await } from "../parts/await.tsx";
 import { Card } from "../parts/card.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { FileDrop } from "../parts/file-drop.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { useConsole } from "../state/console.ts";
 import { useStore } from "../state/store.ts";
 import { useLoad } from "../state/use-load.ts";
+import { usePaging } from "../state/use-paging.ts";
 import type { JobPage } from "../wire/bodies.ts";
 import { JobTable } from "./job-table.tsx";
 import { ListStart } from "./list-start.tsx";
@@ -53,8 +55,8 @@ export function ListsView() {
 function JobHistory() {
   const { api } = useConsole();
   const [status, setStatus] = useState<string>("");
-  const [cursors, setCursors] = useState<readonly string[]>([]);
-  const cursor = cursors.at(-1);
+  const paging = usePaging();
+  const { cursor } = paging;
   const query = new URLSearchParams({ limit: "20" });
   if (status !== "") query.set("status", status);
   if (cursor !== undefined) query.set("starting_after", cursor);
@@ -67,7 +69,7 @@ function JobHistory() {
           value={status}
           options={STATES}
           onValue={(chosen) => {
-            setCursors([]);
+            paging.restart();
             setStatus(chosen);
           }}
         />
@@ -76,26 +78,7 @@ function JobHistory() {
         {({ data, has_more, next_cursor }) => (
           <>
             <JobTable jobs={data} />
-            {has_more || cursors.length > 0 ? (
-              <div class="row">
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={cursors.length === 0}
-                  onClick={() => setCursors(cursors.slice(0, -1))}
-                >
-                  Newer
-                </button>
-                <button
-                  type="button"
-                  class="button small"
-                  disabled={!has_more || next_cursor === null}
-                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
-                >
-                  Older
-                </button>
-              </div>
-            ) : null}
+            <Pager paging={paging} next={has_more ? next_cursor : null} />
           </>
         )}
       </Await>
