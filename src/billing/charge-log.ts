@@ -2,7 +2,7 @@ import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { FinishedChunk } from "../store/job-port.ts";
 import type { ChargeEntry, Durability, EmbeddedStore, QuotaMark, ReplyRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
-import { dayOf } from "./period.ts";
+import { createLaterCharges } from "./later-charges.ts";
 
 /** What a charge pays for, written in the same transaction. */
 export type PaidFor = { readonly reply: ReplyRecord | null; readonly chunk: FinishedChunk | null };
@@ -33,11 +33,6 @@ export type ChargeLog = {
   readonly waiting: () => number;
 };
 
-const LATER_MS = 1_000;
-
-/** Sums kept for calls of no units. When the disk takes none for so long that there are more, calls go uncounted. */
-const LATER_ENTRIES_MAX = 10_000;
-
 /** A charge waits no longer than this for its group. */
 const GROUP_WAIT_MAX_MS = 1;
 
@@ -58,10 +53,9 @@ export function createChargeLog(dependencies: {
 }): AtOnce<ChargeLog> {
   const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
   let queue: Waiting[] = [];
-  let later = new Map<string, ChargeEntry>();
+  const later = createLaterCharges(writeLater);
   let isWriting = false;
   let groupTimer: Timer | undefined;
-  let laterTimer: Timer | undefined;
   /** Calls open at once, at the most; it fades as it quietens. */
   let busiest = 0;
 
@@ -91,31 +85,15 @@ export function createChargeLog(dependencies: {
     schedule();
   }
 
-  function takeLater(): ChargeEntry[] {
-    clearTimeout(laterTimer);
-    laterTimer = undefined;
-    const entries = [...later.values()];
-    later = new Map();
-    return entries;
-  }
-
-  function keepLater(entry: ChargeEntry): void {
-    const key = `${entry.planPeriodId} ${dayOf(entry.at)} ${entry.endpoint}`;
-    const known = later.get(key);
-    if (known === undefined && later.size >= LATER_ENTRIES_MAX) return;
-    later.set(key, known === undefined ? entry : { ...known, calls: known.calls + entry.calls });
-    laterTimer ??= setTimeout(writeLater, LATER_MS).unref();
-  }
-
   /** The sums that nobody waits for, by themselves; kept for another try where the disk takes none. */
   function writeLater(): void {
-    const entries = takeLater();
+    const entries = later.take();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
       store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      for (const entry of entries) keepLater(entry);
+      for (const entry of entries) later.keep(entry);
     }
   }
 
@@ -136,9 +114,9 @@ export function createChargeLog(dependencies: {
     const group = queue.slice(0, entriesPerCommitMax);
     queue = queue.slice(entriesPerCommitMax);
     if (group.length === 0) return [];
-    const entries = takeLater();
+    const entries = later.take();
     const error = caught(() => writeGroup(group, entries, durability));
-    if (error !== undefined) for (const entry of entries) keepLater(entry);
+    if (error !== undefined) for (const entry of entries) later.keep(entry);
     if (error === undefined || error instanceof StorageError) return settle(group, error);
     // One entry's own fault must not fail its neighbours: each goes by itself.
     return group.flatMap((waiting) =>
@@ -155,11 +133,11 @@ export function createChargeLog(dependencies: {
         queue.push({ entry, paidFor, settled, resolve, reject });
         schedule();
       }),
-    appendLater: keepLater,
+    appendLater: later.keep,
     flush: () => {
       while (queue.length > 0) for (const { resolve } of writeNext("at_once")) resolve();
       writeLater();
-      return later.size === 0;
+      return later.isEmpty();
     },
     waiting: () => queue.length,
   };

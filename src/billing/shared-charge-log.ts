@@ -5,7 +5,7 @@ import type { ChargeEntry, Upkeep, UsagePort } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { fitsMonth } from "./admission.ts";
 import type { ChargeLog, PaidFor } from "./charge-log.ts";
-import { dayOf } from "./period.ts";
+import { createLaterCharges } from "./later-charges.ts";
 
 type Waiting = {
   readonly entry: ChargeEntry;
@@ -35,9 +35,6 @@ export type SharedChargeLogDependencies = {
 const CHARGE_DEADLINE_MS = 4_000;
 const RETRY_EVERY_MS = 50;
 const LOOK_EVERY_MS = 200;
-const LATER_MS = 1_000;
-const LATER_ENTRIES_MAX = 10_000;
-
 /**
  * Writes charges to a store that other processes write to as well, and which decides over them. What comes in while a
  * group is on its way is the next group. Where the store does not answer a group is sent again under its number, until
@@ -47,8 +44,7 @@ const LATER_ENTRIES_MAX = 10_000;
 export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
   const { store, clock, entriesPerCommitMax, timeToKeep, rateOf, refresh, quotaRefusal } = dependencies;
   let queue: Waiting[] = [];
-  let later = new Map<string, ChargeEntry>();
-  let laterTimer: Timer | undefined;
+  const later = createLaterCharges(() => void writeLater());
   let writing: Promise<void> | null = null;
   let overdueTimer: Timer | undefined;
   let sequence = 0;
@@ -68,7 +64,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     while (queue.length > 0) {
       const group = queue.slice(0, entriesPerCommitMax);
       queue = queue.slice(entriesPerCommitMax);
-      await writeGroup(group, takeLater());
+      await writeGroup(group, later.take());
     }
   }
 
@@ -76,7 +72,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     try {
       settle(group, await admit(group, others));
     } catch (error) {
-      for (const entry of others) keepLater(entry);
+      for (const entry of others) later.keep(entry);
       if (error instanceof StorageError || error instanceof UnsettledError || group.length <= 1) {
         fail(group, error);
         return;
@@ -144,30 +140,14 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     overdueTimer = undefined;
   }
 
-  function takeLater(): ChargeEntry[] {
-    clearTimeout(laterTimer);
-    laterTimer = undefined;
-    const entries = [...later.values()];
-    later = new Map();
-    return entries;
-  }
-
-  function keepLater(entry: ChargeEntry): void {
-    const key = `${entry.planPeriodId} ${dayOf(entry.at)} ${entry.endpoint}`;
-    const known = later.get(key);
-    if (known === undefined && later.size >= LATER_ENTRIES_MAX) return;
-    later.set(key, known === undefined ? entry : { ...known, calls: known.calls + entry.calls });
-    laterTimer ??= setTimeout(() => void writeLater(), LATER_MS).unref();
-  }
-
   async function writeLater(): Promise<void> {
-    const entries = takeLater();
+    const entries = later.take();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
       await store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
     } catch (error) {
       // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
-      if (error instanceof StorageError) for (const entry of entries) keepLater(entry);
+      if (error instanceof StorageError) for (const entry of entries) later.keep(entry);
     }
   }
 
@@ -178,11 +158,11 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
         queue.push({ entry, paidFor, settled, resolve, reject, untilMs });
         schedule();
       }),
-    appendLater: keepLater,
+    appendLater: later.keep,
     flush: async () => {
       while (writing !== null) await writing;
       await writeLater();
-      return later.size === 0;
+      return later.isEmpty();
     },
     waiting: () => queue.length,
   };

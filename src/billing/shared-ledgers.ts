@@ -16,7 +16,7 @@ export type SharedLedgers = MeterLedgers & {
 
 type Known = { readonly ledger: Ledger; readonly readMs: number; isOld: boolean };
 
-/** What is cached holds no longer than this, whoever changes it. */
+/** What is cached holds no longer than this, even where another node changes it. */
 const FRESH_MS = 5_000;
 
 /**
