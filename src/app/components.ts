@@ -52,6 +52,7 @@ import type { Platform } from "./platform.ts";
 import type { Config, DnsConfig } from "./settings.ts";
 import { openSharedMoney } from "./shared-money.ts";
 import { byTenant, openTestFacts, withMadeUpFailure } from "./test-lookups.ts";
+import { repeatUpkeep } from "./upkeep.ts";
 import { type OpenWebhooksDependencies, openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
@@ -191,11 +192,8 @@ function openMoney(
     clock: billingClock,
     keptBytesMax: limits.keptReplyBytesMax,
   });
-  const prune = () =>
-    idempotency.prune().catch((error: unknown) => log.error("pruning failed", errorFacts(error)));
-  void prune();
-  const pruning = setInterval(prune, HOUR_MS);
-  stack.defer(() => clearInterval(pruning));
+  const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
+  void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
   return {
     store,
     billingClock,

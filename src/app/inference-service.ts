@@ -19,6 +19,7 @@ import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
+import { repeatUpkeep } from "./upkeep.ts";
 
 const FACTS: ServiceFacts = {
   title: "Assay inference",
@@ -101,16 +102,7 @@ function openInference(
     }),
   );
   tasks.start();
-  const prune = () => {
-    try {
-      tasks.prune();
-    } catch (error) {
-      reportError(error);
-    }
-  };
-  prune();
-  const pruning = setInterval(prune, PRUNE_INTERVAL_MS);
-  stack.defer(() => clearInterval(pruning));
+  void repeatUpkeep(() => tasks.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
   const prices = { chat: pricing.kind === "flat" ? FLAT_PRICE : COST_PLUS_PRICE, task: FLAT_PRICE };
   return {
     facts: FACTS,

@@ -7,6 +7,7 @@ import { openPayments } from "../store/sqlite/open-payments.ts";
 import { errorFacts } from "./log.ts";
 import type { PaymentConfig } from "./payment-settings.ts";
 import type { Platform } from "./platform.ts";
+import { repeatUpkeep } from "./upkeep.ts";
 
 const VERIFY_DEADLINE_MS = 10_000;
 /** A settlement waits for the chain. */
@@ -59,15 +60,7 @@ export function openPaymentParts(
       },
     ),
   );
-  const prune = () => {
-    try {
-      payments.prune();
-    } catch (error) {
-      reportError(error);
-    }
-  };
-  const pruning = setInterval(prune, PRUNE_INTERVAL_MS);
-  stack.defer(() => clearInterval(pruning));
+  repeatUpkeep(() => payments.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack);
   payments.start();
   return payments;
 }

@@ -21,6 +21,7 @@ import type { Platform } from "./platform.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
 import type { ScanServiceConfig } from "./service-settings.ts";
+import { repeatUpkeep } from "./upkeep.ts";
 
 const FACTS: ServiceFacts = {
   title: "Assay scans",
@@ -113,15 +114,10 @@ async function openScanService(
     },
   );
   const prune = () => {
-    try {
-      while (store.removeOld(clock.now() - REPORTS_KEPT_MS, PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
-    } catch (error) {
-      log.error("pruning failed", errorFacts(error));
-    }
+    while (store.removeOld(clock.now() - REPORTS_KEPT_MS, PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
   };
-  prune();
-  const pruning = setInterval(prune, PRUNE_INTERVAL_MS);
-  stack.defer(() => clearInterval(pruning));
+  const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
+  void repeatUpkeep(prune, { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
   const targetRules = { allowPrivate, ports, allowLiterals: false, httpsOnly: false };
   return {
     facts: FACTS,

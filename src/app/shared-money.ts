@@ -14,6 +14,7 @@ import { openSharedStore } from "../store/postgres/open.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
+import { repeatUpkeep } from "./upkeep.ts";
 
 const SECOND_MS = 1_000;
 const RENEW_CLAIMS_MS = 5_000;
@@ -50,10 +51,8 @@ export async function openSharedMoney(
     keptBytesMax: limits.keptReplyBytesMax,
     claims,
   });
-  const every = (ms: number, work: () => Promise<unknown>, what: string) => {
-    const timer = setInterval(() => void work().catch(report(what)), ms);
-    stack.defer(() => clearInterval(timer));
-  };
+  const every = (everyMs: number, work: () => Promise<unknown>, what: string) =>
+    repeatUpkeep(work, { everyMs, reportError: report(what) }, stack);
   every(SECOND_MS, billingClock.reread, "reading the kept time failed");
   every(RENEW_CLAIMS_MS, claims.renew, "renewing the claims of keys failed");
   every(PRUNE_MS, idempotency.prune, "pruning failed");

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writePrivateFile } from "./private-file.ts";
 
 const FILE = "service-secret";
 const SECRET_BYTES = 32;
@@ -11,14 +12,7 @@ const SECRET_BYTES = 32;
 export function openSecret(dataDir: string, randomBytes: (count: number) => Uint8Array): string {
   const path = join(dataDir, FILE);
   if (!existsSync(path)) {
-    const file = openSync(`${path}.new`, "w", 0o600);
-    try {
-      writeSync(file, Buffer.from(randomBytes(SECRET_BYTES)).toString("hex"));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(`${path}.new`, path);
+    writePrivateFile(path, Buffer.from(randomBytes(SECRET_BYTES)).toString("hex"));
   }
   const secret = readFileSync(path, "utf8").trim();
   if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error(`${path} cannot be read`);

@@ -6,18 +6,10 @@ import {
   type KeyObject,
   sign,
 } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson } from "./canonical-json.ts";
+import { writePrivateFile } from "./private-file.ts";
 
 /** A public key as `/.well-known/jwks.json` lists it (RFC 7517, RFC 8037). */
 export type PublicKey = {
@@ -47,7 +39,7 @@ export function openSigningKey(dataDir: string): SigningKey {
   if (!existsSync(path)) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const { privateKey } = generateKeyPairSync("ed25519");
-    writeWhole(path, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+    writePrivateFile(path, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
   }
   return createSigningKey(createPrivateKey(readFileSync(path)));
 }
@@ -67,18 +59,6 @@ export function createSigningKey(privateKey: KeyObject): SigningKey {
       return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
     },
   };
-}
-
-/** A crash leaves the whole file or none. */
-function writeWhole(path: string, text: string): void {
-  const file = openSync(`${path}.new`, "w", 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.new`, path);
 }
 
 function encode(text: string): string {
