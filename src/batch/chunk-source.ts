@@ -1,5 +1,5 @@
-import { type AddressParser, createAddressParser } from "../verification/email/address.ts";
-import { type Item, type Items, listedItems } from "./items.ts";
+import type { AddressParser } from "../verification/email/address.ts";
+import type { Items } from "./items.ts";
 import { type BatchKind, type Chunk, NO_DOMAIN } from "./messages.ts";
 
 /** Where the chunks of a batch come from: the body of a call, a file, a store. */
@@ -57,37 +57,4 @@ function numberDomains(
     domainNumbers[at - start] = number ?? NO_DOMAIN;
   }
   return { newDomains: added.join("\n"), domainNumbers };
-}
-
-/**
- * Returns a source of chunks that are read already, as from a file or a store: each list becomes a chunk, none of its
- * items a duplicate. Lists are of at most 4,000 items. Works where it is called: some 0.5 µs for an address.
- */
-export function chunksOfItems(
-  kind: BatchKind,
-  lists: Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>,
-  options: { readonly chunkItems: number; readonly parser?: AddressParser },
-): ChunkSource {
-  const { chunkItems, parser = createAddressParser() } = options;
-  const ended = Promise.withResolvers<void>();
-  // The reader of the chunks learns of a failure.
-  ended.promise.catch(() => undefined);
-  let hasEnded = false;
-  async function* chunks(): AsyncGenerator<Chunk, void, undefined> {
-    const make = createChunkMaker(kind, parser);
-    let position = 0;
-    try {
-      for await (const list of lists) {
-        yield make(listedItems(list), { start: 0, end: list.length, position }, []);
-        position += list.length;
-      }
-      ended.resolve();
-    } catch (error) {
-      ended.reject(error);
-      throw error;
-    } finally {
-      hasEnded = true;
-    }
-  }
-  return { kind, chunkItems, chunks: chunks(), ended: ended.promise, hasEnded: () => hasEnded };
 }

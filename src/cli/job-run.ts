@@ -103,7 +103,7 @@ async function writeResults(
   return exitCode;
 }
 
-/** The job that an earlier run began for this output; null where there is none. Throws CliError rather than begin another. */
+/** The job that an earlier run began for this output; null without one. Throws CliError rather than begin another. */
 function stateOf(run: JobRun) {
   const { output, resume, force, server, task, job } = run;
   if (output === null) {

@@ -44,7 +44,7 @@ const TURN_BYTES = 262_144;
 const ROOM_BYTES_MIN = 1_048_576;
 const ROOM_RATIO = 8;
 
-/** Returns the room for so many bytes of a body: all of it once an eighth is here. */
+/** Returns the room for this many bytes of a body: all of it once an eighth is here. */
 function roomFor(neededBytes: number, wholeBytes: number): number {
   return Math.min(wholeBytes, Math.max(ROOM_BYTES_MIN, neededBytes * ROOM_RATIO));
 }

@@ -79,7 +79,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
     const { price } = operation;
     if (price === undefined) throw new Error(`${operation.operationId} has no price`);
     const usualMicroUsd = parseUsd(price.mode === "fixed" ? price.amountUsd : price.minUsd);
-    if (usualMicroUsd === null) throw new Error(`${operation.operationId} has a price that is none`);
+    if (usualMicroUsd === null) throw new Error(`${operation.operationId} has a price that cannot be read`);
     const offerOf = (call: Call, { priceMicroUsd = usualMicroUsd, extra }: Partial<PaidWork>): Offer => {
       const { pathname, search } = requestPath(call.request.url);
       const url = `${originOf(call.request)}${pathname}${search}`;

@@ -13,12 +13,6 @@ export function readTextRecords(
   return eachLine(pieces, (line) => (isBlank(line) ? null : sink.take("text", line, line)));
 }
 
-/** Reads what one value of a list says: its item and, for documents, its type; or why it says none. */
-export type ItemReader = (value: unknown) => ItemText | { readonly fault: string };
-
-/** The key of an item, by which duplicates are found: for a document that names its type, with the type. */
-export type ItemText = { readonly identity: string };
-
 /** Reads on each line a JSON string, or an object with the item in `field`. Blank lines are passed over. */
 export function readNdjsonRecords(
   pieces: AsyncIterable<Uint8Array>,

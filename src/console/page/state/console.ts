@@ -12,7 +12,7 @@ export type Console = {
   readonly session: Session;
   readonly route: Store<Route>;
   readonly connection: Store<Connection>;
-  /** What a screen reader is told next. */
+  /** What a screen reader says next. */
   readonly announcement: Store<string>;
   readonly uploads: Uploads;
   /** Milliseconds since 1970. */

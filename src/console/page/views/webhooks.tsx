@@ -11,7 +11,7 @@ import { useLoad } from "../state/use-load.ts";
 import type { Webhook } from "../wire/bodies.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
-/** Endpoints that are told of events. */
+/** Endpoints that receive events. */
 export function WebhooksView() {
   const { api } = useConsole();
   const webhooks = useLoad((signal) =>

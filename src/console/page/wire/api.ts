@@ -74,7 +74,7 @@ export function codeOf(error: unknown): string | null {
   return error instanceof Refusal ? error.code : null;
 }
 
-/** What a visitor is told of an error. */
+/** What a visitor reads of an error. */
 export function messageOf(error: unknown): string {
   if (error instanceof Refusal || error instanceof Unreachable) return error.message;
   return "The page met a fault of its own. Load it again.";

@@ -18,7 +18,7 @@ export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
-/** Reads the envelope of a refusal; a reply without one is told by its status. */
+/** Reads the envelope of a refusal; a reply without one is described by its status. */
 export async function refusalOf(reply: Response): Promise<Refusal> {
   const text = await reply.text().catch(() => "");
   const { code, message } = envelopeOf(text) ?? {
