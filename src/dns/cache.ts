@@ -44,7 +44,7 @@ const POSITIVE_FLOOR_MS = 60_000;
 const POSITIVE_CAP_MS = 24 * 3_600_000;
 const NEGATIVE_CAP_MS = 3 * 3_600_000;
 /** A failure is kept so long, and twice as long each time it comes again (RFC 9520, 3.2). */
-const FAILURE_FLOOR_MS = 5_000;
+export const FAILURE_FLOOR_MS = 5_000;
 const FAILURE_CAP_MS = 30_000;
 /** Failures of this process, not of the DNS: kept for nobody. */
 const OWN_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);

@@ -40,6 +40,8 @@ type Round = "mute" | "honest" | { readonly denied: string };
 export function createDenialWatch({ resolver, report }: DenialWatchDependencies): DenialWatch {
   let denied: string | null = null;
   let isMute = false;
+  /** It has answered for a large provider: from then on silence about them says nothing of its denials. */
+  let isProven = false;
   let epoch = 0;
   let isStarted = false;
   let firstRound: Promise<void> = Promise.resolve();
@@ -51,14 +53,17 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
     return isMute ? "The DNS does not answer." : null;
   }
 
+  const isTrusted = () => denied === null && (isProven || !isMute);
+
   async function probe(): Promise<void> {
     const before = trouble();
-    const wasDenying = denied !== null;
+    const wasTrusted = isTrusted();
     const round = await askForProviders(resolver);
     isMute = round === "mute";
+    isProven ||= round === "honest";
     // Who is silent has neither gone on denying nor stopped.
     if (round !== "mute") denied = round === "honest" ? null : round.denied;
-    if (wasDenying !== (denied !== null)) epoch += 1;
+    if (wasTrusted !== isTrusted()) epoch += 1;
     const now = trouble();
     if (now !== null) report?.("warn", now);
     else if (before !== null) report?.("info", "The DNS answers again.");
@@ -68,7 +73,7 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
     const lookup = (await resolver.lookUp(...asked)) as Lookup<T>;
     if (lookup.outcome !== "nxdomain" && lookup.outcome !== "nodata") return lookup;
     await firstRound;
-    return denied === null ? lookup : emptyLookup<T>("error", 0, "untrusted_denial");
+    return isTrusted() ? lookup : emptyLookup<T>("error", 0, "untrusted_denial");
   }
 
   return {

@@ -1,22 +1,36 @@
-import type { Socket } from "node:net";
 import { OutgoingError } from "./failure.ts";
+import type { OutgoingSocket } from "./socket.ts";
 
-/** Bytes from a connection, by lines and by parts; the connection is paused while nobody asks. */
+/** Bytes from a connection, by lines and by parts; the connection is paused while 64 KB wait for somebody to ask. */
 export type ByteReader = {
   /**
    * Returns the next line without its end (LF, or CR and LF), one character for each octet; null at the end of the
    * connection. Throws OutgoingError with `reason` where it has more octets than that.
    */
   readonly readLine: (bytesMax: number, reason: "head_too_large" | "bad_response") => Promise<string | null>;
-  /** Returns the next bytes, at most so many; null at the end of the connection. */
+  /** Returns the next bytes, at most `bytesMax`; null at the end of the connection. */
   readonly readPart: (bytesMax: number) => Promise<Uint8Array | null>;
+  /** Hands over all that comes from now on, in place of the two above; what has come already is handed over at once. */
+  readonly flow: (sink: ByteSink) => void;
+  /** Holds a flow back, from the next bytes or the ones after them. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+};
+
+/** Gets bytes as they come. */
+export type ByteSink = {
+  readonly part: (bytes: Uint8Array) => void;
+  /** Called once: null where all has come. Nothing comes behind it. */
+  readonly end: (error: OutgoingError | null) => void;
 };
 
 const LINE_END = 0x0a;
+/** To pause for each chunk would take longer than to read it. */
+const WAITING_BYTES_MAX = 65_536;
 
 /** Reads a socket. Throws OutgoingError (`body_incomplete`) where the connection breaks. */
-export function createByteReader(socket: Socket): ByteReader {
-  const next = createPuller(socket);
+export function createByteReader(socket: OutgoingSocket): ByteReader {
+  const { next, flow, pause, resume } = createPuller(socket);
   let rest: Uint8Array = new Uint8Array(0);
 
   async function fill(): Promise<boolean> {
@@ -50,12 +64,28 @@ export function createByteReader(socket: Socket): ByteReader {
       rest = rest.subarray(part.length);
       return part;
     },
+    flow(sink) {
+      if (rest.length > 0) sink.part(rest);
+      flow(sink);
+    },
+    pause,
+    resume,
   };
 }
 
-/** Returns what gives the next chunk, null at the end; one call at a time. */
-function createPuller(socket: Socket): () => Promise<Uint8Array | null> {
+type Puller = Pick<ByteReader, "flow" | "pause" | "resume"> & {
+  /** Returns the next chunk, null at the end; one call at a time. */
+  readonly next: () => Promise<Uint8Array | null>;
+};
+
+function createPuller(socket: OutgoingSocket): Puller {
   const chunks: Uint8Array[] = [];
+  let waitingBytes = 0;
+  // A connection is handed over paused.
+  let isPaused = true;
+  /** Whether the sink wants nothing for now. */
+  let isHeld = false;
+  let sink: ByteSink | null = null;
   let ending: { readonly error: OutgoingError | null } | null = null;
   let waiting: (() => void) | null = null;
   const wake = (): void => {
@@ -63,32 +93,62 @@ function createPuller(socket: Socket): () => Promise<Uint8Array | null> {
     waiting = null;
   };
   const end = (error: OutgoingError | null): void => {
-    ending ??= { error };
+    if (ending !== null) return;
+    ending = { error };
+    sink?.end(error);
     wake();
   };
-  socket.on("data", (chunk: Uint8Array) => {
-    chunks.push(chunk);
-    socket.pause();
-    wake();
+  const setPaused = (wanted: boolean): void => {
+    if (isPaused === wanted) return;
+    isPaused = wanted;
+    if (wanted) socket.pause();
+    else socket.resume();
+  };
+  const incomplete = (message: string, cause?: Error) =>
+    end(new OutgoingError("body_incomplete", message, cause === undefined ? {} : { cause }));
+  socket.listen({
+    data(chunk) {
+      if (sink !== null) {
+        sink.part(chunk);
+        return;
+      }
+      chunks.push(chunk);
+      waitingBytes += chunk.length;
+      if (waitingBytes >= WAITING_BYTES_MAX) setPaused(true);
+      wake();
+    },
+    end: () => end(null),
+    fail: (cause) => incomplete("the connection broke", cause),
+    close: () => incomplete("the connection was closed"),
   });
-  socket.once("end", () => end(null));
-  socket.once("error", (cause: Error) =>
-    end(new OutgoingError("body_incomplete", "the connection broke", { cause })),
-  );
-  const closed = () => end(new OutgoingError("body_incomplete", "the connection was closed"));
-  if (socket.destroyed) closed();
-  else socket.once("close", closed);
-  return async () => {
-    if (chunks.length === 0 && ending === null) {
-      await new Promise<void>((resolve) => {
-        waiting = resolve;
-        socket.resume();
-      });
-    }
-    const chunk = chunks.shift();
-    if (chunk !== undefined) return chunk;
-    const error = ending?.error ?? null;
-    if (error !== null) throw error;
-    return null;
+  return {
+    async next() {
+      if (chunks.length === 0 && ending === null) {
+        await new Promise<void>((resolve) => {
+          waiting = resolve;
+          setPaused(false);
+        });
+      }
+      const chunk = chunks.shift();
+      waitingBytes -= chunk?.length ?? 0;
+      if (chunk !== undefined) return chunk;
+      const error = ending?.error ?? null;
+      if (error !== null) throw error;
+      return null;
+    },
+    flow(to) {
+      for (const chunk of chunks) to.part(chunk);
+      sink = to;
+      if (ending !== null) to.end(ending.error);
+      else setPaused(isHeld);
+    },
+    pause() {
+      isHeld = true;
+      setPaused(true);
+    },
+    resume() {
+      isHeld = false;
+      setPaused(false);
+    },
   };
 }

@@ -87,7 +87,9 @@ export function createChunkDecoder(): ChunkDecoder {
 
   return {
     push(bytes) {
-      const data = new Uint8Array(bytes.length);
+      // Most often the data stand in one piece, which needs no copy.
+      let data = bytes;
+      let start = 0;
       let filled = 0;
       for (let at = 0; at < bytes.length && state !== "done"; ) {
         if (state !== "data") {
@@ -96,17 +98,28 @@ export function createChunkDecoder(): ChunkDecoder {
           continue;
         }
         const length = Math.min(size, bytes.length - at);
-        copy(bytes, at, length, data, filled);
+        if (filled === 0) start = at;
+        else {
+          if (data === bytes) data = copied(bytes, start, filled);
+          copy(bytes, at, length, data, filled);
+        }
         at += length;
         filled += length;
         dataBytes += length;
         size -= length;
         if (size === 0) state = "data_end";
       }
-      return data.subarray(0, filled);
+      return data === bytes ? bytes.subarray(start, start + filled) : data.subarray(0, filled);
     },
     isDone: () => state === "done",
   };
+}
+
+/** Returns room for all bytes, with the first of the data in it. */
+function copied(bytes: Uint8Array, start: number, length: number): Uint8Array {
+  const data = new Uint8Array(bytes.length);
+  data.set(bytes.subarray(start, start + length));
+  return data;
 }
 
 function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, offset: number): void {

@@ -1,34 +1,11 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from "node:tls";
 import { OutgoingError } from "./failure.ts";
-
-/** Who answers at the other end. */
-export type Peer = {
-  readonly address: string;
-  readonly port: number;
-  /** Null for plain http. */
-  readonly tls: PeerCertificate | null;
-};
-
-/** What the handshake showed. A connection that is used is always `authorized`; a failure may carry one that is not. */
-export type PeerCertificate = {
-  /** As `TLSv1.3`. */
-  readonly protocol: string | null;
-  /** The chain leads to a trusted root, the time is within the certificate's, and the name is one of its names. */
-  readonly authorized: boolean;
-  /** As `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
-  readonly error: string | null;
-  /** Milliseconds since the epoch; null where the certificate does not say. */
-  readonly validFrom: number | null;
-  readonly validTo: number | null;
-  readonly subject: string | null;
-  readonly issuer: string | null;
-  readonly names: string | null;
-  readonly fingerprint256: string | null;
-};
+import type { Peer, PeerCertificate } from "./peer.ts";
+import type { OutgoingSocket } from "./socket.ts";
 
 export type Connection = {
-  readonly socket: Socket;
+  readonly socket: OutgoingSocket;
   readonly peer: Peer;
   /** Until TCP was connected, and from there until the handshake was done (0 for plain http). */
   readonly connectMs: number;
@@ -78,7 +55,7 @@ export const connect: Connect = (options) => {
     // From here on a silent one reads: what comes before that must wait in the kernel.
     socket.pause();
     const tcpMs = (connectedMs ?? doneMs) - startedMs;
-    resolve({ socket, peer, connectMs: tcpMs, tlsMs: doneMs - startedMs - tcpMs });
+    resolve({ socket: asOutgoing(socket), peer, connectMs: tcpMs, tlsMs: doneMs - startedMs - tcpMs });
   };
   socket.once("connect", () => {
     connectedMs = monotonic();
@@ -95,6 +72,22 @@ export const connect: Connect = (options) => {
   }
   return promise;
 };
+
+function asOutgoing(socket: Socket): OutgoingSocket {
+  return {
+    write: (bytes) => void socket.write(bytes),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    destroy: () => void socket.destroy(),
+    listen({ data, end, fail, close }) {
+      socket.on("data", data);
+      socket.once("end", end);
+      socket.once("error", fail);
+      if (socket.destroyed) close();
+      else socket.once("close", close);
+    },
+  };
+}
 
 /** The certificate is looked at by hand, so that a failure can say what was wrong with it. */
 function openTls({ address, port, ca }: ConnectionOptions, name: string): TLSSocket {

@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import { createPatience } from "../platform/patience.ts";
 import { type FailureReason, OutgoingError } from "./failure.ts";
 
 /** One request's time, step by step and in all. Passing it, or the caller's signal, aborts `signal`. */
@@ -7,6 +8,8 @@ export type Deadline = {
   readonly signal: AbortSignal;
   /** Waits for a step. Throws OutgoingError with the reason where the step takes longer. */
   readonly within: <T>(step: Promise<T>, ms: number, reason: FailureReason, message: string) => Promise<T>;
+  /** Returns what waits for steps that follow on one another, each as by `within`; one timer is for all. */
+  readonly paced: (ms: number, reason: FailureReason, message: string) => <T>(step: Promise<T>) => Promise<T>;
   /** Ends the request: aborts what is left of it, and lets go of the timer and of the caller's signal. */
   readonly end: () => void;
 };
@@ -37,6 +40,26 @@ export function createDeadline(totalMs: number, clock: Clock, caller?: AbortSign
         clearTimeout(timer);
         signal.removeEventListener("abort", stop);
       }
+    },
+    paced(ms, reason, message) {
+      const patience = createPatience(ms, () => fail(new OutgoingError(reason, message)));
+      let stopStep: (reason: unknown) => void = () => {};
+      const stop = (): void => {
+        patience.close();
+        stopStep(signal.reason);
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      return (step) => {
+        if (signal.aborted) return Promise.reject(signal.reason);
+        patience.begin();
+        return new Promise((resolve, reject) => {
+          stopStep = reject;
+          step.then((value) => {
+            patience.end();
+            resolve(value);
+          }, reject);
+        });
+      };
     },
     end() {
       clearTimeout(total);

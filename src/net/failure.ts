@@ -1,4 +1,4 @@
-import type { Peer } from "./connection.ts";
+import type { Peer } from "./peer.ts";
 
 /** Why a request to the outside brought no whole reply. */
 export type FailureReason =

@@ -1,6 +1,7 @@
 import { isAddress, isOutgoingAddress } from "../dns/public-address.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AddressLookup } from "./address-lookup.ts";
+import { startBodyFlow } from "./body-flow.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { type Connect, type Connection, connect } from "./connection.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
@@ -94,7 +95,7 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
     const startedMs = clock.monotonic();
     const opened = await open(url, request);
     if (!opened.ok) return opened;
-    const { body, cancel, ...head } = opened;
+    const { body, flow: _, cancel, ...head } = opened;
     const parts: Uint8Array[] = [];
     let isTruncated = false;
     try {
@@ -202,17 +203,21 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
     deadline: Deadline,
   ): OpenReply {
     const { idleTimeoutMs, bodyBytesMax, decodedBytesMax } = limits;
-    const inTime = <T>(step: Promise<T>): Promise<T> =>
-      deadline.within(step, idleTimeoutMs, "body_timeout", `nothing more came within ${idleTimeoutMs} ms`);
-    const timed: ByteReader = {
-      readLine: (bytesMax, reason) => inTime(reader.readLine(bytesMax, reason)),
+    const silence = `nothing more came within ${idleTimeoutMs} ms`;
+    const inTime = deadline.paced(idleTimeoutMs, "body_timeout", silence);
+    const timed: Pick<ByteReader, "readPart"> = {
       readPart: (bytesMax) => inTime(reader.readPart(bytesMax)),
     };
-    const raw = limited(readFramed(timed, framingOf(method, head)), bytesMax ?? bodyBytesMax);
+    const framing = framingOf(method, head);
+    const framed = readFramed(timed, framing);
+    const sentMax = bytesMax ?? bodyBytesMax;
+    const inflatedMax = bytesMax ?? decodedBytesMax;
+    const { end } = deadline;
     const body =
       rules.acceptGzip === true
-        ? limited(decode(raw, head.headers), bytesMax ?? decodedBytesMax, " inflated")
-        : raw;
+        ? limited(decode(limited(framed, sentMax), head.headers), inflatedMax, " inflated", end)
+        : limited(framed, sentMax, "", end);
+    const flowOptions = { reader, framing, bytesMax: sentMax, idleTimeoutMs, deadline };
     return {
       ok: true,
       ...head,
@@ -220,8 +225,9 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
       redirects,
       peer: connection.peer,
       timings,
-      body: endingWith(body, deadline.end),
-      cancel: deadline.end,
+      body,
+      flow: (sink) => startBodyFlow(flowOptions, sink),
+      cancel: end,
     };
   }
 
@@ -239,15 +245,6 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
   }
 
   return { open, send };
-}
-
-/** Yields the same, and ends the request when there is no more or nobody wants more. */
-async function* endingWith(body: AsyncGenerator<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } finally {
-    end();
-  }
 }
 
 function failureOf(error: unknown, opened: OpenReply | null, totalMs: number): OutgoingFailure {

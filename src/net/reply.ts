@@ -1,5 +1,6 @@
-import type { Peer } from "./connection.ts";
+import type { ByteSink } from "./byte-reader.ts";
 import type { FailureReason } from "./failure.ts";
+import type { Peer } from "./peer.ts";
 import type { ResponseHead } from "./response-head.ts";
 
 export type Timings = {
@@ -21,11 +22,19 @@ export type OpenReply = ResponseHead & {
   readonly timings: Timings;
   /** To be read once, or let go with `cancel`. Throws OutgoingError where it breaks or passes a limit. */
   readonly body: AsyncGenerator<Uint8Array>;
+  /**
+   * Hands the body over as it comes and as it was sent, in any content coding, in place of `body`: for many small parts.
+   * It is held back until the first `resume`.
+   */
+  readonly flow: (sink: ByteSink) => BodyFlow;
   readonly cancel: () => void;
 };
 
+/** A body that is handed over; while it is held back it is not late. */
+export type BodyFlow = { readonly pause: () => void; readonly resume: () => void };
+
 /** A whole reply. */
-export type OutgoingReply = Omit<OpenReply, "body" | "cancel"> & {
+export type OutgoingReply = Omit<OpenReply, "body" | "flow" | "cancel"> & {
   readonly body: Uint8Array;
   /** The body was longer than is wanted; this is its beginning. */
   readonly isTruncated: boolean;

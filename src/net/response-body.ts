@@ -10,6 +10,8 @@ export type Framing =
   | { readonly kind: "none" | "chunked" | "until_close" }
   | { readonly kind: "length"; readonly bytes: number };
 
+type Reader = Pick<ByteReader, "readPart">;
+
 const PART_BYTES_MAX = 65_536;
 
 /** Says where the body of a reply ends. Throws OutgoingError where the head contradicts itself. */
@@ -30,7 +32,7 @@ export function framingOf(method: string, { status, headers }: ResponseHead): Fr
 }
 
 /** Yields the bytes of a body as they come. Throws OutgoingError where it ends too soon. */
-export async function* readFramed(reader: ByteReader, framing: Framing): AsyncGenerator<Uint8Array> {
+export async function* readFramed(reader: Reader, framing: Framing): AsyncGenerator<Uint8Array> {
   if (framing.kind === "length") yield* readExactly(reader, framing.bytes);
   else if (framing.kind === "chunked") yield* readChunks(reader);
   else if (framing.kind === "until_close") {
@@ -41,7 +43,7 @@ export async function* readFramed(reader: ByteReader, framing: Framing): AsyncGe
   }
 }
 
-async function* readExactly(reader: ByteReader, bytes: number): AsyncGenerator<Uint8Array> {
+async function* readExactly(reader: Reader, bytes: number): AsyncGenerator<Uint8Array> {
   for (let left = bytes; left > 0; ) {
     const part = await reader.readPart(Math.min(left, PART_BYTES_MAX));
     if (part === null) throw new OutgoingError("body_incomplete", `${left} of ${bytes} bytes are missing`);
@@ -50,7 +52,7 @@ async function* readExactly(reader: ByteReader, bytes: number): AsyncGenerator<U
   }
 }
 
-async function* readChunks(reader: ByteReader): AsyncGenerator<Uint8Array> {
+async function* readChunks(reader: Reader): AsyncGenerator<Uint8Array> {
   const decoder = createChunkDecoder();
   while (!decoder.isDone()) {
     const part = await reader.readPart(PART_BYTES_MAX);
@@ -85,20 +87,29 @@ async function* inflated(raw: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** Yields at most so many bytes; throws OutgoingError once there are more. */
+/** Yields the bytes; throws OutgoingError once there are more than `bytesMax`. `end` is called when nobody wants more. */
 export async function* limited(
   parts: AsyncGenerator<Uint8Array>,
   bytesMax: number,
   kind = "",
+  end: () => void = () => {},
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  for await (const part of parts) {
-    const left = bytesMax - bytes;
-    bytes += part.length;
-    if (bytes <= bytesMax) yield part;
-    else {
-      if (left > 0) yield part.subarray(0, left);
-      throw new OutgoingError("body_too_large", `the body passes ${bytesMax} bytes${kind}`);
+  try {
+    for await (const part of parts) {
+      const left = bytesMax - bytes;
+      bytes += part.length;
+      if (bytes <= bytesMax) yield part;
+      else {
+        if (left > 0) yield part.subarray(0, left);
+        throw tooLarge(bytesMax, kind);
+      }
     }
+  } finally {
+    end();
   }
+}
+
+export function tooLarge(bytesMax: number, kind = ""): OutgoingError {
+  return new OutgoingError("body_too_large", `the body passes ${bytesMax} bytes${kind}`);
 }

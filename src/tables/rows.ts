@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../batch/json-value.ts";
+import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 import { TableError } from "./table-error.ts";
 
 /** One item to check, with the cells or the object that it stood in. */
