@@ -9,12 +9,12 @@ const WITHIN_MS = 5_000;
 const LOST_AFTER_MS = 700;
 
 /**
- * Watches which accounts other processes change. `changed` hears of each within a second; where the store does not
- * answer, `lost` is called instead, again and again, so that no key that was revoked works for longer. Returns what
+ * Watches which accounts other processes change: by what they announce, and by looking, as announcements may be missed.
+ * `changed` is called for each within a second; where the store does not answer, `lost` is called instead, again and again, so that no key that was revoked works for longer. Returns what
  * ends it.
  */
 export function watchChanges(dependencies: {
-  readonly store: Pick<AdmitPort, "changedAccounts">;
+  readonly store: Pick<AdmitPort, "changedAccounts" | "hearChanges">;
   readonly clock: Clock;
   readonly changed: (accountId: string) => void;
   readonly lost: () => void;
@@ -40,5 +40,14 @@ export function watchChanges(dependencies: {
     if (clock.monotonic() - answeredMs > LOST_AFTER_MS) lost();
     if (!isLooking) void look();
   }, LOOK_EVERY_MS);
-  return () => clearInterval(timer);
+  const stopHearing = store.hearChanges({
+    heard: changed,
+    resumed: () => {
+      if (!isLooking) void look();
+    },
+  });
+  return () => {
+    stopHearing();
+    clearInterval(timer);
+  };
 }

@@ -1,11 +1,12 @@
 import { secondOf } from "../billing/period.ts";
+import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, KeyRecord } from "../store/port.ts";
+import type { EmbeddedStore, KeyPort, KeyRecord } from "../store/port.ts";
 import type { NewEvent } from "../store/webhook-port.ts";
 
 export type KeyExpiry = {
   /** Emits an event for each key that ends in the next seven days, once. */
-  readonly emitDue: () => void;
+  readonly emitDue: () => Answer<void>;
   /** Does so every few seconds, until the function it returns is called. */
   readonly start: (onProblem: (error: unknown) => void) => () => void;
 };
@@ -15,31 +16,41 @@ const LOOK_EVERY_MS = 2_000;
 /** One transaction's: a few milliseconds. What is left over comes with the next look. */
 const KEYS_AT_ONCE_MAX = 100;
 
+type KeyExpiryDependencies<KeyStore> = { readonly store: KeyStore; readonly clock: Clock };
+
 /** Returns what notifies accounts of keys that end soon by themselves. */
-export function createKeyExpiry(dependencies: {
-  store: Pick<EmbeddedStore, "emitExpiringKeys">;
-  clock: Clock;
-}): KeyExpiry {
+export function createKeyExpiry(
+  dependencies: KeyExpiryDependencies<Pick<EmbeddedStore, "emitExpiringKeys">>,
+): AtOnce<KeyExpiry>;
+export function createKeyExpiry(
+  dependencies: KeyExpiryDependencies<Pick<KeyPort, "emitExpiringKeys">>,
+): KeyExpiry;
+export function createKeyExpiry(
+  dependencies: KeyExpiryDependencies<Pick<KeyPort, "emitExpiringKeys">>,
+): KeyExpiry {
   const { store, clock } = dependencies;
 
-  function emitDue(): void {
-    const after = Math.floor(clock.now());
-    const ending = { after, until: after + AHEAD_MS, limit: KEYS_AT_ONCE_MAX };
-    store.emitExpiringKeys(ending, (key) => expiringEvent(key, after));
+  function emitDue(): Answer<void> {
+    const now = Math.floor(clock.now());
+    const ending = { after: now, until: now + AHEAD_MS, limit: KEYS_AT_ONCE_MAX };
+    return after(
+      store.emitExpiringKeys(ending, (key) => expiringEvent(key, now)),
+      () => undefined,
+    );
   }
 
   return {
     emitDue,
     start: (onProblem) => {
-      const run = (): void => {
+      const run = async (): Promise<void> => {
         try {
-          emitDue();
+          await emitDue();
         } catch (error) {
           onProblem(error);
         }
       };
-      run();
-      const timer = setInterval(run, LOOK_EVERY_MS);
+      void run();
+      const timer = setInterval(() => void run(), LOOK_EVERY_MS);
       timer.unref();
       return () => clearInterval(timer);
     },

@@ -2,10 +2,9 @@ import { confirmClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { secondOf } from "../billing/period.ts";
 import { isPlanName } from "../billing/plans.ts";
-import type { AtOnce } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { OperatorAct } from "../store/operator-port.ts";
-import type { AccountRecord, EmbeddedStore } from "../store/port.ts";
+import type { AccountingStore, AccountRecord } from "../store/port.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { hashedKeyRecord } from "./key-rotation.ts";
@@ -44,7 +43,7 @@ export type OperatorOutcome =
 
 export type Operators = {
   /** Does what is asked and records it as an act of `operator`. */
-  readonly run: (ask: OperatorAsk, operator: string) => OperatorOutcome;
+  readonly run: (ask: OperatorAsk, operator: string) => Promise<OperatorOutcome>;
   /** Does what operators ask from other processes, within a second, until the function it returns is called. */
   readonly start: (onProblem: (error: unknown) => void) => () => void;
 };
@@ -56,10 +55,10 @@ const LOOK_EVERY_MS = 500;
 const ASKED_AGO_MAX_MS = 30_000;
 
 export function createOperators(dependencies: {
-  store: EmbeddedStore;
-  meter: AtOnce<Meter>;
-  keyRing: AtOnce<KeyRing>;
-  accounts: AtOnce<Accounts>;
+  store: AccountingStore;
+  meter: Pick<Meter, "ledger" | "flush" | "forget">;
+  keyRing: Pick<KeyRing, "forget">;
+  accounts: Pick<Accounts, "view" | "changePlan">;
   /** The machine's: a doubt about it is what one of the acts ends. */
   clock: Clock;
 }): Operators {
@@ -71,7 +70,7 @@ export function createOperators(dependencies: {
     return { at, operator, action, accountId, details: JSON.stringify({ units, plan }) };
   }
 
-  function runOn(account: AccountRecord, ask: OperatorAsk, operator: string): OperatorOutcome {
+  async function runOn(account: AccountRecord, ask: OperatorAsk, operator: string): Promise<OperatorOutcome> {
     const { accountId } = account;
     const now = Math.floor(clock.now());
     const act = actOf(ask, operator, accountId);
@@ -80,7 +79,7 @@ export function createOperators(dependencies: {
     switch (ask.action) {
       case "suspend":
       case "resume":
-        store.suspendAccount(accountId, ask.action === "suspend" ? now : null, act);
+        await store.suspendAccount(accountId, ask.action === "suspend" ? now : null, act);
         keyRing.forget(accountId);
         return done(summaryOf({ ...account, suspendedAt: ask.action === "suspend" ? now : null }));
       case "credit": {
@@ -88,22 +87,22 @@ export function createOperators(dependencies: {
         if (!Number.isInteger(units) || units < 1 || units > UNITS_MAX) {
           return { ok: false, reason: `Give a whole number of units from 1 to ${UNITS_MAX}.` };
         }
-        store.creditUnits(meter.ledger(accountId).current.planPeriodId, units, act);
+        await store.creditUnits((await meter.ledger(accountId)).current.planPeriodId, units, act);
         meter.forget(accountId);
-        return done(accounts.view(accountId).usage);
+        return done((await accounts.view(accountId)).usage);
       }
       case "set-plan": {
         const { plan = "" } = ask;
         if (!isPlanName(plan)) return { ok: false, reason: `There is no plan ${plan}.` };
-        store.recordAct(act);
-        const { plan: held, pending_plan } = accounts.changePlan(accountId, { plan });
+        await store.recordAct(act);
+        const { plan: held, pending_plan } = await accounts.changePlan(accountId, { plan });
         return done({ plan: held, pending_plan });
       }
       case "new-key":
         if (!/^[0-9a-f]{64}$/.test(ask.keyHash ?? ""))
           return { ok: false, reason: "There is no hash of a key." };
-        store.recordAct(act);
-        store.rotateKey(
+        await store.recordAct(act);
+        await store.rotateKey(
           hashedKeyRecord(ask.keyHash ?? "", accountId, now),
           { keyId: null, endsAt: now },
           null,
@@ -112,62 +111,65 @@ export function createOperators(dependencies: {
         return done({ account_id: accountId });
       case "erase":
         // Months that are over are entered first, so that the last one ends now.
-        meter.flush();
-        meter.ledger(accountId);
-        store.eraseAccount(accountId, now, act);
+        await meter.flush();
+        await meter.ledger(accountId);
+        await store.eraseAccount(accountId, now, act);
         meter.forget(accountId);
         keyRing.forget(accountId);
         return done({ account_id: accountId, erased_at: secondOf(now) });
       default:
-        store.recordAct(act);
-        return done({ ...accounts.view(accountId), suspended: account.suspendedAt !== null });
+        await store.recordAct(act);
+        return done({ ...(await accounts.view(accountId)), suspended: account.suspendedAt !== null });
     }
   }
 
-  function run(ask: OperatorAsk, operator: string): OperatorOutcome {
+  async function run(ask: OperatorAsk, operator: string): Promise<OperatorOutcome> {
     if (ask.action === "list") {
-      store.recordAct(actOf(ask, operator, null));
-      return { ok: true, result: store.accountPage(ask.after ?? "", PAGE_ACCOUNTS).map(summaryOf) };
+      await store.recordAct(actOf(ask, operator, null));
+      return { ok: true, result: (await store.accountPage(ask.after ?? "", PAGE_ACCOUNTS)).map(summaryOf) };
     }
     if (ask.action === "confirm-clock") {
-      store.recordAct(actOf(ask, operator, null));
-      confirmClock(store, clock.now());
+      await store.recordAct(actOf(ask, operator, null));
+      await confirmClock(store, clock.now());
       return { ok: true, result: { confirmed: secondOf(clock.now()) } };
     }
     const name = ask.account ?? "";
-    const account = store.findAccount(name) ?? store.findAccountByMailbox(name.toLowerCase());
+    const account = (await store.findAccount(name)) ?? (await store.findAccountByMailbox(name.toLowerCase()));
     if (account === null) return { ok: false, reason: "There is no such account." };
     return runOn(account, ask, operator);
   }
 
-  function runOrReason(text: string, operator: string): OperatorOutcome {
+  async function runOrReason(text: string, operator: string): Promise<OperatorOutcome> {
     try {
-      return run(JSON.parse(text) as OperatorAsk, operator);
+      return await run(JSON.parse(text) as OperatorAsk, operator);
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  function runAsked(): void {
-    for (let command = store.nextCommand(); command !== null; command = store.nextCommand()) {
+  async function runAsked(): Promise<void> {
+    for (let command = await store.nextCommand(); command !== null; command = await store.nextCommand()) {
       const isLate = clock.now() - command.askedAt > ASKED_AGO_MAX_MS;
       const outcome = isLate
         ? { ok: false, reason: "It was asked too long ago." }
-        : runOrReason(command.command, command.operator);
-      store.answerCommand(command.commandId, JSON.stringify(outcome));
-      store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
+        : await runOrReason(command.command, command.operator);
+      await store.answerCommand(command.commandId, JSON.stringify(outcome));
+      await store.removeAnsweredCommands(clock.now() - ASKED_AGO_MAX_MS);
     }
   }
 
   return {
     run,
     start: (onProblem) => {
+      let isRunning = false;
       const timer = setInterval(() => {
-        try {
-          runAsked();
-        } catch (error) {
-          onProblem(error);
-        }
+        if (isRunning) return;
+        isRunning = true;
+        runAsked()
+          .catch(onProblem)
+          .finally(() => {
+            isRunning = false;
+          });
       }, LOOK_EVERY_MS);
       timer.unref();
       return () => clearInterval(timer);

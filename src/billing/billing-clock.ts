@@ -1,5 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
+import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { OperatorPort } from "../store/operator-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { dayOf, secondOf } from "./period.ts";
 
@@ -107,9 +109,18 @@ export function createBillingClock(dependencies: {
 export function confirmClock(
   store: Pick<EmbeddedStore, "findKeptClock" | "keepClock" | "confirmClock">,
   now: number,
-): void {
-  if (store.findKeptClock() === null) store.keepClock(Math.floor(now));
-  store.confirmClock(Math.floor(now));
+): void;
+export function confirmClock(
+  store: Pick<OperatorPort, "findKeptClock" | "keepClock" | "confirmClock">,
+  now: number,
+): Answer<void>;
+export function confirmClock(
+  store: Pick<OperatorPort, "findKeptClock" | "keepClock" | "confirmClock">,
+  now: number,
+): Answer<void> {
+  const at = Math.floor(now);
+  const kept = after(store.findKeptClock(), (known) => (known === null ? store.keepClock(at) : undefined));
+  return after(kept, () => store.confirmClock(at));
 }
 
 function limitOf(keptAt: number, confirmedAt: number | null): number {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { sha256 } from "../platform/sha256.ts";
 import type { AdmitPort } from "../store/admit-port.ts";
 import type { EmbeddedStore, ReplyPort, ReplyRecord, Upkeep } from "../store/port.ts";
 import { keyedHash } from "./encryption.ts";
@@ -268,8 +269,4 @@ function mismatch(one: string, other: string): IdempotencyStart {
   const compared = ["API key", ...COMPARED] as const;
   const differs = compared.find((_, place) => hashes[place] !== others[place]);
   return { state: "mismatch", differs: differs ?? "body" };
-}
-
-function sha256(text: string | Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -43,7 +43,7 @@ export type Meter = {
   ) => Reservation;
   /** Returns how many units could be reserved now: Infinity without a limit. */
   readonly unitsLeft: (account: MeteredAccount) => number;
-  /** Whether the account has so many units left now. Nothing is held: `reserve` may still refuse them. */
+  /** Returns whether the account has this many units left now. Nothing is held: `reserve` may still refuse them. */
   readonly covers: (account: MeteredAccount, units: number) => boolean;
   /** Counts a call of no units; on disk within a second. Not counted while the clock is in doubt. */
   readonly countCall: (account: MeteredAccount, endpoint: string) => void;

@@ -26,7 +26,8 @@ export function quotaMarks(
   });
 }
 
-function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] {
+/** Returns the shares of a ledger's included units that further units use up. */
+export function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] {
   const { accountId, period, current } = ledger;
   const limit = allowance(ledger);
   const units = current.units + added;

@@ -1,11 +1,20 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { AdmissionOutcome, AdmissionRate, AdmitPort, Admitted } from "../store/admit-port.ts";
+import type {
+  AdmissionOutcome,
+  AdmissionRate,
+  AdmitPort,
+  Admitted,
+  MarksOfMonth,
+} from "../store/admit-port.ts";
+import { ClaimLostError } from "../store/job-port.ts";
 import type { ChargeEntry, Upkeep, UsagePort } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { fitsMonth } from "./admission.ts";
 import type { ChargeLog, PaidFor } from "./charge-log.ts";
 import { createLaterCharges } from "./later-charges.ts";
+import { marksOf } from "./quota-marks.ts";
+import { ledgerOf } from "./usage-ledger.ts";
 
 type Waiting = {
   readonly entry: ChargeEntry;
@@ -85,15 +94,14 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
   async function admit(group: readonly Waiting[], others: readonly ChargeEntry[]): Promise<Admitted> {
     sequence += 1;
     const untilMs = Math.min(...group.map((waiting) => waiting.untilMs));
-    const admissions = group.map(({ entry, paidFor: { reply, chunk } }) => {
-      if (chunk !== null) throw new Error("chunks of jobs are not charged here");
-      return { entry, reply, rate: entry.calls > 0 ? rateOf(entry) : null };
+    const admissions = group.map(({ entry, paidFor }) => {
+      return { entry, ...paidFor, rate: entry.calls > 0 ? rateOf(entry) : null };
     });
     const request = { sequence, admissions, others, keptAt: timeToKeep() };
     let unsettled: UnsettledError | undefined;
     for (;;) {
       try {
-        return await store.admit(request, fitsMonth);
+        return await store.admit(request, { fits: fitsMonth, marksOf: marksNow });
       } catch (error) {
         if (error instanceof UnsettledError) unsettled = error;
         else if (!(error instanceof StorageError)) throw error;
@@ -103,6 +111,8 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
       }
     }
   }
+
+  const marksNow: MarksOfMonth = (month, units) => marksOf(ledgerOf(month), units, clock.now());
 
   /** Reports what became of each charge, in one turn with what the store counts. */
   function settle(group: readonly Waiting[], { outcomes, units }: Admitted): void {
@@ -119,6 +129,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     if (outcome === "quota") return quotaRefusal(entry);
     if (outcome === "rate") return new ApiError("rate_limited", undefined, { retryAfterSeconds: 1 });
     if (outcome === "claim_lost") return new ApiError("idempotency_in_progress");
+    if (outcome === "chunk_lost") return new ClaimLostError("another process took the chunk over");
     return new StorageError("the month in which the call began has its invoice");
   }
 

@@ -1,5 +1,6 @@
 import type { Answer } from "../platform/answer.ts";
-import type { AccountMonth, ChargeEntry, ReplyRecord } from "./port.ts";
+import type { FinishedChunk } from "./job-port.ts";
+import type { AccountMonth, ChargeEntry, QuotaMark, ReplyRecord } from "./port.ts";
 
 // What a store that several processes write to does beside the others: there a charge is decided where it is written,
 // and what a process has read may be old.
@@ -8,6 +9,8 @@ import type { AccountMonth, ChargeEntry, ReplyRecord } from "./port.ts";
 export type Admission = {
   readonly entry: ChargeEntry;
   readonly reply: ReplyRecord | null;
+  /** The chunk of a job that it pays for. */
+  readonly chunk: FinishedChunk | null;
   /** The rate that the call counts against; null where it counts against none. */
   readonly rate: AdmissionRate | null;
 };
@@ -30,9 +33,9 @@ export type AdmissionGroup = {
 
 /**
  * What became of a charge: written, or refused for the quota or spend limit, for the rate, because its month is
- * invoiced, or because another call took its Idempotency-Key over.
+ * invoiced, or because another call took its Idempotency-Key over, or another process its chunk.
  */
-export type AdmissionOutcome = "charged" | "quota" | "rate" | "invoiced" | "claim_lost";
+export type AdmissionOutcome = "charged" | "quota" | "rate" | "invoiced" | "claim_lost" | "chunk_lost";
 
 export type Admitted = {
   readonly outcomes: readonly AdmissionOutcome[];
@@ -42,6 +45,12 @@ export type Admitted = {
 
 /** Returns for each entry whether the month has the units left, in order of arrival. */
 export type FitsMonth = (month: AccountMonth, entries: readonly ChargeEntry[]) => readonly boolean[];
+
+/** Returns the shares of a month's units that are used up by further units. */
+export type MarksOfMonth = (month: AccountMonth, addedUnits: number) => readonly QuotaMark[];
+
+/** What is decided inside the transaction, of months as they are there. */
+export type AdmissionRules = { readonly fits: FitsMonth; readonly marksOf: MarksOfMonth };
 
 export type ClaimOutcome =
   | { readonly isClaimed: true }
@@ -53,7 +62,7 @@ export type AdmitPort = {
    * Decides over charges in order of arrival and writes those that are admitted, with the replies that they pay for,
    * as one transaction. What other processes write to the same accounts comes before or after it as a whole.
    */
-  readonly admit: (group: AdmissionGroup, fits: FitsMonth) => Promise<Admitted>;
+  readonly admit: (group: AdmissionGroup, rules: AdmissionRules) => Promise<Admitted>;
   /** Takes an Idempotency-Key for a call, for as long as this process renews its claims. */
   readonly claimKey: (accountId: string, idempotencyKey: string, fingerprint: string) => Answer<ClaimOutcome>;
   /** Gives a claimed key back. */
@@ -62,4 +71,13 @@ export type AdmitPort = {
   readonly renewClaims: () => Answer<void>;
   /** Returns the accounts whose keys, plan or month changed in the last `withinMs`. */
   readonly changedAccounts: (withinMs: number) => Answer<readonly string[]>;
+  /**
+   * Announces the accounts that other processes change as it happens, where the way to the store lets it; returns what
+   * ends it. What is missed is found by `changedAccounts`.
+   */
+  readonly hearChanges: (hearing: {
+    readonly heard: (accountId: string) => void;
+    /** Called when the announcements begin, and after each time that there were none. */
+    readonly resumed: () => void;
+  }) => () => void;
 };

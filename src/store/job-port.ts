@@ -14,6 +14,9 @@ export type JobStatus =
   | "completed"
   | "failed";
 
+/** States of a job that has not ended. */
+export const UNFINISHED: readonly JobStatus[] = ["receiving", "queued", "running", "paused", "cancelling"];
+
 /** Numbers of results by the words of the summary. */
 export type JobCounts = { readonly [word: string]: number };
 
@@ -63,6 +66,9 @@ export type NewJobChunk = {
 
 /** Who holds a chunk: a chunk that was claimed again since is another claim. */
 export type ChunkClaim = { readonly jobId: string; readonly n: number; readonly attempt: number };
+
+/** A claimed chunk, and its job as it is. */
+export type ClaimedWork = { readonly chunk: ClaimedChunk; readonly job: JobRecord };
 
 export type ClaimedChunk = NewJobChunk & {
   /** A bit for each row, 1 for a duplicate of an earlier row; null where there is none. */
@@ -136,10 +142,26 @@ export type JobChange = Partial<
   >
 >;
 
+/** What became of a round: the job where it changed, and whether chunks wait to be claimed. */
+export type RoundEnd = { readonly changed: JobRecord | null; readonly isWaiting: boolean };
+
+/** A chunk was finished by a process that no longer holds it: nothing of what it found stands. */
+export class ClaimLostError extends Error {
+  override readonly name = "ClaimLostError";
+}
+
 export type JobPort = {
-  /** Creates a job, together with the reply that says so. */
-  readonly createJob: (job: JobRecord, reply: ReplyRecord | null) => Answer<void>;
-  /** Adds chunks to a job that is being received; durable with the change that starts it. */
+  /**
+   * Creates a job, together with the reply that says so. False, and nothing written, where the account has
+   * `unfinishedMax` jobs that have not ended.
+   */
+  readonly createJob: (job: JobRecord, reply: ReplyRecord | null, unfinishedMax: number) => Answer<boolean>;
+  /** Takes the input of a job that is being received, for this process alone. False while another one reads it. */
+  readonly claimInput: (jobId: string) => Answer<boolean>;
+  readonly releaseInput: (jobId: string) => Answer<void>;
+  /** Jobs that are being received, and whose input no process reads. */
+  readonly unreadJobs: () => Answer<readonly JobRecord[]>;
+  /** Adds chunks to a job whose input this process has taken; durable with the change that starts the job. */
   readonly addJobChunks: (jobId: string, chunks: readonly NewJobChunk[]) => Answer<void>;
   /** Marks the duplicates of chunks from `firstChunk` on; durable with the change that starts the job. */
   readonly markDuplicates: (
@@ -147,13 +169,17 @@ export type JobPort = {
     firstChunk: number,
     duplicates: readonly (Uint8Array | null)[],
   ) => Answer<void>;
-  /** Changes a job that has one of these states. Null where it has none of them. */
+  /** Changes a job that has one of these states, and these options where they are given. Null where it has not. */
   readonly changeJob: (
     jobId: string,
     from: readonly JobStatus[],
     change: JobChange,
+    options?: string,
   ) => Answer<JobRecord | null>;
-  /** Starts a job whose input is whole, together with the reply that says so. Null where it is not being received. */
+  /**
+   * Starts a job whose input is whole, together with the reply that says so. Null where it is not being received, or no
+   * longer by this process.
+   */
   readonly startJob: (
     jobId: string,
     change: JobChange,
@@ -170,18 +196,22 @@ export type JobPort = {
   readonly countJobs: (accountId: string, statuses: readonly JobStatus[]) => Answer<number>;
   /** Jobs whose data is due to be erased. */
   readonly jobsToErase: (now: number, limit: number) => Answer<readonly JobRecord[]>;
-  /** Claims the first chunk of a job that waits; null where none does. */
-  readonly claimChunk: (jobId: string) => Answer<ClaimedChunk | null>;
+  /** Claims the first chunk of a job that waits; null where none does, or the job is to run no further. */
+  readonly claimChunk: (jobId: string) => Answer<ClaimedWork | null>;
   /** Puts a claimed chunk back. `isFault`: its attempt counts, as the chunk itself may be what fails. */
   readonly releaseChunk: (chunk: ChunkClaim, isFault: boolean) => Answer<void>;
   /** Lets the rows of a claimed chunk stand whose look-up failed, without looking them up again. */
   readonly keepUnchecked: (chunk: ChunkClaim) => Answer<void>;
   /** Puts all chunks back that a former process had claimed; returns how many. */
   readonly reapChunks: () => Answer<number>;
-  /** Chunks of a job that are claimed or wait. */
-  readonly chunksLeft: (jobId: string) => Answer<number>;
-  /** Puts the chunks back that have unchecked rows; returns how many. */
-  readonly requeueUnchecked: (jobId: string) => Answer<number>;
+  /**
+   * Where all chunks of a running job are done, puts those back that have unchecked rows, once, or completes the job.
+   * Where a job is being cancelled and none of its chunks is claimed, it is cancelled.
+   */
+  readonly endRound: (
+    jobId: string,
+    ended: { readonly finishedAt: number; readonly expiresAt: number },
+  ) => Answer<RoundEnd>;
   /** Returns finished chunks from `fromChunk` on, up to the first gap. */
   readonly chunkResults: (jobId: string, fromChunk: number, limit: number) => Answer<readonly ChunkResults[]>;
   /** The bodies of a chunk's results, in the order of its rows. */

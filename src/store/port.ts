@@ -1,7 +1,10 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { AdmitPort } from "./admit-port.ts";
+import type { DirectoryTurnPort } from "./directory-port.ts";
 import type { FinishedChunk, JobPort } from "./job-port.ts";
+import type { LeasePort } from "./lease-port.ts";
 import type { OperatorPort } from "./operator-port.ts";
+import type { PartPort } from "./part-port.ts";
 import type { NewEvent, WebhookPort } from "./webhook-port.ts";
 
 // What the program asks of its store, one function a use case: each is one transaction, whole or not at all. Times
@@ -304,7 +307,7 @@ export type AccountingStore = AccountPort &
 export type Store = AccountingStore & JobPort & WebhookPort;
 
 /** A store that other processes write to as well: what is read of it may be old at once. */
-export type SharedStore = AccountingStore & AdmitPort;
+export type SharedStore = Store & AdmitPort & LeasePort & PartPort & DirectoryTurnPort;
 
 /**
  * A store inside this process, which answers at once and has no other writer: what is read of it holds until this

@@ -49,6 +49,15 @@ export type ProbeChange = {
   readonly at: number;
 };
 
+/** What a reader beside the prober sees of its evidence. */
+export type ProbeReader = Disposable & {
+  /** Returns the hosts of which a resource was probed after this time, with the time of the last probe. */
+  readonly probedAfter: (time: number) => readonly { readonly host: string; readonly probedAt: number }[];
+  readonly resourcesOf: (host: string) => readonly Pick<ProbedResource, "payToChangedAt" | "priceMicroUsd">[];
+  /** Returns the days of all resources of a host from one on. */
+  readonly daysOf: (host: string, fromDay: string) => readonly ProbeDay[];
+};
+
 /** Upper bounds of the counts of a day; what took longer is counted last. */
 export const LATENCY_BOUNDS_MS: readonly number[] = [
   25, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000, 2500, 3200, 4000, 5000,

@@ -13,6 +13,7 @@ import {
 import type { Connection } from "./connection.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys, planPeriods } from "./schema.ts";
+import { emit } from "./webhook-rows.ts";
 
 /** Accounts, their keys and the months that they are in. */
 export function createAccountCases({ transact, read }: Connection): AccountPort & KeyPort & MonthPort {
@@ -143,8 +144,7 @@ function keyCases(transact: Transact, read: Read): KeyPort {
         }
       }),
 
-    // No webhook is kept here, so that an event is written for nobody.
-    emitExpiringKeys: ({ after, until, limit }) =>
+    emitExpiringKeys: ({ after, until, limit }, eventOf) =>
       transact(async (orm) => {
         const ending = orm
           .select({ keyHash: apiKeys.keyHash })
@@ -165,7 +165,8 @@ function keyCases(transact: Transact, read: Read): KeyPort {
           .update(apiKeys)
           .set({ expiryEventAt: after })
           .where(inArray(apiKeys.keyHash, ending))
-          .returning({ keyId: apiKeys.keyId });
+          .returning(KEY_COLUMNS);
+        for (const key of marked) await emit(orm, key.accountId, eventOf(key));
         return marked.length;
       }),
   };

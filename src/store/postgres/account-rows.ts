@@ -1,7 +1,7 @@
-import { and, asc, eq, getTableColumns, gt, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, or, sql } from "drizzle-orm";
 import { utcDay } from "../charge-sums.ts";
 import type { AccountMonth, AccountOverview, EndpointUse, KeyRecord, ReplyRecord } from "../port.ts";
-import type { Orm } from "./orm.ts";
+import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { accountChanges, accounts, apiKeys, idempotentReplies, planPeriods, usageDays } from "./schema.ts";
 
 /** The server's clock in milliseconds: the one that all nodes share. */
@@ -15,13 +15,18 @@ export const CHANGES_CHANNEL = "assay_account_changed";
  * of their ids, so that nobody waits in a circle.
  */
 export async function lockAccounts(orm: Orm, accountIds: readonly string[]): Promise<void> {
-  await orm
+  await accountLocks(orm).execute({ accountIds: arrayOf(accountIds) });
+}
+
+const accountLocks = builtOnce((orm) =>
+  orm
     .select({ accountId: accounts.accountId })
     .from(accounts)
-    .where(inArray(accounts.accountId, [...accountIds]))
+    .where(sql`${accounts.accountId} = ${listIn("accountIds", "text")}`)
     .orderBy(asc(accounts.accountId))
-    .for("no key update");
-}
+    .for("no key update")
+    .prepare("lock_accounts"),
+);
 
 /** Notifies all nodes, with the commit, that what they know of an account is old. */
 export async function announceChange(orm: Orm, accountId: string): Promise<void> {
@@ -43,20 +48,7 @@ export async function monthsOf(
   orm: Orm,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, AccountMonth>> {
-  const running = orm
-    .select({ accountId: planPeriods.accountId, periodStart: planPeriods.periodStart })
-    .from(planPeriods)
-    .where(and(inArray(planPeriods.accountId, [...accountIds]), isNull(planPeriods.endsAt)))
-    .as("running");
-  const rows = await orm
-    .select({ account: accounts, planPeriod: planPeriods })
-    .from(running)
-    .innerJoin(accounts, eq(accounts.accountId, running.accountId))
-    .innerJoin(
-      planPeriods,
-      and(eq(planPeriods.accountId, running.accountId), eq(planPeriods.periodStart, running.periodStart)),
-    )
-    .orderBy(asc(planPeriods.planPeriodId));
+  const rows = await runningMonths(orm).execute({ accountIds: arrayOf(accountIds) });
   const months = new Map<string, AccountMonth>();
   for (const { account, planPeriod } of rows) {
     const known = months.get(account.accountId);
@@ -67,6 +59,24 @@ export async function monthsOf(
   }
   return months;
 }
+
+const runningMonths = builtOnce((orm) => {
+  const running = orm
+    .select({ accountId: planPeriods.accountId, periodStart: planPeriods.periodStart })
+    .from(planPeriods)
+    .where(and(sql`${planPeriods.accountId} = ${listIn("accountIds", "text")}`, isNull(planPeriods.endsAt)))
+    .as("running");
+  return orm
+    .select({ account: accounts, planPeriod: planPeriods })
+    .from(running)
+    .innerJoin(accounts, eq(accounts.accountId, running.accountId))
+    .innerJoin(
+      planPeriods,
+      and(eq(planPeriods.accountId, running.accountId), eq(planPeriods.periodStart, running.periodStart)),
+    )
+    .orderBy(asc(planPeriods.planPeriodId))
+    .prepare("running_months");
+});
 
 /** Returns the month of an account that is known to exist. */
 export async function existingMonth(orm: Orm, accountId: string): Promise<AccountMonth> {

@@ -3,17 +3,20 @@ import type {
   Admission,
   AdmissionGroup,
   AdmissionOutcome,
+  AdmissionRules,
   AdmitPort,
   Admitted,
   FitsMonth,
+  MarksOfMonth,
 } from "../admit-port.ts";
-import type { AccountMonth } from "../port.ts";
+import type { AccountMonth, QuotaMark } from "../port.ts";
 import { lockAccounts, monthsOf, putReply, SERVER_NOW } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
-import type { Orm } from "./orm.ts";
+import { chunkName, finishChunk, lockChunks } from "./job-rows.ts";
+import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { accountChanges, accountRates, flushes, idempotencyClaims, planPeriods } from "./schema.ts";
-import { accountIdsOf, writeCharges } from "./usage-cases.ts";
+import { accountIdsOf, writeCharges, writeMarks } from "./usage-cases.ts";
 
 /** The claims of a process that has not renewed them for so long are free. */
 const LEASE_MS = 15_000;
@@ -22,9 +25,12 @@ const FLUSHES_KEPT_MS = 3_600_000;
 const CHANGES_KEPT_MS = 3_600_000;
 
 /** Decides over charges where all nodes write them. `processId` is of this process alone, never used again. */
-export function createAdmitCases({ transact, read }: Connection, processId: string): AdmitPort {
+export function createAdmitCases(
+  { transact, read }: Connection,
+  processId: string,
+): Omit<AdmitPort, "hearChanges"> {
   return {
-    admit: (group, fits) => transact((orm) => admitGroup(orm, processId, group, fits)),
+    admit: (group, rules) => transact((orm) => admitGroup(orm, processId, group, rules)),
 
     claimKey: (accountId, idempotencyKey, fingerprint) =>
       transact(async (orm) => {
@@ -71,14 +77,19 @@ export function createAdmitCases({ transact, read }: Connection, processId: stri
 
     changedAccounts: (withinMs) =>
       read(async (orm) => {
-        const rows = await orm
-          .select({ accountId: accountChanges.accountId })
-          .from(accountChanges)
-          .where(sql`${accountChanges.changedAt} > ${SERVER_NOW} - ${withinMs}::bigint`);
+        const rows = await changedWithin(orm).execute({ withinMs });
         return rows.map(({ accountId }) => accountId);
       }),
   };
 }
+
+const changedWithin = builtOnce((orm) =>
+  orm
+    .select({ accountId: accountChanges.accountId })
+    .from(accountChanges)
+    .where(sql`${accountChanges.changedAt} > ${SERVER_NOW} - ${sql.placeholder("withinMs")}::bigint`)
+    .prepare("changed_accounts"),
+);
 
 const isClaim = (accountId: string, idempotencyKey: string) =>
   and(eq(idempotencyClaims.accountId, accountId), eq(idempotencyClaims.idempotencyKey, idempotencyKey));
@@ -87,25 +98,31 @@ async function admitGroup(
   orm: Orm,
   processId: string,
   { sequence, admissions, others, keptAt }: AdmissionGroup,
-  fits: FitsMonth,
+  { fits, marksOf }: AdmissionRules,
 ): Promise<Admitted> {
   const entries = admissions.map(({ entry }) => entry);
   const charged = accountIdsOf(entries);
   // Sent together: each statement sees what was committed when the one before it had its locks.
-  const [isNew, , months, rates, invoiced, claims] = await Promise.all([
+  const [isNew, , months, rates, invoiced, claims, held] = await Promise.all([
     beginFlush(orm, processId, sequence),
     lockAccounts(orm, accountIdsOf([...entries, ...others])),
     monthsOf(orm, charged),
     ratesOf(orm, admissions),
     invoicedPeriods(orm, admissions),
     takeClaims(orm, processId, admissions),
+    lockChunks(
+      orm,
+      processId,
+      admissions.flatMap(({ chunk }) => chunk ?? []),
+    ),
   ]);
   if (!isNew) return { outcomes: await outcomesOf(orm, processId, sequence), units: new Map() };
   const passesRate = createRateCheck(rates);
   const outcomes = admissions.map((admission): AdmissionOutcome => {
-    const { entry, reply } = admission;
+    const { entry, reply, chunk } = admission;
     if (invoiced.has(entry.planPeriodId)) return "invoiced";
     if (reply !== null && !claims.has(claimOf(reply))) return "claim_lost";
+    if (chunk !== null && !held.has(chunkName(chunk))) return "chunk_lost";
     return passesRate(admission) ? "charged" : "rate";
   });
   refuseBeyondQuota(admissions, outcomes, months, fits);
@@ -114,6 +131,8 @@ async function admitGroup(
     writeCharges(orm, [...admitted.map(({ entry }) => entry), ...others]),
     writeRates(orm, rates),
     ...admitted.map(({ reply }) => putReply(orm, reply)),
+    ...admitted.flatMap(({ chunk }) => (chunk === null ? [] : finishChunk(orm, chunk))),
+    writeMarks(orm, marksOfAll(admitted, months, marksOf)),
     ...(keptAt === null ? [] : [keepClock(orm, keptAt)]),
     endFlush(orm, processId, outcomes),
   ];
@@ -147,22 +166,53 @@ function refuseBeyondQuota(
   }
 }
 
+/** The shares of months that these charges use up; those of a plan period that has ended use nothing of the running one. */
+function marksOfAll(
+  admitted: readonly Admission[],
+  months: ReadonlyMap<string, AccountMonth>,
+  marksOf: MarksOfMonth,
+): readonly QuotaMark[] {
+  return [...months].flatMap(([accountId, month]) => {
+    const running = month.planPeriods.at(-1)?.planPeriodId;
+    const added = admitted.reduce(
+      (sum, { entry }) =>
+        entry.accountId === accountId && entry.planPeriodId === running ? sum + entry.units : sum,
+      0,
+    );
+    return added === 0 ? [] : marksOf(month, added);
+  });
+}
+
 /** False where a group of this number was written before: its commit was not answered. */
 async function beginFlush(orm: Orm, processId: string, sequence: number): Promise<boolean> {
-  const values = { sequence, outcome: "", writtenAt: SERVER_NOW as never };
-  const rows = await orm
-    .insert(flushes)
-    .values({ processId, ...values })
-    .onConflictDoUpdate({ target: flushes.processId, set: values, setWhere: lt(flushes.sequence, sequence) })
-    .returning({ sequence: flushes.sequence });
+  const rows = await flushBegin(orm).execute({ processId, sequence });
   return rows.length > 0;
 }
+
+const flushBegin = builtOnce((orm) => {
+  const sequence = sql<number>`${sql.placeholder("sequence")}::bigint`;
+  const values = { sequence: sequence as never, outcome: "", writtenAt: SERVER_NOW as never };
+  return orm
+    .insert(flushes)
+    .values({ processId: sql.placeholder("processId"), ...values })
+    .onConflictDoUpdate({ target: flushes.processId, set: values, setWhere: lt(flushes.sequence, sequence) })
+    .returning({ sequence: flushes.sequence })
+    .prepare("begin_flush");
+});
 
 async function endFlush(orm: Orm, processId: string, outcomes: readonly AdmissionOutcome[]): Promise<void> {
   const isWhole = outcomes.every((outcome) => outcome === "charged");
   const outcome = JSON.stringify(isWhole ? outcomes.length : outcomes);
-  await orm.update(flushes).set({ outcome }).where(eq(flushes.processId, processId));
+  await flushEnd(orm).execute({ processId, outcome });
 }
+
+const flushEnd = builtOnce((orm) =>
+  orm
+    .update(flushes)
+    .set({ outcome: sql`${sql.placeholder("outcome")}::text` })
+    .where(eq(flushes.processId, sql.placeholder("processId")))
+    .prepare("end_flush"),
+);
 
 async function outcomesOf(
   orm: Orm,
@@ -178,24 +228,39 @@ async function outcomesOf(
 /** Returns plan periods that are asked for and have their invoice. */
 async function invoicedPeriods(orm: Orm, admissions: readonly Admission[]): Promise<ReadonlySet<number>> {
   const asked = [...new Set(admissions.map(({ entry }) => entry.planPeriodId))];
-  const rows = await orm
-    .select({ planPeriodId: planPeriods.planPeriodId })
-    .from(planPeriods)
-    .where(and(inArray(planPeriods.planPeriodId, asked), sql`${planPeriods.invoiceId} is not null`));
+  const rows = await invoicedOf(orm).execute({ planPeriodIds: arrayOf(asked) });
   return new Set(rows.map(({ planPeriodId }) => planPeriodId));
 }
+
+const invoicedOf = builtOnce((orm) =>
+  orm
+    .select({ planPeriodId: planPeriods.planPeriodId })
+    .from(planPeriods)
+    .where(
+      and(
+        sql`${planPeriods.planPeriodId} = ${listIn("planPeriodIds", "bigint")}`,
+        sql`${planPeriods.invoiceId} is not null`,
+      ),
+    )
+    .prepare("invoiced_periods"),
+);
 
 async function unitsOf(
   orm: Orm,
   entries: readonly { readonly planPeriodId: number }[],
 ): Promise<ReadonlyMap<number, number>> {
   const asked = [...new Set(entries.map(({ planPeriodId }) => planPeriodId))];
-  const rows = await orm
-    .select({ planPeriodId: planPeriods.planPeriodId, units: planPeriods.units })
-    .from(planPeriods)
-    .where(inArray(planPeriods.planPeriodId, asked));
+  const rows = await countedUnits(orm).execute({ planPeriodIds: arrayOf(asked) });
   return new Map(rows.map(({ planPeriodId, units }) => [planPeriodId, units]));
 }
+
+const countedUnits = builtOnce((orm) =>
+  orm
+    .select({ planPeriodId: planPeriods.planPeriodId, units: planPeriods.units })
+    .from(planPeriods)
+    .where(sql`${planPeriods.planPeriodId} = ${listIn("planPeriodIds", "bigint")}`)
+    .prepare("counted_units"),
+);
 
 const claimOf = ({ accountId, idempotencyKey }: { accountId: string; idempotencyKey: string }): string =>
   `${accountId} ${idempotencyKey}`;
@@ -224,16 +289,7 @@ type RateState = { fullAtUs: number; ageUsMax: number; readonly nowUs: number; i
 async function ratesOf(orm: Orm, admissions: readonly Admission[]): Promise<Map<string, RateState>> {
   const asked = [...new Set(admissions.flatMap(({ rate, entry }) => (rate === null ? [] : entry.accountId)))];
   if (asked.length === 0) return new Map();
-  const nowUs = sql`(extract(epoch from clock_timestamp()) * 1000000)::bigint`.mapWith(Number);
-  const rows = await orm
-    .select({
-      accountId: sql<string>`asked`,
-      fullAtUs: accountRates.fullAtUs,
-      ageUsMax: accountRates.ageUsMax,
-      nowUs,
-    })
-    .from(sql`json_array_elements_text(${JSON.stringify(asked)}::text::json) asked`)
-    .leftJoin(accountRates, sql`${accountRates.accountId} = asked`);
+  const rows = await ratesNow(orm).execute({ accountIds: arrayOf(asked) });
   return new Map(
     rows.map(({ accountId, fullAtUs, ageUsMax, nowUs: now }) => [
       accountId,
@@ -241,6 +297,19 @@ async function ratesOf(orm: Orm, admissions: readonly Admission[]): Promise<Map<
     ]),
   );
 }
+
+const ratesNow = builtOnce((orm) =>
+  orm
+    .select({
+      accountId: sql<string>`asked`,
+      fullAtUs: accountRates.fullAtUs,
+      ageUsMax: accountRates.ageUsMax,
+      nowUs: sql`(extract(epoch from clock_timestamp()) * 1000000)::bigint`.mapWith(Number),
+    })
+    .from(sql`unnest(${sql.placeholder("accountIds")}::text::text[]) asked`)
+    .leftJoin(accountRates, sql`${accountRates.accountId} = asked`)
+    .prepare("rates_now"),
+);
 
 /**
  * Counts calls against the rates of their accounts. Calls that one process admitted in time may end together: as many
@@ -264,14 +333,12 @@ function createRateCheck(states: Map<string, RateState>): (admission: Admission)
 
 async function writeRates(orm: Orm, states: ReadonlyMap<string, RateState>): Promise<void> {
   const rows = Array.from(states).flatMap(([accountId, { fullAtUs, ageUsMax, isChanged }]) =>
-    isChanged ? [{ accountId, fullAtUs: Math.round(fullAtUs), ageUsMax }] : [],
+    isChanged ? [{ account_id: accountId, full_at_us: Math.round(fullAtUs), age_us_max: ageUsMax }] : [],
   );
   if (rows.length === 0) return;
-  await orm
-    .insert(accountRates)
-    .values(rows)
-    .onConflictDoUpdate({
-      target: accountRates.accountId,
-      set: { fullAtUs: sql`excluded.full_at_us`, ageUsMax: sql`excluded.age_us_max` },
-    });
+  await orm.execute(sql`
+    INSERT INTO account_rates (account_id, full_at_us, age_us_max)
+    SELECT account_id, full_at_us, age_us_max FROM json_to_recordset(${JSON.stringify(rows)}::text::json)
+      AS rate(account_id text, full_at_us bigint, age_us_max bigint)
+    ON CONFLICT (account_id) DO UPDATE SET full_at_us = excluded.full_at_us, age_us_max = excluded.age_us_max`);
 }

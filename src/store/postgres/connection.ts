@@ -1,9 +1,11 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 import type { Clock } from "../../platform/clock.ts";
 import { StorageError, UnsettledError } from "../storage-error.ts";
 import type { Orm } from "./orm.ts";
-import { asStorageError, isUndone } from "./postgres-error.ts";
+import { asStorageError, isLost, isUndone } from "./postgres-error.ts";
+import { abandon, createPrimaryFinder, openPool, type Servers, serverLimits } from "./servers.ts";
 
 export type Connection = {
   /**
@@ -19,64 +21,85 @@ export type Connection = {
   readonly close: () => void;
 };
 
-export type ConnectionOptions = {
-  /** `postgres://user:password@host:port/database` */
-  readonly url: string;
+export type ConnectionOptions = Servers & {
   readonly connectionsMax: number;
   readonly deadlineMs: number;
   readonly clock: Clock;
 };
 
-/** A node that hangs holds its locks no longer than this; less than the deadline of those that wait for them. */
-const IDLE_IN_TRANSACTION_MS = 1_500;
 /** A new pool no more often than this: a server that is gone must not be flooded with connections. */
 const RENEW_EVERY_MS = 250;
+/** Whether the server of several that is used still takes writes is asked this often: its reads might be old. */
+const CONFIRM_EVERY_MS = 1_000;
 
-/** Returns a pool of connections to a server. Nothing is connected before the first statement. */
-export function openPool({ url, connectionsMax, deadlineMs }: Omit<ConnectionOptions, "clock">): SQL {
-  return new SQL({
-    url,
-    max: connectionsMax,
-    connectionTimeout: Math.max(1, Math.floor(deadlineMs / 1_000)),
-    connection: {
-      application_name: "assay",
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      lock_timeout: deadlineMs,
-      statement_timeout: deadlineMs,
-    },
-  });
-}
+/** A pool of connections to one server. */
+type Place = { readonly url: string; readonly pool: SQL; readonly orm: Orm };
 
 /**
  * Runs statements on a pool of connections. A server that freezes or cannot be reached leaves the statements of the
- * driver pending for ever: they are given up at their deadline, and the pool with them.
+ * driver pending for ever: they are given up at their deadline, and the pool with them. Of several servers it uses the
+ * one that takes writes, and looks for another once that one does not.
  */
 export function createConnection(options: ConnectionOptions): Connection {
-  const { deadlineMs, clock } = options;
-  let pool = openPool(options);
-  let orm: Orm = drizzle({ client: pool });
+  const { urls, isPooled, deadlineMs, clock } = options;
+  const finder = createPrimaryFinder(options);
+  const limits = serverLimits(deadlineMs);
+  let place: Place | null = urls.length === 1 && urls[0] !== undefined ? openPlace(urls[0]) : null;
+  let finding: Promise<Place> | null = null;
   let errors = 0;
   let isClosed = false;
   let renewedMs = Number.NEGATIVE_INFINITY;
+  const confirming = urls.length === 1 ? undefined : setInterval(confirm, CONFIRM_EVERY_MS);
 
-  /** Puts a new pool in the place of one that hangs, unless another statement has done so. */
-  function renew(hanging: SQL): void {
-    if (pool !== hanging || isClosed || clock.monotonic() - renewedMs < RENEW_EVERY_MS) return;
-    renewedMs = clock.monotonic();
-    pool = openPool(options);
-    orm = drizzle({ client: pool });
-    abandon(hanging);
+  function openPlace(url: string): Place {
+    const pool = openPool({ ...options, url });
+    return { url, pool, orm: drizzle({ client: pool }) };
   }
 
-  async function withinDeadline<T>(work: Promise<T>): Promise<T> {
-    const used = pool;
+  /** Looks for the server that takes writes, and leaves the one that was used where it is another one now. */
+  function find(): Promise<Place> {
+    finding ??= (async () => {
+      const url = await finder.find();
+      if (isClosed) throw new StorageError("the store is closed");
+      if (place?.url === url) return place;
+      if (place !== null) abandon(place.pool);
+      place = openPlace(url);
+      return place;
+    })().finally(() => {
+      finding = null;
+    });
+    return finding;
+  }
+
+  function confirm(): void {
+    // Statements say what is wrong.
+    find().catch(() => undefined);
+  }
+
+  /** Puts a new pool in the place of one that hangs, unless another statement has done so. */
+  function renew(hanging: Place): void {
+    if (place !== hanging || isClosed || clock.monotonic() - renewedMs < RENEW_EVERY_MS) return;
+    renewedMs = clock.monotonic();
+    place = urls.length === 1 ? openPlace(hanging.url) : null;
+    abandon(hanging.pool);
+  }
+
+  async function withinDeadline<T>(work: (orm: Orm) => Promise<T>): Promise<T> {
+    let used = place;
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       reject(new StorageError("the database did not answer in time"));
-      renew(used);
+      if (used !== null) renew(used);
     }, deadlineMs);
+    const run = async (): Promise<T> => {
+      used ??= await find();
+      return work(used.orm);
+    };
     try {
-      return await Promise.race([work, late]);
+      return await Promise.race([run(), late]);
+    } catch (error) {
+      if (urls.length > 1 && isLost(error)) confirm();
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -92,20 +115,31 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (isClosed) throw new StorageError("the store is closed");
   }
 
+  /** Runs work in a transaction with the limits that the server keeps; behind a pooler they hold for that one alone. */
+  async function limited<T>(inside: Orm, work: (orm: Orm) => Promise<T>): Promise<T> {
+    if (!isPooled) return work(inside);
+    const settings = Object.entries(limits).map(
+      ([name, ms]) => sql`set_config(${name}::text, ${String(ms)}::text, true)`,
+    );
+    await inside.execute(sql`SELECT ${sql.join(settings, sql`, `)}`);
+    return work(inside);
+  }
+
   return {
     async transact(work) {
       requireOpen();
       let isCommitting = false;
       let isGivenUp = false;
-      const transaction = orm.transaction(async (inside) => {
-        const result = await work(inside);
-        // A caller that was refused must not be charged afterwards.
-        if (isGivenUp) throw new StorageError("the transaction took too long");
-        isCommitting = true;
-        return result;
-      });
       try {
-        return await withinDeadline(transaction);
+        return await withinDeadline((orm) =>
+          orm.transaction(async (inside) => {
+            const result = await limited(inside, work);
+            // A caller that was refused must not be charged afterwards.
+            if (isGivenUp) throw new StorageError("the transaction took too long");
+            isCommitting = true;
+            return result;
+          }),
+        );
       } catch (error) {
         isGivenUp = true;
         const known = counted(error);
@@ -116,7 +150,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     async read(work) {
       requireOpen();
       try {
-        return await withinDeadline(work(orm));
+        return await withinDeadline(work);
       } catch (error) {
         throw counted(error);
       }
@@ -125,12 +159,8 @@ export function createConnection(options: ConnectionOptions): Connection {
     close: () => {
       if (isClosed) return;
       isClosed = true;
-      abandon(pool);
+      clearInterval(confirming);
+      if (place !== null) abandon(place.pool);
     },
   };
-}
-
-/** Closes a pool without waiting for its statements. */
-function abandon(pool: SQL): void {
-  pool.close({ timeout: 0 }).catch(() => undefined);
 }

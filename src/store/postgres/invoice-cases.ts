@@ -3,6 +3,7 @@ import type { InvoicePort } from "../port.ts";
 import { lockAccounts } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import { invoices, planPeriods } from "./schema.ts";
+import { emit } from "./webhook-rows.ts";
 
 /** Months that are over and the invoices of them. */
 export function createInvoiceCases({ transact, read }: Connection): InvoicePort {
@@ -51,6 +52,7 @@ export function createInvoiceCases({ transact, read }: Connection): InvoicePort 
             .returning({ invoiceId: invoices.invoiceId });
           if (inserted.length === 0) continue;
           await orm.update(planPeriods).set({ invoiceId: invoice.invoiceId }).where(ofMonth);
+          await emit(orm, month.accountId, made.event);
           issued += 1;
         }
         return issued;

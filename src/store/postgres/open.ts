@@ -1,21 +1,33 @@
 import { randomUUID } from "node:crypto";
+import type { SQL } from "bun";
 import { sql } from "drizzle-orm";
 import type { Clock } from "../../platform/clock.ts";
 import type { SharedStore } from "../port.ts";
 import { StorageError, StoreOpenError } from "../storage-error.ts";
 import { createAccountCases } from "./account-cases.ts";
+import { CHANGES_CHANNEL } from "./account-rows.ts";
 import { createAdmitCases } from "./admit-cases.ts";
-import { createConnection, openPool } from "./connection.ts";
+import { createChunkCases } from "./chunk-cases.ts";
+import { createConnection } from "./connection.ts";
+import { parseDatabaseUrl } from "./database-url.ts";
+import { createDirectoryTurnCases } from "./directory-cases.ts";
 import { createInvoiceCases } from "./invoice-cases.ts";
+import { createJobCases } from "./job-cases.ts";
+import { createListener } from "./listener.ts";
 import { migrate } from "./migrations.ts";
 import { createOperatorCases } from "./operator-cases.ts";
+import { createPartCases } from "./part-cases.ts";
 import { asStorageError } from "./postgres-error.ts";
 import { probes } from "./schema.ts";
+import { createPrimaryFinder, openPool, type Servers } from "./servers.ts";
 import { createUsageCases } from "./usage-cases.ts";
+import { createWebhookCases } from "./webhook-cases.ts";
 
 export type SharedStoreOptions = {
-  /** `postgres://user:password@host:port/database` */
+  /** `postgres://user:password@host:port/database`; of several hosts, with commas between them, the one that takes writes is used. */
   readonly url: string;
+  /** The same without the pooler that `url` leads through, which must get no setting that outlives a transaction. */
+  readonly directUrl?: string | null;
   readonly clock: Clock;
   /** Of this process alone, never used again. */
   readonly processId?: string;
@@ -27,22 +39,35 @@ export type SharedStoreOptions = {
 const CONNECTIONS_MAX = 10;
 const DEADLINE_MS = 3_000;
 const MIGRATE_DEADLINE_MS = 60_000;
+/** A server that does not answer by then is away: the start of nodes is to be tried again. */
+const ANSWER_DEADLINE_MS = 5_000;
 
 /**
  * Opens the database of a cluster and brings it to the newest schema. Throws a StoreOpenError, whose message says to the
  * operator what to do, where that is not possible.
  */
 export async function openSharedStore(options: SharedStoreOptions): Promise<SharedStore> {
-  const { url, clock, connectionsMax = CONNECTIONS_MAX, deadlineMs = DEADLINE_MS } = options;
-  await migrateOnce(url, clock);
-  const connection = createConnection({ url, clock, connectionsMax, deadlineMs });
+  const { clock, connectionsMax = CONNECTIONS_MAX, deadlineMs = DEADLINE_MS } = options;
+  const { directUrl = null, processId = randomUUID() } = options;
+  const urls = urlsOf(options.url);
+  const directUrls = directUrl === null ? urls : urlsOf(directUrl);
+  await migrateOnce({ urls: directUrls, isPooled: false }, clock);
+  const isPooled = directUrl !== null;
+  const connection = createConnection({ urls, isPooled, clock, connectionsMax, deadlineMs });
+  const listener = createListener({ urls: directUrls, processId });
   let isOpen = true;
   return {
     ...createAccountCases(connection),
-    ...createUsageCases(connection),
+    ...createUsageCases(connection, processId),
     ...createInvoiceCases(connection),
     ...createOperatorCases(connection),
-    ...createAdmitCases(connection, options.processId ?? randomUUID()),
+    ...createAdmitCases(connection, processId),
+    hearChanges: (hearing) => listener.listen(CHANGES_CHANNEL, hearing),
+    ...createJobCases(connection, processId, clock),
+    ...createChunkCases(connection, processId, clock),
+    ...createPartCases(connection),
+    ...createWebhookCases(connection, processId),
+    ...createDirectoryTurnCases(connection, processId),
     // Each use case is settled for itself: a commit that is not answered rejects with an UnsettledError.
     requireSettled: () => undefined,
     probe: () =>
@@ -65,15 +90,25 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
     stats: () => ({ errors: connection.errors() }),
     close: () => {
       isOpen = false;
+      listener.close();
       connection.close();
     },
   };
 }
 
-async function migrateOnce(url: string, clock: Clock): Promise<void> {
-  const pool = openPool({ url, connectionsMax: 1, deadlineMs: MIGRATE_DEADLINE_MS });
+function urlsOf(text: string): readonly string[] {
+  const urls = parseDatabaseUrl(text);
+  if (urls === null) throw new StoreOpenError("DATABASE_URL is no address of a PostgreSQL.");
+  return urls;
+}
+
+async function migrateOnce(servers: Servers, clock: Clock): Promise<void> {
+  let pool: SQL | undefined;
   try {
-    await migrate(pool, Math.floor(clock.now()));
+    const url = await createPrimaryFinder(servers).find();
+    pool = openPool({ url, isPooled: false, connectionsMax: 1, deadlineMs: MIGRATE_DEADLINE_MS });
+    await withinMs(ANSWER_DEADLINE_MS, pool.unsafe("SELECT 1"));
+    await withinMs(MIGRATE_DEADLINE_MS, migrate(pool, Math.floor(clock.now())));
   } catch (error) {
     if (error instanceof StoreOpenError) throw error;
     const known = asStorageError(error);
@@ -82,6 +117,17 @@ async function migrateOnce(url: string, clock: Clock): Promise<void> {
       cause: error,
     });
   } finally {
-    await pool.close({ timeout: 0 }).catch(() => undefined);
+    await pool?.close({ timeout: 0 }).catch(() => undefined);
+  }
+}
+
+/** The driver leaves the statements of a server that went away in silence pending for ever. */
+async function withinMs<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new StorageError("it did not answer in time")), deadlineMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -4,6 +4,7 @@ import { changing, endPlanPeriod } from "./account-cases.ts";
 import { CLOCK_ROW, keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
 import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "./schema.ts";
+import { removeWebhooks } from "./webhook-rows.ts";
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(connection: Connection): OperatorPort {
@@ -72,6 +73,7 @@ function actCases({ transact, read }: Connection): Acts {
           await endPlanPeriod(orm, running.planPeriodId, endsAt);
         }
         await orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId));
+        await removeWebhooks(orm, accountId);
         const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
         await orm
           .update(accounts)

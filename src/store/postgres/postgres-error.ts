@@ -30,8 +30,25 @@ export function asStorageError(thrown: unknown): unknown {
   return new StorageError(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
 }
 
-/** Whether the server is certain to have undone the transaction: it said so itself. */
+/** Classes of SQLSTATE with which a server, or a pooler before it, ends a connection: perhaps after a commit. */
+const ENDING_CLASSES: ReadonlySet<string> = new Set(["08", "57", "58", "XX"]);
+/** What a standby says of writes. */
+const READ_ONLY = "25006";
+
+/** Whether the server is certain to have undone the transaction: it said so itself, and goes on. */
 export function isUndone(thrown: unknown): boolean {
   const error = driverError(thrown);
-  return error instanceof SQL.PostgresError && error.code === SERVER_ERROR;
+  if (!(error instanceof SQL.PostgresError) || error.code !== SERVER_ERROR) return false;
+  return !ENDING_CLASSES.has(error.errno?.slice(0, 2) ?? "");
+}
+
+/** Whether the connection is gone, or leads to a server that does not take writes. */
+export function isLost(thrown: unknown): boolean {
+  const error = driverError(thrown);
+  if (!(error instanceof SQL.PostgresError)) return false;
+  return (
+    error.errno === READ_ONLY ||
+    error.code !== SERVER_ERROR ||
+    ENDING_CLASSES.has(error.errno?.slice(0, 2) ?? "")
+  );
 }

@@ -7,9 +7,10 @@ type AllSame<Checks extends readonly true[]> = Checks;
 type Rows<Schema, Name extends keyof Schema> = Schema[Name] extends { readonly $inferSelect: infer Row }
   ? Row
   : never;
-type SameRows<Name extends keyof typeof sqlite & keyof typeof postgres> = Same<
+/** `Leases` are the columns by which nodes hold rows. */
+type SameRows<Name extends keyof typeof sqlite & keyof typeof postgres, Leases extends string = never> = Same<
   Rows<typeof sqlite, Name>,
-  Rows<typeof postgres, Name>
+  Omit<Rows<typeof postgres, Name>, Leases>
 >;
 
 /** Does not compile where a table of the two schemas has other columns or types. */
@@ -27,5 +28,11 @@ export type SchemasMatch = AllSame<
     SameRows<"keptClock">,
     SameRows<"operatorCommands">,
     SameRows<"operatorActs">,
+    SameRows<"jobs", "reader" | "readUntil">,
+    SameRows<"jobChunks", "owner" | "leaseUntil">,
+    SameRows<"jobInputs">,
+    SameRows<"jobResults">,
+    SameRows<"webhooks">,
+    SameRows<"webhookDeliveries", "owner" | "leaseUntil">,
   ]
 >;

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import {
   bigint,
+  boolean,
   check,
   customType,
   index,
@@ -9,6 +10,8 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import type { JobStatus } from "../job-port.ts";
+import type { DeliveryState, DisabledReason } from "../webhook-port.ts";
 
 // The tables of the SQLite schema, column for column (see schema-match.ts), and those that nodes share beside them.
 // Times are milliseconds since the epoch, money is micro-USD, days are "2026-11-20" in UTC.
@@ -23,6 +26,16 @@ const integer = customType<{ data: number; driverData: string | number }>({
   },
 });
 const serial = (name: string) => bigint(name, { mode: "number" }).generatedAlwaysAsIdentity();
+
+const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
+  dataType: () => "bytea",
+  fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+});
+/** Text from outside: the server takes no NUL in it. */
+const foreignText = customType<{ data: string; driverData: string }>({
+  dataType: () => "text",
+  toDriver: (value) => value.replaceAll("\0", "\uFFFD"),
+});
 
 export const accounts = pgTable(
   "accounts",
@@ -242,3 +255,210 @@ export const accountRates = pgTable("account_rates", {
   fullAtUs: integer("full_at_us").notNull(),
   ageUsMax: integer("age_us_max").notNull(),
 });
+
+/** Jobs. `reader` is the process that reads the input of one that is being received. */
+export const jobs = pgTable(
+  "jobs",
+  {
+    jobId: text("job_id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    kind: text("kind").notNull(),
+    name: foreignText("name"),
+    status: text("status").$type<JobStatus>().notNull(),
+    statusReason: text("status_reason"),
+    createdAt: integer("created_at").notNull(),
+    startedAt: integer("started_at"),
+    finishedAt: integer("finished_at"),
+    expiresAt: integer("expires_at"),
+    erasedAt: integer("erased_at"),
+    deletedAt: integer("deleted_at"),
+    options: text("options").notNull(),
+    inputTable: text("input_table"),
+    chunkCount: integer("chunk_count").notNull(),
+    rows: integer("rows").notNull(),
+    distinctRows: integer("distinct_rows").notNull(),
+    unitsPerItem: integer("units_per_item").notNull(),
+    processed: integer("processed").notNull(),
+    counts: text("counts").notNull(),
+    unitsCharged: integer("units_charged").notNull(),
+    round: integer("round").notNull(),
+    isTest: boolean("is_test").notNull(),
+    webhookUrl: text("webhook_url"),
+    reader: text("reader"),
+    readUntil: integer("read_until"),
+  },
+  (table) => [
+    index("jobs_by_account").on(table.accountId, table.createdAt, table.jobId),
+    index("jobs_by_status").on(table.status),
+    index("jobs_by_expiry").on(table.expiresAt).where(sql`${table.erasedAt} is null`),
+  ],
+);
+
+/** The chunk ledger: `waiting`, `claimed` by `owner` until the end of its lease by the server's clock, or `done`. */
+export const jobChunks = pgTable(
+  "job_chunks",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    state: text("state").notNull(),
+    attempt: integer("attempt").notNull(),
+    firstRow: integer("first_row").notNull(),
+    rows: integer("rows").notNull(),
+    form: text("form").notNull(),
+    duplicates: bytes("duplicates"),
+    rowsDone: integer("rows_done").notNull(),
+    units: integer("units").notNull(),
+    unchecked: integer("unchecked").notNull(),
+    lineBytes: integer("line_bytes").notNull(),
+    owner: text("owner"),
+    leaseUntil: integer("lease_until"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.n] }),
+    index("job_chunks_waiting").on(table.jobId, table.n).where(sql`${table.state} = 'waiting'`),
+    index("job_chunks_claimed").on(table.jobId, table.n).where(sql`${table.state} = 'claimed'`),
+  ],
+);
+
+/** The records of a chunk, compressed. */
+export const jobInputs = pgTable(
+  "job_inputs",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    body: bytes("body").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.jobId, table.n] })],
+);
+
+/** The results of a chunk as JSON lines, compressed, in parts by the rows that were finished when each was written. */
+export const jobResults = pgTable(
+  "job_results",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    rowsDone: integer("rows_done").notNull(),
+    body: bytes("body").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.jobId, table.n, table.rowsDone] })],
+);
+
+/** The parts of uploads that are whole. */
+export const jobParts = pgTable(
+  "job_parts",
+  {
+    jobId: text("job_id").notNull(),
+    n: integer("n").notNull(),
+    accountId: text("account_id").notNull(),
+    partId: text("part_id").notNull(),
+    bytes: integer("bytes").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.n] }),
+    index("job_parts_by_account").on(table.accountId),
+  ],
+);
+
+/** The bytes of parts, in compressed pieces, of those that are being written too. */
+export const jobPartFrames = pgTable(
+  "job_part_frames",
+  {
+    partId: text("part_id").notNull(),
+    frame: integer("frame").notNull(),
+    jobId: text("job_id").notNull(),
+    body: bytes("body").notNull(),
+    writtenAt: integer("written_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.partId, table.frame] }),
+    index("job_part_frames_by_job").on(table.jobId),
+    index("job_part_frames_by_time").on(table.writtenAt),
+  ],
+);
+
+/** Addresses of customers that receive events. `due_at` is when one of its deliveries may be claimed next. */
+export const webhooks = pgTable(
+  "webhooks",
+  {
+    webhookId: text("webhook_id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.accountId),
+    url: text("url").notNull(),
+    /** JSON; null for all. */
+    events: text("events"),
+    description: foreignText("description"),
+    disabledReason: text("disabled_reason").$type<DisabledReason>(),
+    secret: text("secret").notNull(),
+    formerSecrets: text("former_secrets").notNull(),
+    createdAt: integer("created_at").notNull(),
+    failingSince: integer("failing_since"),
+    dueAt: integer("due_at"),
+  },
+  (table) => [
+    index("webhooks_by_account").on(table.accountId, table.createdAt, table.webhookId),
+    index("webhooks_due").on(table.dueAt).where(sql`${table.dueAt} is not null`),
+  ],
+);
+
+/** The deliveries to each webhook; one that is being sent is held by `owner` until the end of its lease. */
+export const webhookDeliveries = pgTable(
+  "webhook_deliveries",
+  {
+    deliveryId: text("delivery_id").primaryKey(),
+    webhookId: text("webhook_id").notNull(),
+    accountId: text("account_id").notNull(),
+    url: text("url"),
+    eventId: text("event_id").notNull(),
+    type: text("type").notNull(),
+    body: foreignText("body").notNull(),
+    createdAt: integer("created_at").notNull(),
+    state: text("state").$type<DeliveryState>().notNull(),
+    attempts: integer("attempts").notNull(),
+    scheduled: integer("scheduled").notNull(),
+    lastAttemptAt: integer("last_attempt_at"),
+    nextAttemptAt: integer("next_attempt_at"),
+    status: integer("status"),
+    error: text("error"),
+    latencyMs: integer("latency_ms").notNull(),
+    answer: foreignText("answer"),
+    owner: text("owner"),
+    leaseUntil: integer("lease_until"),
+  },
+  (table) => [
+    index("webhook_deliveries_pending")
+      .on(table.webhookId, table.nextAttemptAt)
+      .where(sql`${table.state} = 'pending'`),
+    index("webhook_deliveries_sending").on(table.leaseUntil).where(sql`${table.state} = 'sending'`),
+    index("webhook_deliveries_by_webhook").on(table.webhookId, table.createdAt, table.deliveryId),
+    index("webhook_deliveries_by_age").on(table.createdAt),
+  ],
+);
+
+/** What is published of the directory; the process that may publish holds it by `owner` until the end of its lease. */
+export const directoryState = pgTable("directory_state", {
+  stateId: integer("state_id").primaryKey(),
+  owner: text("owner"),
+  leaseUntil: integer("lease_until"),
+  /** Counts the owners. */
+  term: integer("term").notNull().default(0),
+  /** Counts the publications. */
+  revision: integer("revision").notNull().default(0),
+  /** JSON; null before the first. */
+  state: text("state"),
+  syncedAt: integer("synced_at").notNull().default(0),
+  upstreamAgeMs: integer("upstream_age_ms").notNull().default(0),
+});
+
+/** The files of that state in parts, each by the byte of the file that it starts at. */
+export const directoryParts = pgTable(
+  "directory_parts",
+  {
+    file: text("file").notNull(),
+    startsAt: integer("starts_at").notNull(),
+    body: bytes("body").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.file, table.startsAt] })],
+);

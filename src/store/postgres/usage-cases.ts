@@ -1,27 +1,29 @@
 import { and, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import { chargeSums } from "../charge-sums.ts";
-import type { ChargeEntry, ReplyPort, UsagePort } from "../port.ts";
+import { ClaimLostError } from "../job-port.ts";
+import type { ChargeEntry, QuotaMark, ReplyPort, UsagePort } from "../port.ts";
 import { lockAccounts, putReply, usageByEndpoint } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
+import { finishChunk, lockChunks } from "./job-rows.ts";
 import type { Orm } from "./orm.ts";
 import { idempotentReplies, quotaMarks, usageDays, usageEvents } from "./schema.ts";
+import { emit } from "./webhook-rows.ts";
 
 /** Charges, what they add up to, and the replies that are kept with them. */
-export function createUsageCases({ transact, read }: Connection): UsagePort & ReplyPort {
+export function createUsageCases({ transact, read }: Connection, processId: string): UsagePort & ReplyPort {
   return {
-    record: ({ entries, replies, chunks, quotaMarks: marks, keptAt }) => {
-      if (chunks.length > 0) throw new Error("chunks of jobs are not kept in PostgreSQL");
-      return transact(async (orm) => {
+    record: ({ entries, replies, chunks, quotaMarks: marks, keptAt }) =>
+      transact(async (orm) => {
         await lockAccounts(orm, accountIdsOf(entries));
+        const held = await lockChunks(orm, processId, chunks);
+        if (held.size < chunks.length) throw new ClaimLostError("a chunk is no longer held");
         await writeCharges(orm, entries);
         for (const reply of replies) await putReply(orm, reply);
-        for (const { event: _, ...mark } of marks) {
-          await orm.insert(quotaMarks).values(mark).onConflictDoNothing();
-        }
+        for (const chunk of chunks) await finishChunk(orm, chunk);
+        await writeMarks(orm, marks);
         if (keptAt !== null) await keepClock(orm, keptAt);
-      });
-    },
+      }),
     // A commit that was answered is on the disk of the server.
     sync: () => Promise.resolve(),
     usageByDay: (accountId, firstDay, lastDay) =>
@@ -104,6 +106,18 @@ function replyCases({ transact, read }: Pick<Connection, "transact" | "read">): 
           .groupBy(idempotentReplies.accountId),
       ),
   };
+}
+
+/** Writes shares of months that are used up, each once, with its event. */
+export async function writeMarks(orm: Orm, marks: readonly QuotaMark[]): Promise<void> {
+  for (const { event, ...mark } of marks) {
+    const added = await orm
+      .insert(quotaMarks)
+      .values(mark)
+      .onConflictDoNothing()
+      .returning({ percent: quotaMarks.percent });
+    if (added.length > 0) await emit(orm, mark.accountId, event);
+  }
 }
 
 /** Returns the accounts of entries, each once. */

@@ -1,6 +1,7 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { JobPort } from "../job-port.ts";
+import { type JobPort, UNFINISHED } from "../job-port.ts";
+import { endOfJob, RUNNING } from "../job-rounds.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { tellOfJob } from "./webhook-cases.ts";
@@ -12,11 +13,16 @@ export function createJobCases(
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
   return {
-    createJob: (job, reply) =>
+    createJob: (job, reply, unfinishedMax) =>
       transact(() => {
+        if (jobs.countOf(job.accountId, UNFINISHED) >= unfinishedMax) return false;
         jobs.insert(job);
         if (reply !== null) replies.put(reply);
+        return true;
       }),
+    claimInput: () => true,
+    releaseInput: () => {},
+    unreadJobs: () => jobs.inStatus(["receiving"]),
     addJobChunks: (jobId, chunks) =>
       transact(() => {
         for (const chunk of chunks) jobs.addChunk(jobId, chunk);
@@ -27,10 +33,10 @@ export function createJobCases(
           if (bits !== null) jobs.markDuplicates(jobId, firstChunk + index, bits);
         }
       }, "with_sync"),
-    changeJob: (jobId, from, change) =>
+    changeJob: (jobId, from, change, options) =>
       transact(() => {
         const before = jobs.find(jobId);
-        const after = jobs.change(jobId, from, change) ?? null;
+        const after = jobs.change(jobId, from, change, options) ?? null;
         if (after !== null && after.status !== before?.status) tellOfJob(webhooks, after, clock.now());
         return after;
       }),
@@ -50,12 +56,30 @@ export function createJobCases(
     unfinishedJobs: jobs.unfinished,
     countJobs: jobs.countOf,
     jobsToErase: jobs.toErase,
-    claimChunk: (jobId) => transact(() => jobs.claim(jobId), "with_sync"),
+    claimChunk: (jobId) =>
+      transact(() => {
+        const job = jobs.find(jobId);
+        if (job === undefined || !RUNNING.includes(job.status)) return null;
+        const chunk = jobs.claim(jobId);
+        return chunk === null ? null : { chunk, job };
+      }, "with_sync"),
     releaseChunk: (claim, isFault) => transact(() => jobs.release(claim, isFault), "with_sync"),
     keepUnchecked: (claim) => transact(() => jobs.keepUnchecked(claim), "with_sync"),
     reapChunks: () => transact(() => jobs.reap()),
-    chunksLeft: jobs.chunksLeft,
-    requeueUnchecked: (jobId) => transact(() => jobs.requeueUnchecked(jobId)),
+    endRound: (jobId, ended) =>
+      transact(() => {
+        const job = jobs.find(jobId);
+        if (job === undefined) return { changed: null, isWaiting: false };
+        const chunks = jobs.unfinishedChunks(jobId);
+        const end = endOfJob(job, chunks, ended);
+        if (end === null) {
+          return { changed: null, isWaiting: chunks.waiting > 0 && RUNNING.includes(job.status) };
+        }
+        const isAgain = end.isFirstRound && jobs.requeueUnchecked(jobId) > 0;
+        const changed = jobs.change(jobId, [job.status], isAgain ? { round: 2 } : end.change) ?? null;
+        if (!isAgain && changed !== null) tellOfJob(webhooks, changed, clock.now());
+        return { changed, isWaiting: isAgain };
+      }),
     chunkResults: jobs.chunkResults,
     resultBodies: jobs.resultBodies,
     inputBody: jobs.inputBody,

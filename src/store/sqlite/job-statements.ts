@@ -58,6 +58,12 @@ export function createJobStatements(orm: Orm) {
     .where(and(eq(jobResults.jobId, sql.placeholder("jobId")), eq(jobResults.n, sql.placeholder("n"))))
     .orderBy(asc(jobResults.rowsDone))
     .prepare();
+  const unfinished = orm
+    .select({ state: jobChunks.state, chunks: count() })
+    .from(jobChunks)
+    .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isUnfinished))
+    .groupBy(jobChunks.state)
+    .prepare();
   const claimedBy = (jobId: string, n: number, attempt: number) =>
     and(
       eq(jobChunks.jobId, jobId),
@@ -100,11 +106,22 @@ export function createJobStatements(orm: Orm) {
       return row === undefined ? undefined : read(row);
     },
 
-    change: (jobId: string, from: readonly JobStatus[], change: JobChange): JobRecord | undefined => {
+    change: (
+      jobId: string,
+      from: readonly JobStatus[],
+      change: JobChange,
+      options?: string,
+    ): JobRecord | undefined => {
       const row = orm
         .update(jobs)
         .set(change)
-        .where(and(eq(jobs.jobId, jobId), inArray(jobs.status, [...from])))
+        .where(
+          and(
+            eq(jobs.jobId, jobId),
+            inArray(jobs.status, [...from]),
+            options === undefined ? undefined : eq(jobs.options, options),
+          ),
+        )
         .returning()
         .get();
       return row === undefined ? undefined : read(row);
@@ -211,12 +228,11 @@ export function createJobStatements(orm: Orm) {
         .returning({ n: jobChunks.n })
         .all().length,
 
-    chunksLeft: (jobId: string): number =>
-      orm
-        .select({ chunks: count() })
-        .from(jobChunks)
-        .where(and(eq(jobChunks.jobId, jobId), isUnfinished))
-        .get()?.chunks ?? 0,
+    unfinishedChunks: (jobId: string): { readonly waiting: number; readonly claimed: number } => {
+      const states = unfinished.all({ jobId });
+      const chunksIn = (state: string) => states.find((each) => each.state === state)?.chunks ?? 0;
+      return { waiting: chunksIn("waiting"), claimed: chunksIn("claimed") };
+    },
 
     requeueUnchecked: (jobId: string): number =>
       orm

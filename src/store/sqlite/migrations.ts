@@ -1,5 +1,12 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../platform/clock.ts";
+import {
+  type AppliedMigration,
+  checksumOf,
+  type Migration,
+  missingMigrations,
+  statementsOf,
+} from "../migration.ts";
 import { StoreOpenError } from "../storage-error.ts";
 import initial from "./migrations/0000_initial.sql" with { type: "text" };
 import issuedInvoices from "./migrations/0001_issued_invoices.sql" with { type: "text" };
@@ -8,9 +15,7 @@ import jobs from "./migrations/0003_jobs.sql" with { type: "text" };
 import keys from "./migrations/0004_keys.sql" with { type: "text" };
 import webhooks from "./migrations/0005_webhooks.sql" with { type: "text" };
 import alerts from "./migrations/0006_alerts.sql" with { type: "text" };
-
-/** A step of the schema. Once released its text stays as it is: databases remember its checksum. */
-export type Migration = { readonly name: string; readonly sql: string };
+import unreplaced from "./migrations/0007_unreplaced.sql" with { type: "text" };
 
 /** All steps, oldest first. They are part of the program, as a single executable has no files beside it. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -21,9 +26,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0004_keys", sql: keys },
   { name: "0005_webhooks", sql: webhooks },
   { name: "0006_alerts", sql: alerts },
+  { name: "0007_unreplaced", sql: unreplaced },
 ];
-
-type Applied = { readonly name: string; readonly checksum: string };
 
 /**
  * Brings a database to the newest schema, forwards only, in one transaction. Refuses a database that a newer
@@ -40,10 +44,9 @@ export function migrate(
   database
     .transaction(() => {
       const applied = database
-        .query<Applied, []>("SELECT name, checksum FROM migrations ORDER BY name")
+        .query<AppliedMigration, []>("SELECT name, checksum FROM migrations ORDER BY name")
         .all();
-      checkApplied(applied, migrations);
-      for (const migration of migrations.slice(applied.length)) apply(database, migration, clock.now());
+      for (const migration of missingMigrations(applied, migrations)) apply(database, migration, clock.now());
     })
     .exclusive();
 }
@@ -59,29 +62,9 @@ export function requireNewestSchema(database: Database): void {
   throw new StoreOpenError("The server that runs is of another version. Use the command of that version.");
 }
 
-function checkApplied(applied: readonly Applied[], migrations: readonly Migration[]): void {
-  for (const [index, row] of applied.entries()) {
-    const migration = migrations[index];
-    if (migration === undefined) {
-      throw new StoreOpenError(
-        `The database was written by a newer version (it has the step ${row.name}). Start that version or a later one, or restore a backup from before the update.`,
-      );
-    }
-    if (migration.name !== row.name || checksum(migration.sql) !== row.checksum) {
-      throw new StoreOpenError(
-        `The database has a step ${row.name} that this version does not know. Start the version that wrote it, or restore a backup.`,
-      );
-    }
-  }
-}
-
 function apply(database: Database, migration: Migration, at: number): void {
-  for (const statement of migration.sql.split("--> statement-breakpoint")) database.run(statement);
+  for (const statement of statementsOf(migration)) database.run(statement);
   database
     .query("INSERT INTO migrations (name, checksum, applied_at) VALUES (?, ?, ?)")
-    .run(migration.name, checksum(migration.sql), at);
-}
-
-function checksum(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+    .run(migration.name, checksumOf(migration), at);
 }

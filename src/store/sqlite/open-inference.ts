@@ -1,12 +1,11 @@
-import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../../platform/clock.ts";
+import type { Migration } from "../migration.ts";
 import type { ReceiptStore } from "../receipt-port.ts";
 import type { TaskStore } from "../task-port.ts";
-import { asOpenError, openDatabaseFile, openMemoryDatabase } from "./database-file.ts";
 import initial from "./inference-migrations/0000_inference.sql" with { type: "text" };
-import { type Migration, migrate } from "./migrations.ts";
 import { createReceiptStore } from "./receipt-store.ts";
+import { openSideDatabase } from "./side-database.ts";
 import { asStorageError, withStorageErrors } from "./sqlite-error.ts";
 import { createTaskStore } from "./task-store.ts";
 
@@ -20,14 +19,7 @@ export type InferenceDatabase = Disposable & { readonly receipts: ReceiptStore; 
  * when it returns. Throws a StoreOpenError.
  */
 export function openInferenceDatabase(dataDir: string | null, clock: Clock): InferenceDatabase {
-  const path = dataDir === null ? ":memory:" : join(dataDir, "inference.db");
-  const database = dataDir === null ? openMemoryDatabase() : openDatabaseFile(path);
-  try {
-    migrate(database, clock, MIGRATIONS);
-  } catch (error) {
-    database.close(true);
-    throw asOpenError(path, error);
-  }
+  const database = openSideDatabase("inference.db", dataDir, clock, MIGRATIONS);
   const orm = drizzle(database);
   return {
     receipts: withStorageErrors(createReceiptStore(orm), asStorageError),

@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../../platform/clock.ts";
+import type { Migration } from "../migration.ts";
 import type { PaymentStore } from "../payment-port.ts";
-import { asOpenError, openDatabaseFile, openMemoryDatabase } from "./database-file.ts";
-import { type Migration, migrate } from "./migrations.ts";
 import initial from "./payment-migrations/0000_payments.sql" with { type: "text" };
 import { createPaymentStore } from "./payment-store.ts";
+import { openSideDatabase } from "./side-database.ts";
 import { asStorageError, withStorageErrors } from "./sqlite-error.ts";
 
 /** The steps of the payments' database, oldest first. */
@@ -18,14 +17,7 @@ export type PaymentDatabase = Disposable & { readonly payments: PaymentStore };
  * when it returns. Throws a StoreOpenError.
  */
 export function openPayments(dataDir: string | null, clock: Clock): PaymentDatabase {
-  const path = dataDir === null ? ":memory:" : join(dataDir, "payments.db");
-  const database = dataDir === null ? openMemoryDatabase() : openDatabaseFile(path);
-  try {
-    migrate(database, clock, MIGRATIONS);
-  } catch (error) {
-    database.close(true);
-    throw asOpenError(path, error);
-  }
+  const database = openSideDatabase("payments.db", dataDir, clock, MIGRATIONS);
   return {
     payments: withStorageErrors(createPaymentStore(drizzle(database)), asStorageError),
     [Symbol.dispose]: () => database.close(true),

@@ -1,4 +1,5 @@
 import type { AtOnce } from "../../platform/answer.ts";
+import { jobEvent } from "../job-event.ts";
 import type { JobRecord } from "../job-port.ts";
 import type { NewEvent, WebhookPort, WebhookRecord } from "../webhook-port.ts";
 import type { Transact } from "./connection.ts";
@@ -123,26 +124,9 @@ export function emit(
 
 /** Writes the event that a job's change of state is. Part of the transaction of the change. */
 export function tellOfJob(webhooks: WebhookStatements, job: JobRecord, at: number): void {
-  const type = JOB_EVENTS.get(job.status);
-  if (type === undefined) return;
-  const data = {
-    job_id: job.jobId,
-    kind: job.kind,
-    name: job.name,
-    status: job.status,
-    status_reason: job.statusReason,
-    counts: { rows: job.rows, distinct: job.distinctRows, processed: job.processed },
-    units_charged: job.unitsCharged,
-  };
-  emit(webhooks, job.accountId, { type, at, data }, job.webhookUrl);
+  const event = jobEvent(job, at);
+  if (event !== null) emit(webhooks, job.accountId, event, job.webhookUrl);
 }
-
-const JOB_EVENTS: ReadonlyMap<string, string> = new Map([
-  ["completed", "job.completed"],
-  ["failed", "job.failed"],
-  ["paused", "job.paused"],
-  ["cancelled", "job.cancelled"],
-]);
 
 function deliver(
   webhooks: WebhookStatements,

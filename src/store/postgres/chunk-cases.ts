@@ -1,0 +1,246 @@
+import { and, asc, eq, gt, gte, inArray, sql } from "drizzle-orm";
+import type { Clock } from "../../platform/clock.ts";
+import { testTenantOf } from "../../platform/test-tenant.ts";
+import { ClaimLostError, type JobPort } from "../job-port.ts";
+import { endOfJob, RUNNING } from "../job-rounds.ts";
+import type { LeasePort } from "../lease-port.ts";
+import { SERVER_NOW } from "./account-rows.ts";
+import type { Connection } from "./connection.ts";
+import {
+  addProgress,
+  chunksFrom,
+  hasEnded,
+  isHeld,
+  JOB_COLUMNS,
+  LEASE_END,
+  lockJob,
+  putBack,
+  readJob,
+  tellOfJob,
+  unfinishedChunks,
+} from "./job-rows.ts";
+import { LISTENER_NAME } from "./listener.ts";
+import { builtOnce, type Orm } from "./orm.ts";
+import { jobChunks, jobInputs, jobResults, jobs, webhookDeliveries } from "./schema.ts";
+import { releaseDeliveries } from "./webhook-rows.ts";
+
+type ChunkCases = Pick<
+  JobPort,
+  | "claimChunk"
+  | "releaseChunk"
+  | "keepUnchecked"
+  | "reapChunks"
+  | "endRound"
+  | "chunkResults"
+  | "resultBodies"
+  | "inputBody"
+> &
+  LeasePort;
+
+/** The chunk ledger of a cluster, which all nodes claim from. `processId` is of this process alone. */
+export function createChunkCases(
+  connection: Connection,
+  processId: string,
+  clock: Pick<Clock, "now">,
+): ChunkCases {
+  return {
+    ...claimCases(connection, processId, clock),
+    ...resultCases(connection),
+    ...leaseCases(connection, processId),
+  };
+}
+
+type ClaimCases = Pick<
+  ChunkCases,
+  "claimChunk" | "releaseChunk" | "keepUnchecked" | "reapChunks" | "endRound"
+>;
+
+function claimCases({ transact }: Connection, processId: string, clock: Pick<Clock, "now">): ClaimCases {
+  return {
+    claimChunk: (jobId) =>
+      transact(async (orm) => {
+        const [found] = await nextChunk(orm).execute({ jobId });
+        if (found === undefined) return null;
+        const { n, firstRow, rows, form, duplicates, rowsDone } = found.chunk;
+        const attempt = found.chunk.attempt + 1;
+        await claim(orm).execute({ jobId, n, attempt, processId });
+        const chunk = { n, firstRow, rows, form, duplicates, rowsDone, attempt, body: found.body };
+        return { chunk, job: readJob(found.job) };
+      }),
+
+    releaseChunk: (chunk, isFault) =>
+      transact(async (orm) => {
+        await putBack(orm, isHeld(chunk, processId), isFault);
+      }),
+
+    keepUnchecked: (chunk) =>
+      transact(async (orm) => {
+        const [found] = await orm
+          .select({ unchecked: jobChunks.unchecked })
+          .from(jobChunks)
+          .where(isHeld(chunk, processId))
+          .for("no key update");
+        if (found === undefined)
+          throw new ClaimLostError("a chunk was given up by one who no longer holds it");
+        await orm
+          .update(jobChunks)
+          .set({ state: "done", attempt: 0, unchecked: 0, owner: null, leaseUntil: null })
+          .where(isHeld(chunk, processId));
+        const { unchecked } = found;
+        const { jobId } = chunk;
+        await addProgress(orm, { jobId, processed: unchecked, counts: { unknown: unchecked }, units: 0 });
+      }),
+
+    reapChunks: () => transact((orm) => putBack(orm, hasEnded(jobChunks.leaseUntil), true)),
+
+    endRound: (jobId, ended) =>
+      transact(async (orm) => {
+        const job = await lockJob(orm, jobId);
+        if (job === null) return { changed: null, isWaiting: false };
+        const chunks = await unfinishedChunks(orm, jobId);
+        const end = endOfJob(job, chunks, ended);
+        if (end === null) {
+          return { changed: null, isWaiting: chunks.waiting > 0 && RUNNING.includes(job.status) };
+        }
+        const isAgain = end.isFirstRound && (await requeueUnchecked(orm, jobId)) > 0;
+        const [row] = await orm
+          .update(jobs)
+          .set(isAgain ? { round: 2 } : end.change)
+          .where(eq(jobs.jobId, jobId))
+          .returning(JOB_COLUMNS);
+        if (row === undefined) return { changed: null, isWaiting: false };
+        const changed = readJob(row);
+        if (!isAgain) await tellOfJob(orm, changed, Math.floor(clock.now()));
+        return { changed, isWaiting: isAgain };
+      }),
+  };
+}
+
+const nextChunk = builtOnce((orm) =>
+  orm
+    .select({ chunk: jobChunks, job: JOB_COLUMNS, body: jobInputs.body })
+    .from(jobChunks)
+    .innerJoin(jobs, eq(jobs.jobId, jobChunks.jobId))
+    .innerJoin(jobInputs, and(eq(jobInputs.jobId, jobChunks.jobId), eq(jobInputs.n, jobChunks.n)))
+    .where(
+      and(
+        eq(jobChunks.jobId, sql.placeholder("jobId")),
+        sql`${jobChunks.state} = 'waiting'`,
+        inArray(jobs.status, [...RUNNING]),
+      ),
+    )
+    .orderBy(asc(jobChunks.n))
+    .limit(1)
+    .for("no key update", { of: jobChunks, skipLocked: true })
+    .prepare("next_chunk"),
+);
+
+const claim = builtOnce((orm) =>
+  orm
+    .update(jobChunks)
+    .set({
+      state: "claimed",
+      attempt: sql`${sql.placeholder("attempt")}::bigint`,
+      owner: sql`${sql.placeholder("processId")}::text`,
+      leaseUntil: LEASE_END,
+    })
+    .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n"))))
+    .prepare("claim_chunk"),
+);
+
+async function requeueUnchecked(orm: Orm, jobId: string): Promise<number> {
+  const rows = await orm
+    .update(jobChunks)
+    .set({ state: "waiting" })
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} = 'done'`, gte(jobChunks.unchecked, 1)))
+    .returning({ n: jobChunks.n });
+  return rows.length;
+}
+
+function resultCases({ read }: Connection): Pick<ChunkCases, "chunkResults" | "resultBodies" | "inputBody"> {
+  return {
+    chunkResults: (jobId, fromChunk, limit) => read((orm) => chunksFrom(orm, jobId, fromChunk, limit)),
+
+    resultBodies: (jobId, n) =>
+      read(async (orm) => {
+        const rows = await orm
+          .select({ body: jobResults.body })
+          .from(jobResults)
+          .where(and(eq(jobResults.jobId, jobId), eq(jobResults.n, n)))
+          .orderBy(asc(jobResults.rowsDone));
+        return rows.map(({ body }) => body);
+      }),
+
+    inputBody: (jobId, n) =>
+      read(async (orm) => {
+        const [row] = await orm
+          .select({ body: jobInputs.body })
+          .from(jobInputs)
+          .where(and(eq(jobInputs.jobId, jobId), eq(jobInputs.n, n)));
+        return row?.body ?? null;
+      }),
+  };
+}
+
+const accountsInWork = builtOnce((orm) =>
+  orm
+    .selectDistinct({ accountId: jobs.accountId, isTest: jobs.isTest })
+    .from(jobChunks)
+    .innerJoin(jobs, eq(jobs.jobId, jobChunks.jobId))
+    .where(and(sql`${jobChunks.state} = 'claimed'`, gt(jobChunks.leaseUntil, SERVER_NOW)))
+    .prepare("accounts_in_work"),
+);
+
+function leaseCases({ transact, read }: Connection, processId: string): LeasePort {
+  return {
+    renewLeases: (chunks, jobIds) =>
+      transact(async (orm) => {
+        if (chunks.length > 0) {
+          const held = JSON.stringify(chunks.map(({ jobId, n }) => ({ job_id: jobId, n })));
+          await orm
+            .update(jobChunks)
+            .set({ leaseUntil: LEASE_END })
+            .where(
+              and(
+                sql`(${jobChunks.jobId}, ${jobChunks.n}) IN (
+                  SELECT job_id, n FROM json_to_recordset(${held}::text::json) AS held(job_id text, n bigint))`,
+                eq(jobChunks.owner, processId),
+                sql`${jobChunks.state} = 'claimed'`,
+              ),
+            );
+        }
+        if (jobIds.length > 0) {
+          await orm
+            .update(jobs)
+            .set({ readUntil: LEASE_END })
+            .where(and(inArray(jobs.jobId, [...jobIds]), eq(jobs.reader, processId)));
+        }
+      }),
+
+    releaseLeases: (former) =>
+      transact(async (orm) => {
+        const owner = former ?? processId;
+        await putBack(orm, eq(jobChunks.owner, owner), former !== null);
+        await releaseDeliveries(orm, eq(webhookDeliveries.owner, owner));
+        await orm
+          .update(jobs)
+          .set({ readUntil: 0 })
+          .where(and(eq(jobs.reader, owner), eq(jobs.status, "receiving")));
+      }),
+
+    accountsInWork: () =>
+      read(async (orm) => {
+        const rows = await accountsInWork(orm).execute();
+        return rows.map(({ accountId, isTest }) => (isTest ? testTenantOf(accountId) : accountId));
+      }),
+
+    countProcesses: () =>
+      read(async (orm) => {
+        const [row] = await orm.execute<{ processes: number }>(
+          sql`SELECT count(*)::int AS processes FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = ${LISTENER_NAME}`,
+        );
+        return row?.processes ?? 0;
+      }),
+  };
+}

@@ -1,0 +1,213 @@
+import {
+  and,
+  asc,
+  count,
+  eq,
+  getTableColumns,
+  isNull,
+  lt,
+  or,
+  type Placeholder,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
+import { jobEvent } from "../job-event.ts";
+import type { ChunkClaim, FinishedChunk, JobRecord } from "../job-port.ts";
+import type { UnfinishedChunks } from "../job-rounds.ts";
+import { SERVER_NOW } from "./account-rows.ts";
+import { builtOnce, type Orm } from "./orm.ts";
+import { jobChunks, jobResults, jobs } from "./schema.ts";
+import { emit } from "./webhook-rows.ts";
+
+/**
+ * What a process holds and has not renewed for so long is free. Renewed every second, so that a thread that is busy
+ * for a while loses nothing; a dead node's work goes on within ten seconds.
+ */
+const LEASE_MS = 7_000;
+
+/** The end of a lease that begins now. */
+export const LEASE_END = sql<number>`${SERVER_NOW} + ${LEASE_MS}::bigint`;
+
+/** Whether a lease has ended. What was carried over from a store of one process has none. */
+export function hasEnded(leaseUntil: AnyPgColumn): SQL | undefined {
+  return or(isNull(leaseUntil), lt(leaseUntil, SERVER_NOW));
+}
+
+const { reader: _, readUntil: __, ...jobColumns } = getTableColumns(jobs);
+
+/** The columns of a job as the port has it. */
+export const JOB_COLUMNS = jobColumns;
+
+export type JobRow = Omit<typeof jobs.$inferSelect, "reader" | "readUntil">;
+
+export function readJob(row: JobRow): JobRecord {
+  return row.isTest ? { ...row, accountId: testTenantOf(row.accountId) } : row;
+}
+
+/** The jobs of a tenant: those of test keys are kept with the account, apart from its own. */
+export function ofTenant(tenant: string): SQL | undefined {
+  return and(eq(jobs.accountId, ownerOf(tenant)), eq(jobs.isTest, isTestTenant(tenant)));
+}
+
+/** Returns a job that nobody else changes until the end of the transaction. */
+export async function lockJob(orm: Orm, jobId: string): Promise<JobRecord | null> {
+  const [row] = await orm.select(JOB_COLUMNS).from(jobs).where(eq(jobs.jobId, jobId)).for("no key update");
+  return row === undefined ? null : readJob(row);
+}
+
+/** Writes the event that a job's change of state is. */
+export async function tellOfJob(orm: Orm, job: JobRecord, at: number): Promise<void> {
+  const event = jobEvent(job, at);
+  if (event !== null) await emit(orm, job.accountId, event, job.webhookUrl);
+}
+
+export async function unfinishedChunks(orm: Orm, jobId: string): Promise<UnfinishedChunks> {
+  const rows = await orm
+    .select({ state: jobChunks.state, chunks: count() })
+    .from(jobChunks)
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.state} <> 'done'`))
+    .groupBy(jobChunks.state);
+  const chunksIn = (state: string) => rows.find((each) => each.state === state)?.chunks ?? 0;
+  return { waiting: chunksIn("waiting"), claimed: chunksIn("claimed") };
+}
+
+/** A chunk that a process has claimed and holds still. */
+export function isHeld(
+  { jobId, n, attempt }: { readonly [field in keyof ChunkClaim]: ChunkClaim[field] | Placeholder },
+  processId: string | Placeholder,
+): SQL | undefined {
+  return and(
+    eq(jobChunks.jobId, jobId),
+    eq(jobChunks.n, n),
+    eq(jobChunks.attempt, attempt),
+    eq(jobChunks.owner, processId),
+    sql`${jobChunks.state} = 'claimed'`,
+  );
+}
+
+const WAITING = { state: "waiting", owner: null, leaseUntil: null } as const;
+
+/** Puts chunks back; those that are `isFault` may be what ended their process. */
+export async function putBack(orm: Orm, which: SQL | undefined, isFault: boolean): Promise<number> {
+  const rows = await orm
+    .update(jobChunks)
+    .set({ ...WAITING, ...(isFault ? {} : { attempt: sql`${jobChunks.attempt} - 1` }) })
+    .where(and(which, sql`${jobChunks.state} = 'claimed'`))
+    .returning({ n: jobChunks.n });
+  return rows.length;
+}
+
+export const chunkName = ({ jobId, n, attempt }: ChunkClaim): string => `${jobId} ${n} ${attempt}`;
+
+/**
+ * Locks the chunks that are to be finished; returns the names of those that are still held as they were claimed. A claim
+ * that a process lost and took again has the same number where rows were finished between: the rows distinguish them.
+ */
+export async function lockChunks(
+  orm: Orm,
+  processId: string,
+  chunks: readonly FinishedChunk[],
+): Promise<ReadonlySet<string>> {
+  if (chunks.length === 0) return new Set();
+  const held = await Promise.all(
+    chunks.map((chunk) => {
+      const { jobId, n, attempt } = chunk;
+      return heldChunk(orm).execute({ jobId, n, attempt, processId, rowsBefore: rowsBefore(chunk) });
+    }),
+  );
+  return new Set(held.flat().map(chunkName));
+}
+
+const heldChunk = builtOnce((orm) =>
+  orm
+    .select({ jobId: jobChunks.jobId, n: jobChunks.n, attempt: jobChunks.attempt })
+    .from(jobChunks)
+    .where(
+      and(
+        isHeld(
+          {
+            jobId: sql.placeholder("jobId"),
+            n: sql.placeholder("n"),
+            attempt: sql.placeholder("attempt"),
+          },
+          sql.placeholder("processId"),
+        ),
+        eq(jobChunks.rowsDone, sql.placeholder("rowsBefore")),
+      ),
+    )
+    .for("no key update")
+    .prepare("held_chunk"),
+);
+
+function rowsBefore({ replaces, rowsDone, processed, unchecked }: FinishedChunk): number {
+  return replaces ? rowsDone : rowsDone - processed - unchecked;
+}
+
+/** Writes what a chunk came to that is locked: its result, and the progress of its job last. */
+export async function finishChunk(orm: Orm, finished: FinishedChunk): Promise<void> {
+  const { jobId, n, rowsDone, isWhole, body, units, unchecked, lineBytes, replaces } = finished;
+  const ofResults = and(eq(jobResults.jobId, jobId), eq(jobResults.n, n));
+  // Sent together, and run one after the other.
+  await Promise.all([
+    orm
+      .update(jobChunks)
+      .set({
+        ...WAITING,
+        state: isWhole ? "done" : "waiting",
+        attempt: isWhole ? 0 : finished.attemptsAfter,
+        rowsDone,
+        unchecked: replaces ? unchecked : sql`${jobChunks.unchecked} + ${unchecked}::bigint`,
+        units: sql`${jobChunks.units} + ${units}::bigint`,
+        lineBytes: replaces ? lineBytes : sql`${jobChunks.lineBytes} + ${lineBytes}::bigint`,
+      })
+      .where(and(eq(jobChunks.jobId, jobId), eq(jobChunks.n, n))),
+    ...(replaces ? [orm.delete(jobResults).where(ofResults)] : []),
+    orm.insert(jobResults).values({ jobId, n, rowsDone, body: Buffer.from(body) }),
+    addProgress(orm, finished),
+  ]);
+}
+
+/** Adds rows, outcomes and units to what a job has come to. */
+export function addProgress(
+  orm: Orm,
+  { jobId, processed, counts, units }: Pick<FinishedChunk, "jobId" | "processed" | "counts" | "units">,
+) {
+  return progress(orm).execute({ jobId, processed, units, added: JSON.stringify(counts) });
+}
+
+const progress = builtOnce((orm) =>
+  orm
+    .update(jobs)
+    .set({
+      processed: sql`${jobs.processed} + ${sql.placeholder("processed")}::bigint`,
+      unitsCharged: sql`${jobs.unitsCharged} + ${sql.placeholder("units")}::bigint`,
+      counts: sql`(
+        SELECT coalesce(json_object_agg(word, results)::text, '{}') FROM (
+          SELECT key AS word, sum(value::bigint) AS results FROM (
+            SELECT * FROM json_each_text(${jobs.counts}::json)
+            UNION ALL SELECT * FROM json_each_text(${sql.placeholder("added")}::text::json)
+          ) AS each GROUP BY key
+        ) AS sums)`,
+    })
+    .where(eq(jobs.jobId, sql.placeholder("jobId")))
+    .prepare("job_progress"),
+);
+
+/** Chunks of a job in the order of its input, from one on. */
+export function chunksFrom(orm: Orm, jobId: string, fromChunk: number, limit: number) {
+  return orm
+    .select({
+      n: jobChunks.n,
+      firstRow: jobChunks.firstRow,
+      rows: jobChunks.rows,
+      rowsDone: jobChunks.rowsDone,
+      form: jobChunks.form,
+      lineBytes: jobChunks.lineBytes,
+    })
+    .from(jobChunks)
+    .where(and(eq(jobChunks.jobId, jobId), sql`${jobChunks.n} >= ${fromChunk}::bigint`))
+    .orderBy(asc(jobChunks.n))
+    .limit(limit);
+}
