@@ -1,11 +1,10 @@
 import { availableParallelism } from "node:os";
 import { createLog } from "./app/log.ts";
-import { stopOnSignals } from "./app/main-process.ts";
+import { runMain, stopOnSignals } from "./app/main-process.ts";
 import { systemPlatform } from "./app/platform.ts";
 import { startServer } from "./app/server.ts";
 import { settingWarnings } from "./app/setting-names.ts";
-import { ConfigError, readConfig } from "./app/settings.ts";
-import { StoreOpenError } from "./store/storage-error.ts";
+import { readConfig } from "./app/settings.ts";
 
 /** Starts the server and ends it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -24,10 +23,4 @@ Get a key:        curl -s ${url}/v1/signup -H 'Content-Type: application/json' -
 `;
 }
 
-try {
-  await main();
-} catch (error) {
-  const known = error instanceof ConfigError || error instanceof StoreOpenError;
-  process.stderr.write(`${known ? error.message : Bun.inspect(error)}\n`);
-  process.exit(1);
-}
+await runMain(main);

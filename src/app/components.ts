@@ -4,14 +4,8 @@ import { createKeyExpiry } from "../accounts/key-expiry.ts";
 import { createKeys, type Keys } from "../accounts/key-list.ts";
 import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
 import { createOperators } from "../accounts/operator-commands.ts";
-import { createBodyChunker } from "../batch/body-chunker.ts";
-import { createChunkVerifier } from "../batch/chunk-verifier.ts";
-import { createFairLookups } from "../batch/fair-lookups.ts";
-import { createGatherFacts } from "../batch/gather-facts.ts";
-import { createPool, type PoolTasks } from "../batch/pool.ts";
-import { type BatchRunner, createBatchRunner, waitingTasksMax } from "../batch/runner.ts";
-import { createFactsBuffer } from "../batch/shared-facts.ts";
-import { createEmailWriter } from "../batch/written-email.ts";
+import type { Pool } from "../batch/pool.ts";
+import type { BatchRunner } from "../batch/runner.ts";
 import { createBilling } from "../billing/billing.ts";
 import { type BillingClock, createBillingClock } from "../billing/billing-clock.ts";
 import { createIdempotency, type Idempotency } from "../billing/idempotency.ts";
@@ -21,37 +15,34 @@ import { createRateLimiter, type RateLimiter } from "../billing/rate-limiter.ts"
 import { withTestTenants } from "../billing/test-meter.ts";
 import { createDirectory, type Directory } from "../directory/directory.ts";
 import { createSyncThread } from "../directory/sync/sync-thread.ts";
-import { createDnsCache, type DnsCache } from "../dns/cache.ts";
-import { createStubResolver, type StubResolver } from "../dns/resolver.ts";
-import { serversOf } from "../dns/system-servers.ts";
-import {
-  createDenialWatch,
-  type DenialWatch,
-  type DenialWatchDependencies,
-} from "../domains/denial-watch.ts";
-import { createEmailChecks, type EmailCheck } from "../domains/email-check.ts";
-import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
-import { createDomainLists, type DomainListing } from "../domains/lists.ts";
+import type { DnsCache } from "../dns/cache.ts";
+import type { StubResolver } from "../dns/resolver.ts";
+import type { DenialWatch } from "../domains/denial-watch.ts";
+import type { EmailCheck } from "../domains/email-check.ts";
+import type { DomainFactsSource } from "../domains/facts.ts";
+import { createDomainLists } from "../domains/lists.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobTally } from "../jobs/job-tally.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { JobResults } from "../jobs/results.ts";
-import type { JobPool, JobTasks } from "../jobs/thread-tasks.ts";
+import type { JobPool } from "../jobs/thread-tasks.ts";
 import type { Uploads } from "../jobs/uploads/uploads.ts";
-import type { AccountingStore, EmbeddedStore } from "../store/port.ts";
+import type { DirectoryTurnPort } from "../store/directory-port.ts";
+import type { LeasePort } from "../store/lease-port.ts";
+import type { AccountingStore, Store } from "../store/port.ts";
 import { openStore } from "../store/sqlite/open.ts";
-import { createAddressParser } from "../verification/email/address.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
-import { createAddressVerifier, type WrittenVerification } from "../verification/email/verification.ts";
+import type { WrittenVerification } from "../verification/email/verification.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import { openBatches } from "./batches.ts";
 import { type OpenJobsDependencies, openJobs } from "./jobs.ts";
 import { type Judging, openJudging } from "./judging.ts";
 import { errorFacts } from "./log.ts";
+import { openLookups } from "./lookups.ts";
 import type { Platform } from "./platform.ts";
-import type { Config, DnsConfig } from "./settings.ts";
-import { openSharedMoney } from "./shared-money.ts";
-import { byTenant, openTestFacts, withMadeUpFailure } from "./test-lookups.ts";
+import type { Config } from "./settings.ts";
+import { createTestFacts, withMadeUpFailure } from "./test-lookups.ts";
 import { repeatUpkeep } from "./upkeep.ts";
 import { type OpenWebhooksDependencies, openWebhooks } from "./webhooks.ts";
 
@@ -74,17 +65,19 @@ export type Components = AsyncDisposable & {
   readonly checkEmail: EmailCheck<EmailVerification>;
   /** The same check, with its result as it goes on the wire. */
   readonly writeEmail: EmailCheck<WrittenVerification>;
-  readonly pool: JobPool;
+  readonly pool: Pool;
   readonly runner: BatchRunner;
+  readonly jobPool: JobPool;
   readonly directory: Directory;
   readonly judging: Judging;
-  /** Null in a node of a cluster. */
-  readonly queues: Queues | null;
+  readonly queues: Queues;
+  /** What processes share; null where this one has its store for itself. */
+  readonly cluster: Pick<LeasePort, "countProcesses"> | null;
 };
 
 /** Jobs and webhooks, which are worked on beside the calls. */
 export type Queues = {
-  readonly store: EmbeddedStore;
+  readonly store: Store;
   readonly webhooks: Webhooks;
   readonly deliverer: Deliverer;
   readonly jobs: Jobs;
@@ -95,68 +88,87 @@ export type Queues = {
 };
 
 const HOUR_MS = 3_600_000;
-/** Domains that one batch looks up at a time: as many as keep the resolver busy, so that other callers need not queue behind it. */
-const LOOKUPS_PER_BATCH_MAX = 256;
 const LIMITER_ENTRIES_MAX = 100_000;
-const WITHOUT_QUEUES =
-  "This server is a node of a cluster, which takes no jobs and no webhooks yet: their routes answer 404.";
 
 /** Opens the components from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export async function openComponents(config: Config, platform: Platform): Promise<Components> {
   await using stack = new AsyncDisposableStack();
   const { plans } = config;
   const { databaseUrl } = config;
-  const embedded = databaseUrl === null ? openMoney(config, platform, stack) : null;
-  const money = embedded ?? (await openSharedMoney(config, platform, databaseUrl ?? "", stack));
-  // Its thread reads the last snapshot while the rest is opened.
-  const directory = stack.use(createDirectoryOf(config, platform));
-  const directoryStarted = directory.start();
-  directoryStarted.catch(() => undefined);
+  const shared = databaseUrl === null ? null : await openShared(config, platform, databaseUrl, stack);
+  const money = shared ?? openMoney(config, platform, stack);
   const { clock, log } = platform;
+  // Its thread reads the last snapshot while the rest is opened, and the first calls are answered.
+  const directory = stack.use(createDirectoryOf(config, platform, shared?.store ?? null));
+  const directoryStarted = directory.start().catch((error: unknown) => {
+    log.error("the directory cannot be opened", errorFacts(error));
+  });
   const lists = createDomainLists();
-  const testFacts = await openTestFacts({ clock, lists }, stack);
+  const testFacts = createTestFacts({ clock, lists }, stack);
   const lookups = openLookups(
     config.dns,
     { clock, lists, testFacts, report: (level, sentence) => log[level](sentence) },
     stack,
   );
   lookups.denialWatch.start();
-  // Beside the threads of the batches, which read far more code, its thread takes three times as long to begin.
-  await directoryStarted;
+  // Another node is ready: calls go there until this one has what it serves.
+  if (shared !== null) await directoryStarted;
   const batches = openBatches(config, platform, lookups.domainFacts, stack);
   const limiters = {
     accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
     addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
   };
   const resolver = lookups.dnsCache;
-  const queues =
-    embedded === null ? null : openQueues(config, platform, { ...embedded, ...batches, resolver }, stack);
-  if (queues === null) log.warn(WITHOUT_QUEUES, {});
+  const queued = { ...money, ...batches, resolver, shared: shared?.store ?? null };
+  const queues = await openQueues(config, platform, queued, stack);
   const judging = await openJudging(config, platform, { directory, resolver }, stack);
   const writeEmail = withMadeUpFailure(lookups.writeEmail);
   const answering = { ...money, ...limiters, ...lookups, writeEmail, ...batches };
-  const components = { plans, ...answering, queues, directory, judging };
+  const cluster = shared?.store ?? null;
+  const components = { plans, ...answering, queues, directory, judging, cluster };
   const opened = stack.move();
   return { ...components, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-function openQueues(
-  config: Config,
-  platform: Platform,
-  dependencies: OpenJobsDependencies & OpenWebhooksDependencies,
-  stack: AsyncDisposableStack,
-): Queues {
-  const webhooks = openWebhooks(config, platform, dependencies, stack);
-  return { store: dependencies.store, ...webhooks, ...openJobs(config, platform, dependencies, stack) };
+/** A server by itself need not read the code of a cluster. */
+async function openShared(config: Config, platform: Platform, url: string, stack: AsyncDisposableStack) {
+  const { openSharedMoney } = await import("./shared-money.ts");
+  return openSharedMoney(config, platform, url, stack);
 }
 
-function createDirectoryOf(config: Config, { clock, log, random, workerFiles }: Platform): Directory {
+async function openQueues(
+  config: Config,
+  platform: Platform,
+  dependencies: OpenJobsDependencies & Omit<OpenWebhooksDependencies, "isShared"> & { readonly store: Store },
+  stack: AsyncDisposableStack,
+): Promise<Queues> {
+  const isShared = dependencies.shared !== null;
+  const webhooks = await openWebhooks(config, platform, { ...dependencies, isShared }, stack);
+  return {
+    store: dependencies.store,
+    ...webhooks,
+    ...(await openJobs(config, platform, dependencies, stack)),
+  };
+}
+
+function createDirectoryOf(
+  config: Config,
+  { clock, log, random, workerFiles }: Platform,
+  turns: DirectoryTurnPort | null,
+): Directory {
+  const { databaseUrl: url, databaseDirectUrl } = config;
   return createDirectory({
     settings: config.directory,
     syncer: createSyncThread({
       workerFile: workerFiles.directorySync,
-      settings: { ...config.directory, folder: join(config.dataDir, "directory") },
+      settings: {
+        ...config.directory,
+        folder: join(config.dataDir, "directory"),
+        probesDir: config.prober.isOn ? config.dataDir : null,
+        database: url === null ? null : { url, isPooled: databaseDirectUrl !== null },
+      },
     }),
+    turns,
     clock,
     random,
     report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
@@ -203,91 +215,4 @@ function openMoney(
     accounts,
     keys: createKeys({ store, keyRing, clock, randomBytes }),
   };
-}
-
-/** The DNS and what is known of mail domains. */
-export function openLookups(
-  dns: DnsConfig,
-  {
-    clock,
-    report,
-    lists = createDomainLists(),
-    testFacts,
-  }: Pick<Platform, "clock"> &
-    Pick<DenialWatchDependencies, "report"> & {
-      readonly lists?: DomainListing;
-      /** Where the tenants of test keys look up. */
-      readonly testFacts?: DomainFactsSource;
-    },
-  stack: AsyncDisposableStack,
-) {
-  const stub = createStubResolver({
-    servers: serversOf(dns.servers),
-    clock,
-    lookupTimeoutMs: dns.lookupTimeoutMs,
-    inFlightMax: dns.inFlightMax,
-  });
-  stack.defer(() => stub.close());
-  const denialWatch = stack.use(
-    createDenialWatch({ resolver: stub, ...(report === undefined ? {} : { report }) }),
-  );
-  const { resolver, epoch } = denialWatch;
-  const dnsCache = createDnsCache({ resolver, clock, entriesMax: dns.cacheEntriesMax, epoch });
-  const facts = createDomainFacts({
-    cache: dnsCache,
-    lists,
-    clock,
-    entriesMax: dns.cacheEntriesMax,
-    epoch,
-  });
-  const fairFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
-  const domainFacts = testFacts === undefined ? fairFacts : byTenant(fairFacts, testFacts);
-  const parser = createAddressParser();
-  const verify = createAddressVerifier(parser);
-  const checkWith = createEmailChecks({
-    source: domainFacts,
-    clock,
-    parser,
-    timeoutMs: dns.requestTimeoutMs,
-  });
-  return {
-    resolver: stub,
-    denialWatch,
-    dnsCache,
-    domainFacts,
-    checkEmail: checkWith(verify),
-    writeEmail: checkWith(createEmailWriter(verify)),
-  };
-}
-
-/** The worker threads and the way of a batch through them. */
-export function openBatches(
-  { batch }: Pick<Config, "batch">,
-  { clock, workerFiles }: Pick<Platform, "clock" | "workerFiles">,
-  domainFacts: DomainFactsSource,
-  stack: AsyncDisposableStack,
-) {
-  const pool = stack.use(
-    createPool<PoolTasks & JobTasks>({
-      workerFile: workerFiles.batch,
-      threads: batch.workerThreads,
-      waitingMax: batch.inFlightMax * waitingTasksMax(batch.workerThreads),
-      taskTimeoutMs: batch.taskTimeoutMs,
-      clock,
-    }),
-  );
-  const verifier = createChunkVerifier();
-  const runner = createBatchRunner({
-    pool,
-    gatherFacts: createGatherFacts(domainFacts, createFactsBuffer(), LOOKUPS_PER_BATCH_MAX),
-    clock,
-    inline: { chunkBody: createBodyChunker(), verify: verifier.verify, failed: verifier.failed },
-    settings: {
-      batchesMax: batch.inFlightMax,
-      threads: batch.workerThreads,
-      lookupTimeoutMs: batch.lookupTimeoutMs,
-      taskTimeoutMs: batch.taskTimeoutMs,
-    },
-  });
-  return { pool, runner };
 }

@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
+import type { PoolStats } from "../batch/pool.ts";
 import type { CheckResult } from "../contract/specification/service-replies.ts";
 import type { BodyReader } from "../http/body-reader.ts";
 import type { Check } from "../http/routes/health.ts";
@@ -66,15 +67,14 @@ export function checksOf(
     },
     directory: {
       fallback: "warn",
-      run: () => {
+      run: async () => {
+        await directory.opening();
         const { status, ageSeconds, output } = directory.status();
         return { status, observed: ageSeconds, unit: "s", ...(output === null ? {} : { output }) };
       },
     },
     disk: { fallback: "warn", run: () => checkDisk(dataDir) },
-    ...(queues === null
-      ? {}
-      : { job_queue: { fallback: "warn" as const, run: () => checkQueue(queues.jobTally) } }),
+    job_queue: { fallback: "warn", run: () => checkQueue(queues.jobTally) },
     store_space: { fallback: "warn", run: () => checkSpace(store, queues) },
   };
 }
@@ -86,10 +86,11 @@ function checkQueue({ stats }: Queues["jobTally"]): CheckResult {
   return { ...result, status: "warn", output: "Jobs wait for their turn longer than they should." };
 }
 
-async function checkSpace(store: Components["store"], queues: Queues | null): Promise<CheckResult> {
+async function checkSpace(store: Components["store"], queues: Queues): Promise<CheckResult> {
   const { usedBytes } = await store.space();
   const observed = Math.round(usedBytes / MEGABYTE);
-  const paused = queues?.store.unfinishedJobs().find(({ statusReason }) => statusReason === "storage");
+  const unfinished = await queues.store.unfinishedJobs();
+  const paused = unfinished.find(({ statusReason }) => statusReason === "storage");
   if (paused === undefined) return { status: "pass", observed, unit: "MB" };
   return {
     status: "warn",
@@ -111,10 +112,23 @@ async function checkDisk(dataDir: string): Promise<CheckResult> {
 export function readingsOf(components: Components, bodies: BodyReader, clock: Clock): Readings {
   const { queues } = components;
   return {
+    ...clusterReadings(components),
     ...lookupReadings(components),
     ...batchReadings(components, bodies),
     ...storeReadings(components),
-    ...(queues === null ? {} : { ...jobReadings(queues), ...webhookReadings(queues, clock) }),
+    ...jobReadings(queues),
+    ...webhookReadings(queues, clock),
+  };
+}
+
+/** What only nodes of a cluster have. */
+function clusterReadings({ cluster, directory }: Components): Readings {
+  if (cluster === null) return {};
+  return {
+    assay_cluster_nodes: gauge("Nodes that listen to the database now.", () => cluster.countProcesses()),
+    assay_directory_turn: gauge("1 on the node that syncs the directory for all.", () =>
+      directory.stats().isLeading === true ? 1 : 0,
+    ),
   };
 }
 
@@ -137,17 +151,18 @@ function lookupReadings({ resolver, dnsCache, domainFacts }: Components): Readin
   };
 }
 
-function batchReadings({ pool, runner }: Components, bodies: BodyReader): Readings {
+function batchReadings({ pool, jobPool, runner }: Components, bodies: BodyReader): Readings {
+  const sum = (of: keyof PoolStats) => pool.stats()[of] + jobPool.stats()[of];
   return {
     assay_pool_tasks: gauge("Tasks of the worker threads; the last three since the start.", () => {
-      const { running, waiting, finished, retried, failed } = pool.stats();
-      return labelled("state", { running, waiting, finished, retried, failed });
+      const states = ["running", "waiting", "finished", "retried", "failed"] as const;
+      return labelled("state", Object.fromEntries(states.map((state) => [state, sum(state)])));
     }),
     assay_pool_wait_seconds_total: counter(
       "Time that tasks waited for a thread.",
-      () => pool.stats().waitMs / 1000,
+      () => sum("waitMs") / 1000,
     ),
-    assay_pool_run_seconds_total: counter("Time that tasks took.", () => pool.stats().runMs / 1000),
+    assay_pool_run_seconds_total: counter("Time that tasks took.", () => sum("runMs") / 1000),
     assay_batches_under_way: gauge("Batches being answered.", () => runner.underWay()),
     assay_batch_body_bytes: gauge("Bytes of large bodies being received or answered.", () =>
       bodies.heldBytes(),
@@ -174,13 +189,14 @@ const UNFINISHED_JOBS = { receiving: 0, queued: 0, running: 0, paused: 0, cancel
 
 function jobReadings({ store, jobRunner, jobTally }: Queues): Readings {
   return {
-    assay_database_bytes: gauge("Bytes of the database's rows, and those free for new ones.", () => {
-      const { usedBytes, freeBytes } = store.space();
+    assay_database_bytes: gauge("Bytes of the database's rows, and those free for new ones.", async () => {
+      const { usedBytes, freeBytes } = await store.space();
       return labelled("kind", { used: usedBytes, free: freeBytes });
     }),
-    assay_jobs: gauge("Jobs that have not ended.", () => {
+    assay_jobs: gauge("Jobs that have not ended.", async () => {
       const counts: { [state: string]: number } = { ...UNFINISHED_JOBS };
-      for (const { status, jobs } of store.unfinishedJobs()) counts[status] = (counts[status] ?? 0) + jobs;
+      for (const { status, jobs } of await store.unfinishedJobs())
+        counts[status] = (counts[status] ?? 0) + jobs;
       return labelled("state", counts);
     }),
     assay_jobs_ended_total: counter("Jobs that have ended.", () => labelled("state", jobTally.stats().ended)),
@@ -205,8 +221,9 @@ function webhookReadings({ store, deliverer }: Queues, clock: Clock): Readings {
       labelled("outcome", deliverer.stats()),
     ),
     assay_webhook_in_flight: gauge("Attempts to deliver under way.", () => deliverer.inFlight()),
-    assay_webhook_queue_age_seconds: gauge("For how long the oldest delivery that waits has been due.", () =>
-      Math.max(0, (clock.now() - (store.nextDueAt() ?? clock.now())) / 1_000),
+    assay_webhook_queue_age_seconds: gauge(
+      "For how long the oldest delivery that waits has been due.",
+      async () => Math.max(0, (clock.now() - ((await store.nextDueAt()) ?? clock.now())) / 1_000),
     ),
   };
 }

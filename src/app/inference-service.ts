@@ -1,3 +1,4 @@
+import { createFairShares } from "../billing/fair-shares.ts";
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
 import { chatRoutes, taskWork } from "../http/routes/chat.ts";
 import { modelRoutes } from "../http/routes/models.ts";
@@ -11,6 +12,7 @@ import { createTariff } from "../inference/tariff.ts";
 import { createTasks } from "../inference/tasks.ts";
 import { createUpstreams } from "../inference/upstreams.ts";
 import { systemAddressLookup } from "../net/address-lookup.ts";
+import { connectDirectly } from "../net/direct-connection.ts";
 import { createHttpClient } from "../net/http-client.ts";
 import { openSecret } from "../signing/secret.ts";
 import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
@@ -35,11 +37,14 @@ const FACTS: ServiceFacts = {
     { name: "Operation", description: "For those who run the server, and for programs that look for it." },
   ],
   guidance:
-    "POST /v1/chat/completions takes OpenAI's body and answers as OpenAI does, with receipt and verify_url beside. POST /v1/quote with the same body tells the price for free. POST /task-request takes the same body and answers 202 with a status_url.",
+    "POST /v1/chat/completions takes OpenAI's body and answers as OpenAI does, with receipt and verify_url beside. POST /v1/quote with the same body returns the price for free. POST /task-request takes the same body and answers 202 with a status_url.",
 };
 
 const KEEP_ALIVE_MS = 15_000;
-const ANSWER_BYTES_MAX = 67_108_864;
+/** Of a stream as it comes: all that is around its texts takes many times as much as they. */
+const STREAM_BYTES_MAX = 268_435_456;
+/** What the streams under way hold together of their answers: one payer alone half, and each further payer some. */
+const STREAMED_BYTES = { capacity: 268_435_456, ratio: 1, guaranteed: 262_144 };
 const PRUNE_INTERVAL_MS = 600_000;
 const CHECKED_BODY_BYTES_MAX = 8_388_608;
 const FLAT_PRICE = { mode: "fixed", amountUsd: "0.01" } as const;
@@ -66,7 +71,7 @@ function openInference(
   stack.defer(() => database[Symbol.dispose]());
   const { receipts, tasks: taskStore } = database;
   const client = createHttpClient(
-    { lookUp: systemAddressLookup, clock },
+    { lookUp: systemAddressLookup, clock, connect: connectDirectly },
     {
       // The operator names the upstreams, so they may stand in a network of one's own.
       allowPrivate: true,
@@ -75,14 +80,13 @@ function openInference(
         headTimeoutMs: upstreamTimeoutMs,
         idleTimeoutMs: upstreamTimeoutMs,
         totalTimeoutMs: Number.POSITIVE_INFINITY,
-        bodyBytesMax: ANSWER_BYTES_MAX,
-        decodedBytesMax: ANSWER_BYTES_MAX,
+        bodyBytesMax: STREAM_BYTES_MAX,
+        decodedBytesMax: STREAM_BYTES_MAX,
       },
     },
   );
   const upstreams = createUpstreams(config.upstreams, {
-    client,
-    clock,
+    ...{ client, clock, answerBytesMax: config.answerBytesMax },
     report: (facts) => log.warn("an upstream failed", facts),
   });
   const now = () => clock.now();
@@ -92,7 +96,11 @@ function openInference(
   const tariff = createTariff(pricing, createQuotes(secret, now));
   // A task costs the same whatever it is about.
   const taskTariff = createTariff({ kind: "flat", models: pricing.models }, createQuotes(secret, now));
-  const chatWork = createChatWork({ upstreams, ledger, clock, keepAliveMs: KEEP_ALIVE_MS });
+  const chatWork = createChatWork({
+    ...{ upstreams, ledger, clock, keepAliveMs: KEEP_ALIVE_MS },
+    room: createFairShares(STREAMED_BYTES),
+    answerBytesMax: config.answerBytesMax,
+  });
   const reportError = (error: unknown) => log.error("a task failed", errorFacts(error));
   const tasks = stack.use(
     createTasks({
@@ -121,7 +129,7 @@ function openInference(
       }),
       ...receiptRoutes({
         ...{ routing, store: receipts, signingKey, clock },
-        keys: [signingKey.publicKey],
+        keys: signingKey.publicKeys,
         findPayment: (receipt) => findPayment(receipts, payments, receipt.receipt_id),
         bodyBytesMax: CHECKED_BODY_BYTES_MAX,
       }),

@@ -13,6 +13,8 @@ export type InferenceServiceConfig = ServiceConfig & {
   /** Until the head of an upstream's reply, and between two parts of it. */
   readonly upstreamTimeoutMs: number;
   readonly bodyBytesMax: number;
+  /** Of an answer in one piece, and of a stream as put together. */
+  readonly answerBytesMax: number;
 };
 
 /** Reads the settings, and the file that MODELS_FILE names. Throws one ConfigError that lists every problem. */
@@ -27,6 +29,7 @@ export function readInferenceServiceConfig(
     pricing: readPricing(settings, readText),
     upstreamTimeoutMs: settings.integer("INFERENCE_TIMEOUT_SECONDS", 60, 1, 600) * 1000,
     bodyBytesMax: settings.integer("INFERENCE_BODY_BYTES_MAX", 4_194_304, 65_536, 67_108_864),
+    answerBytesMax: settings.integer("INFERENCE_ANSWER_BYTES_MAX", 8_388_608, 65_536, 67_108_864),
   };
   settings.finish();
   return Object.freeze(config);

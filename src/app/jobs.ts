@@ -1,9 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
+import { FAILURE_FLOOR_MS } from "../dns/cache.ts";
 import { createChunkRun } from "../jobs/chunk-run.ts";
+import { createDiskRoom, ROOM_ELSEWHERE } from "../jobs/disk-room.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
 import { createJobQueue } from "../jobs/job-queue.ts";
 import { createJobRunner } from "../jobs/job-runner.ts";
@@ -13,40 +16,60 @@ import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import { createPartFiles } from "../jobs/uploads/part-files.ts";
 import { createParts } from "../jobs/uploads/parts.ts";
+import { createSharedParts } from "../jobs/uploads/shared-parts.ts";
 import { createUploads } from "../jobs/uploads/uploads.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import { after } from "../platform/answer.ts";
+import type { ChunkClaim, JobPort } from "../store/job-port.ts";
+import type { LeasePort } from "../store/lease-port.ts";
+import type { PartPort } from "../store/part-port.ts";
+import type { Upkeep } from "../store/port.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
+import { repeatUpkeep } from "./upkeep.ts";
 
 export type OpenJobsDependencies = {
-  readonly store: EmbeddedStore;
-  readonly pool: JobPool;
-  readonly runner: BatchRunner;
+  readonly store: JobPort & Pick<Upkeep, "probe" | "space">;
+  /** What processes hold of a store that they share; null where this process has its store for itself. */
+  readonly shared: (LeasePort & PartPort) | null;
+  readonly jobPool: JobPool;
+  /** What verifies in the threads of that pool. */
+  readonly chunkRunner: BatchRunner;
   readonly meter: Meter;
   /** Nothing is past its retention by a clock that is in doubt. */
   readonly billingClock: BillingClock;
 };
 
+const READY_SHARE = { tenant: "jobs", weight: INTERACTIVE_WEIGHT };
 const WATCH_MS = 1_000;
+/** Each is at most some megabytes. */
+const SPARE_CHUNKS_MAX = 32;
+const START_DELAY_MS = 250;
 const PRUNE_MS = 1_000;
+const RENEW_LEASES_MS = 1_000;
 const UPLOAD_MS = 24 * 3_600_000;
 /** Of an input when it is decoded: ten million rows of 400 bytes. */
 const INPUT_BYTES_MAX = 4_294_967_296;
 
 /** The jobs, and the thread that reads their inputs. */
-export function openJobs(
+export async function openJobs(
   { dataDir, batch, jobs: settings }: Pick<Config, "dataDir" | "batch" | "jobs">,
   { log, randomBytes, workerFiles }: Pick<Platform, "log" | "randomBytes" | "workerFiles">,
-  { store, pool, runner, meter, billingClock: clock }: OpenJobsDependencies,
+  { store, shared, jobPool: pool, chunkRunner: runner, meter, billingClock: clock }: OpenJobsDependencies,
   stack: AsyncDisposableStack,
 ) {
   const folder = join(dataDir, "jobs");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const intake = stack.use(createIntake(workerFiles.jobIntake));
   const jobTally = createJobTally(clock);
-  for (const job of store.jobsIn(["queued", "running"])) jobTally.changed(job);
-  const runChunk = createChunkRun({ store, pool, runner, meter });
+  const failed = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
+  if (shared !== null) {
+    // Other processes go on with them at once.
+    stack.defer(() => Promise.resolve(shared.releaseLeases(null)).catch(failed("releasing jobs failed")));
+  }
+  const runChunk = createChunkRun({ store, pool, runner, meter, threads: batch.workerThreads });
+  const freeInside = () => after(store.space(), ({ freeBytes }) => freeBytes);
+  const room = shared === null ? createDiskRoom({ folder, freeInside }) : ROOM_ELSEWHERE;
   const jobRunner = stack.use(
     createJobRunner({
       store,
@@ -54,57 +77,126 @@ export function openJobs(
       clock,
       runChunk: (job, claimed, signal) =>
         jobTally.run(job.accountId, claimed.attempt, () => runChunk(job, claimed, signal)),
-      unitsLeft: (accountId) => meter.unitsLeft({ accountId }),
+      threadsReady: createThreadsReady(pool),
+      unitsLeft: (accountId) => after(meter.enter(accountId), () => meter.unitsLeft({ accountId })),
+      room,
       changed(job) {
         const { jobId, status, statusReason } = job;
         jobTally.changed(job);
         log.info("job", { job: jobId, status, reason: statusReason ?? undefined });
       },
+      seen: jobTally.seen,
       reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
       settings: {
         // One in each thread, one waiting for each, and one whose domains are being looked up.
         chunksMax: batch.workerThreads * 2 + 1,
+        spareChunksMax: SPARE_CHUNKS_MAX,
+        startDelayMs: START_DELAY_MS,
+        lookUpAgainMs: FAILURE_FLOOR_MS,
         retentionMs: settings.retentionMs,
         watchMs: WATCH_MS,
+        // A database that others use too is away for a moment more often than it is full.
+        pausesForStorage: shared === null,
       },
     }),
   );
   const newId = () => Buffer.from(randomBytes(12)).toString("hex");
-  const parts = createParts(
-    createPartFiles(folder, () => `${newId()}.new`),
-    { bytesMax: settings.uploadBytesMax },
-  );
+  const { uploadBytesMax: bytesMax } = settings;
+  const parts =
+    shared === null
+      ? createParts(
+          createPartFiles(folder, () => `${newId()}.new`),
+          { bytesMax },
+        )
+      : createSharedParts({ store: shared, bytesMax, newPartId: newId });
   const jobs = createJobs({
     store,
     intake,
     runner: jobRunner,
     meter,
     clock,
+    room,
     newJobId: () => `job_${newId()}`,
     random32: () => Buffer.from(randomBytes(4)).readInt32LE(),
     changed: jobTally.changed,
     dropParts: parts.remove,
     settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: UPLOAD_MS },
   });
-  const uploads = createUploads({ store, jobs, parts, inputBytesMax: INPUT_BYTES_MAX });
-  jobRunner.start();
-  const failed = (error: unknown) => log.error("pruning of jobs failed", errorFacts(error));
-  const accountOf = (jobId: string) => {
-    const job = store.findJob(jobId);
+  const uploads = createUploads({ store, jobs, parts, room, inputBytesMax: INPUT_BYTES_MAX });
+  await store.reapChunks();
+  await jobRunner.start();
+  const accountOf = async (jobId: string) => {
+    const job = await store.findJob(jobId);
     return job?.status === "receiving" ? job.accountId : null;
   };
+  if (shared !== null) {
+    const { held } = jobRunner;
+    const inWork = jobTally.inWorkElsewhere;
+    const keepLeases = createLeaseUpkeep(shared, store, { held, reading: jobs.reading, inWork });
+    const reportError = failed("keeping the leases of jobs failed");
+    void repeatUpkeep(keepLeases, { everyMs: RENEW_LEASES_MS, reportError }, stack)();
+  }
+  const prune = async () => {
+    if (shared !== null) await jobs.dropCutOff();
+    await jobs.prune();
+    if (shared !== null) await shared.removeAbandonedFrames(UPLOAD_MS);
+  };
+  const pruningFailed = failed("pruning of jobs failed");
   let isPruning = true;
   const pruned = () => {
     isPruning = false;
   };
   Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)])
-    .catch(failed)
+    .catch(pruningFailed)
     .finally(pruned);
   const pruning = setInterval(() => {
     if (isPruning) return;
     isPruning = true;
-    jobs.prune().catch(failed).finally(pruned);
+    prune().catch(pruningFailed).finally(pruned);
   }, PRUNE_MS);
   stack.defer(() => clearInterval(pruning));
   return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
+}
+
+/** Returns what resolves once a thread has answered, or has failed to. */
+function createThreadsReady(pool: JobPool): () => Promise<void> {
+  let answered: Promise<void> | null = null;
+  return () => {
+    answered ??= pool.run("ping", {}, { share: READY_SHARE }).then(
+      () => undefined,
+      () => {
+        answered = null;
+      },
+    );
+    return answered;
+  };
+}
+
+/** Returns what renews the leases of this process, puts back what processes held that are gone, and says what others hold. */
+function createLeaseUpkeep(
+  leases: LeasePort,
+  store: Pick<JobPort, "reapChunks">,
+  {
+    held,
+    reading,
+    inWork,
+  }: {
+    readonly held: () => readonly ChunkClaim[];
+    readonly reading: () => readonly string[];
+    readonly inWork: (accountIds: readonly string[]) => void;
+  },
+): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      const [chunks, inputs] = [held(), reading()];
+      if (chunks.length + inputs.length > 0) await leases.renewLeases(chunks, inputs);
+      await store.reapChunks();
+      inWork(await leases.accountsInWork());
+    } finally {
+      isRunning = false;
+    }
+  };
 }

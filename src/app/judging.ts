@@ -3,7 +3,8 @@ import type { Directory } from "../directory/directory.ts";
 import { rowBytes } from "../directory/snapshot/snapshot.ts";
 import { lowerBound } from "../directory/snapshot/text-table.ts";
 import type { Resolver } from "../dns/lookup.ts";
-import type { CheckResource } from "../judge/check.ts";
+import type { Check } from "../judge/check.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import type { ProbeStore } from "../store/probe-port.ts";
 import { errorFacts } from "./log.ts";
@@ -12,7 +13,7 @@ import type { Config } from "./settings.ts";
 
 /** The judging check, the key that signs it, and the prober: none is loaded before somebody wants it. */
 export type Judging = {
-  readonly loadCheck: () => Promise<CheckResource>;
+  readonly loadCheck: () => Promise<Check>;
   readonly signingKey: () => Promise<SigningKey>;
   /** Null where this server does not probe. */
   readonly probes: ProbeStore | null;
@@ -32,19 +33,24 @@ export async function openJudging(
 ): Promise<Judging> {
   const { dataDir, prober } = config;
   const { clock } = platform;
-  const probes = prober.isOn ? await startProber(config, platform, dependencies, stack) : null;
-  let key: Promise<SigningKey> | null = null;
-  const signingKey = () => {
-    key ??= import("../signing/signing-key.ts").then(({ openSigningKey }) => openSigningKey(dataDir));
-    return key;
-  };
+  let check: Check | null = null;
+  const onProbed = (resource: string) => check?.probed(resource);
+  const probes = prober.isOn
+    ? await startProber(config, platform, { ...dependencies, onProbed }, stack)
+    : null;
+  const key = loadedOnce(async () => {
+    const { openSigningKey } = await import("../signing/signing-key.ts");
+    return openSigningKey(dataDir);
+  });
+  const signingKey = async () => key.get();
   return {
     signingKey,
     probes,
     async loadCheck() {
       const [{ createCheck }, opened] = await Promise.all([import("../judge/check.ts"), signingKey()]);
       const ownEvidence = probes === null ? () => null : await loadOwnEvidence(probes, clock);
-      return createCheck({ signingKey: () => opened, ownEvidence, monotonic: clock.monotonic });
+      check ??= createCheck({ signingKey: opened, ownEvidence, monotonic: clock.monotonic });
+      return check;
     },
   };
 }
@@ -57,7 +63,7 @@ async function loadOwnEvidence(probes: ProbeStore, clock: Platform["clock"]) {
 async function startProber(
   { dataDir, prober: settings }: Pick<Config, "dataDir" | "prober">,
   { clock, log }: Pick<Platform, "clock" | "log">,
-  { directory, resolver }: JudgingDependencies,
+  { directory, resolver, onProbed }: JudgingDependencies & { readonly onProbed: (resource: string) => void },
   stack: AsyncDisposableStack,
 ): Promise<ProbeStore> {
   const [{ openProbes }, { createProber }, { createHttpClient }, lookups] = await Promise.all([
@@ -79,6 +85,7 @@ async function startProber(
         client,
         clock,
         store,
+        onProbed,
         listingCount: () => directory.view()?.snapshot.count ?? 0,
         listingAfter: (host) => listingAfter(directory, host),
         reportError: (error) => log.error("a probe failed", errorFacts(error)),

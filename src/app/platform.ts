@@ -17,12 +17,14 @@ export type Platform = {
 /** The worker files, as `new Worker` takes them. */
 export type WorkerFiles = {
   readonly batch: string;
+  readonly jobs: string;
   readonly directorySync: string;
   readonly jobIntake: string;
 };
 
 export const workerFiles: WorkerFiles = {
   batch: new URL("../../workers/batch.ts", import.meta.url).href,
+  jobs: new URL("../../workers/jobs.ts", import.meta.url).href,
   directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
   jobIntake: new URL("../../workers/job-intake.ts", import.meta.url).href,
 };

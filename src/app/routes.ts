@@ -2,6 +2,8 @@ import type { AnyElysia } from "elysia";
 import { version } from "../../package.json" with { type: "json" };
 import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
+import { IDENTITY_OPERATIONS } from "../contract/specification/identity.ts";
+import { PHONE_OPERATIONS } from "../contract/specification/phone.ts";
 import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
 import { createBearerReader } from "../http/bearer.ts";
@@ -10,6 +12,7 @@ import { createBoundary } from "../http/boundary.ts";
 import { createIdempotent } from "../http/idempotent.ts";
 import { createMetered } from "../http/metered.ts";
 import { mountRoutes } from "../http/mount.ts";
+import { onDemand } from "../http/on-demand.ts";
 import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { accountRoutes } from "../http/routes/account.ts";
 import { checkRoutes } from "../http/routes/check.ts";
@@ -17,13 +20,11 @@ import { consoleRoutes } from "../http/routes/console.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
 import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
-import { healthRoutes } from "../http/routes/health.ts";
+import { healthRoutes, readinessRoute } from "../http/routes/health.ts";
 import { historyRoutes } from "../http/routes/history.ts";
-import { identityRoutes } from "../http/routes/identity.ts";
 import { jobRoutes } from "../http/routes/jobs.ts";
 import { keyRoutes } from "../http/routes/keys.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metrics.ts";
-import { phoneRoutes } from "../http/routes/phone.ts";
 import { planRoutes } from "../http/routes/plans.ts";
 import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
@@ -37,12 +38,19 @@ import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 
+/** How far the server has got with its end. */
+export type Ending = {
+  /** It still answers, and wants no more calls. */
+  readonly leaving: () => boolean;
+  readonly draining: () => boolean;
+};
+
 /** Makes the app: every route on the components, behind the one boundary that everything enters and leaves by. */
 export function createApp(
   config: Config,
   platform: Platform,
   components: Components,
-  draining: () => boolean,
+  { leaving, draining }: Ending,
 ): AnyElysia {
   const { bodyBytesMax, heldBodyBytesMax } = config.batch;
   const bodies = createBodyReader({ bytesMax: bodyBytesMax, heldBytesMax: heldBodyBytesMax });
@@ -55,6 +63,7 @@ export function createApp(
     trustProxy: config.trustProxy,
     server: () => app.server,
     draining,
+    leaving,
     readBearer: createBearerReader(Buffer.from(randomBytes(16)).toString("hex")),
     setRateLimitHeaders: guard.setRateLimitHeaders,
     report(report) {
@@ -65,16 +74,15 @@ export function createApp(
     isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf,
   });
-  const routes = routesOf(config, platform, components, { guard, metrics, bodies, draining });
+  const routes = routesOf(config, platform, components, { guard, metrics, bodies, leaving, draining });
   const app: AnyElysia = mountRoutes(routes, boundary, config.corsOrigins);
   return app;
 }
 
-type Entrance = {
+type Entrance = Ending & {
   readonly guard: Guard;
   readonly metrics: Metrics;
   readonly bodies: BodyReader;
-  readonly draining: () => boolean;
 };
 
 /** Every route, by resource. */
@@ -82,7 +90,7 @@ function routesOf(
   config: Config,
   { clock }: Platform,
   components: Components,
-  { guard, metrics, bodies, draining }: Entrance,
+  { guard, metrics, bodies, leaving, draining }: Entrance,
 ): readonly Route[] {
   const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = components;
   const { publicRequestsPerSecond, signupsPerMinute } = config.limits;
@@ -97,29 +105,32 @@ function routesOf(
   const { readerStallMs } = config.batch;
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
+    readinessRoute(routing, leaving),
     ...planRoutes({ routing, plans }),
     ...signupRoutes({ routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
     ...keyRoutes({ accountRouting, accounts, keys: components.keys }),
     ...accountRoutes({ accountRouting, accounts }),
     ...emailRoutes({ routing, metered, batch, writeEmail }),
-    ...identityRoutes({ routing, metered, batch }),
-    ...phoneRoutes({ routing, metered, batch }),
-    ...(queues === null
-      ? []
-      : [
-          ...webhookRoutes({ accountRouting, webhooks: queues.webhooks }),
-          ...jobRoutes({
-            routing,
-            jobs: queues.jobs,
-            uploads: queues.uploads,
-            results: queues.jobResults,
-            meter,
-            idempotent,
-            clock,
-            readerStallMs,
-            requireWebhookUrl: queues.webhooks.requireJobUrl,
-          }),
-        ]),
+    ...onDemand(IDENTITY_OPERATIONS, async () => {
+      const { identityRoutes } = await import("../http/routes/identity.ts");
+      return identityRoutes({ routing, metered, batch });
+    }),
+    ...onDemand(PHONE_OPERATIONS, async () => {
+      const { phoneRoutes } = await import("../http/routes/phone.ts");
+      return phoneRoutes({ routing, metered, batch });
+    }),
+    ...webhookRoutes({ accountRouting, webhooks: queues.webhooks }),
+    ...jobRoutes({
+      routing,
+      jobs: queues.jobs,
+      uploads: queues.uploads,
+      results: queues.jobResults,
+      meter,
+      idempotent,
+      clock,
+      readerStallMs,
+      requireWebhookUrl: queues.webhooks.requireJobUrl,
+    }),
     ...directoryRoutes({ routing, directory }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
     ...checkRoutes({ routing, directory, loadCheck: components.judging.loadCheck }),

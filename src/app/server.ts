@@ -8,7 +8,7 @@ import type { Config } from "./settings.ts";
 export type RunningServer = {
   readonly url: string;
   /**
-   * Refuses new calls, lets those in flight end within the grace time, then closes every component. Returns
+   * Tells balancers to send no more and waits for them, where the settings say so; then refuses new calls, lets those in flight end within the grace time, then closes every component. Returns
    * whether all of them ended.
    */
   readonly stop: () => Promise<boolean>;
@@ -17,8 +17,10 @@ export type RunningServer = {
 /** Opens the components, mounts the routes on them and listens. */
 export async function startServer(config: Config, platform: Platform): Promise<RunningServer> {
   const components = await openComponents(config, platform);
+  let leaving = false;
   let draining = false;
-  const app = createApp(config, platform, components, () => draining);
+  const ending = { leaving: () => leaving, draining: () => draining };
+  const app = createApp(config, platform, components, ending);
   try {
     listen(app, config);
   } catch (error) {
@@ -28,6 +30,8 @@ export async function startServer(config: Config, platform: Platform): Promise<R
   return {
     url: app.server?.url.origin ?? "",
     async stop() {
+      leaving = true;
+      if (config.shutdownDelayMs > 0) await Bun.sleep(config.shutdownDelayMs);
       draining = true;
       const ended = await stopListening(app, config.shutdownGraceMs);
       await components[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { DEFAULT_PLANS, isPlanName, type PlanCatalogue, readPlans } from "../billing/plans.ts";
 import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import { parseServerAddress } from "../dns/server-address.ts";
+import { parseDatabaseUrl } from "../store/postgres/database-url.ts";
 
 /** Every setting, checked and typed. Values come from the environment; see the table of settings in README. */
 export type Config = {
@@ -10,12 +11,16 @@ export type Config = {
   readonly dataDir: string;
   /** The PostgreSQL of a cluster that this server is a node of; null: the database is in `dataDir`. */
   readonly databaseUrl: string | null;
+  /** The same PostgreSQL without the pooler that `databaseUrl` leads through; null: it leads through none. */
+  readonly databaseDirectUrl: string | null;
   readonly logLevel: LogLevel;
   /** Take the client's address from X-Forwarded-For: only behind a proxy that sets it. */
   readonly trustProxy: boolean;
   /** Pages of these origins may make calls with a key. */
   readonly corsOrigins: readonly string[];
-  /** How long calls in flight may go on after SIGTERM. */
+  /** How long the server goes on answering after SIGTERM, until balancers know. */
+  readonly shutdownDelayMs: number;
+  /** How long calls in flight may go on after that. */
   readonly shutdownGraceMs: number;
   /** Those of PLANS_FILE where it is set. */
   readonly plans: PlanCatalogue;
@@ -105,6 +110,8 @@ export type DirectoryConfig = {
   readonly allowRedirects: boolean;
   /** Let the next sync pass although it removes or redirects more than the breakers allow. */
   readonly acceptNextSnapshot: boolean;
+  /** The server whose judging check all listings point to; null: as each says. */
+  readonly judgeUrl: string | null;
 };
 
 const SECRET_CHARACTERS_MIN = 16;
@@ -132,9 +139,11 @@ export function readConfig(
     port: settings.integer("PORT", 3000, 0, 65_535),
     dataDir: settings.text("DATA_DIR", "./data"),
     databaseUrl: settings.database("DATABASE_URL"),
+    databaseDirectUrl: settings.database("DATABASE_DIRECT_URL"),
     logLevel: settings.word("LOG_LEVEL", "info", LOG_LEVELS),
     trustProxy: settings.flag("TRUST_PROXY", false),
     corsOrigins: settings.origins("CORS_ORIGINS"),
+    shutdownDelayMs: settings.integer("SHUTDOWN_DELAY_SECONDS", 0, 0, 600) * 1000,
     shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
     plans: settings.plans("PLANS_FILE", readText),
     selfServePlans: settings.planNames("SELF_SERVE_PLANS"),
@@ -176,6 +185,7 @@ export function readConfig(
       allowPrivateUpstream: settings.flag("DIRECTORY_ALLOW_PRIVATE", false),
       allowRedirects: settings.flag("DIRECTORY_ALLOW_REDIRECTS", false),
       acceptNextSnapshot: settings.flag("DIRECTORY_ACCEPT_NEXT", false),
+      judgeUrl: settings.url("JUDGE_URL") ?? settings.url("PUBLIC_URL"),
     },
     prober: {
       isOn: settings.flag("PROBE", false),
@@ -187,10 +197,8 @@ export function readConfig(
   if (config.directory.upstream !== null && config.directory.file !== null) {
     settings.problem("Set one of DIRECTORY_UPSTREAM and DIRECTORY_FILE, not both.");
   }
-  if (config.databaseUrl !== null && (config.directory.upstream ?? config.directory.file) !== null) {
-    settings.problem(
-      "A node of a cluster does not sync a directory yet: unset DIRECTORY_UPSTREAM and DIRECTORY_FILE, or DATABASE_URL.",
-    );
+  if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
+    settings.problem("DATABASE_DIRECT_URL goes with a DATABASE_URL that leads through a pooler.");
   }
   if (config.batch.heldBodyBytesMax < config.batch.bodyBytesMax) {
     settings.problem("BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.");
@@ -218,11 +226,12 @@ export function createReader(environment: Environment) {
     database(name: string): string | null {
       const value = raw(name);
       if (value === null) return null;
-      const url = URL.parse(value);
-      const isPostgres = url?.protocol === "postgres:" || url?.protocol === "postgresql:";
-      if (isPostgres && url.hostname !== "" && url.pathname.length > 1) return value;
+      if (parseDatabaseUrl(value) !== null) return value;
       // It may contain a password.
-      return fallBack(null, `${name} must be postgres://user:password@host:port/database, with one host.`);
+      return fallBack(
+        null,
+        `${name} must be postgres://user:password@host:port/database; of several hosts, with commas between them, the one that takes writes is used.`,
+      );
     },
     planNames(name: string): readonly PlanName[] {
       const value = raw(name);

@@ -1,6 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createAccounts } from "../accounts/accounts.ts";
 import { watchChanges } from "../accounts/change-watch.ts";
+import { createKeyExpiry } from "../accounts/key-expiry.ts";
 import { createKeys } from "../accounts/key-list.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
 import { createBilling } from "../billing/billing.ts";
@@ -10,6 +12,7 @@ import { createSharedClaims } from "../billing/shared-claims.ts";
 import { openSharedClock } from "../billing/shared-clock.ts";
 import { createSharedMeter } from "../billing/shared-meter.ts";
 import { withTestTenants } from "../billing/test-meter.ts";
+import type { LeasePort } from "../store/lease-port.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
@@ -22,9 +25,14 @@ const PRUNE_MS = 3_600_000;
 /** Longer than any call that another node began in the month may take. */
 const INVOICE_DELAY_MS = 180_000;
 
+type SharedMoneyConfig = Pick<
+  Config,
+  "dataDir" | "databaseDirectUrl" | "plans" | "selfServePlans" | "limits"
+>;
+
 /** The database of a cluster, and all that a node of it counts and bills. */
 export async function openSharedMoney(
-  { dataDir, plans, selfServePlans, limits }: Pick<Config, "dataDir" | "plans" | "selfServePlans" | "limits">,
+  { dataDir, databaseDirectUrl: directUrl, plans, selfServePlans, limits }: SharedMoneyConfig,
   { clock, log, randomBytes }: Pick<Platform, "clock" | "log" | "randomBytes">,
   url: string,
   stack: AsyncDisposableStack,
@@ -32,8 +40,9 @@ export async function openSharedMoney(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const report = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
   const processId = Buffer.from(randomBytes(16)).toString("hex");
-  const store = await openSharedStore({ url, clock, processId });
+  const store = await openSharedStore({ url, directUrl, clock, processId });
   stack.defer(() => store.close());
+  await releaseFormer(store, join(dataDir, "process"), processId);
   const keyRing = createKeyRing({ store, plans, clock });
   stack.defer(() => keyRing.flushUses());
   const billingClock = await openSharedClock({ store, clock, onProblem: report("keeping the time failed") });
@@ -41,6 +50,7 @@ export async function openSharedMoney(
   stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock, invoiceDelayMs: INVOICE_DELAY_MS });
   stack.defer(billing.start(report("billing failed")));
+  stack.defer(createKeyExpiry({ store, clock: billingClock }).start(report("events of keys failed")));
   const claims = createSharedClaims({ store });
   const kept = await store.keptReplies();
   const idempotency = createIdempotency({
@@ -80,4 +90,11 @@ export async function openSharedMoney(
     accounts: createAccounts({ ...account, selfServePlans }),
     keys: createKeys({ store, keyRing, clock, randomBytes }),
   };
+}
+
+/** Puts back what the former process of this data directory held when it died, and notes this one in its place. */
+async function releaseFormer(store: LeasePort, file: string, processId: string): Promise<void> {
+  const former = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  if (former !== "") await store.releaseLeases(former);
+  writeFileSync(file, processId, { mode: 0o600 });
 }

@@ -1,49 +1,42 @@
 import { writtenEmail } from "../batch/written-email.ts";
 import { MADE_UP_DOMAINS } from "../demo/test-addresses.ts";
-import { DEMO_ZONE } from "../demo/zone.ts";
-import { createDnsCache } from "../dns/cache.ts";
-import { createStubResolver } from "../dns/resolver.ts";
-import { parseServerAddress } from "../dns/server-address.ts";
 import type { EmailCheck } from "../domains/email-check.ts";
-import { createDomainFacts, type DomainFactsSource, type KnownDomain } from "../domains/facts.ts";
+import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
 import type { DomainListing } from "../domains/lists.ts";
 import type { Clock } from "../platform/clock.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
-import { startFixtureServer } from "../tools/made-up-dns/server.ts";
 import type { DomainFacts } from "../verification/email/domain-facts.ts";
 import { checkFailed, type WrittenVerification } from "../verification/email/verification.ts";
+import type { openTestFacts } from "./test-facts.ts";
 
-const ENTRIES_MAX = 10_000;
-const IN_FLIGHT_MAX = 50;
-const LOOKUP_TIMEOUT_MS = 2_000;
-
-/** The look-ups of test keys: those of the demo's made-up DNS, answered by this process on a port of this machine. */
-export async function openTestFacts(
-  { clock, lists }: { readonly clock: Clock; readonly lists: DomainListing },
+/**
+ * Returns the look-ups of test keys: those of the demo's made-up DNS, which this process starts with the first of them.
+ * Most servers never meet a test key, and their start need not wait for it.
+ */
+export function createTestFacts(
+  dependencies: { readonly clock: Clock; readonly lists: DomainListing },
   stack: AsyncDisposableStack,
-): Promise<DomainFactsSource> {
-  const dns = stack.use(await startFixtureServer({ zone: DEMO_ZONE }));
-  const server = parseServerAddress(dns.address);
-  if (server === null) throw new Error("the made-up DNS has no address");
-  const resolver = createStubResolver({
-    servers: [server],
-    clock,
-    lookupTimeoutMs: LOOKUP_TIMEOUT_MS,
-    inFlightMax: IN_FLIGHT_MAX,
+): Pick<DomainFactsSource, "findDomain" | "knownDomain"> {
+  let opening: ReturnType<typeof openTestFacts> | undefined;
+  const facts = loadedOnce(() => {
+    opening = import("./test-facts.ts").then((module) => module.openTestFacts(dependencies));
+    return opening;
   });
-  stack.defer(() => resolver.close());
-  const cache = createDnsCache({ resolver, clock, entriesMax: ENTRIES_MAX });
-  const source = createDomainFacts({ cache, lists, clock, entriesMax: ENTRIES_MAX });
+  stack.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]());
   const madeUp = madeUpDomains();
   return {
-    ...source,
-    findDomain: async (domain, options) => madeUp.get(domain) ?? source.findDomain(domain, options),
-    knownDomain: (domain, options) => madeUp.get(domain) ?? source.knownDomain(domain, options),
+    findDomain: async (domain, options) =>
+      madeUp.get(domain) ?? (await facts.get()).findDomain(domain, options),
+    knownDomain: (domain, options) => madeUp.get(domain) ?? facts.known()?.knownDomain(domain, options),
   };
 }
 
 /** Lets the tenants of test keys look up with a source of their own. */
-export function byTenant(live: DomainFactsSource, test: DomainFactsSource): DomainFactsSource {
+export function byTenant(
+  live: DomainFactsSource,
+  test: ReturnType<typeof createTestFacts>,
+): DomainFactsSource {
   const sourceOf = (tenant = "") => (isTestTenant(tenant) ? test : live);
   return {
     ...live,

@@ -2,7 +2,7 @@ import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Resolver } from "../dns/lookup.ts";
 import { createAddressLookup } from "../net/address-lookup.ts";
 import { createHttpClient } from "../net/http-client.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import type { WebhookPort } from "../store/webhook-port.ts";
 import { createDeliverer, DELIVERY_LIMITS } from "../webhooks/deliverer.ts";
 import { createWebhooks, WEBHOOK_TARGETS } from "../webhooks/webhooks.ts";
 import { errorFacts } from "./log.ts";
@@ -11,19 +11,21 @@ import type { Config } from "./settings.ts";
 
 const IN_FLIGHT_MAX = 32;
 const ACCOUNT_IN_FLIGHT_MAX = 4;
+const REAP_MS = 5_000;
 
 export type OpenWebhooksDependencies = {
-  readonly store: EmbeddedStore;
+  readonly store: WebhookPort;
+  readonly isShared: boolean;
   readonly resolver: Resolver;
   /** No delivery is past its retention by a clock that is in doubt. */
   readonly billingClock: BillingClock;
 };
 
 /** Webhooks, and what delivers to them. */
-export function openWebhooks(
+export async function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { clock, log, random, randomBytes }: Pick<Platform, "clock" | "log" | "random" | "randomBytes">,
-  { store, resolver, billingClock }: OpenWebhooksDependencies,
+  { store, isShared, resolver, billingClock }: OpenWebhooksDependencies,
   stack: AsyncDisposableStack,
 ) {
   const rules = { ...WEBHOOK_TARGETS, allowPrivate: settings.allowPrivate };
@@ -39,10 +41,14 @@ export function openWebhooks(
       retentionClock: billingClock,
       random,
       report: (error) => log.error("a delivery to a webhook failed", errorFacts(error)),
-      settings: { inFlightMax: IN_FLIGHT_MAX, accountInFlightMax: ACCOUNT_IN_FLIGHT_MAX },
+      settings: {
+        inFlightMax: IN_FLIGHT_MAX,
+        accountInFlightMax: ACCOUNT_IN_FLIGHT_MAX,
+        reapEveryMs: isShared ? REAP_MS : null,
+      },
     }),
   );
-  const webhooks = createWebhooks({ store, clock, randomBytes, rules, wake: deliverer.pump });
-  deliverer.start();
+  const webhooks = createWebhooks({ store, clock, randomBytes, rules, wake: () => void deliverer.pump() });
+  await deliverer.start();
   return { webhooks, deliverer };
 }

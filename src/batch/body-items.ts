@@ -1,8 +1,7 @@
 import type { ErrorCode } from "../contract/errors.ts";
-import { DOCUMENT_TYPES } from "../contract/words.ts";
-import { isDocumentType } from "../verification/documents/registry.ts";
+import { DOCUMENT_TYPES, isDocumentType, PHONE_COUNTRY_DEMAND } from "../contract/words.ts";
+import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "../platform/json-value.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
-import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "./json-value.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
 import { readPlainList } from "./plain-list.ts";
 
@@ -10,7 +9,10 @@ export type ItemsOutcome =
   | { readonly ok: true; readonly items: Items; readonly options: BatchOptions }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
-/** How one kind of batch names its items, and what else its JSON body may say. */
+/**
+ * How one kind of batch names its items, and what else its JSON body may say. The schemas of the contract say the same,
+ * and a test holds these to them: threads start without the library of schemas.
+ */
 type Shape = {
   readonly list: string;
   /** The item, or what is wrong with it: words to follow its place in the body. */
@@ -47,9 +49,8 @@ export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, ite
   const text = decodeUtf8(body);
   if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
   if (form !== "json") return readLines(shape, form, text, itemsMax);
-  // Where anything is not ASCII, one text of everything would take twice the memory.
-  const mayBePlain = kind !== "identity" && text.length === body.byteLength;
-  return (mayBePlain ? readPlainJson(shape, text, itemsMax) : null) ?? readJson(shape, text, itemsMax);
+  const plain = kind === "identity" ? null : readPlainJson(shape, text, itemsMax);
+  return plain ?? readJson(shape, text, itemsMax);
 }
 
 function readPlainJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome | null {
@@ -64,10 +65,9 @@ function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
   const body = parseJson(text, BODY_VALUES_MAX + itemsMax * VALUES_PER_ITEM);
   if (body === TOO_MANY_VALUES) return tooLarge(shape, "more", itemsMax);
   if (body === undefined) return refuse("invalid_json", "The body is not valid JSON.");
-  if (!isObject(body)) return refuse("invalid_request", `The body must be an object with ${shape.list}.`);
-  const options = readOptions(shape, body);
-  if (options instanceof Problem) return refuse("invalid_request", options.message);
+  if (!isObject(body)) return refuse("invalid_request", "The body must be a JSON object.");
   const list = body[shape.list];
+  if (list === undefined) return refuse("invalid_request", `${shape.list} is required.`);
   if (!Array.isArray(list)) return refuse("invalid_request", `${shape.list} must be an array.`);
   if (list.length > itemsMax) return tooLarge(shape, list.length, itemsMax);
   const items: Item[] = [];
@@ -78,6 +78,8 @@ function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {
     }
     items.push(item);
   }
+  const options = readOptions(shape, body);
+  if (options instanceof Problem) return refuse("invalid_request", options.message);
   return { ok: true, items: listedItems(items), options };
 }
 
@@ -129,7 +131,7 @@ function readOptions(shape: Shape, body: JsonObject): BatchOptions | Problem {
   for (const name of shape.texts) {
     const value = body[name];
     if (value === undefined || value === null) continue;
-    if (typeof value !== "string") return new Problem(`${name} must be a string.`);
+    if (typeof value !== "string") return new Problem(`${name} ${PHONE_COUNTRY_DEMAND}.`);
     options[name] = value.slice(0, OPTION_UNITS_MAX);
   }
   return options;
@@ -146,13 +148,12 @@ function textItem(field: string): Shape["item"] {
 function documentItem(value: unknown, form: BodyForm): Item | Problem {
   if (form !== "json" && typeof value === "string") return [null, value];
   if (!isObject(value)) return new Problem(" must be an object with value.");
-  const { type, value: number } = value;
-  if (typeof number !== "string") return new Problem(".value must be a string.");
-  if (type === undefined || type === null) return [null, number];
-  if (typeof type !== "string" || !isDocumentType(type)) {
+  const { type = null, value: number } = value;
+  if (number === undefined) return new Problem(".value is required.");
+  if (type !== null && (typeof type !== "string" || !isDocumentType(type))) {
     return new Problem(`.type must be one of ${DOCUMENT_TYPES.join(", ")}.`);
   }
-  return [type, number];
+  return typeof number === "string" ? [type, number] : new Problem(".value must be a string.");
 }
 
 function decodeUtf8(body: Uint8Array): string | null {

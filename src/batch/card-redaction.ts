@@ -1,4 +1,4 @@
-import { withoutCardNumber } from "../verification/documents/registry.ts";
+import { withoutCardNumber } from "../verification/documents/card-hiding.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import type { PhoneResult } from "../verification/phone/phone-number.ts";
 

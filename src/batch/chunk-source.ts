@@ -2,7 +2,7 @@ import type { AddressParser } from "../verification/email/address.ts";
 import type { Items } from "./items.ts";
 import { type BatchKind, type Chunk, NO_DOMAIN } from "./messages.ts";
 
-/** Where the chunks of a batch come from: the body of a call, a file, a store. */
+/** Where the chunks of a batch come from: the body of a call. */
 export type ChunkSource = {
   readonly kind: BatchKind;
   /** Items in a chunk, about. */

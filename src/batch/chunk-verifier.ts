@@ -1,21 +1,14 @@
-import { isEmailCharged, isOutcomeCharged } from "../billing/units.ts";
+import { isOutcomeCharged } from "../billing/units.ts";
 import type { DocumentType } from "../contract/words.ts";
 import { autodetect } from "../verification/documents/autodetect.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../verification/documents/registry.ts";
-import {
-  createAddressVerifier,
-  checkFailed as emailCheckFailed,
-  type WrittenVerification,
-} from "../verification/email/verification.ts";
 import { checkFailed as phoneCheckFailed } from "../verification/phone/phone-number.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import { validatePhone } from "../verification/phone/validation.ts";
 import { phoneWithoutCard } from "./card-redaction.ts";
-import { readTexts } from "./items.ts";
+import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
-import { createVerdictCache } from "./verdict-cache.ts";
 import { type ItemVerdict, type ItemVerifier, verifyItems, writeObjects } from "./verifier.ts";
-import { createEmailWriterIn, writtenEmail } from "./written-email.ts";
 
 /** Verifies chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
 export type ChunkVerifier = {
@@ -30,7 +23,7 @@ type DocumentItem = readonly [type: DocumentType | null, value: string];
 const NO_DOCUMENT: DocumentItem = [null, ""];
 
 export function createChunkVerifier(): ChunkVerifier {
-  const emailVerifier = createEmailVerifier();
+  const emailVerifier = createEmailItems();
   const withVerifier = <Outcome>(
     task: VerifyTask,
     work: <Result>(verifier: ItemVerifier<Result>) => Outcome,
@@ -49,31 +42,6 @@ export function createChunkVerifier(): ChunkVerifier {
     failed: (task) =>
       withVerifier(task, (verifier) => verifyItems(task, { ...verifier, verify: verifier.checkFailed })),
   };
-}
-
-function createEmailVerifier(): (task: VerifyTask) => ItemVerifier<string> {
-  const write = createEmailWriterIn(createAddressVerifier());
-  const domainVerdictsOf = createVerdictCache();
-  return (task) => {
-    const domainVerdictAt = domainVerdictsOf(task);
-    const { source, start, end, identity } = readTexts(task.items, task.count);
-    return {
-      verify: (at) => emailVerdict(write(source(at), start(at), end(at), domainVerdictAt(at))),
-      checkFailed: (at) => emailVerdict(writtenEmail(emailCheckFailed(identity(at)))),
-      write: concatenated,
-    };
-  };
-}
-
-/** A join would write out each text for itself first, and then all of them: that takes a quarter more time. */
-function concatenated(texts: readonly string[], separator: "," | "\n"): string {
-  let whole = texts[0] ?? "";
-  for (let at = 1; at < texts.length; at++) whole += `${separator}${texts[at]}`;
-  return whole;
-}
-
-function emailVerdict({ json, status, sub_status }: WrittenVerification): ItemVerdict<string> {
-  return { result: json, status, chargeable: isEmailCharged(sub_status) };
 }
 
 function phoneVerifier({ items, country }: VerifyTask): ItemVerifier<object> {

@@ -16,7 +16,7 @@ const SHARED_PART = 0.8;
 /** A tenant has as many look-ups as this under way whatever the others have. */
 const LOOKUPS_GUARANTEED = 32;
 /** A look-up that takes longer is late: the resolver gives its place to others, and so does its tenant's share. */
-const LATE_MS = 400;
+const LATE_MS = 450;
 /** Late look-ups under way for each query in flight. The resolver holds up to twelve. */
 const LATE_PER_QUERY = 10;
 /** Callers of one tenant that wait for their turn; those beyond get what is known at once. */
@@ -36,6 +36,7 @@ export function createFairLookups(
   const shares = createShares({
     capacity: Math.max(1, Math.floor(queriesMax * SHARED_PART)),
     guaranteed: LOOKUPS_GUARANTEED,
+    guaranteedFirst: 1,
     overflow: 1 / SHARED_PART,
   });
   const late = createShares({

@@ -69,7 +69,7 @@ function createOffsets(factsBuffer: FactsBuffer) {
   let numbers = new Float64Array(memory);
 
   return {
-    /** Makes room for so many domains. Threads keep the memory that they have received, with all that they need. */
+    /** Makes room for `domainCount` domains. Threads keep the memory that they have received, with all that they need. */
     makeRoom(domainCount: number): void {
       if (domainCount <= bufferOf.length) return;
       const capacity = Math.max(DOMAINS_FIRST, bufferOf.length * 2, domainCount);

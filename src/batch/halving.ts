@@ -1,3 +1,4 @@
+import type { Answer } from "../platform/answer.ts";
 import type { Item } from "./items.ts";
 import type { Counts, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { PoolTaskError } from "./pool.ts";
@@ -19,13 +20,13 @@ export const FAILURES_PER_BATCH_MAX = 64;
 export async function verifyByHalves(
   task: VerifyTask,
   retry: Retry,
-  giveUp: (task: VerifyTask) => VerifiedChunk,
+  giveUp: (task: VerifyTask) => Answer<VerifiedChunk>,
   budget: FailureBudget,
 ): Promise<VerifiedChunk> {
   const pieces = task.count === 1 ? [task] : halvesOf(task);
   const outcomes: VerifiedChunk[] = [];
   for (const piece of pieces) {
-    if (budget.left <= 0) outcomes.push(giveUp(piece));
+    if (budget.left <= 0) outcomes.push(await giveUp(piece));
     else outcomes.push(await verifyPiece(piece, retry, giveUp, budget));
   }
   return joined(outcomes);
@@ -34,7 +35,7 @@ export async function verifyByHalves(
 async function verifyPiece(
   piece: VerifyTask,
   retry: Retry,
-  giveUp: (task: VerifyTask) => VerifiedChunk,
+  giveUp: (task: VerifyTask) => Answer<VerifiedChunk>,
   budget: FailureBudget,
 ): Promise<VerifiedChunk> {
   try {
@@ -42,7 +43,7 @@ async function verifyPiece(
   } catch (error) {
     if (!(error instanceof PoolTaskError)) throw error;
     budget.left -= 1;
-    return piece.count === 1 ? giveUp(piece) : await verifyByHalves(piece, retry, giveUp, budget);
+    return piece.count === 1 ? await giveUp(piece) : await verifyByHalves(piece, retry, giveUp, budget);
   }
 }
 
@@ -72,5 +73,6 @@ function joined(outcomes: readonly VerifiedChunk[]): VerifiedChunk {
     bytes: Buffer.concat(outcomes.map(({ bytes }) => bytes)),
     counts,
     chargeable: outcomes.reduce((sum, { chargeable }) => sum + chargeable, 0),
+    failures: outcomes.reduce((sum, { failures }) => sum + failures, 0),
   };
 }

@@ -116,6 +116,8 @@ export type VerifiedChunk = {
   readonly counts: Counts;
   /** Results to pay for: neither duplicates nor our own failures. */
   readonly chargeable: number;
+  /** Results of our own failures, those of duplicates included. */
+  readonly failures: number;
 };
 
 export type Counts = { readonly [status: string]: number };

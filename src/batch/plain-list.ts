@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 import { type Items, itemsWithin } from "./items.ts";
-import { isObject, type JsonObject, parseJson } from "./json-value.ts";
 
 /** A JSON object without its list of texts, and the list. */
 export type PlainList = { readonly items: Items; readonly object: JsonObject };

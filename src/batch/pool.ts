@@ -44,7 +44,7 @@ export type RunOptions<Event> = {
    * until its deadline.
    */
   readonly isRetry?: boolean;
-  /** Instead of the pool's. */
+  /** Instead of that of the pool's settings. */
   readonly timeoutMs?: number;
 };
 
@@ -104,6 +104,8 @@ export type PoolSettings = {
   readonly waitingMax: number;
   /** From the transfer to a thread until the result. */
   readonly taskTimeoutMs: number;
+  /** Its threads yield to all others: they start with the first task, and every bound of time is ten times as long. */
+  readonly isBackground?: boolean;
   readonly clock: Clock;
 };
 
@@ -118,13 +120,16 @@ const THREADS_START_MS = 250;
 const THREAD_START_MS_MAX = 10_000;
 /** A task of at most 4,000 items takes a tenth of it. */
 const PATIENCE_MS = 500;
+/** A thread that yields to others has a tenth of a core where they want it. */
+const BACKGROUND_TIMES = 10;
 
 /**
  * A pool of worker threads, shared fairly among tenants, with a bounded queue and a deadline for each task. The threads
  * start with the first task, or a moment after the pool was made.
  */
 export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSettings): TaskPool<Tasks> {
-  const { clock, taskTimeoutMs } = settings;
+  const { clock, taskTimeoutMs, isBackground = false } = settings;
+  const times = isBackground ? BACKGROUND_TIMES : 1;
   const replacements = createReplacements();
   let started: Piscina | undefined;
   let isClosed = false;
@@ -147,8 +152,9 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     isWarm = true;
   }
 
-  const starting = setTimeout(threads, THREADS_START_MS).unref();
-  const queue = createFairQueue({ ...settings, patienceMs: Math.min(PATIENCE_MS, taskTimeoutMs) });
+  const starting = isBackground ? undefined : setTimeout(threads, THREADS_START_MS).unref();
+  const patienceMs = Math.min(PATIENCE_MS, taskTimeoutMs) * times;
+  const queue = createFairQueue({ ...settings, patienceMs });
   const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
 
   async function attempt(
@@ -188,7 +194,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     try {
       threads();
       if (!isWarm) await warm.promise;
-      const outcome = await attempt(name, task, lease, timeoutMs, onEvent);
+      const outcome = await attempt(name, task, lease, timeoutMs * times, onEvent);
       totals.finished += 1;
       return outcome;
     } catch (cause) {

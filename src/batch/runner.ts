@@ -1,4 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
+import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { BodyChunker } from "./body-chunker.ts";
 import type { ChunkSource } from "./chunk-source.ts";
@@ -10,7 +11,7 @@ import type { GatherFacts } from "./gather-facts.ts";
 import { FAILURES_PER_BATCH_MAX, type FailureBudget, verifyByHalves } from "./halving.ts";
 import type { BatchKind, Chunk, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
-import { createShares } from "./shares.ts";
+import { createShares, type Shares } from "./shares.ts";
 
 /** What a batch is verified by, beside its items. */
 export type VerifyOptions = {
@@ -22,6 +23,8 @@ export type VerifyOptions = {
   readonly encoding?: ChunkEncoding | null;
   /** Whose share of threads and look-ups it takes. */
   readonly share: Share;
+  /** Waited for once the domains of a chunk are found, before a thread is. */
+  readonly turn?: () => Promise<void>;
 };
 
 export type BatchRunner = {
@@ -48,9 +51,9 @@ export type BatchRunnerDependencies = {
   /** The work itself, for batches so small that a thread would cost more than it saves. */
   readonly inline: {
     readonly chunkBody: BodyChunker;
-    readonly verify: (task: VerifyTask) => VerifiedChunk;
+    readonly verify: (task: VerifyTask) => Answer<VerifiedChunk>;
     /** Returns `check_failed` for every item. */
-    readonly failed: (task: VerifyTask) => VerifiedChunk;
+    readonly failed: (task: VerifyTask) => Answer<VerifiedChunk>;
   };
   readonly settings: {
     readonly batchesMax: number;
@@ -71,7 +74,13 @@ const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
 /** A tenant has as many batches as this under way whatever the others have. */
 const BATCHES_GUARANTEED = 4;
-const BATCHES_OVERFLOW = 4;
+const BATCHES_OVERFLOW = 8;
+
+/**
+ * Results that wait for their readers, of all batches. Past it, batches of tenants over their share go on a chunk at a
+ * time: readers who stall or are slow hold about this much, however many they are.
+ */
+const RESULT_BYTES_MAX = 67_108_864;
 
 /** Items of a batch that are verified before all of it is chunked: a thread is free for them unless others want it. */
 const ITEMS_AHEAD_OF_CHUNKING = 32_000;
@@ -102,6 +111,35 @@ function retryTimeoutMs(taskTimeoutMs: number, part: VerifyTask, whole: VerifyTa
   return Math.min(taskTimeoutMs, Math.max(RETRY_TIMEOUT_MS_MIN, partMs));
 }
 
+/** Counts results as held from their end to the moment at which the next one is asked for, or the reader leaves. */
+async function* holdUntilRead(
+  shares: Shares,
+  tenant: string,
+  verify: (hold: (result: VerifiedChunk) => void) => AsyncGenerator<VerifiedChunk, void, undefined>,
+): AsyncGenerator<VerifiedChunk, void, undefined> {
+  let held = 0;
+  let hasLeft = false;
+  const hold = ({ bytes }: VerifiedChunk) => {
+    if (hasLeft) return;
+    held += bytes.byteLength;
+    shares.hold(tenant, bytes.byteLength);
+  };
+  const release = (bytes: number) => {
+    held -= bytes;
+    shares.release(tenant, bytes);
+  };
+  try {
+    for await (const result of verify(hold)) {
+      const { byteLength } = result.bytes;
+      yield result;
+      release(byteLength);
+    }
+  } finally {
+    hasLeft = true;
+    release(held);
+  }
+}
+
 /** The way of every batch: chunk, look up, verify in threads, in order. */
 export function createBatchRunner({
   pool,
@@ -113,8 +151,11 @@ export function createBatchRunner({
   const places = createShares({
     capacity: settings.batchesMax,
     guaranteed: Math.min(BATCHES_GUARANTEED, settings.batchesMax),
+    guaranteedFirst: 1,
     overflow: BATCHES_OVERFLOW,
   });
+  const results = createShares({ capacity: RESULT_BYTES_MAX, guaranteed: 0, overflow: 1 });
+  const isTight = (tenant: string) => results.held() > RESULT_BYTES_MAX && results.isOverShare(tenant);
 
   async function verifyInThread(
     task: VerifyTask,
@@ -142,15 +183,16 @@ export function createBatchRunner({
     factsOf: ReturnType<GatherFacts>,
     signal: AbortSignal,
   ): (chunk: Chunk) => Promise<VerifiedChunk> {
-    const { country, separator, share, encoding = null } = options;
+    const { country, separator, share, encoding = null, turn } = options;
     const budget = { left: FAILURES_PER_BATCH_MAX };
     return async ({ items, count, duplicates, newDomains, domainNumbers, position }) => {
       const facts = domainNumbers === null ? null : await factsOf({ newDomains, domainNumbers });
+      await turn?.();
       const continues = position > 0;
       const given = { kind, country, separator, encoding };
       const task = { ...given, items, count, duplicates, domainNumbers, facts, continues };
       const isSmall = count <= INLINE_ITEMS_MAX && items.length <= INLINE_BYTES_MAX;
-      return isSmall ? inline.verify(task) : await verifyInThread(task, share, budget, signal);
+      return isSmall ? await inline.verify(task) : await verifyInThread(task, share, budget, signal);
     };
   }
 
@@ -183,8 +225,18 @@ export function createBatchRunner({
       const factsOf = gatherFacts({ deep, dns, deadlineMs, signal, tenant: share.tenant });
       const { threads } = settings;
       const aheadOfChunking = chunksAheadOfChunking(threads, chunkItems);
-      const windowMax = () => (hasEnded() ? chunksAhead(threads) : aheadOfChunking);
-      return mapConcurrently(chunks, windowMax, verifyChunk(kind, options, factsOf, signal));
+      const windowMax = () => {
+        if (isTight(share.tenant)) return 1;
+        return hasEnded() ? chunksAhead(threads) : aheadOfChunking;
+      };
+      const verified = verifyChunk(kind, options, factsOf, signal);
+      return holdUntilRead(results, share.tenant, (holdResult) =>
+        mapConcurrently(chunks, windowMax, async (chunk) => {
+          const result = await verified(chunk);
+          holdResult(result);
+          return result;
+        }),
+      );
     },
     underWay: () => places.held(),
   };

@@ -2,7 +2,9 @@
 export type Shares = {
   /** Takes an amount for a tenant; false where it is over the tenant's share and nothing else is left. */
   readonly acquire: (tenant: string, amount: number) => boolean;
-  /** Gives back what was acquired. */
+  /** Counts an amount that is there already, over the share or not. */
+  readonly hold: (tenant: string, amount: number) => void;
+  /** Gives back what was acquired or is held. */
   readonly release: (tenant: string, amount: number) => void;
   /** Whether `acquire` would succeed. */
   readonly fits: (tenant: string, amount: number) => boolean;
@@ -17,6 +19,8 @@ export type SharesOptions = {
   readonly capacity: number;
   /** What a tenant may hold even where others hold all. */
   readonly guaranteed: number;
+  /** As much of it as the last quarter of the overflow is kept for, where many tenants hold what is guaranteed. */
+  readonly guaranteedFirst?: number;
   /** What all may hold together, as a multiple of the capacity, while those who came first hold on to theirs. */
   readonly overflow: number;
 };
@@ -24,12 +28,19 @@ export type SharesOptions = {
 /**
  * Divides a capacity among tenants. While some of it is free, anyone may take it. Once it is used up, a tenant below
  * its equal share, or below what is guaranteed, still gets in on top, so that those who came first do not shut it out;
- * a tenant at its share is refused until others give something back. Each step costs the same however many tenants.
+ * a tenant at its share is refused until others give something back. Of that, the last part is for tenants that hold
+ * next to nothing, so that many of them do not shut out the next. Each step costs the same however many tenants.
  */
-export function createShares({ capacity, guaranteed, overflow }: SharesOptions): Shares {
+export function createShares({
+  capacity,
+  guaranteed,
+  guaranteedFirst = guaranteed,
+  overflow,
+}: SharesOptions): Shares {
   const overflowMax = capacity * overflow;
   /** The rest of the overflow is for what is guaranteed: each who comes takes a share of those who are there. */
   const sharesMax = capacity * Math.min(2, (1 + overflow) / 2);
+  const guaranteedMax = guaranteedFirst < guaranteed ? (sharesMax + overflowMax) / 2 : overflowMax;
   const heldByTenant = new Map<string, number>();
   let held = 0;
 
@@ -39,16 +50,22 @@ export function createShares({ capacity, guaranteed, overflow }: SharesOptions):
     const tenants = heldByTenant.size + (before === 0 ? 1 : 0);
     const share = Math.max(guaranteed, capacity / tenants);
     if (tenants === 1 || before + amount > share) return false;
-    return held + amount <= (before + amount <= guaranteed ? overflowMax : sharesMax);
+    if (before + amount <= guaranteedFirst) return held + amount <= overflowMax;
+    return held + amount <= (before + amount <= guaranteed ? guaranteedMax : sharesMax);
+  }
+
+  function hold(tenant: string, amount: number): void {
+    held += amount;
+    heldByTenant.set(tenant, (heldByTenant.get(tenant) ?? 0) + amount);
   }
 
   return {
     acquire(tenant, amount) {
       if (!fits(tenant, amount)) return false;
-      held += amount;
-      heldByTenant.set(tenant, (heldByTenant.get(tenant) ?? 0) + amount);
+      hold(tenant, amount);
       return true;
     },
+    hold,
     release(tenant, amount) {
       held -= amount;
       const left = (heldByTenant.get(tenant) ?? 0) - amount;

@@ -27,16 +27,20 @@ export function verifyItems<Result>(
   const results: Result[] = [];
   const counts: { [status: string]: number } = {};
   let chargeable = 0;
+  let failures = 0;
   let nextDuplicate = 0;
   for (let position = 0; position < count; position++) {
     const verdict = attempt(position, verify, checkFailed);
     results.push(verdict.result);
     counts[verdict.status] = (counts[verdict.status] ?? 0) + 1;
-    if (duplicates[nextDuplicate] === position) nextDuplicate += 1;
-    else if (verdict.chargeable) chargeable += 1;
+    const isDuplicate = duplicates[nextDuplicate] === position;
+    if (isDuplicate) nextDuplicate += 1;
+    if (!verdict.chargeable) failures += 1;
+    else if (!isDuplicate) chargeable += 1;
   }
   const text = write(results, separator);
-  return { bytes: new TextEncoder().encode(continues ? separator + text : text), counts, chargeable };
+  const bytes = new TextEncoder().encode(continues ? separator + text : text);
+  return { bytes, counts, chargeable, failures };
 }
 
 /** A list is written at once, as that takes two thirds of the time of one by one. */

@@ -15,7 +15,8 @@ import {
 } from "./specification/account-replies.ts";
 import { EmailBatch, EmailResult, EmailSummary } from "./specification/email-replies.ts";
 import { DetectedResult, IdentityBatch, IdentityResult } from "./specification/identity-replies.ts";
-import { Job, JobPage, JobResults, UploadFields } from "./specification/jobs.ts";
+import { UploadFields } from "./specification/job-fields.ts";
+import { Job, JobPage, JobResults } from "./specification/job-replies.ts";
 import { PhoneBatch, PhoneResult, ValidSummary } from "./specification/phone-replies.ts";
 import type { Body } from "./specification/reply-schema.ts";
 import { Health } from "./specification/service-replies.ts";

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { PHONE_COUNTRY_DEMAND } from "./words.ts";
 
 /** ISO 3166 alpha-2, with the codes that phone numbers know beside it (AC, TA, XK). */
 const COUNTRIES =
@@ -18,5 +19,5 @@ const anyCase = (country: string) =>
 export const PhoneCountry = Type.String({
   maxLength: 16,
   pattern: `^${BLANK}*(?:${COUNTRIES.split(" ").map(anyCase).join("|")}|\\+?(?:${CALLING_CODES.replaceAll(" ", "|")}))${BLANK}*$`,
-  demand: "must be an ISO 3166 alpha-2 code or a calling code",
+  demand: PHONE_COUNTRY_DEMAND,
 });

@@ -41,7 +41,7 @@ const DocumentTypeWord = Word(DOCUMENT_TYPES);
 
 export const IdentityItem = Type.Object(
   { type: Type.Optional(DocumentTypeWord), value: Type.String() },
-  { $id: "IdentityItem" },
+  { $id: "IdentityItem", demand: "must be an object with value" },
 );
 
 export const IdentityBatchBody = Type.Object({ items: Type.Array(IdentityItem) });

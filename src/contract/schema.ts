@@ -91,12 +91,15 @@ function checked<Schema extends TObject>(check: TypeCheck<Schema>, value: unknow
   throw new ApiError("invalid_request", error === undefined ? undefined : describe(error));
 }
 
+/** No schema looks deeper; what callers send may be nested as deep as it is long. */
+const DEPTH_MAX = 16;
+
 /** The value with each character of two UTF-16 units as one of one unit. */
-function narrowed(value: unknown): unknown {
+function narrowed(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.replace(/[\u{10000}-\u{10ffff}]/gu, "\ufffd");
-  if (Array.isArray(value)) return value.map(narrowed);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, narrowed(inner)]));
+  if (typeof value !== "object" || value === null || depth === DEPTH_MAX) return value;
+  if (Array.isArray(value)) return value.map((inner) => narrowed(inner, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, narrowed(inner, depth + 1)]));
 }
 
 const FLAGS: { readonly [text: string]: boolean } = { true: true, 1: true, false: false, 0: false };

@@ -109,6 +109,9 @@ export const PHONE_TYPES = [
   "voicemail",
 ] as const;
 
+/** How the country of a phone number is refused that is none. */
+export const PHONE_COUNTRY_DEMAND = "must be an ISO 3166 alpha-2 code or a calling code";
+
 export const PLAN_NAMES = ["free", "starter", "growth", "scale"] as const;
 
 export const SORT_FIELDS = ["score", "price", "uptime", "latency", "payers", "last_paid"] as const;
@@ -147,3 +150,8 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+/** True for exactly the names of `DOCUMENT_TYPES`. */
+export function isDocumentType(text: string): text is DocumentType {
+  return DOCUMENT_TYPES.some((type) => type === text);
+}

@@ -8,9 +8,14 @@ import type { Reply } from "./reply.ts";
 type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };
 type CreateAsset = (type: string, make: () => Promise<Uint8Array>) => (call: Call) => Promise<Reply>;
 
+/** Returns the tag of a file, which names what is in it. */
+export function tagOf(bytes: Uint8Array): string {
+  return Bun.hash(bytes).toString(36);
+}
+
 /**
  * Returns what makes the files of a page under a content security policy: bytes with their compressed form and their
- * tag, made once, by the first call that asks.
+ * tag, made once, by the first call that asks. Who asks for one by its tag, `?v=<tag>`, need never ask again.
  */
 export function createAssets(policy: string): CreateAsset {
   return (type, make) => {
@@ -28,7 +33,7 @@ export function createAssets(policy: string): CreateAsset {
         "Content-Security-Policy": policy,
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-cache",
+        "Cache-Control": request.url.endsWith(`?v=${tag}`) ? "max-age=31536000, immutable" : "no-cache",
         Vary: "Accept-Encoding",
         ETag: etag,
         ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
@@ -42,5 +47,5 @@ export function createAssets(policy: string): CreateAsset {
 async function prepare(make: () => Promise<Uint8Array>): Promise<Made> {
   const bytes = await make();
   const zipped = await promisify(gzip)(bytes);
-  return { bytes, zipped, tag: Bun.hash(bytes).toString(36) };
+  return { bytes, zipped, tag: tagOf(bytes) };
 }

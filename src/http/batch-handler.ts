@@ -41,7 +41,7 @@ export type BatchRouteDependencies = {
   readonly readerStallMs: number;
 };
 
-/** Replies of up to so many chunks are made whole before their headers leave, which then contain the exact units. */
+/** The most chunks of a reply that is made whole before its headers leave, which then contain the exact units. */
 const WHOLE_CHUNKS_MAX = 2;
 
 /** A POST of a batch: chunked and verified at once, reserved, and streamed; each chunk is charged before its bytes leave. */
@@ -49,13 +49,16 @@ export function batchHandler(dependencies: BatchRouteDependencies, route: BatchR
   return async (call, account) => {
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
+    // Before its body is read: bodies without a place would take memory for nothing.
+    using place = new DisposableStack();
+    place.use(dependencies.runner.enter(account.accountId));
     using body = await dependencies.bodies.read(call.request, {
       tenant: account.accountId,
       callBytesMax: batchBodyBytesMax(account.plan),
     });
     call.suspendIdleTimeout(dependencies.readerStallMs);
     return await dependencies.idempotent.run(call, account, body.digest, (entry) =>
-      replyTo(dependencies, route, { call, account, form, query, body, entry }),
+      replyTo(dependencies, route, { call, account, form, query, body, entry, place }),
     );
   };
 }
@@ -67,6 +70,8 @@ type BatchCall = {
   readonly query: BatchSettings;
   readonly body: HeldBody;
   readonly entry: IdempotentCall | null;
+  /** Its place among the batches under way. */
+  readonly place: DisposableStack;
 };
 
 async function replyTo(
@@ -74,16 +79,19 @@ async function replyTo(
   route: BatchRoute,
   batchCall: BatchCall,
 ): Promise<Reply> {
-  const { call, account, form, body, entry } = batchCall;
+  const { call, account, form, body, entry, place } = batchCall;
   const { runner, meter, readerStallMs } = dependencies;
   const stop = new AbortController();
   using cleanUp = new DisposableStack();
-  cleanUp.use(runner.enter(account.accountId));
+  cleanUp.use(place.move());
   cleanUp.defer(() => stop.abort());
   const itemsMax = account.plan.maxBatchSize;
   const task = { kind: route.kind, form, body: body.bytes, itemsMax };
   const chunked = await runner.startChunking(task, shareOf(account));
-  if (!chunked.ok) throw new ApiError(chunked.code, chunked.message);
+  if (!chunked.ok) {
+    cleanUp.use(body.moveHold());
+    throw new ApiError(chunked.code, chunked.message);
+  }
   const { count, chunkCount } = chunked;
   const lines = acceptsLines(call.request);
   // A kept or a whole reply is compressed as a whole.

@@ -2,14 +2,19 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createShares } from "../batch/shares.ts";
 import { bodyDigest } from "../billing/idempotency.ts";
 import { ApiError } from "../contract/errors.ts";
-import { declaredBytes, forEachPart, SMALL_BODY_BYTES_MAX, tooLarge } from "./request-body.ts";
+import { createBodyRooms } from "./body-rooms.ts";
+import { SLICE_BYTES } from "./body-slices.ts";
+import { declaredBytes, SMALL_BODY_BYTES_MAX, slicesOf, tooLarge } from "./request-body.ts";
 
 /** A body that is held in memory until it is disposed of; then it has no bytes, however long it is kept itself. */
 export type HeldBody = Disposable & {
   readonly bytes: Uint8Array;
   /** Returns the SHA-256 in hex: where the call has an Idempotency-Key it was taken while the body came. */
   readonly digest: () => string;
-  /** Lets the bytes go, as what is made of them takes their room, which counts until that is disposed of. */
+  /**
+   * Lets the bytes go, which nobody may read any more, as their memory is another body's next. What is made of them counts
+   * in their place until that is disposed of.
+   */
   readonly moveHold: () => Disposable;
 };
 
@@ -37,22 +42,12 @@ export type BodyReader = {
 /** Beyond what all may hold together, for tenants below their share. */
 const OVERFLOW = 1.25;
 
-/** So much of a body is copied and hashed in one turn: with its reception some 2 ms. */
-const TURN_BYTES = 262_144;
-
-/** Room for a body is made as it comes: what is announced takes none, nor even addresses of memory. */
-const ROOM_BYTES_MIN = 1_048_576;
-const ROOM_RATIO = 8;
-
-/** Returns the room for this many bytes of a body: all of it once an eighth is here. */
-function roomFor(neededBytes: number, wholeBytes: number): number {
-  return Math.min(wholeBytes, Math.max(ROOM_BYTES_MIN, neededBytes * ROOM_RATIO));
-}
-
 /** A body that is arriving, as far as it is here. */
 type Arrival = {
   readonly tenant: string;
   readonly hash: Bun.CryptoHasher | null;
+  /** Where its bytes are; null for those of a small body. */
+  room: SharedArrayBuffer | null;
   bytes: Uint8Array;
   held: number;
   isGivenUp: boolean;
@@ -68,6 +63,7 @@ export function createBodyReader({
 }): BodyReader {
   const shares = createShares({ capacity: heldBytesMax, guaranteed: bytesMax, overflow: OVERFLOW });
   const arriving = new Set<Arrival>();
+  const rooms = createBodyRooms();
 
   function release(body: Arrival): void {
     if (body.held > 0) shares.release(body.tenant, body.held);
@@ -110,38 +106,32 @@ export function createBodyReader({
     const wholeBytes = declared ?? mostBytes;
     arriving.add(body);
     let length = 0;
-    await forEachPart(request, async (part) => {
+    for await (const slice of slicesOf(request)) {
       if (body.isGivenUp) throw full();
-      const neededBytes = length + part.byteLength;
+      const neededBytes = length + slice.byteLength;
       if (neededBytes > wholeBytes) throw tooLarge(mostBytes);
-      hold(body, part.byteLength);
+      hold(body, slice.byteLength);
       if (neededBytes > body.bytes.byteLength) {
-        const former = body.bytes.subarray(0, length);
-        // Threads read it without a copy. Pages that nothing was written to take no memory yet.
-        body.bytes = new Uint8Array(new SharedArrayBuffer(roomFor(neededBytes, wholeBytes)));
-        await copy(body, former, 0, null);
+        await moveTo(rooms.take(neededBytes, wholeBytes), body, length);
       }
-      await copy(body, part, length, body.hash);
+      body.bytes.set(slice, length);
+      body.hash?.update(slice);
       length = neededBytes;
-    });
+    }
     if (body.isGivenUp) throw full();
     return body.bytes.subarray(0, length);
   }
 
-  /** A part that is not taken keeps the next ones off, so that other calls have turns in between. */
-  async function copy(
-    body: Arrival,
-    bytes: Uint8Array,
-    offset: number,
-    hash: Bun.CryptoHasher | null,
-  ): Promise<void> {
-    for (let start = 0; start < bytes.byteLength; start += TURN_BYTES) {
-      const slice = bytes.subarray(start, start + TURN_BYTES);
-      body.bytes.set(slice, offset + start);
-      hash?.update(slice);
+  async function moveTo(room: SharedArrayBuffer, body: Arrival, length: number): Promise<void> {
+    const former = { room: body.room, bytes: body.bytes.subarray(0, length) };
+    body.room = room;
+    body.bytes = new Uint8Array(room);
+    for (let start = 0; start < length; start += SLICE_BYTES) {
+      body.bytes.set(former.bytes.subarray(start, start + SLICE_BYTES), start);
       await nextTurn();
       if (body.isGivenUp) throw full();
     }
+    if (former.room !== null) rooms.giveBack(former.room);
   }
 
   /** Whether bodies could be given up for the tenant. */
@@ -154,32 +144,41 @@ export function createBodyReader({
   return {
     async read(request, { tenant, callBytesMax = bytesMax }) {
       const hash = request.headers.has("idempotency-key") ? new Bun.CryptoHasher("sha256") : null;
-      const body: Arrival = { tenant, hash, bytes: NO_BYTES, held: 0, isGivenUp: false };
+      const body: Arrival = { tenant, hash, room: null, bytes: NO_BYTES, held: 0, isGivenUp: false };
       try {
         body.bytes = await fill(request, body, Math.min(bytesMax, callBytesMax));
       } catch (error) {
+        if (body.room !== null) rooms.giveBack(body.room);
         release(body);
         throw error;
       } finally {
         arriving.delete(body);
       }
       const digest = hash?.digest("hex");
-      const dispose = () => {
+      /** A call that fails may leave a thread with them for a moment. */
+      let isReadElsewhere = false;
+      const letGo = () => {
+        if (body.room !== null && !isReadElsewhere) rooms.giveBack(body.room);
+        body.room = null;
         body.bytes = NO_BYTES;
-        release(body);
       };
       return {
         get bytes() {
+          isReadElsewhere = true;
           return body.bytes;
         },
         digest: () => digest ?? bodyDigest(body.bytes),
         moveHold() {
-          const moved = { ...body, bytes: NO_BYTES };
-          body.bytes = NO_BYTES;
+          const moved = { ...body };
           body.held = 0;
+          isReadElsewhere = false;
+          letGo();
           return { [Symbol.dispose]: () => release(moved) };
         },
-        [Symbol.dispose]: dispose,
+        [Symbol.dispose]() {
+          letGo();
+          release(body);
+        },
       };
     },
     heldBytes: () => shares.held(),

@@ -68,6 +68,8 @@ export type BoundaryDependencies = {
   /** The server that listens; null before it does. */
   readonly server: () => Server<unknown> | null;
   readonly draining: () => boolean;
+  /** The server is about to end: replies close their connections, so that callers open the next elsewhere; no unless given. */
+  readonly leaving?: () => boolean;
   readonly readBearer: BearerReader;
   /** Writes the headers of authenticated replies. */
   readonly setRateLimitHeaders: (call: Call) => void;
@@ -112,6 +114,7 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
           const answered = await handler(call);
           const reply = mayBeCompressed(answered) ? await compressed(answered, request) : answered;
           setRateLimitHeaders(dependencies, call);
+          if (dependencies.leaving?.() === true) call.headers.Connection = "close";
           response = respond(reply, call.headers, replyHeaders);
         } catch (error) {
           call.streaming = false;

@@ -1,7 +1,8 @@
 import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../contract/errors.ts";
+import { bodySlices } from "./body-slices.ts";
 import { throughZlib, type ZlibTransform } from "./zlib-stream.ts";
-import { createZstdFrames, type ZstdFrames } from "./zstd-frames.ts";
+import { createZstdFrames } from "./zstd-frames.ts";
 
 /** What a request body is packed with; null for a body as it is. */
 export type BodyEncoding = "gzip" | "zstd" | "deflate";
@@ -25,38 +26,51 @@ export function bodyEncoding(request: Request): BodyEncoding | null {
   );
 }
 
+/** A sender of what decodes to nothing would otherwise be read for as long as it sends. Whole data keep far below. */
+const UNDECODED_BYTES_MAX = 1_048_576;
+
 /**
  * Yields a body decoded, in parts of at most 64 KiB, as fast as they are taken: decoding is done outside the
- * main thread, and ends where the caller leaves. Throws `invalid_request` where the bytes are not of the encoding.
+ * main thread, and ends where the caller leaves. Throws `invalid_request` where the bytes are not of the encoding, or
+ * are over 1 MiB more than what they decode to.
  */
 export async function* decodedParts(
   body: AsyncIterable<Uint8Array>,
   encoding: BodyEncoding,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const parts = body[Symbol.asyncIterator]();
+  const parts = bodySlices(body);
   const frames = encoding === "zstd" ? createZstdFrames() : null;
+  let undecodedBytes = 0;
+  const take = (part: Uint8Array) => {
+    undecodedBytes += part.byteLength;
+    if (undecodedBytes > UNDECODED_BYTES_MAX) throw padded(encoding);
+    frames?.take(part);
+  };
   try {
     const first = await parts.next();
     if (first.done === true) return;
-    const whole = followed(first.value, parts, frames);
-    yield* throughZlib(whole, createDecoder(encoding, first.value));
+    const whole = followed(first.value, parts, take);
+    for await (const part of throughZlib(whole, createDecoder(encoding, first.value))) {
+      undecodedBytes -= part.byteLength;
+      yield part;
+    }
     if (frames?.isAtEnd() === false) throw notOf(encoding);
   } catch (error) {
     throw isOfDecoder(error) ? notOf(encoding) : error;
   } finally {
-    await parts.return?.();
+    await parts.return();
   }
 }
 
 async function* followed(
   first: Uint8Array,
-  rest: AsyncIterator<Uint8Array>,
-  frames: ZstdFrames | null,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+  take: (part: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  frames?.take(first);
+  take(first);
   yield first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-    frames?.take(next.value);
+    take(next.value);
     yield next.value;
   }
 }
@@ -81,6 +95,10 @@ function hasZlibHeader([first = 0, second]: Uint8Array): boolean {
 function isOfDecoder(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^(?:Z_|ZSTD_)/.test(code);
+}
+
+function padded(encoding: BodyEncoding): ApiError {
+  return new ApiError("invalid_request", `The body is ${encoding} data that hold next to nothing.`);
 }
 
 function notOf(encoding: BodyEncoding): ApiError {

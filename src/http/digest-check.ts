@@ -7,23 +7,26 @@ export type DigestCheck = {
   readonly check: () => void;
 };
 
-type Expected = { readonly header: string; readonly hash: Bun.CryptoHasher; readonly digest: Buffer };
+type Expected = { readonly header: string; readonly algorithm: Algorithm; readonly digest: Buffer };
 
 const ALGORITHMS = { md5: 16, "sha-256": 32, "sha-512": 64 } as const;
 type Algorithm = keyof typeof ALGORITHMS;
 
 /**
  * Reads `Content-MD5` (RFC 1864), `Digest` (RFC 3230) and `Content-Digest` (RFC 9530). Throws `invalid_request` where one
- * cannot be checked: a check that was asked for is never passed over.
+ * cannot be checked: a check that was asked for is never passed over. However many there are, the body is hashed once
+ * for each algorithm.
  */
 export function digestCheck(headers: Headers): DigestCheck {
   const expected: Expected[] = [];
+  const hashes = new Map<Algorithm, Bun.CryptoHasher>();
   const expect = (header: string, algorithm: Algorithm, text: string) => {
     const digest = Buffer.from(text, "base64");
     if (digest.byteLength !== ALGORITHMS[algorithm] || digest.toString("base64") !== text) {
       throw new ApiError("invalid_request", `${header}: ${algorithm} must be the digest in base64.`);
     }
-    expected.push({ header, hash: new Bun.CryptoHasher(hasherName(algorithm)), digest });
+    if (!hashes.has(algorithm)) hashes.set(algorithm, new Bun.CryptoHasher(hasherName(algorithm)));
+    expected.push({ header, algorithm, digest });
   };
   const md5 = headers.get("content-md5");
   if (md5 !== null) expect("Content-MD5", "md5", md5.trim());
@@ -38,11 +41,13 @@ export function digestCheck(headers: Headers): DigestCheck {
   }
   return {
     update(bytes) {
-      for (const { hash } of expected) hash.update(bytes);
+      for (const hash of hashes.values()) hash.update(bytes);
     },
     check() {
-      for (const { header, hash, digest } of expected) {
-        if (Buffer.from(hash.digest()).equals(digest)) continue;
+      const found = new Map<Algorithm, Buffer>();
+      for (const [algorithm, hash] of hashes) found.set(algorithm, Buffer.from(hash.digest()));
+      for (const { header, algorithm, digest } of expected) {
+        if (found.get(algorithm)?.equals(digest) === true) continue;
         throw new ApiError("invalid_request", `The body is not the one that ${header} was made of.`);
       }
     },
@@ -50,12 +55,12 @@ export function digestCheck(headers: Headers): DigestCheck {
 }
 
 const DIGEST_HEADERS = [
-  ["Digest", /^\s*([\w-]+)=(.*?)\s*$/],
-  ["Content-Digest", /^\s*([\w-]+)=:(.*?):\s*$/],
+  ["Digest", /^([\w-]+)=(.*)$/],
+  ["Content-Digest", /^([\w-]+)=:(.*):$/],
 ] as const;
 
 function memberOf(member: string, pattern: RegExp): { algorithm: Algorithm; text: string }[] {
-  const [, name = "", text = ""] = pattern.exec(member) ?? [];
+  const [, name = "", text = ""] = pattern.exec(member.trim()) ?? [];
   const algorithm = name.toLowerCase();
   return isAlgorithm(algorithm) ? [{ algorithm, text }] : [];
 }

@@ -1,12 +1,13 @@
 import { ApiError } from "../contract/errors.ts";
 import { queryReader } from "../contract/schema.ts";
-import { jobResults } from "../contract/specification/jobs.ts";
+import { jobResults } from "../contract/specification/job-results.ts";
 import type { Job } from "../jobs/job.ts";
 import { SUMMARY_WORDS } from "../jobs/job-view.ts";
 import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
+import { isCurrent } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 
 const TYPES: { readonly [format in ResultFormat]: string } = {
@@ -19,12 +20,12 @@ const TYPES: { readonly [format in ResultFormat]: string } = {
 export const readResultsQuery = queryReader(jobResults);
 
 /** The results of a job as the query asks for them, from the byte that `Range` names. */
-export function downloadOf(
+export async function downloadOf(
   call: Call,
   job: Job,
   { format = "ndjson", status, sub_status, only }: ReturnType<typeof readResultsQuery>,
   { results, readerStallMs }: { readonly results: JobResults; readonly readerStallMs: number },
-): Reply {
+): Promise<Reply> {
   if (job.status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
   if (job.erasedAt !== null) throw new ApiError("gone");
   const filter: ResultFilter = {
@@ -39,10 +40,10 @@ export function downloadOf(
     "X-Job-Complete": `${isComplete}`,
     ...(isComplete ? { ETag: etag } : { "Cache-Control": "no-store" }),
   };
-  if (isComplete && call.request.headers.get("if-none-match") === etag) {
+  if (isComplete && isCurrent(call.request, etag)) {
     return { status: 304, body: null, headers };
   }
-  const length = isComplete && isWhole ? results.length(job, format) : null;
+  const length = isComplete && isWhole ? await results.length(job, format) : null;
   const range = length === null ? null : rangeOf(call.request, length, etag);
   if (length !== null) headers["Accept-Ranges"] = "bytes";
   if (range === "unsatisfiable") {

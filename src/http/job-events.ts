@@ -4,8 +4,8 @@ import { byteStream } from "./byte-stream.ts";
 import type { Reply } from "./reply.ts";
 
 export type JobEventSource = {
-  /** Throws where the job is gone. */
-  readonly find: () => JobRecord;
+  /** Null once the job is gone, which ends the stream. */
+  readonly find: () => Promise<JobRecord | null>;
   readonly view: (job: JobRecord) => { readonly status: string };
   readonly readerStallMs: number;
 };
@@ -43,7 +43,8 @@ async function* events(
   let shown = call.request.headers.get("last-event-id") ?? "";
   let quietMs = 0;
   while (!signal.aborted) {
-    const job = find();
+    const job = await find();
+    if (job === null) return;
     const id = `${job.status}-${job.statusReason ?? ""}-${job.processed}-${job.round}`;
     if (id !== shown) {
       shown = id;

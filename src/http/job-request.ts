@@ -1,11 +1,12 @@
 import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
 import { createReader, queryReader } from "../contract/schema.ts";
-import { createJob, JobFields, UploadFields } from "../contract/specification/jobs.ts";
+import { JobFields, UploadFields } from "../contract/specification/job-fields.ts";
+import { createJob } from "../contract/specification/jobs.ts";
 import type { InputForm } from "../jobs/intake/intake-messages.ts";
 import type { JobUpload } from "../jobs/job.ts";
 import type { FieldReader, JobRequest } from "../jobs/jobs.ts";
-import { readCountry } from "../verification/phone/region.ts";
+import type { Answer } from "../platform/answer.ts";
 import { bodyEncoding } from "./content-encoding.ts";
 import { isJson, mediaType, parseJson, readBytes, SMALL_BODY_BYTES_MAX } from "./request-body.ts";
 
@@ -19,21 +20,21 @@ type Fields = ReturnType<typeof readUploadFields>;
 export type JobRequestReader = {
   /** Reads the query; `upload` is true where the input comes in parts. */
   readonly query: (url: string) => { readonly fields: Fields; readonly isUpload: boolean };
-  readonly request: (accountId: string, fields: Fields) => Omit<JobRequest, "form">;
+  readonly request: (accountId: string, fields: Fields) => Promise<Omit<JobRequest, "form">>;
   /** Reads what a JSON body says beside its items, over what was said before. */
   readonly fieldsOver: (accountId: string, request: JobRequest) => FieldReader;
 };
 
 /** `requireWebhookUrl` throws `invalid_request` where an account may not name that address. */
 export function createJobRequestReader(
-  requireWebhookUrl: (accountId: string, url: string) => void,
+  requireWebhookUrl: (accountId: string, url: string) => Answer<void>,
 ): JobRequestReader {
-  function requestOf(accountId: string, fields: Fields): Omit<JobRequest, "form"> {
+  async function requestOf(accountId: string, fields: Fields): Promise<Omit<JobRequest, "form">> {
     const { kind = DEFAULTS.jobKind, country, webhook_url } = fields;
-    if (country !== undefined && readCountry(country) === null) {
+    if (country !== undefined && !(await isPhoneCountry(country))) {
       throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
     }
-    if (webhook_url !== undefined) requireWebhookUrl(accountId, webhook_url);
+    if (webhook_url !== undefined) await requireWebhookUrl(accountId, webhook_url);
     return {
       kind,
       name: fields.name ?? null,
@@ -57,13 +58,19 @@ export function createJobRequestReader(
       return { fields, isUpload: upload !== undefined };
     },
     request: requestOf,
-    fieldsOver: (accountId, request) => (said) => {
+    fieldsOver: (accountId, request) => async (said) => {
       const { form, options } = request;
-      const read = requestOf(accountId, { ...fieldsOf(request), ...readFields(said) });
+      const read = await requestOf(accountId, { ...fieldsOf(request), ...readFields(said) });
       const { upload } = options;
       return { ...read, form, options: upload === undefined ? read.options : { ...read.options, upload } };
     },
   };
+}
+
+/** The numbering plans are read with the first country that is named: the start need not wait for them. */
+async function isPhoneCountry(country: string): Promise<boolean> {
+  const { readCountry } = await import("../verification/phone/region.ts");
+  return readCountry(country) !== null;
 }
 
 /** A request as the fields that ask for it. */

@@ -7,6 +7,7 @@ import { PART_BYTES_MAX } from "../jobs/uploads/parts.ts";
 import { PARTS_MAX, type Uploads } from "../jobs/uploads/uploads.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobRecord } from "../store/job-port.ts";
+import { bodySlices } from "./body-slices.ts";
 import type { Call } from "./boundary.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 import { digestCheck } from "./digest-check.ts";
@@ -33,7 +34,7 @@ export async function createUpload(
   const { accountId } = account;
   const said = await readUpload(call.request);
   const { upload, bytes } = said;
-  const request = requests.request(accountId, { ...fields, ...said.fields });
+  const request = await requests.request(accountId, { ...fields, ...said.fields });
   return idempotent.run(
     call,
     account,
@@ -44,7 +45,12 @@ export async function createUpload(
         headers: { Location: `/v1/jobs/${job.jobId}` },
         body: JSON.stringify(jobView(job, clock.now())),
       });
-      const job = uploads.create(account, request, upload, (made) => entry?.keep(replyOf(made)) ?? null);
+      const job = await uploads.create(
+        account,
+        request,
+        upload,
+        (made) => entry?.keep(replyOf(made)) ?? null,
+      );
       meter.countCall({ accountId }, call.route);
       return replyOf(job);
     },
@@ -68,7 +74,7 @@ export async function putPart(
   if (encoding === null && Number(request.headers.get("content-length") ?? 0) > PART_BYTES_MAX) {
     throw new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
   }
-  uploads.requireReceiving(account.accountId, jobId);
+  await uploads.requireReceiving(account.accountId, jobId);
   const body = request.body === null ? null : digested(request.body, digest.update);
   const decoded = body === null ? nothing() : encoding === null ? body : decodedParts(body, encoding);
   await uploads.put(account, { jobId, n, form: knownForm(request), check: digest.check }, decoded);
@@ -111,7 +117,7 @@ async function* digested(
   body: ReadableStream<Uint8Array>,
   update: (bytes: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const bytes of body) {
+  for await (const bytes of bodySlices(body)) {
     update(bytes);
     yield bytes;
   }

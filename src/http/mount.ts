@@ -1,5 +1,6 @@
+import type { BunRequest } from "bun";
 import { type AnyElysia, Elysia } from "elysia";
-import type { Boundary, Handler } from "./boundary.ts";
+import type { Boundary, Handler, RouteContext } from "./boundary.ts";
 import { anyOrigin, namedOrigins, preflightHeaders } from "./cross-origin.ts";
 import { BODY_UNREAD } from "./request-body.ts";
 import type { Route } from "./routing.ts";
@@ -7,6 +8,8 @@ import { allowByPath, unroutedHandler } from "./unrouted.ts";
 
 /** An app that can listen. */
 export type MountedApp = AnyElysia;
+
+type Enter = (context: RouteContext) => Promise<Response>;
 
 /**
  * Mounts the routes behind the boundary: each GET as HEAD, too, each path with OPTIONS, and what is answered where
@@ -17,7 +20,23 @@ export function mountRoutes(
   boundary: Boundary,
   corsOrigins: readonly string[] = [],
 ): AnyElysia {
-  const app = new Elysia({ name: "assay", normalize: false, handler: { standardHostname: false } });
+  const served: { [path: string]: { [method: string]: (request: BunRequest) => Promise<Response> } } = {};
+  const options = {
+    name: "assay",
+    normalize: false,
+    handler: { standardHostname: false },
+    serve: { routes: served },
+  } as const;
+  const app = new Elysia(options);
+  const mount = (method: string, path: string, enter: Enter) => {
+    app.route(method, path, enter, BODY_UNREAD);
+    // Where it listens the server calls the same function itself: the router would make a context for each call first,
+    // of which nothing is used, and wait for the reply a second time.
+    const hasParams = path.includes(":");
+    const serve = (request: BunRequest) =>
+      enter(hasParams ? { request, params: request.params } : { request });
+    served[path] = { ...served[path], [method]: serve };
+  };
   const originsWithKey = namedOrigins(corsOrigins);
   const crossOriginOf = ({ access, sameOriginOnly = false }: Route) => {
     if (sameOriginOnly) return undefined;
@@ -25,16 +44,15 @@ export function mountRoutes(
   };
   for (const route of routes) {
     const { method, path, access, readsBearer = false, handler } = route;
-    const options = { open: access === "open", readsBearer, crossOrigin: crossOriginOf(route) };
-    const enter = boundary.route(path, handler, options);
-    app.route(method, path, enter, BODY_UNREAD);
+    const entry = { open: access === "open", readsBearer, crossOrigin: crossOriginOf(route) };
+    const enter = boundary.route(path, handler, entry);
+    mount(method, path, enter);
     // The router's own HEAD counts what a reply without a body has, and says that it has a length of 0.
-    if (method === "GET") app.route("HEAD", path, enter, BODY_UNREAD);
+    if (method === "GET") mount("HEAD", path, enter);
   }
   for (const [path, allow] of allowByPath(routes)) {
     const crossOrigin = routes.filter((route) => route.path === path).map(crossOriginOf)[0];
-    const enter = boundary.route(path, optionsHandler(allow), { open: true, crossOrigin });
-    app.route("OPTIONS", path, enter, BODY_UNREAD);
+    mount("OPTIONS", path, boundary.route(path, optionsHandler(allow), { open: true, crossOrigin }));
   }
   const unrouted = boundary.route("unrouted", unroutedHandler(routes), { crossOrigin: anyOrigin });
   return app.onError(({ code, error, request }) => {

@@ -1,10 +1,13 @@
+import type { ByteSource } from "../payments/paid-call.ts";
+import { createPatience } from "../platform/patience.ts";
+
 /**
- * Returns the same bytes, read as fast as they are taken. A reader that takes nothing for `stallMs` is given up; where
- * it is or leaves, the source is cancelled at once, also while it is silent. `onEnd` is called once: true where all was
- * read.
+ * Returns the bytes of a source as they come; the source is held back while its reader's connection is full. A reader that
+ * takes nothing for `stallMs` is given up; where it is or leaves, the source is cancelled at once, also while it is silent.
+ * `onEnd` is called once: true where all was read.
  */
 export function relayedStream(
-  source: ReadableStream<Uint8Array>,
+  source: ByteSource,
   options: {
     readonly stallMs: number;
     readonly onEnd: (complete: boolean) => void;
@@ -12,45 +15,62 @@ export function relayedStream(
     readonly onError: (error: unknown) => void;
   },
 ): ReadableStream<Uint8Array> {
-  const reader = source.getReader();
-  let stall: ReturnType<typeof setTimeout> | undefined;
-  let ended = false;
+  const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+  let hasEnded = false;
   const end = (complete: boolean): boolean => {
-    clearTimeout(stall);
-    if (ended) return false;
-    ended = true;
+    patience.close();
+    if (hasEnded) return false;
+    hasEnded = true;
     options.onEnd(complete);
     return true;
   };
-  const leave = async (): Promise<void> => {
-    if (end(false)) await reader.cancel().catch(options.onError);
+  const leave = (): void => {
+    if (!end(false)) return;
+    resolve();
+    try {
+      source.cancel();
+    } catch (error) {
+      options.onError(error);
+    }
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        clearTimeout(stall);
-        try {
-          const { done, value } = await reader.read();
-          if (ended) return;
-          if (done) {
-            end(true);
-            controller.close();
-            return;
-          }
-          controller.enqueue(value);
-        } catch (error) {
+  const patience = createPatience(options.stallMs, () => {
+    leave();
+    reject(new Error("The reader stalled"));
+  });
+  let isHeld = false;
+  const goOn = (): void => {
+    patience.end();
+    isHeld = false;
+    if (!hasEnded) source.resume();
+  };
+  // A direct stream: between a part and the connection there is no queue, and no promise where there is room.
+  return new ReadableStream<Uint8Array>({
+    type: "direct",
+    pull(controller) {
+      source.flow({
+        write(part) {
+          if (hasEnded) return;
+          const written: unknown = controller.write(part);
+          controller.flush();
+          if (isHeld || !(written instanceof Promise)) return;
+          isHeld = true;
+          patience.begin();
+          source.pause();
+          written.then(goOn, leave);
+        },
+        end() {
+          if (!end(true)) return;
+          controller.end();
+          resolve();
+        },
+        fail(error) {
           if (!end(false)) return;
           options.onError(error);
-          controller.error(new Error("The source of the reply failed"));
-          return;
-        }
-        stall = setTimeout(() => {
-          controller.error(new Error("The reader stalled"));
-          void leave();
-        }, options.stallMs);
-      },
-      cancel: leave,
+          reject(new Error("The source of the reply failed"));
+        },
+      });
+      return over;
     },
-    { highWaterMark: 0 },
-  );
+    cancel: leave,
+  });
 }

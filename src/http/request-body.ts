@@ -1,4 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
+import { parseJson as parseBounded, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
+import { bodySlices } from "./body-slices.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
 /** What every route with a body says to the router: leave it, so that an unauthenticated one is never read. */
@@ -24,13 +26,30 @@ export function requireJson(request: Request): void {
   if (!isJson(type)) throw new ApiError("unsupported_media_type");
 }
 
-/** Parses JSON in UTF-8; an empty body reads as an empty object. Throws `invalid_json`. */
+/** Of a body that is parsed as a whole. */
+const VALUES_MAX = 65_536;
+const DEPTH_MAX = 512;
+
+/**
+ * Parses JSON in UTF-8; an empty body reads as an empty object. Throws `invalid_json`, also where it is nested more than
+ * 512 deep, and `payload_too_large` where it holds more than 65,536 values.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) return {};
+  const text = utf8(bytes);
+  const value = text === null ? undefined : parseBounded(text, VALUES_MAX, DEPTH_MAX);
+  if (value === TOO_MANY_VALUES) {
+    throw new ApiError("payload_too_large", `The body must hold at most ${VALUES_MAX} values.`);
+  }
+  if (value === undefined || value === TOO_DEEP) throw new ApiError("invalid_json");
+  return value;
+}
+
+function utf8(bytes: Uint8Array): string | null {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new ApiError("invalid_json");
+    return null;
   }
 }
 
@@ -61,24 +80,25 @@ export function declaredBytes(request: Request, bytesMax: number): number | null
 async function readParts(request: Request, bytesMax: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  await forEachPart(request, (part) => {
-    length += part.byteLength;
+  for await (const slice of slicesOf(request)) {
+    length += slice.byteLength;
     if (length > bytesMax) throw tooLarge(bytesMax);
-    parts.push(part);
-  });
+    parts.push(slice);
+  }
   return Buffer.concat(parts, length);
 }
 
-/** Where `work` throws, the rest of the body is left unread. */
-export async function forEachPart(
-  request: Request,
-  work: (part: Uint8Array) => Promise<void> | void,
-): Promise<void> {
-  if (request.body === null) return;
+/**
+ * Returns the decoded body in slices of at most 256 KiB; who leaves them leaves the rest of the body unread. Throws
+ * `unsupported_media_type` at once where the encoding is unknown.
+ */
+export function slicesOf(request: Request): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = bodyEncoding(request);
-  const parts = encoding === null ? request.body : decodedParts(request.body, encoding);
-  for await (const part of parts) await work(part);
+  const body = request.body ?? nothing();
+  return encoding === null ? bodySlices(body) : decodedParts(body, encoding);
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}
 
 export function tooLarge(bytesMax: number): ApiError {
   return new ApiError("payload_too_large", `The body must be at most ${bytesMax} bytes.`);

@@ -15,13 +15,13 @@ import { Check, History } from "./check.ts";
 import { EmailBatch } from "./email-replies.ts";
 import { HEADERS } from "./headers.ts";
 import { IdentityBatch } from "./identity-replies.ts";
-import { Job, JobPage, JobResults } from "./jobs.ts";
+import { Job, JobPage, JobResults } from "./job-replies.ts";
 import { type JsonObject, namedSchemas, writtenRequest } from "./openapi-schema.ts";
 import type { Operation } from "./operation.ts";
 import { PhoneBatch } from "./phone-replies.ts";
 import { refusalExamples } from "./refusals.ts";
 import { REQUESTS } from "./requests.ts";
-import { Alive, ErrorBody, Health } from "./service-replies.ts";
+import { Alive, ErrorBody, Health, Ready } from "./service-replies.ts";
 import { SigningKeys } from "./signing.ts";
 import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS } from "./webhooks.ts";
 import { writtenOperation } from "./written-operation.ts";
@@ -29,6 +29,7 @@ import { writtenOperation } from "./written-operation.ts";
 const REPLIES: readonly TSchema[] = [
   Account,
   Alive,
+  Ready,
   ChangesView,
   Check,
   DirectoryView,

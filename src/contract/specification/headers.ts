@@ -39,6 +39,7 @@ export const HEADERS = {
     "`gzip` or `zstd`, on replies of 1 KB and more where `Accept-Encoding` asks for it.",
     "gzip",
   ),
+  "X-Accel-Buffering": text("`no`: proxies pass each event on as it comes.", "no"),
   Location: text("Where to find what was made.", "/v1/jobs/job_0192f3c0a1b27def"),
   "X-Job-Complete": {
     description: "`false` where the job is not done: these are the results that are finished without a gap.",

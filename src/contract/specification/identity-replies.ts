@@ -11,7 +11,7 @@ import { type Body, count, nullable, text, textOrNull, word, wordOrNull } from "
 
 const Warnings = Type.Array(word(IDENTITY_WARNINGS, "A finding that leaves the number valid."));
 
-function outcomeFields(type: DocumentType, details: TObject) {
+function outcomeFields(type: DocumentType) {
   return {
     type: Type.Literal(type),
     value: text("As given; a card number is masked to its first six and last four digits."),
@@ -30,12 +30,13 @@ function outcomeFields(type: DocumentType, details: TObject) {
     ),
     warnings: Warnings,
     data_version: textOrNull("The version of the registry that was used."),
-    details,
+    details: (detailsOf as { readonly [T in DocumentType]?: TObject })[type] ?? Type.Object({}),
   };
 }
 
 const boolOrNull = (description: string) => nullable(Type.Boolean(), description);
 
+/** What `details` holds; a type that is not here has none. */
 const detailsOf = {
   cpf: Type.Object({
     region: textOrNull("The states of the fiscal region that issued it.", "PR, SC"),
@@ -113,9 +114,7 @@ const schemaName = (type: DocumentType) => `${type.charAt(0).toUpperCase()}${typ
 
 /** The verdict on one document. What `details` holds goes by its type. */
 export const IdentityResult = Type.Union(
-  DOCUMENT_TYPES.map((type) =>
-    Type.Object(outcomeFields(type, detailsOf[type]), { $id: `${schemaName(type)}Result` }),
-  ),
+  DOCUMENT_TYPES.map((type) => Type.Object(outcomeFields(type), { $id: `${schemaName(type)}Result` })),
   { $id: "IdentityResult", description: "The verdict on one document; `details` goes by its type." },
 );
 
@@ -145,10 +144,7 @@ const undetectedFields = {
 export const DetectedResult = Type.Union(
   [
     ...DOCUMENT_TYPES.map((type) =>
-      Type.Object(
-        { ...outcomeFields(type, detailsOf[type]), ...ranking },
-        { $id: `Detected${schemaName(type)}` },
-      ),
+      Type.Object({ ...outcomeFields(type), ...ranking }, { $id: `Detected${schemaName(type)}` }),
     ),
     Type.Object(
       { ...undetectedFields, ...ranking },
@@ -170,4 +166,8 @@ export const IdentityBatch = Type.Object(
 );
 export type UndetectedBody = Body<TObject<typeof undetectedFields>>;
 export type CandidateBody = Body<typeof ranking.candidates>[number];
-export type DetailsByType = { readonly [T in DocumentType]: Body<(typeof detailsOf)[T]> };
+export type DetailsByType = {
+  readonly [T in DocumentType]: T extends keyof typeof detailsOf
+    ? Body<(typeof detailsOf)[T]>
+    : Readonly<Record<string, never>>;
+};

@@ -134,3 +134,11 @@ export const validateDocuments = operation({
     },
   },
 });
+
+export const IDENTITY_OPERATIONS = [
+  validateDocument,
+  validateDocumentPost,
+  detectDocument,
+  detectDocumentPost,
+  validateDocuments,
+];

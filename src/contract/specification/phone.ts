@@ -85,3 +85,5 @@ export const validatePhones = operation({
     bad_country: { summary: "No such country", status: 400, body: { phones: [], country: "ZZ" } },
   },
 });
+
+export const PHONE_OPERATIONS = [validatePhone, validatePhonePost, validatePhones];

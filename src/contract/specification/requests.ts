@@ -13,7 +13,7 @@ import {
   RotateBody,
   SignupBody,
 } from "../result-schemas.ts";
-import { JobRequest } from "./jobs.ts";
+import { JobRequest } from "./job-fields.ts";
 import { described } from "./operation.ts";
 
 /** The description of each parameter and field. */

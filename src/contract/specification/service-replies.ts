@@ -14,6 +14,7 @@ export const ErrorBody = Type.Object(
 );
 
 export const Alive = Type.Object({ status: Type.Literal("alive") }, { $id: "Alive" });
+export const Ready = Type.Object({ status: Type.Literal("ready") }, { $id: "Ready" });
 
 const PartHealth = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { operation } from "./operation.ts";
-import { Alive, Health } from "./service-replies.ts";
+import { Alive, Health, Ready } from "./service-replies.ts";
 
 export const getLiveness = operation({
   operationId: "getLiveness",
@@ -13,6 +13,20 @@ export const getLiveness = operation({
   replies: { 200: { description: "It does.", content: { "application/json": Alive } } },
   refusals: ["method_not_allowed"],
   samples: { alive: { summary: "A process that lives" } },
+});
+
+export const getReadiness = operation({
+  operationId: "getReadiness",
+  method: "GET",
+  path: "/readyz",
+  tag: "Operation",
+  summary: "Whether a balancer may send calls here",
+  description:
+    "404 `not_found` from SIGTERM on, while the server still answers for SHUTDOWN_DELAY_SECONDS: HAProxy's `http-check disable-on-404` then sends no new calls and lets the running ones end. Touches no other part.",
+  access: "open",
+  replies: { 200: { description: "It may.", content: { "application/json": Ready } } },
+  refusals: ["not_found", "method_not_allowed"],
+  samples: { ready: { summary: "A server that takes calls" } },
 });
 
 export const getHealth = operation({

@@ -1,13 +1,14 @@
 import { formatUsd } from "../../billing/money.ts";
-import { chatOperations, postQuote } from "../../contract/specification/inference.ts";
+import { chatOperations, postQuote } from "../../contract/specification/chat.ts";
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
 import { type ChatCall, type ChatWork, quoteExpired } from "../../inference/chat.ts";
 import { type ChatRequest, readChatRequest } from "../../inference/chat-request.ts";
 import { ParamError } from "../../inference/param-error.ts";
-import { sha256 } from "../../inference/receipt-ledger.ts";
 import type { Price, Tariff } from "../../inference/tariff.ts";
 import type { SentCall, Tasks } from "../../inference/tasks.ts";
+import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payments } from "../../payments/payments.ts";
+import { sha256 } from "../../platform/sha256.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import type { Paid } from "../paid.ts";
 import { json } from "../reply.ts";
@@ -54,7 +55,7 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
       const { microUsd: priceMicroUsd, quoteId } = price;
       return { ...work, priceMicroUsd, ...(quoteId === null ? {} : { extra: { quote_id: quoteId } }) };
     },
-    { bodyBytesMax },
+    { bodyBytesMax, extensions: bazaarExtension({ ...ASKED, output: { choices: [], receipt: "eyJ…" } }) },
   );
 
   const task = paid(
@@ -66,7 +67,10 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
       const { microUsd } = taskTariff.priceOf(request, sha256(body), NO_HEADERS);
       return { priceMicroUsd: microUsd, work: () => Promise.reject(new Error("done by the task")) };
     },
-    { bodyBytesMax, take: tasks.take },
+    {
+      ...{ bodyBytesMax, take: tasks.take },
+      extensions: bazaarExtension({ ...ASKED, output: { task_id: "task_…", status_url: "https://…" } }),
+    },
   );
 
   const quote = routing.public(postQuote, async (call) => {
@@ -93,6 +97,23 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
 
   return [chat, task, quote].map((route) => ({ ...route, handler: withOpenAiErrors(route.handler) }));
 }
+
+/** How a call is made, for agents that read it in the challenge. */
+const ASKED = {
+  method: "POST",
+  input: {
+    example: { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] },
+    schema: {
+      type: "object",
+      properties: {
+        model: { type: "string" },
+        messages: { type: "array", items: { type: "object" } },
+        stream: { type: "boolean" },
+      },
+      required: ["model", "messages"],
+    },
+  },
+};
 
 const NO_HEADERS = { get: () => null };
 

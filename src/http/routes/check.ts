@@ -2,36 +2,48 @@ import { ApiError } from "../../contract/errors.ts";
 import { queryReader } from "../../contract/schema.ts";
 import { checkResource } from "../../contract/specification/check.ts";
 import type { Directory } from "../../directory/directory.ts";
-import type { CheckResource } from "../../judge/check.ts";
+import type { View } from "../../directory/directory-health.ts";
+import type { Check, CheckText } from "../../judge/check.ts";
+import { withView } from "../directory-view.ts";
 import { isCurrent } from "../negotiation.ts";
-import { jsonText } from "../reply.ts";
+import type { Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type CheckDependencies = {
   readonly routing: Pick<Routing, "public">;
-  readonly directory: Pick<Directory, "view">;
+  readonly directory: Pick<Directory, "view" | "opening">;
   /** Loads the check, which nobody may ever ask for. */
-  readonly loadCheck: () => Promise<CheckResource>;
+  readonly loadCheck: () => Promise<Check>;
 };
 
 /** `GET /v1/check`: the judging check. */
 export function checkRoutes({ routing, directory, loadCheck }: CheckDependencies): readonly Route[] {
   const readQuery = queryReader(checkResource);
-  let check: CheckResource | null = null;
+  let check: Check | null = null;
+
+  async function judge(view: View, url: string): Promise<CheckText> {
+    const { resource } = readQuery(url);
+    const address = URL.parse(resource);
+    if (address === null || !/^https?:$/.test(address.protocol) || address.hostname === "") {
+      throw new ApiError("invalid_request", "resource must be an http or https address.");
+    }
+    check ??= await loadCheck();
+    return check.judge(view, url, address);
+  }
+
   return [
-    routing.public(checkResource, async ({ request }) => {
-      const { resource } = readQuery(request.url);
-      const url = URL.parse(resource);
-      if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === "") {
-        throw new ApiError("invalid_request", "resource must be an http or https address.");
-      }
-      const view = directory.view();
-      if (view === null) throw new ApiError("directory_unavailable");
-      check ??= await loadCheck();
-      const { text, etag } = check(view, url);
-      const headers = { ETag: etag, "Cache-Control": "public, max-age=60" };
-      if (isCurrent(request, etag)) return { status: 304, body: null, headers };
-      return { ...jsonText(text), headers };
-    }),
+    routing.public(checkResource, ({ request }) =>
+      withView(directory, (view) => {
+        const { url } = request;
+        const known = check?.recall(view, url) ?? null;
+        if (known !== null) return replyOf(request, known);
+        return judge(view, url).then((made) => replyOf(request, made));
+      }),
+    ),
   ];
+}
+
+function replyOf(request: Request, { text, headers }: CheckText): Reply {
+  if (isCurrent(request, headers.ETag)) return { status: 304, body: null, headers };
+  return { status: 200, body: text, headers };
 }

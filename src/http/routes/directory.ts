@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Static } from "@sinclair/typebox";
 import {
   CHANGES_PAGE_LIMIT,
@@ -24,7 +23,9 @@ import { gatherListings } from "../../directory/snapshot/listing-texts.ts";
 import { findMatches } from "../../directory/snapshot/matches.ts";
 import { queryOf } from "../../directory/snapshot/query.ts";
 import { findHost, rowBytes } from "../../directory/snapshot/snapshot.ts";
+import { sha256 } from "../../platform/sha256.ts";
 import type { Call } from "../boundary.ts";
+import { viewOf, withView } from "../directory-view.ts";
 import { isCurrent } from "../negotiation.ts";
 import type { Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
@@ -38,12 +39,12 @@ export function directoryRoutes({ routing, directory }: DirectoryRouteDependenci
   const readers = { page: queryReader(listListings), filters: createReader(DirectoryFilters).body };
   const readChanges = queryReader(listChanges);
   const route = (operation: Operation, answer: (call: Call, view: View) => Reply | Promise<Reply>): Route =>
-    routing.public(operation, (call) => answer(call, viewOf(directory)));
+    routing.public(operation, (call) => withView(directory, (view) => answer(call, view)));
   return [
     route(listListings, (call, view) => answerPage(call, view, directory, readers)),
     route(exportListings, (call, view) => answerExport(call, view, directory)),
     route(getListing, answerListing),
-    route(listChanges, (call, view) => answerChanges(call, view, readChanges(call.request.url))),
+    route(listChanges, (call) => answerChanges(call, directory, readChanges(call.request.url))),
   ];
 }
 
@@ -52,12 +53,6 @@ type Readers = {
   readonly filters: (value: unknown) => SentFilters;
 };
 
-function viewOf(directory: Directory): View {
-  const view = directory.view();
-  if (view === null) throw new ApiError("directory_unavailable");
-  return view;
-}
-
 function answerPage(
   call: Call,
   newest: View,
@@ -65,16 +60,32 @@ function answerPage(
   readers: Readers,
 ): Reply | Promise<Reply> {
   const { limit = DIRECTORY_PAGE_LIMIT, cursor, ...sent } = readers.page(call.request.url);
-  const walk = cursor === undefined || cursor === "" ? null : resume(cursor, sent, directory, readers);
-  const view = walk?.view ?? newest;
+  if (cursor === undefined || cursor === "")
+    return replyOfPage(call, { view: newest, filters: sent, place: 0 }, limit);
+  const walk = resume(cursor, sent, readers);
+  const view = directory.viewOf(walk.version, walk.digest);
+  if (view !== null) return replyOfPage(call, { ...walk, view }, limit);
+  // Another node may have given the cursor out, of a state that is not here yet.
+  return directory.catchUp().then(() => {
+    const later = directory.viewOf(walk.version, walk.digest);
+    if (later !== null) return replyOfPage(call, { ...walk, view: later }, limit);
+    throw new ApiError(
+      "invalid_request",
+      "cursor has expired: its snapshot is gone. Begin again without it.",
+    );
+  });
+}
+
+type Page = { readonly view: View; readonly filters: SentFilters; readonly place: number };
+
+function replyOfPage(call: Call, { view, filters, place }: Page, limit: number): Reply | Promise<Reply> {
   const { snapshot } = view;
   const headers = {
     ...freshnessHeaders(view),
     ETag: `W/"v${snapshot.version}-${digestStart(view)}-${view.quarantined}${view.stale ? "-stale" : ""}"`,
   };
   if (isCurrent(call.request, headers.ETag)) return { status: 304, body: null, headers };
-  const filters = walk?.filters ?? sent;
-  const { total, rows, nextPlace } = findMatches(snapshot, queryOf(filters), walk?.place ?? 0, limit);
+  const { total, rows, nextPlace } = findMatches(snapshot, queryOf(filters), place, limit);
   const nextCursor =
     nextPlace === null
       ? null
@@ -103,21 +114,14 @@ function answerPage(
 type SentFilters = Static<typeof DirectoryFilters>;
 
 /** A cursor carries its query: the parameters need not be sent again, but must not be others. */
-function resume(cursor: string, sent: SentFilters, directory: Directory, readers: Readers) {
+function resume(cursor: string, sent: SentFilters, readers: Readers) {
   const read = readPageCursor(cursor);
   const filters = read === null ? null : filtersOf(read.query, readers);
   if (read === null || filters === null) throw unknownCursor();
   if (Object.keys(sent).length > 0 && canonical(sent) !== canonical(filters)) {
     throw new ApiError("invalid_request", "cursor belongs to a query with other parameters.");
   }
-  const view = directory.viewOf(read.version, read.digest);
-  if (view === null) {
-    throw new ApiError(
-      "invalid_request",
-      "cursor has expired: its snapshot is gone. Begin again without it.",
-    );
-  }
-  return { view, filters, place: read.place };
+  return { ...read, filters };
 }
 
 /** The same text for the same parameters in any order. */
@@ -144,7 +148,7 @@ function answerListing(call: Call, view: View): Reply {
   const row = findHost(view.snapshot, host);
   if (row < 0) throw new ApiError("not_found", "There is no listing of this host.");
   const body = new Uint8Array(rowBytes(view.snapshot, row));
-  const etag = `"${createHash("sha256").update(body).digest("hex").slice(0, 16)}"`;
+  const etag = `"${sha256(body).slice(0, 16)}"`;
   const headers = { ...freshnessHeaders(view), ETag: etag };
   if (isCurrent(call.request, etag)) return { status: 304, body: null, headers };
   return { status: 200, body, headers };
@@ -152,12 +156,17 @@ function answerListing(call: Call, view: View): Reply {
 
 async function answerChanges(
   call: Call,
-  view: View,
+  directory: Directory,
   { cursor = "", limit = CHANGES_PAGE_LIMIT }: Static<typeof ChangesQuery>,
 ): Promise<Reply> {
+  const sent = cursor === "" ? null : readFeedCursor(cursor);
+  if (sent === null && cursor !== "") throw unknownCursor();
+  const known = viewOf(directory).feed;
+  // Another node may have given the cursor out, of a state that is not here yet.
+  if (sent !== null && (sent.epoch !== known.epoch || sent.seq > known.lastSeq)) await directory.catchUp();
+  const view = viewOf(directory);
   const { feed, snapshot } = view;
-  const position = cursor === "" ? { epoch: feed.epoch, seq: 0 } : readFeedCursor(cursor);
-  if (position === null) throw unknownCursor();
+  const position = sent ?? { epoch: feed.epoch, seq: 0 };
   const { seq } = position;
   if (position.epoch !== feed.epoch || !isRetained(feed, seq)) throw gone();
   const page = await readChangePage(feed, seq, limit).catch((cause: unknown) => {

@@ -1,4 +1,5 @@
-import { getHealth, getLiveness } from "../../contract/specification/service.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { getHealth, getLiveness, getReadiness } from "../../contract/specification/service.ts";
 import type { CheckResult, HealthBody } from "../../contract/specification/service-replies.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { json } from "../reply.ts";
@@ -33,6 +34,14 @@ export function healthRoutes(dependencies: HealthDependencies): readonly Route[]
       return { ...json(health, 503), headers: { "Retry-After": `${ANSWER_VALID_MS / 1000}` } };
     }),
   ];
+}
+
+/** /readyz says whether balancers may send calls; `leaving` once the server is about to end. */
+export function readinessRoute(routing: Routing, leaving: () => boolean): Route {
+  return routing.open(getReadiness, () => {
+    if (leaving()) throw new ApiError("not_found", "This server is about to end and takes no new calls.");
+    return json({ status: "ready" });
+  });
 }
 
 async function examine({ checks, clock, version, draining }: HealthDependencies): Promise<HealthBody> {

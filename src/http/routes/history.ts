@@ -5,12 +5,13 @@ import type { Directory } from "../../directory/directory.ts";
 import { findHost } from "../../directory/snapshot/snapshot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ProbeStore } from "../../store/probe-port.ts";
+import { withView } from "../directory-view.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type HistoryDependencies = {
   readonly routing: Pick<Routing, "public">;
-  readonly directory: Pick<Directory, "view">;
+  readonly directory: Pick<Directory, "view" | "opening">;
   readonly clock: Clock;
   /** Null where this server does not probe. */
   readonly probes: ProbeStore | null;
@@ -21,17 +22,17 @@ const CHANGES_MAX = 1000;
 /** `GET /v1/directory/{host}/history`: what the prober has seen of a listed host within 30 days. */
 export function historyRoutes({ routing, directory, clock, probes }: HistoryDependencies): readonly Route[] {
   return [
-    routing.public(getHistory, async (call) => {
-      const view = directory.view();
-      if (view === null) throw new ApiError("directory_unavailable");
-      const host = (call.params.host ?? "").toLowerCase().replace(/\.$/, "");
-      if (findHost(view.snapshot, host) < 0) {
-        throw new ApiError("not_found", "There is no listing of this host.");
-      }
-      const seen = probes === null ? { changes: [], days: [] } : await historyOf(probes, host, clock.now());
-      const history: Static<typeof History> = { host, probing: probes !== null, ...seen };
-      return { ...json(history), headers: { "Cache-Control": "public, max-age=60" } };
-    }),
+    routing.public(getHistory, (call) =>
+      withView(directory, async (view) => {
+        const host = (call.params.host ?? "").toLowerCase().replace(/\.$/, "");
+        if (findHost(view.snapshot, host) < 0) {
+          throw new ApiError("not_found", "There is no listing of this host.");
+        }
+        const seen = probes === null ? { changes: [], days: [] } : await historyOf(probes, host, clock.now());
+        const history: Static<typeof History> = { host, probing: probes !== null, ...seen };
+        return { ...json(history), headers: { "Cache-Control": "public, max-age=60" } };
+      }),
+    ),
   ];
 }
 

@@ -3,34 +3,34 @@ import type { Meter } from "../../billing/meter.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { queryReader } from "../../contract/schema.ts";
+import { putJobPart, startJob } from "../../contract/specification/job-parts.ts";
+import { jobResults } from "../../contract/specification/job-results.ts";
 import {
   cancelJob,
   createJob,
   deleteJob,
   getJob,
   jobEvents,
-  jobResults,
   listJobs,
   pauseJob,
-  putJobPart,
   resumeJob,
-  startJob,
 } from "../../contract/specification/jobs.ts";
 import { jobOf } from "../../jobs/job.ts";
 import { jobView } from "../../jobs/job-view.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
 import type { JobResults } from "../../jobs/results.ts";
 import type { Uploads } from "../../jobs/uploads/uploads.ts";
+import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { JobRecord } from "../../store/job-port.ts";
 import type { Call } from "../boundary.ts";
-import { bodyEncoding, decodedParts } from "../content-encoding.ts";
 import type { Idempotent } from "../idempotent.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { jobEventStream } from "../job-events.ts";
 import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
 import { createUpload, putPart, startUpload } from "../job-upload.ts";
 import { json, type Reply } from "../reply.ts";
+import { slicesOf } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type JobRouteDependencies = {
@@ -43,7 +43,7 @@ export type JobRouteDependencies = {
   readonly clock: Clock;
   readonly readerStallMs: number;
   /** Throws `invalid_request` where an account may not name that address. */
-  readonly requireWebhookUrl: (accountId: string, url: string) => void;
+  readonly requireWebhookUrl: (accountId: string, url: string) => Answer<void>;
 };
 
 type CallDependencies = JobRouteDependencies & { readonly requests: JobRequestReader };
@@ -56,9 +56,9 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   const page = queryReader(listJobs);
   const steer =
     (act: Jobs["pause"]) =>
-    (call: Call, { accountId }: Account) => {
+    async (call: Call, { accountId }: Account) => {
       meter.countCall({ accountId }, call.route);
-      return json(view(act(accountId, idOf(call))));
+      return json(view(await act(accountId, idOf(call))));
     };
   return [
     routing.keyed(createJob, (call, account) => {
@@ -68,14 +68,14 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
     }),
     routing.keyed(putJobPart, (call, account) => putPart(dependencies, call, account)),
     routing.keyed(startJob, (call, account) => startUpload(dependencies, call, account)),
-    routing.keyed(listJobs, (call, { accountId }) => {
+    routing.keyed(listJobs, async (call, { accountId }) => {
       const { status, limit, starting_after } = page(call.request.url);
       const query = {
         status: status ?? null,
         afterJobId: starting_after ?? null,
         limit: limit ?? DEFAULTS.jobsLimit,
       };
-      const { jobs: found, hasMore } = jobs.list(accountId, query);
+      const { jobs: found, hasMore } = await jobs.list(accountId, query);
       meter.countCall({ accountId }, call.route);
       return json({
         data: found.map(view),
@@ -83,19 +83,20 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
         next_cursor: hasMore ? (found.at(-1)?.jobId ?? null) : null,
       });
     }),
-    routing.keyed(getJob, (call, { accountId }) => {
+    routing.keyed(getJob, async (call, { accountId }) => {
       meter.countCall({ accountId }, call.route);
-      return json(view(jobs.find(accountId, idOf(call))));
+      return json(view(await jobs.find(accountId, idOf(call))));
     }),
-    routing.keyed(jobEvents, (call, { accountId }) => {
+    routing.keyed(jobEvents, async (call, { accountId }) => {
       const jobId = idOf(call);
-      jobs.find(accountId, jobId);
+      await jobs.find(accountId, jobId);
       meter.countCall({ accountId }, call.route);
-      return jobEventStream(call, { find: () => jobs.find(accountId, jobId), view, readerStallMs });
+      const find = () => jobs.find(accountId, jobId).catch(nullWhereGone);
+      return jobEventStream(call, { find, view, readerStallMs });
     }),
-    routing.keyed(jobResults, (call, { accountId }) => {
+    routing.keyed(jobResults, async (call, { accountId }) => {
       const query = readResultsQuery(call.request.url);
-      const job = jobOf(jobs.find(accountId, idOf(call)));
+      const job = jobOf(await jobs.find(accountId, idOf(call)));
       meter.countCall({ accountId }, call.route);
       return downloadOf(call, job, query, { results, readerStallMs });
     }),
@@ -110,6 +111,11 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   ];
 }
 
+function nullWhereGone(error: unknown): null {
+  if (error instanceof ApiError && error.code === "not_found") return null;
+  throw error;
+}
+
 function idOf({ params }: Call): string {
   return params.job_id ?? "";
 }
@@ -122,19 +128,17 @@ async function create(
   fields: Parameters<JobRequestReader["request"]>[1],
 ): Promise<Reply> {
   const { accountId } = account;
-  const request = { ...requests.request(accountId, fields), form: formOf(call.request) };
-  const encoding = bodyEncoding(call.request);
-  const { body } = call.request;
-  if (body === null) throw new ApiError("invalid_request", "The body is empty.");
+  const request = { ...(await requests.request(accountId, fields)), form: formOf(call.request) };
+  if (call.request.body === null) throw new ApiError("invalid_request", "The body is empty.");
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");
-  const parts = (encoding === null ? body : decodedParts(body, encoding))[Symbol.asyncIterator]();
-  const job = jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
+  const slices = slicesOf(call.request);
+  const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
   let isStarted = false;
   try {
     const input = {
       async next() {
-        const { done, value } = await parts.next();
+        const { done, value } = await slices.next();
         if (done === true) return null;
         hash.update(value);
         return value;
@@ -148,7 +152,7 @@ async function create(
     return await idempotent.run(call, account, digest, async (entry) => {
       const location = { Location: `/v1/jobs/${job.jobId}` };
       const written = (queued: JobRecord) => JSON.stringify(jobView(queued, clock.now()));
-      const queued = jobs.start(
+      const queued = await jobs.start(
         account,
         received,
         entry === null

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Registry } from "prom-client";
 import { ApiError } from "../../contract/errors.ts";
 import { getMetrics } from "../../contract/specification/service.ts";
+import type { Answer } from "../../platform/answer.ts";
 import { keyOf } from "../auth.ts";
 import type { Call, CallReport, Handler } from "../boundary.ts";
 import { type CallTally, createCallTally } from "../call-tally.ts";
@@ -20,7 +21,7 @@ export type Reading = {
   readonly help: string;
   /** `counter` where the value only grows while the process lives; its name then ends in `_total`. */
   readonly type: "counter" | "gauge";
-  readonly read: () => number | Labelled[];
+  readonly read: () => Answer<number | Labelled[]>;
 };
 
 export type Labelled = { readonly labels: { readonly [label: string]: string }; readonly value: number };
@@ -55,36 +56,39 @@ async function createRegistry(tally: CallTally, readings: Readings): Promise<Reg
   library.collectDefaultMetrics({ register: registry });
   for (const name of WALKS_OVER_HEAP) registry.removeSingleMetric(name);
   for (const metric of tally.metrics) registry.registerMetric(metric);
-  for (const [name, reading] of Object.entries(readings)) addReading(library, registry, name, reading);
+  for (const [name, reading] of Object.entries(readings)) await addReading(library, registry, name, reading);
   return registry;
 }
 
-function addReading(
+async function addReading(
   { Counter, Gauge }: typeof import("prom-client"),
   registry: Registry,
   name: string,
   { help, type, read }: Reading,
-): void {
-  const samples = (): Labelled[] => {
-    const now = read();
+): Promise<void> {
+  const samples = async (): Promise<Labelled[]> => {
+    const now = await read();
     return typeof now === "number" ? [{ labels: {}, value: now }] : now;
   };
-  const labelNames = Object.keys(samples()[0]?.labels ?? {});
+  // The database of a cluster may be away: the other values are then read all the same.
+  const known = () => samples().catch(() => []);
+  const labelNames = Object.keys((await samples())[0]?.labels ?? {});
   const options = { name, help, labelNames, registers: [registry] };
   if (type === "gauge") {
     new Gauge({
       ...options,
-      collect() {
-        for (const { labels, value } of samples()) this.set(labels, value);
+      async collect() {
+        for (const { labels, value } of await known()) this.set(labels, value);
       },
     });
     return;
   }
   new Counter({
     ...options,
-    collect() {
+    async collect() {
+      const now = await known();
       this.reset();
-      for (const { labels, value } of samples()) this.inc(labels, value);
+      for (const { labels, value } of now) this.inc(labels, value);
     },
   });
 }

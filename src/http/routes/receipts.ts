@@ -1,13 +1,9 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import { bodyReader, queryReader } from "../../contract/schema.ts";
-import {
-  getReceipt,
-  getReceiptDay,
-  listReceiptRoots,
-  postReceiptVerification,
-} from "../../contract/specification/inference.ts";
 import type { PaymentView } from "../../contract/specification/payment.ts";
+import { getReceiptDay, listReceiptRoots } from "../../contract/specification/receipt-roots.ts";
+import { getReceipt, postReceiptVerification } from "../../contract/specification/receipts.ts";
 import type { JsonValue } from "../../inference/choices.ts";
 import { leafHash, leavesOf, type MerkleTree, rootOf } from "../../inference/merkle.ts";
 import { checkRecorded } from "../../inference/receipt-check.ts";

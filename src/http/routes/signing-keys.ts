@@ -5,14 +5,14 @@ import type { Route, Routing } from "../routing.ts";
 
 export type SigningKeyDependencies = {
   readonly routing: Pick<Routing, "public">;
-  readonly signingKey: () => Pick<SigningKey, "publicKey"> | Promise<Pick<SigningKey, "publicKey">>;
+  readonly signingKey: () => Pick<SigningKey, "publicKeys"> | Promise<Pick<SigningKey, "publicKeys">>;
 };
 
 /** `GET /.well-known/jwks.json`. */
 export function signingKeyRoutes({ routing, signingKey }: SigningKeyDependencies): readonly Route[] {
   return [
     routing.public(getSigningKeys, async () => ({
-      ...json({ keys: [(await signingKey()).publicKey] }),
+      ...json({ keys: (await signingKey()).publicKeys }),
       headers: { "Cache-Control": "public, max-age=300" },
     })),
   ];

@@ -1,0 +1,24 @@
+import { type Answer, after } from "../platform/answer.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
+import { createEmailItems } from "./email-items.ts";
+import type { VerifiedChunk, VerifyTask } from "./messages.ts";
+import { verifyItems } from "./verifier.ts";
+
+/** Verifies small chunks where they arrive, as a `ChunkVerifier` does. */
+export type InlineVerifier = {
+  readonly verify: (task: VerifyTask) => Answer<VerifiedChunk>;
+  readonly failed: (task: VerifyTask) => Answer<VerifiedChunk>;
+};
+
+/** What checks documents and phone numbers is a third of all code, and read with the first of them. */
+export function createInlineVerifier(): InlineVerifier {
+  const emailItems = createEmailItems();
+  const verifier = loadedOnce(async () => (await import("./chunk-verifier.ts")).createChunkVerifier());
+  return {
+    verify: (task) =>
+      task.kind === "email"
+        ? verifyItems(task, emailItems(task))
+        : after(verifier.get(), ({ verify }) => verify(task)),
+    failed: (task) => after(verifier.get(), ({ failed }) => failed(task)),
+  };
+}
