@@ -1,12 +1,14 @@
 import { edenGC } from "bun:jsc";
 import { randomBytes } from "node:crypto";
-import { setPriority } from "node:os";
 import { indexBuffers } from "../src/directory/snapshot/snapshot.ts";
+import type { OwnMeasures } from "../src/directory/sync/own-measures.ts";
 import { createSyncer } from "../src/directory/sync/sync-dependencies.ts";
 import type { SyncReply, SyncRequest } from "../src/directory/sync/sync-messages.ts";
-import type { Syncer } from "../src/directory/sync/syncer.ts";
+import type { Syncer, SyncSettings } from "../src/directory/sync/syncer.ts";
 import { systemAddressLookup } from "../src/net/address-lookup.ts";
 import { systemClock } from "../src/platform/clock.ts";
+import { yieldThread } from "../src/platform/thread-priority.ts";
+import type { DirectoryFilePort } from "../src/store/directory-port.ts";
 
 declare const self: Worker;
 
@@ -16,26 +18,15 @@ type Answer = {
   readonly transfer: ArrayBuffer[];
 };
 
-let syncer: Syncer | null = null;
+let started: Promise<Syncer> | null = null;
 let retired: () => void = () => {};
 
 self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   if (data.call === "retired") return retired();
   if (data.call === "start") {
-    yieldToRequests();
-    syncer = createSyncer(data.settings, {
-      lookUp: systemAddressLookup,
-      clock: systemClock,
-      newId: () => randomBytes(8).toString("hex"),
-      relieve: () => Bun.gc(true),
-      sweep: edenGC,
-      retire: (segmentIds) => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        retired = resolve;
-        self.postMessage({ retire: segmentIds } satisfies SyncReply);
-        return promise;
-      },
-    });
+    // A sync can wait, a request cannot.
+    yieldThread(10);
+    started = start(data.settings);
     return;
   }
   const { reply, transfer } = await answer(data);
@@ -44,15 +35,36 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   setTimeout(data.call === "gzip" ? edenGC : () => Bun.gc(true), 0);
 };
 
+async function start(settings: SyncSettings): Promise<Syncer> {
+  const measures = await measuresOf(settings.probesDir ?? null);
+  const shared = await sharedOf(settings.database ?? null);
+  return createSyncer(settings, {
+    ...(measures === null ? {} : { measures }),
+    ...(shared === null ? {} : { shared }),
+    lookUp: systemAddressLookup,
+    clock: systemClock,
+    newId: () => randomBytes(8).toString("hex"),
+    collectGarbage: () => Bun.gc(true),
+    collectYoungGarbage: edenGC,
+    retire: (segmentIds) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      retired = resolve;
+      self.postMessage({ retire: segmentIds } satisfies SyncReply);
+      return promise;
+    },
+  });
+}
+
 async function answer(request: Extract<SyncRequest, { id: number }>): Promise<Answer> {
   const { id } = request;
   try {
-    if (syncer === null) throw new Error("The sync thread was not started.");
+    if (started === null) throw new Error("The sync thread was not started.");
+    const syncer = await started;
     if (request.call === "gzip") {
       const body = await syncer.gzip(request.version, request.form);
       return { reply: { id, ok: true, value: body }, transfer: body === null ? [] : [body.buffer] };
     }
-    const outcome = request.call === "open" ? await syncer.open() : await syncer.sync(request);
+    const outcome = await (request.call === "sync" ? syncer.sync(request) : syncer[request.call]());
     const published = "published" in outcome ? outcome.published : null;
     // The texts of the listings are shared.
     const transfer = published === null ? [] : indexBuffers(published.snapshot);
@@ -63,12 +75,21 @@ async function answer(request: Extract<SyncRequest, { id: number }>): Promise<An
   }
 }
 
-/** A sync can wait, a request cannot. Linux keeps priorities by thread; elsewhere the whole process would be slowed. */
-function yieldToRequests(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, 10);
-  } catch {
-    // Not permitted: then the scheduler decides alone.
-  }
+/** Loads what reads the prober's evidence, where there is a prober. */
+async function measuresOf(probesDir: string | null): Promise<OwnMeasures | null> {
+  if (probesDir === null) return null;
+  const [{ createPublishedEvidence }, { openProbeReader }] = await Promise.all([
+    import("../src/prober/published-evidence.ts"),
+    import("../src/store/sqlite/read-probes.ts"),
+  ]);
+  return createPublishedEvidence(() => openProbeReader(probesDir), systemClock);
+}
+
+/** Loads what reaches the database, where this is a node of a cluster. */
+async function sharedOf(
+  database: NonNullable<SyncSettings["database"]> | null,
+): Promise<DirectoryFilePort | null> {
+  if (database === null) return null;
+  const { openDirectoryFiles } = await import("../src/store/postgres/open-directory.ts");
+  return openDirectoryFiles({ ...database, clock: systemClock });
 }

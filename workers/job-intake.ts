@@ -1,6 +1,13 @@
 import { createIntakeWorker } from "../src/jobs/intake/intake-worker.ts";
+import { yieldThread } from "../src/platform/thread-priority.ts";
 
 /** The thread that reads the inputs of jobs. */
 
-const worker = createIntakeWorker((reply, transfer) => postMessage(reply, [...transfer]));
+// Rows are read beside calls, and no sooner than batches are judged.
+yieldThread(5);
+
+const worker = createIntakeWorker(
+  (reply, transfer) => postMessage(reply, [...transfer]),
+  () => setTimeout(() => Bun.gc(true), 0),
+);
 addEventListener("message", ({ data }) => worker.receive(data));

@@ -9,17 +9,19 @@ export type AttemptPlan =
 
 /** Attempts at all that is left of a chunk, before fewer rows are taken. */
 const WHOLE_ATTEMPTS = 5;
+/** Attempts at one row by itself. A process that ends by chance costs one, too. */
+const ROW_ATTEMPTS = 5;
 const GIVE_UP_ATTEMPTS = 5;
 
 /**
  * Returns what the attempt with this number does, from 1 on. After five attempts at a chunk of `rows` rows a half of them
- * is taken, then a quarter, down to one row, which is tried twice: what ends the process or the thread is found after a
- * dozen more failures, and costs its own row alone.
+ * is taken, then a quarter, down to one row, which is tried four or five times: what ends the process or the thread is
+ * found after some sixteen more failures, and costs its own row alone.
  */
 export function planAttempt(attempt: number, rows: number): AttemptPlan {
   const halvings = attempt - WHOLE_ATTEMPTS;
   if (halvings <= 0) return { act: "verify", rowsMax: rows };
-  const beyond = halvings - halvingsToOne(rows) - 1;
+  const beyond = halvings - halvingsToOne(rows) - (ROW_ATTEMPTS - 1);
   if (beyond <= 0) return { act: "verify", rowsMax: Math.max(1, Math.ceil(rows / 2 ** halvings)) };
   return { act: beyond <= GIVE_UP_ATTEMPTS ? "give_up_row" : "fail" };
 }

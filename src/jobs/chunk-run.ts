@@ -3,19 +3,20 @@ import type { Chunk, VerifiedChunk } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Reservation } from "../billing/reservation.ts";
-import type { ClaimedChunk } from "../store/job-port.ts";
-import type { EmbeddedStore } from "../store/port.ts";
-import { attemptsAfter, planAttempt } from "./attempts.ts";
-import type { OpenedChunk, OpenTask } from "./chunk-work.ts";
+import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
+import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
+import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
 import type { JobPool } from "./thread-tasks.ts";
+import { createTurns } from "./turns.ts";
 
 export type ChunkRunDependencies = {
-  readonly store: Pick<EmbeddedStore, "resultBodies" | "keepUnchecked">;
+  readonly store: Pick<JobPort, "resultBodies" | "keepUnchecked">;
   readonly pool: JobPool;
   readonly runner: BatchRunner;
-  readonly meter: Pick<Meter, "reserve" | "unitsLeft">;
+  readonly meter: Pick<Meter, "enter" | "reserve" | "unitsLeft">;
+  readonly threads: number;
 };
 
 /** How the work on a chunk ended. */
@@ -31,7 +32,12 @@ export const JOBS_ENDPOINT = "/v1/jobs";
 /** Rows of a chunk that are given up one by one; where more fail, all that is left of it is given up. */
 const GIVEN_UP_MAX = 8;
 
-type WorkOptions = { readonly share: Share; readonly signal: AbortSignal };
+type WorkOptions = {
+  readonly share: Share;
+  readonly signal: AbortSignal;
+  /** Waits for a place among those whose results may be lost with the process. */
+  readonly turn: () => Promise<void>;
+};
 
 /** Rows of a chunk with their results. */
 type VerifiedRows = {
@@ -43,26 +49,46 @@ type VerifiedRows = {
 /**
  * Verifies one claimed chunk: opens it in a thread, looks its domains up, verifies it, and charges for it in the
  * transaction that stores its results. Where the units of the account do not suffice for all of it, as many rows are
- * done as they pay for; where it has failed before, as many as its attempts leave. Throws what the store throws, and a
- * HopelessChunkError; the chunk is then still claimed.
+ * done as they pay for; where it has failed before, as many as its attempts leave. From the verifying to the disk there
+ * is at most one chunk for each thread: that is the work which the end of the process costs. Throws what the store
+ * throws, and a HopelessChunkError; the chunk is then still claimed.
  */
-export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependencies) {
+export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRunDependencies) {
+  const turns = createTurns(threads);
   /** Rows that were given up, by chunk. */
   const givenUp = new Map<string, number>();
 
   return async (job: Job, claimed: ClaimedChunk, signal: AbortSignal): Promise<ChunkOutcome> => {
-    const { accountId, unitsPerItem, jobId } = job;
+    const { jobId } = job;
     const plan = planAttempt(claimed.attempt, claimed.rows);
     if (plan.act === "fail") throw new HopelessChunkError(`chunk ${claimed.n} of ${jobId}`);
-    const replaces = job.round > 1;
     const isFirstChoice = plan.act === "verify" && plan.rowsMax === claimed.rows;
-    if (replaces && !isFirstChoice) {
+    if (job.round > 1 && !isFirstChoice) {
       // What stands is kept: the second look-up is more than was owed.
-      store.keepUnchecked({ jobId, n: claimed.n, attempt: claimed.attempt });
+      await store.keepUnchecked({ jobId, n: claimed.n, attempt: claimed.attempt });
       return "finished";
     }
-    const options = { share: { tenant: accountId, weight: BACKGROUND_WEIGHT }, signal };
-    const earlier = replaces ? store.resultBodies(jobId, claimed.n).map(copied) : null;
+    let endTurn = () => {};
+    const turn = async () => {
+      endTurn = await turns.take(signal);
+    };
+    const options = { share: { tenant: job.accountId, weight: BACKGROUND_WEIGHT }, signal, turn };
+    try {
+      return await verifyRows(job, claimed, plan, options);
+    } finally {
+      endTurn();
+    }
+  };
+
+  async function verifyRows(
+    job: Job,
+    claimed: ClaimedChunk,
+    plan: Exclude<AttemptPlan, { act: "fail" }>,
+    options: WorkOptions,
+  ): Promise<ChunkOutcome> {
+    const { jobId, unitsPerItem } = job;
+    const replaces = job.round > 1;
+    const earlier = replaces ? (await store.resultBodies(jobId, claimed.n)).map(copied) : null;
     const work =
       plan.act === "give_up_row"
         ? await giveUp(job, claimed, options)
@@ -70,10 +96,7 @@ export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependenc
     if (work === "out_of_units") return work;
     const { rows, verified, reservation } = work;
     try {
-      const { bytes, counts } = verified;
-      const into = earlier === null ? null : { bodies: earlier, rows };
-      const results = { bytes, counts, rows: rows.length, into };
-      const packed = await pool.runTwice("packJobResults", results, options);
+      const packed = await pack(work, earlier, options);
       const charged = job.isTest ? 0 : verified.chargeable * unitsPerItem;
       const rowsDone = replaces ? claimed.rowsDone : claimed.rowsDone + rows.length;
       const isWhole = rowsDone === claimed.rows;
@@ -94,7 +117,19 @@ export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependenc
     } finally {
       reservation.release();
     }
-  };
+  }
+
+  async function pack(
+    { rows, verified }: VerifiedRows,
+    earlier: OpenTask["uncheckedIn"],
+    options: WorkOptions,
+  ): Promise<PackedResults> {
+    const { bytes, plain, counts, failures } = verified;
+    if (plain !== undefined && failures === 0 && earlier === null) return packedResults(verified, plain);
+    const into = earlier === null ? null : { bodies: earlier, rows };
+    const results = { bytes: copied(bytes), isCompressed: plain !== undefined, counts, into };
+    return pool.runTwice("packJobResults", results, options);
+  }
 
   async function open(
     job: Job,
@@ -103,6 +138,7 @@ export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependenc
     options: WorkOptions,
   ): Promise<VerifiedRows | "out_of_units"> {
     const account = { accountId: job.accountId };
+    await meter.enter(job.accountId);
     const distinctMax = job.isTest ? claimed.rows : Math.floor(meter.unitsLeft(account) / job.unitsPerItem);
     if (distinctMax === 0) return "out_of_units";
     const opened = await pool.runTwice(
@@ -136,6 +172,7 @@ export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependenc
     const rows = Array.from({ length: end - claimed.rowsDone }, (_, at) => claimed.rowsDone + at);
     const task = { ...storedChunk(job, claimed), rows };
     const verified = await pool.runTwice("giveUpJobRows", task, options);
+    await meter.enter(job.accountId);
     const reservation = meter.reserve({ accountId: job.accountId }, 0, { isCall: false });
     return { rows, verified, reservation };
   }
@@ -143,11 +180,12 @@ export function createChunkRun({ store, pool, runner, meter }: ChunkRunDependenc
   async function verify(
     { kind, options }: Job,
     { chunk }: OpenedChunk,
-    { share, signal }: WorkOptions,
+    { share, signal, turn }: WorkOptions,
   ): Promise<VerifiedChunk> {
     const { deep, dns, country } = options;
     const source = { kind, chunkItems: chunk.count, ...single(chunk) };
-    const results = runner.verify(source, { deep, dns, country, separator: "\n", share }, signal);
+    const written = { separator: "\n", encoding: "zstd" } as const;
+    const results = runner.verify(source, { deep, dns, country, share, turn, ...written }, signal);
     for await (const verified of results) return verified;
     throw new Error("a chunk of a job came to nothing");
   }

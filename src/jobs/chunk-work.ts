@@ -1,4 +1,5 @@
 import { type ChunkMaker, createChunkMaker } from "../batch/chunk-source.ts";
+import type { PlainText } from "../batch/compression.ts";
 import { listedItems } from "../batch/items.ts";
 import type { BatchKind, Chunk, Counts, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
 import { isBitSet } from "../platform/bits.ts";
@@ -16,9 +17,9 @@ export type OpenTask = StoredChunk & {
   readonly duplicates: Uint8Array | null;
   /** Rows before this one are finished. */
   readonly fromRow: number;
-  /** At most so many rows. */
+  /** The most rows it takes. */
   readonly rowsMax: number;
-  /** At most so many rows that are no duplicates. */
+  /** The most rows it takes that are no duplicates. */
   readonly distinctMax: number;
   /** The chunk's results so far, where only the rows whose look-up failed are wanted. */
   readonly uncheckedIn: readonly Uint8Array<ArrayBuffer>[] | null;
@@ -95,9 +96,9 @@ export function linesOf(bodies: readonly Uint8Array<ArrayBuffer>[]): string[] {
 
 export type PackTask = {
   /** The results as JSON lines. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isCompressed: boolean;
   readonly counts: Counts;
-  readonly rows: number;
   /** The results that these take a place in, with the rows; null where they stand by themselves. */
   readonly into: {
     readonly bodies: readonly Uint8Array<ArrayBuffer>[];
@@ -116,30 +117,42 @@ export type PackedResults = {
 const COMPRESSION_LEVEL = 1;
 
 /** Compresses results as they are stored. What stands in the place of failed look-ups is not looked up again. */
-export function packResults({ bytes, counts, into }: PackTask): PackedResults {
+export function packResults({ bytes, isCompressed, counts, into }: PackTask): PackedResults {
+  const plain = isCompressed
+    ? Bun.zstdDecompressSync(bytes)
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (into !== null) {
     const lines = linesOf(into.bodies);
-    const mended = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8").split("\n");
+    const mended = plain.toString("utf8").split("\n");
     for (const [at, row] of into.rows.entries()) lines[row] = mended[at] ?? "";
     return { ...compressed(Buffer.from(lines.join("\n"))), unchecked: 0, counts };
   }
-  const unchecked = countUnchecked(bytes);
+  const unchecked = countUnchecked(plain);
   const known = unchecked === 0 ? counts : { ...counts, unknown: (counts.unknown ?? 0) - unchecked };
-  return { ...compressed(bytes), unchecked, counts: known };
+  const packed = isCompressed ? { body: bytes, lineBytes: lineBytesOf(plain) } : compressed(plain);
+  return { ...packed, unchecked, counts: known };
+}
+
+/** Returns results as they are stored whose chunk came compressed, with none that is to be looked up once more. */
+export function packedResults({ bytes, counts }: VerifiedChunk, plain: PlainText): PackedResults {
+  return { body: new Uint8Array(bytes), lineBytes: lineBytesOf(plain), unchecked: 0, counts };
 }
 
 function compressed(bytes: Uint8Array): Pick<PackedResults, "body" | "lineBytes"> {
   const body = Bun.zstdCompressSync(new Uint8Array(bytes), { level: COMPRESSION_LEVEL });
-  // With the line end of the last line, which is written when lines are put together.
-  return { body: new Uint8Array(body), lineBytes: bytes.byteLength + 1 };
+  return { body: new Uint8Array(body), lineBytes: lineBytesOf(bytes) };
+}
+
+/** With the line end of the last line, which is written when lines are put together. */
+function lineBytesOf({ byteLength }: { readonly byteLength: number }): number {
+  return byteLength + 1;
 }
 
 const UNCHECKED_WORDS = ['"sub_status":"dns_timeout"', '"sub_status":"dns_error"'].map((word) =>
   Buffer.from(word),
 );
 
-function countUnchecked(bytes: Uint8Array): number {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function countUnchecked(buffer: Buffer): number {
   let count = 0;
   for (const word of UNCHECKED_WORDS) {
     for (let at = buffer.indexOf(word); at !== -1; at = buffer.indexOf(word, at + 1)) count += 1;

@@ -1,262 +1,351 @@
 import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ChunkClaim, ClaimedChunk, JobRecord, JobStatus } from "../store/job-port.ts";
-import type { EmbeddedStore } from "../store/port.ts";
-import { StorageError } from "../store/storage-error.ts";
+import {
+  type ChunkClaim,
+  type ClaimedWork,
+  ClaimLostError,
+  type JobChange,
+  type JobPort,
+  type JobRecord,
+  type JobStatus,
+} from "../store/job-port.ts";
+import type { Upkeep } from "../store/port.ts";
+import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-run.ts";
+import type { DiskRoom } from "./disk-room.ts";
 import { type Job, jobOf } from "./job.ts";
 import type { JobQueue } from "./job-queue.ts";
 
 export type JobRunner = AsyncDisposable & {
   /** Takes up the jobs that a former process left. */
-  readonly start: () => void;
+  readonly start: () => Promise<void>;
   /** Runs a job whose input is whole, or one that is to go on. */
   readonly run: (job: JobRecord) => void;
   /** Takes a job out of the queue; its chunks in work are finished. */
-  readonly hold: (job: JobRecord) => void;
+  readonly hold: (job: JobRecord) => Promise<void>;
   readonly chunksInWork: () => number;
   readonly queued: () => number;
+  /** The claims of this process. */
+  readonly held: () => readonly ChunkClaim[];
 };
 
 export type JobRunnerDependencies = {
-  readonly store: EmbeddedStore;
+  readonly store: JobPort & Pick<Upkeep, "probe">;
   readonly queue: JobQueue;
   readonly clock: Clock;
-  readonly runChunk: (job: Job, claimed: ClaimedChunk, signal: AbortSignal) => Promise<ChunkOutcome>;
-  readonly unitsLeft: (accountId: string) => number;
+  readonly runChunk: (job: Job, claimed: ClaimedWork["chunk"], signal: AbortSignal) => Promise<ChunkOutcome>;
+  /** Resolves once a thread can begin. A claim counts as an attempt, also where the process ends before any thread began. */
+  readonly threadsReady: () => Promise<void>;
+  readonly unitsLeft: (accountId: string) => Answer<number>;
+  readonly room: DiskRoom;
   readonly changed: (job: JobRecord) => void;
+  /** Hears at each look which jobs have not ended. */
+  readonly seen: (jobs: readonly JobRecord[]) => void;
   readonly reportBug: (error: unknown, jobId: string) => void;
   readonly settings: {
     /** Chunks in work at a time: one in each thread, and some that wait for their look-ups. */
     readonly chunksMax: number;
+    /** Beyond those, for accounts that have none in work. */
+    readonly spareChunksMax: number;
+    /** From the end of the rows to the second look-up of those whose first one failed. */
+    readonly lookUpAgainMs: number;
+    /** From the start on: until then the process answers its first calls, and reads no code for jobs. */
+    readonly startDelayMs: number;
     readonly retentionMs: number;
-    /** How often jobs are looked at that wait for units or for the disk. */
+    /** How often jobs are looked at that wait for units or for the disk, or that another process has started. */
     readonly watchMs: number;
+    /** Whether jobs are paused that the store has no room for. */
+    readonly pausesForStorage: boolean;
   };
 };
 
+type JobName = Pick<JobRecord, "accountId" | "jobId">;
+
 /** Claims chunks in fair order, has them verified, and brings jobs to their end. */
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
-  const { store, queue, clock, runChunk, unitsLeft, changed, reportBug, settings } = dependencies;
-  const inWork = new Map<string, number>();
+  const { store, queue, clock, runChunk, threadsReady, unitsLeft, room } = dependencies;
+  const { changed, seen, reportBug, settings } = dependencies;
+  /** Chunks in work by job, and by account. */
+  const inWork = createTally();
+  const inWorkOf = createTally();
+  const claims = new Set<ChunkClaim>();
   const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly isFault: boolean }>();
   /** Jobs that wait for room until they are looked at again. */
   const resting = new Set<string>();
+  /** When jobs go on that look up again what has failed, on the monotonic clock. */
+  const laterMs = new Map<string, number>();
   const stop = new AbortController();
   let chunks = 0;
   let watch: Timer | undefined;
+  let starting: Timer | undefined;
+  let pumping: Promise<void> | null = null;
+  let isPumpAsked = false;
 
-  function hold(job: Pick<JobRecord, "accountId" | "jobId">): void {
+  function leaveQueue(job: JobName): void {
     queue.remove(job.accountId, job.jobId);
   }
 
-  function change(
-    job: Pick<JobRecord, "accountId" | "jobId">,
+  async function change(
+    { jobId }: JobName,
     from: readonly JobStatus[],
-    to: Parameters<EmbeddedStore["changeJob"]>[2],
-  ): JobRecord | null {
-    const after = store.changeJob(job.jobId, from, to);
+    to: JobChange,
+  ): Promise<JobRecord | null> {
+    const after = await store.changeJob(jobId, from, to);
     if (after !== null) changed(after);
     return after;
   }
 
-  function pause(job: Pick<JobRecord, "accountId" | "jobId">, reason: string): void {
-    hold(job);
-    change(job, ["queued", "running"], { status: "paused", statusReason: reason });
+  async function pause(job: JobName, reason: string): Promise<void> {
+    leaveQueue(job);
+    await change(job, ["queued", "running"], { status: "paused", statusReason: reason });
   }
 
-  /** Claims the next chunk of the account whose turn it is; false where no job has one. */
-  function claimNext(): boolean {
+  /** Where all places are taken, one whose look-ups go on and on must not keep the next account out. */
+  function mayClaim(accountId: string): boolean {
+    if (chunks < settings.chunksMax) return true;
+    return chunks < settings.chunksMax + settings.spareChunksMax && inWorkOf.count(accountId) === 0;
+  }
+
+  /** Claims the next chunk of the account whose turn it is; false where no job has one, or none can be kept. */
+  async function claimNext(): Promise<boolean> {
+    if (!queue.inTurn().some(({ accountId }) => mayClaim(accountId))) return false;
+    if (!(await room.isLeft())) {
+      for (const job of queue.inTurn()) await pause(job, "storage");
+      return false;
+    }
     for (const { accountId, jobId } of queue.inTurn()) {
-      const claimed = store.claimChunk(jobId);
-      const record = claimed === null ? null : store.findJob(jobId);
-      if (claimed === null || record === null) {
+      if (!mayClaim(accountId)) continue;
+      const claimed = await store.claimChunk(jobId);
+      if (claimed === null) {
         queue.remove(accountId, jobId);
-        if ((inWork.get(jobId) ?? 0) === 0) finishRound(jobId);
+        if (inWork.count(jobId) === 0) await finishRound(jobId);
         continue;
       }
       queue.took(accountId);
-      void work(begun(record), claimed);
+      void work(claimed);
       return true;
     }
     return false;
   }
 
   /** The job as it runs: the first chunk starts it. */
-  function begun(record: JobRecord): Job {
+  async function begun(record: JobRecord): Promise<Job> {
     if (record.status !== "queued") return jobOf(record);
     const started = {
       status: "running",
       statusReason: null,
       startedAt: record.startedAt ?? clock.now(),
     } as const;
-    return jobOf(change(record, ["queued"], started) ?? record);
+    return jobOf((await change(record, ["queued"], started)) ?? record);
   }
 
-  async function work(job: Job, claimed: ClaimedChunk): Promise<void> {
+  async function work({ chunk, job: record }: ClaimedWork): Promise<void> {
+    const { jobId, accountId } = record;
+    const claim = { jobId, n: chunk.n, attempt: chunk.attempt };
+    claims.add(claim);
     chunks += 1;
-    inWork.set(job.jobId, (inWork.get(job.jobId) ?? 0) + 1);
+    inWork.add(jobId, 1);
+    inWorkOf.add(accountId, 1);
     try {
-      const outcome = await runChunk(job, claimed, stop.signal);
+      const outcome = await runChunk(await begun(record), chunk, stop.signal);
       if (outcome === "out_of_units") {
-        release(claimOf(job, claimed), false);
-        pause(job, "out_of_units");
+        await release(claim, false);
+        await pause(record, "out_of_units");
       }
     } catch (error) {
-      if (error instanceof HopelessChunkError) fail(job, "a chunk of its rows cannot be verified");
-      else if (!stop.signal.aborted) giveBack(job, claimOf(job, claimed), error);
+      await afterFailure(record, claim, error).catch((failure: unknown) => reportUnknown(failure, jobId));
     } finally {
+      claims.delete(claim);
       chunks -= 1;
-      const left = (inWork.get(job.jobId) ?? 1) - 1;
-      if (left > 0) inWork.set(job.jobId, left);
-      else inWork.delete(job.jobId);
-      if (!stop.signal.aborted) goOn(job.jobId, left);
+      inWork.add(jobId, -1);
+      inWorkOf.add(accountId, -1);
+      if (!stop.signal.aborted) await goOn(jobId);
     }
   }
 
-  function goOn(jobId: string, left: number): void {
+  async function goOn(jobId: string): Promise<void> {
     try {
-      if (left === 0) finishRound(jobId);
-      pump();
+      if (inWork.count(jobId) === 0) await finishRound(jobId);
     } catch (error) {
-      if (!(error instanceof StorageError)) reportBug(error, jobId);
+      reportUnknown(error, jobId);
     }
+    await pump();
   }
 
-  function giveBack(job: Job, claim: ChunkClaim, error: unknown): void {
+  /** What the store cannot do now is tried again with the next look. */
+  function reportUnknown(error: unknown, jobId: string): void {
+    if (!(error instanceof StorageError || error instanceof UnsettledError)) reportBug(error, jobId);
+  }
+
+  async function afterFailure(job: JobRecord, claim: ChunkClaim, error: unknown): Promise<void> {
+    if (error instanceof HopelessChunkError) await fail(job, "a chunk of its rows cannot be verified");
+    else if (!(error instanceof ClaimLostError) && !stop.signal.aborted) await giveBack(job, claim, error);
+  }
+
+  async function giveBack(job: JobRecord, claim: ChunkClaim, error: unknown): Promise<void> {
     const isQuota = error instanceof ApiError && error.code === "quota_exceeded";
     const isOverload = error instanceof QueueFullError || (error instanceof ApiError && !isQuota);
-    const isStorage = error instanceof StorageError;
+    const isStorage = error instanceof StorageError || error instanceof UnsettledError;
     const isFault = !isQuota && !isOverload && !isStorage;
     if (isFault) reportBug(error, job.jobId);
     // A chunk that failed is tried again at once; what waits for room is looked at again later.
     if (!isFault) {
       resting.add(job.jobId);
-      hold(job);
+      leaveQueue(job);
     }
-    try {
-      release(claim, isFault);
-      if (isQuota) pause(job, "out_of_units");
-      else if (isStorage) pause(job, "storage");
-    } catch (failure) {
-      if (!(failure instanceof StorageError)) reportBug(failure, job.jobId);
-    }
+    await release(claim, isFault);
+    if (isQuota && (await unitsLeft(job.accountId)) < job.unitsPerItem) await pause(job, "out_of_units");
+    else if (isStorage && settings.pausesForStorage) await pause(job, "storage");
   }
 
   /** Puts a chunk back; where the disk does not take that, it is tried again with the next look. */
-  function release(claim: ChunkClaim, isFault: boolean): void {
+  async function release(claim: ChunkClaim, isFault: boolean): Promise<void> {
     unreleased.set(`${claim.jobId} ${claim.n}`, { claim, isFault });
-    releaseAll();
+    await releaseAll();
   }
 
-  function releaseAll(): void {
-    for (const [key, { claim, isFault }] of unreleased) {
-      store.releaseChunk(claim, isFault);
-      unreleased.delete(key);
+  /** None is released twice at a time: its chunk may have been claimed again meanwhile. */
+  async function releaseAll(): Promise<void> {
+    for (const [key, held] of [...unreleased]) {
+      if (!unreleased.delete(key)) continue;
+      try {
+        await store.releaseChunk(held.claim, held.isFault);
+      } catch (error) {
+        unreleased.set(key, held);
+        throw error;
+      }
     }
   }
 
-  function fail(job: Job, reason: string): void {
-    hold(job);
-    change(job, ["queued", "running"], { ...ended("failed"), statusReason: reason });
+  async function fail(job: JobName, reason: string): Promise<void> {
+    leaveQueue(job);
+    await change(job, ["queued", "running"], { ...ended(), status: "failed", statusReason: reason });
   }
 
-  const ended = (status: JobStatus) => {
+  const ended = () => {
     const finishedAt = clock.now();
-    return { status, finishedAt, expiresAt: finishedAt + settings.retentionMs };
+    return { finishedAt, expiresAt: finishedAt + settings.retentionMs };
   };
 
-  /** Where all chunks of a job are done, looks failed rows up once more, or ends it. */
-  function finishRound(jobId: string): void {
-    const job = store.findJob(jobId);
-    if (job === null) return;
-    if (job.status === "cancelling") {
-      const cancelled = ended("cancelled");
-      // What its caller deleted meanwhile is erased at once.
-      const expiresAt = job.deletedAt === null ? cancelled.expiresAt : job.deletedAt;
-      change(job, ["cancelling"], { ...cancelled, expiresAt, statusReason: "by_caller" });
-      return;
-    }
-    if (job.status !== "running" && job.status !== "queued") return;
-    if (store.chunksLeft(jobId) > 0) {
+  /** Where all chunks of a job are done, has failed rows looked up once more, or ends it. */
+  async function finishRound(jobId: string): Promise<void> {
+    const { changed: after, isWaiting } = await store.endRound(jobId, ended());
+    if (after !== null) changed(after);
+    // The second round begins. Failures are kept for a while: asked at once, nobody would look anything up.
+    if (after !== null && isWaiting && !after.isTest) {
+      laterMs.set(jobId, clock.monotonic() + settings.lookUpAgainMs);
+      leaveQueue(after);
+    } else if (isWaiting && !resting.has(jobId) && !laterMs.has(jobId)) {
       // Rows of a chunk that is done in parts, or chunks that were put back.
-      if (!resting.has(jobId)) queue.add(job.accountId, jobId);
-      return;
-    }
-    if (job.round === 1 && store.requeueUnchecked(jobId) > 0) {
-      const again = change(job, ["queued", "running"], { round: 2 });
-      if (again !== null) queue.add(job.accountId, jobId);
-      return;
-    }
-    hold(job);
-    change(job, ["queued", "running"], { ...ended("completed"), statusReason: null });
+      const job = after ?? (await store.findJob(jobId));
+      if (job !== null) queue.add(job.accountId, jobId);
+    } else if (after !== null) leaveQueue(after);
   }
 
-  function pump(): void {
-    while (!stop.signal.aborted && chunks < settings.chunksMax && claimNext());
+  /** Claims chunks as long as there is room. One claims at a time, so that there are never too many. */
+  function pump(): Promise<void> {
+    isPumpAsked = true;
+    pumping ??= claimAll().finally(() => {
+      pumping = null;
+    });
+    return pumping;
   }
 
-  /** Takes up jobs that wait for what has come: units, or room on the disk. */
-  function lookAgain(): void {
-    releaseAll();
+  async function claimAll(): Promise<void> {
+    while (isPumpAsked) {
+      isPumpAsked = false;
+      try {
+        if (queue.jobs() > 0) await threadsReady();
+        while (!stop.signal.aborted && (await claimNext()));
+      } catch (error) {
+        reportUnknown(error, "");
+      }
+    }
+  }
+
+  /** Queues jobs that wait for what has come: units, or room on the disk. */
+  async function lookAgain(): Promise<void> {
+    await releaseAll();
     resting.clear();
-    for (const job of store.jobsIn(["paused", "queued", "running", "cancelling"])) {
-      if (job.status === "cancelling") finishIdle(job);
+    for (const [jobId, ms] of laterMs) if (ms <= clock.monotonic()) laterMs.delete(jobId);
+    const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
+    seen(jobs);
+    for (const job of jobs) {
+      if (job.status === "cancelling") await finishIdle(job);
+      else if (laterMs.has(job.jobId)) continue;
       else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
-      else if (canGoOn(job)) resume(job);
+      else if (await canGoOn(job)) await resume(job);
     }
-    pump();
   }
 
-  function finishIdle({ jobId }: JobRecord): void {
-    if ((inWork.get(jobId) ?? 0) === 0) finishRound(jobId);
+  async function finishIdle({ jobId }: JobRecord): Promise<void> {
+    if (inWork.count(jobId) === 0) await finishRound(jobId);
   }
 
-  function canGoOn({ statusReason, accountId, unitsPerItem }: JobRecord): boolean {
-    if (statusReason === "storage") return true;
-    return statusReason === "out_of_units" && unitsLeft(accountId) >= unitsPerItem;
+  async function canGoOn({ statusReason, accountId, unitsPerItem }: JobRecord): Promise<boolean> {
+    if (statusReason === "storage") return room.isBack();
+    return statusReason === "out_of_units" && (await unitsLeft(accountId)) >= unitsPerItem;
   }
 
-  function resume(job: JobRecord): void {
-    if (job.statusReason === "storage") store.probe();
+  async function resume(job: JobRecord): Promise<void> {
+    if (job.statusReason === "storage") await store.probe();
     const status = job.startedAt === null ? "queued" : "running";
-    const resumed = change(job, ["paused"], { status, statusReason: null });
+    const resumed = await change(job, ["paused"], { status, statusReason: null });
     if (resumed !== null) queue.add(job.accountId, job.jobId);
   }
 
-  function watchAgain(): void {
+  let isLooking = false;
+  async function watchAgain(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
     try {
-      lookAgain();
+      await lookAgain();
+      await pump();
     } catch (error) {
-      if (!(error instanceof StorageError)) reportBug(error, "");
+      reportUnknown(error, "");
+    } finally {
+      isLooking = false;
     }
   }
 
   return {
-    start() {
-      store.reapChunks();
-      lookAgain();
-      watch = setInterval(watchAgain, settings.watchMs);
+    async start() {
+      await lookAgain();
+      starting = setTimeout(() => void pump(), settings.startDelayMs);
+      watch = setInterval(() => void watchAgain(), settings.watchMs);
       watch.unref();
     },
     run(job) {
       queue.add(job.accountId, job.jobId);
-      pump();
+      void pump();
     },
-    hold(job) {
-      hold(job);
-      if (job.status === "cancelling") finishIdle(job);
+    async hold(job) {
+      leaveQueue(job);
+      if (job.status === "cancelling") await finishIdle(job);
     },
     chunksInWork: () => chunks,
     queued: () => queue.jobs(),
+    held: () => [...claims, ...Array.from(unreleased.values(), ({ claim }) => claim)],
     async [Symbol.asyncDispose]() {
+      clearTimeout(starting);
       clearInterval(watch);
       stop.abort();
+      await pumping;
     },
   };
 }
 
-function claimOf({ jobId }: Job, { n, attempt }: ClaimedChunk): ChunkClaim {
-  return { jobId, n, attempt };
+/** Counts things under way by a name; holds an entry for each name that has some. */
+function createTally() {
+  const counts = new Map<string, number>();
+  return {
+    count: (name: string): number => counts.get(name) ?? 0,
+    add(name: string, by: number): void {
+      const after = (counts.get(name) ?? 0) + by;
+      if (after > 0) counts.set(name, after);
+      else counts.delete(name);
+    },
+  };
 }

@@ -6,6 +6,10 @@ import type { ChunkOutcome } from "./chunk-run.ts";
 export type JobTally = {
   /** To be called at each change of a job's state, and for those that a former process left. */
   readonly changed: (job: Pick<JobRecord, "jobId" | "accountId" | "status">) => void;
+  /** To be called with all jobs that have not ended: others may have been changed by another process. */
+  readonly seen: (jobs: readonly Pick<JobRecord, "jobId" | "accountId" | "status">[]) => void;
+  /** To be called now and again with the accounts of whose jobs other processes hold chunks. */
+  readonly inWorkElsewhere: (accountIds: readonly string[]) => void;
   /** Counts the work on a chunk. */
   readonly run: (
     accountId: string,
@@ -47,16 +51,35 @@ export function createJobTally(clock: Clock): JobTally {
     if (jobIds.size === 0 && chunksInWork === 0) accounts.delete(accountId);
   }
 
+  function note({ jobId, accountId, status }: Pick<JobRecord, "jobId" | "accountId" | "status">): void {
+    const waiting = entry(accountId);
+    if (!RUNNABLE.includes(status)) waiting.jobIds.delete(jobId);
+    else {
+      if (waiting.jobIds.size === 0) waiting.idleSinceMs = clock.monotonic();
+      waiting.jobIds.add(jobId);
+    }
+    forgetIdle(accountId, waiting);
+  }
+
   return {
-    changed({ jobId, accountId, status }) {
+    changed(job) {
+      const { status } = job;
       if (status === "completed" || status === "failed" || status === "cancelled") ended[status] += 1;
-      const waiting = entry(accountId);
-      if (!RUNNABLE.includes(status)) waiting.jobIds.delete(jobId);
-      else {
-        if (waiting.jobIds.size === 0) waiting.idleSinceMs = clock.monotonic();
-        waiting.jobIds.add(jobId);
+      note(job);
+    },
+    seen(jobs) {
+      const known = new Set(jobs.map(({ jobId }) => jobId));
+      for (const [accountId, waiting] of accounts) {
+        for (const jobId of waiting.jobIds) if (!known.has(jobId)) waiting.jobIds.delete(jobId);
+        forgetIdle(accountId, waiting);
       }
-      forgetIdle(accountId, waiting);
+      for (const job of jobs) note(job);
+    },
+    inWorkElsewhere(accountIds) {
+      for (const accountId of accountIds) {
+        const waiting = accounts.get(accountId);
+        if (waiting !== undefined) waiting.idleSinceMs = clock.monotonic();
+      }
     },
     async run(accountId, attempt, work) {
       if (attempt > 1) chunkRetries += 1;

@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { JobRecord, JobStatus } from "../store/job-port.ts";
+import type { JobRecord } from "../store/job-port.ts";
 import type { InputForm, InputTable } from "./intake/intake-messages.ts";
 
 /** What the parts of an input are put together to. */
@@ -30,9 +30,6 @@ export type JobOptions = {
   /** Of a job whose input comes in parts. */
   readonly upload?: JobUpload;
 };
-
-/** Jobs that count towards the account's limit. */
-export const UNFINISHED: readonly JobStatus[] = ["receiving", "queued", "running", "paused", "cancelling"];
 
 /** A job as those see it who work on it. */
 export type Job = Omit<JobRecord, "kind" | "options" | "inputTable"> & {

@@ -5,13 +5,22 @@ import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
 import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
-import type { JobRecord, JobStatus } from "../store/job-port.ts";
-import type { EmbeddedStore, ReplyRecord } from "../store/port.ts";
+import {
+  type JobChange,
+  type JobPort,
+  type JobRecord,
+  type JobStatus,
+  UNFINISHED,
+} from "../store/job-port.ts";
+import type { ReplyRecord } from "../store/port.ts";
+import { StorageError } from "../store/storage-error.ts";
+import type { DiskRoom } from "./disk-room.ts";
 import type { IntakeOptions, IntakeOutcome } from "./intake/intake-messages.ts";
 import type { Intake } from "./intake/intake-thread.ts";
-import { type JobOptions, jobOf, UNFINISHED } from "./job.ts";
+import { type JobOptions, jobOf } from "./job.ts";
 import type { JobRunner } from "./job-runner.ts";
 
 /** Who a job is for. */
@@ -27,7 +36,7 @@ export type JobRequest = {
 };
 
 /** Reads what a JSON body says beside its items, over what the query said. Throws `invalid_request`. */
-export type FieldReader = (fields: { readonly [name: string]: unknown }) => JobRequest;
+export type FieldReader = (fields: { readonly [name: string]: unknown }) => Answer<JobRequest>;
 
 export type JobInput = {
   /** The next bytes of the body; null at its end. */
@@ -46,7 +55,7 @@ export type Jobs = {
       /** The call may repeat an earlier one, which is known when its body is: only `start` counts the jobs to the unit. */
       readonly mayRepeat?: boolean;
     },
-  ) => JobRecord;
+  ) => Promise<JobRecord>;
   /** Reads the input of a job that was begun; throws what is wrong with it, and nothing is kept then. */
   readonly receive: (
     account: JobAccount,
@@ -60,26 +69,28 @@ export type Jobs = {
     account: JobAccount,
     received: ReceivedJob,
     keep: ((job: JobRecord) => ReturnType<IdempotentCall["keep"]>) | null,
-  ) => JobRecord;
+  ) => Promise<JobRecord>;
   /** Erases a job that never started. */
   readonly drop: (jobId: string) => Promise<void>;
   /** Erases what was read of an input. */
   readonly dropChunks: (jobId: string) => Promise<void>;
   /** Throws `not_found` for a job that is none of the account's. */
-  readonly find: (accountId: string, jobId: string) => JobRecord;
+  readonly find: (accountId: string, jobId: string) => Promise<JobRecord>;
   readonly list: (
     accountId: string,
     page: { readonly status: JobStatus | null; readonly afterJobId: string | null; readonly limit: number },
-  ) => { readonly jobs: readonly JobRecord[]; readonly hasMore: boolean };
-  readonly pause: (accountId: string, jobId: string) => JobRecord;
-  readonly resume: (accountId: string, jobId: string) => JobRecord;
-  readonly cancel: (accountId: string, jobId: string) => JobRecord;
+  ) => Promise<{ readonly jobs: readonly JobRecord[]; readonly hasMore: boolean }>;
+  readonly pause: (accountId: string, jobId: string) => Promise<JobRecord>;
+  readonly resume: (accountId: string, jobId: string) => Promise<JobRecord>;
+  readonly cancel: (accountId: string, jobId: string) => Promise<JobRecord>;
   /** Takes a job out of the lists and erases its input and results. */
   readonly remove: (accountId: string, jobId: string) => Promise<void>;
   /** Erases what is past its retention, and inputs that were never started. */
   readonly prune: () => Promise<void>;
-  /** Erases inputs that a former process was receiving, but for those that come in parts. */
+  /** Erases inputs that a process was receiving which is gone, but for those that come in parts. */
   readonly dropCutOff: () => Promise<void>;
+  /** Jobs whose input this process reads. */
+  readonly reading: () => readonly string[];
 };
 
 export type ReceivedJob = {
@@ -89,10 +100,10 @@ export type ReceivedJob = {
 };
 
 export type JobsDependencies = {
-  readonly store: EmbeddedStore;
+  readonly store: JobPort;
   readonly intake: Intake;
   readonly runner: JobRunner;
-  readonly meter: Pick<Meter, "reserve">;
+  readonly meter: Pick<Meter, "enter" | "reserve">;
   readonly clock: Clock;
   readonly newJobId: () => string;
   /** A number of 32 bits by chance. */
@@ -100,6 +111,7 @@ export type JobsDependencies = {
   readonly changed: (job: JobRecord) => void;
   /** Erases the parts of an input. */
   readonly dropParts: (jobId: string) => Promise<void>;
+  readonly room: Pick<DiskRoom, "isLeft">;
   readonly settings: { readonly folder: string; readonly inputBytesMax: number; readonly uploadMs: number };
 };
 
@@ -110,10 +122,13 @@ const ERASED_PER_RUN = 100;
 /** The jobs of all accounts: received, started, changed by their callers, and erased in the end. */
 export function createJobs(dependencies: JobsDependencies): Jobs {
   const { store, intake, runner, meter, clock, newJobId, random32, changed, settings } = dependencies;
-  const { dropParts } = dependencies;
+  const { dropParts, room } = dependencies;
 
-  function find(accountId: string, jobId: string): JobRecord {
-    const job = store.findJob(jobId);
+  /** Jobs whose input this process reads. */
+  const reading = new Set<string>();
+
+  async function find(accountId: string, jobId: string): Promise<JobRecord> {
+    const job = await store.findJob(jobId);
     if (job === null || job.accountId !== accountId || job.deletedAt !== null) {
       throw new ApiError("not_found", "The account has no such job.");
     }
@@ -121,29 +136,26 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
   }
 
   async function erase(jobId: string): Promise<void> {
-    while (store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
+    while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
   }
 
   async function drop(jobId: string): Promise<void> {
+    // A start whose commit was not answered may have come about.
+    const job = await store.findJob(jobId);
+    if (job !== null && job.status !== "receiving") return;
     await erase(jobId);
     await dropParts(jobId);
-    store.forgetJob(jobId);
+    await store.forgetJob(jobId);
   }
 
-  function change(
+  async function change(
     job: JobRecord,
     from: readonly JobStatus[],
-    to: Parameters<EmbeddedStore["changeJob"]>[2],
-  ): JobRecord | null {
-    const after = store.changeJob(job.jobId, from, to);
+    to: JobChange,
+  ): Promise<JobRecord | null> {
+    const after = await store.changeJob(job.jobId, from, to);
     if (after !== null) changed(after);
     return after;
-  }
-
-  function requireFewer(accountId: string, { plan, maxJobs }: Plan, jobsMax: number): void {
-    if (store.countJobs(accountId, UNFINISHED) < jobsMax) return;
-    const message = `The ${plan} plan allows ${maxJobs} unfinished ${maxJobs === 1 ? "job" : "jobs"} at once.`;
-    throw new ApiError("too_many_jobs", message, { retryAfterSeconds: 10 });
   }
 
   function requireNotEnded({ status }: JobRecord): void {
@@ -151,67 +163,86 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     if (!UNFINISHED.includes(status)) throw new ApiError("job_finished", `The job is ${status}.`);
   }
 
+  async function readInput(
+    plan: Plan,
+    job: JobRecord,
+    request: JobRequest,
+    input: JobInput,
+    readFields: FieldReader,
+  ): Promise<ReceivedJob> {
+    let firstRow = 0;
+    const outcome = await intake.read(
+      {
+        form: request.form,
+        kind: request.kind,
+        rowsMax: plan.maxJobSize,
+        bytesMax: settings.inputBytesMax,
+        column: request.options.column,
+        delimiter: request.options.delimiter,
+        encoding: request.options.encoding,
+        spillPath: join(settings.folder, `${job.jobId}.rows`),
+        seeds: [random32(), random32()],
+      },
+      {
+        next: input.next,
+        async store(chunks) {
+          const placed = chunks.map((chunk) => {
+            const own = firstRow;
+            firstRow += chunk.rows;
+            return { ...chunk, firstRow: own };
+          });
+          if (!(await room.isLeft())) throw new StorageError("the disk has no room for the rows of a job");
+          await store.addJobChunks(job.jobId, placed);
+        },
+        async chunkBody(n) {
+          const body = await store.inputBody(job.jobId, n);
+          if (body === null) throw new Error("a chunk that was stored is gone");
+          return body;
+        },
+        signal: input.signal,
+      },
+    );
+    if (!outcome.ok) throw new ApiError(outcome.refusal.code, outcome.refusal.message);
+    const whole = request.form === "json" ? await readFields(outcome.fields) : request;
+    if (whole.kind !== "identity" && outcome.firstObject !== null) {
+      throw new ApiError(
+        "invalid_request",
+        `items[${outcome.firstObject}] (row ${outcome.firstObject + 1}) must be a string.`,
+      );
+    }
+    for (let from = 0; from < outcome.duplicates.length; from += CHUNKS_PER_TRANSACTION) {
+      const some = outcome.duplicates.slice(from, from + CHUNKS_PER_TRANSACTION);
+      if (some.some((bits) => bits !== null)) await store.markDuplicates(job.jobId, from, some);
+      await Bun.sleep(0);
+    }
+    return { job, request: whole, input: outcome };
+  }
+
   return {
-    begin({ accountId, plan }, request, { keep = () => null, mayRepeat = false } = {}) {
-      requireFewer(accountId, plan, mayRepeat ? plan.maxJobs * 2 + 1 : plan.maxJobs);
+    async begin({ accountId, plan }, request, { keep = () => null, mayRepeat = false } = {}) {
+      const jobsMax = mayRepeat ? plan.maxJobs * 2 + 1 : plan.maxJobs;
       const job = newJob(newJobId(), accountId, request, clock.now());
-      store.createJob(job, keep(job));
+      if (!(await store.createJob(job, keep(job), jobsMax))) throw tooManyJobs(plan);
       return job;
     },
 
     async receive({ plan }, job, request, input, readFields) {
-      let firstRow = 0;
-      const outcome = await intake.read(
-        {
-          form: request.form,
-          kind: request.kind,
-          rowsMax: plan.maxJobSize,
-          bytesMax: settings.inputBytesMax,
-          column: request.options.column,
-          delimiter: request.options.delimiter,
-          encoding: request.options.encoding,
-          spillPath: join(settings.folder, `${job.jobId}.rows`),
-          seeds: [random32(), random32()],
-        },
-        {
-          next: input.next,
-          store(chunks) {
-            const placed = chunks.map((chunk) => {
-              const own = firstRow;
-              firstRow += chunk.rows;
-              return { ...chunk, firstRow: own };
-            });
-            store.addJobChunks(job.jobId, placed);
-          },
-          chunkBody(n) {
-            const body = store.inputBody(job.jobId, n);
-            if (body === null) throw new Error("a chunk that was stored is gone");
-            return body;
-          },
-          signal: input.signal,
-        },
-      );
-      if (!outcome.ok) throw new ApiError(outcome.refusal.code, outcome.refusal.message);
-      const whole = request.form === "json" ? readFields(outcome.fields) : request;
-      if (whole.kind !== "identity" && outcome.firstObject !== null) {
-        throw new ApiError(
-          "invalid_request",
-          `items[${outcome.firstObject}] (row ${outcome.firstObject + 1}) must be a string.`,
-        );
+      if (!(await store.claimInput(job.jobId))) throw beingRead();
+      reading.add(job.jobId);
+      try {
+        return await readInput(plan, job, request, input, readFields);
+      } finally {
+        reading.delete(job.jobId);
       }
-      for (let from = 0; from < outcome.duplicates.length; from += CHUNKS_PER_TRANSACTION) {
-        const some = outcome.duplicates.slice(from, from + CHUNKS_PER_TRANSACTION);
-        if (some.some((bits) => bits !== null)) store.markDuplicates(job.jobId, from, some);
-        await Bun.sleep(0);
-      }
-      return { job, request: whole, input: outcome };
     },
 
-    start(account, { job, request, input }, keep) {
+    async start(account, { job, request, input }, keep) {
       // With this one.
-      requireFewer(account.accountId, account.plan, account.plan.maxJobs + 1);
+      const { accountId, plan } = account;
+      if ((await store.countJobs(accountId, UNFINISHED)) > plan.maxJobs) throw tooManyJobs(plan);
       const unitsPerItem = unitsOf(request);
       if (request.options.whenOutOfUnits === "refuse") {
+        await meter.enter(accountId);
         meter.reserve(account, input.distinct * unitsPerItem, { isCall: false }).release();
       }
       const started = {
@@ -227,7 +258,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
         webhookUrl: request.webhookUrl,
       } as const;
       const reply = keep === null ? null : keep({ ...job, ...started });
-      const queued = store.startJob(job.jobId, started, reply);
+      const queued = await store.startJob(job.jobId, started, reply);
       if (queued === null) throw new ApiError("job_not_ready", "The job was started or dropped meanwhile.");
       changed(queued);
       runner.run(queued);
@@ -237,80 +268,90 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     drop,
     dropChunks: erase,
     find,
+    reading: () => [...reading],
 
-    list(accountId, { status, afterJobId, limit }) {
-      const page = store.jobPage({ accountId, status, afterJobId, limit: limit + 1 });
+    async list(accountId, { status, afterJobId, limit }) {
+      const page = await store.jobPage({ accountId, status, afterJobId, limit: limit + 1 });
       if (page === null) throw new ApiError("invalid_request", "starting_after is no job of the account.");
       return { jobs: page.slice(0, limit), hasMore: page.length > limit };
     },
 
-    pause(accountId, jobId) {
-      const job = find(accountId, jobId);
+    async pause(accountId, jobId) {
+      const job = await find(accountId, jobId);
       if (job.status === "paused" && job.statusReason === "by_caller") return job;
       requireNotEnded(job);
-      const paused = change(job, ["queued", "running", "paused"], {
+      const paused = await change(job, ["queued", "running", "paused"], {
         status: "paused",
         statusReason: "by_caller",
       });
-      if (paused !== null) runner.hold(paused);
-      return paused ?? find(accountId, jobId);
+      if (paused !== null) await runner.hold(paused);
+      return paused ?? (await find(accountId, jobId));
     },
 
-    resume(accountId, jobId) {
-      const job = find(accountId, jobId);
+    async resume(accountId, jobId) {
+      const job = await find(accountId, jobId);
       requireNotEnded(job);
       const status = job.startedAt === null ? "queued" : "running";
-      const resumed = change(job, ["paused"], { status, statusReason: null });
+      const resumed = await change(job, ["paused"], { status, statusReason: null });
       if (resumed !== null) runner.run(resumed);
-      return resumed ?? find(accountId, jobId);
+      return resumed ?? (await find(accountId, jobId));
     },
 
-    cancel(accountId, jobId) {
-      const job = find(accountId, jobId);
+    async cancel(accountId, jobId) {
+      const job = await find(accountId, jobId);
       if (job.status === "cancelled") return job;
       requireNotEnded(job);
-      const cancelling = change(job, ["queued", "running", "paused"], {
+      const cancelling = await change(job, ["queued", "running", "paused"], {
         status: "cancelling",
         statusReason: "by_caller",
       });
-      if (cancelling !== null) runner.hold(cancelling);
+      if (cancelling !== null) await runner.hold(cancelling);
       return find(accountId, jobId);
     },
 
     async remove(accountId, jobId) {
-      const job = find(accountId, jobId);
+      const job = await find(accountId, jobId);
       if (job.status === "receiving") return drop(jobId);
       const now = clock.now();
       const isLive = UNFINISHED.includes(job.status);
       const ended = isLive ? ({ status: "cancelling", statusReason: "by_caller" } as const) : {};
-      const removed = change(job, [job.status], { ...ended, deletedAt: now, expiresAt: now });
+      const removed = await change(job, [job.status], { ...ended, deletedAt: now, expiresAt: now });
       if (removed === null) return;
-      if (isLive) runner.hold(removed);
-      const after = store.findJob(jobId);
+      if (isLive) await runner.hold(removed);
+      const after = await store.findJob(jobId);
       // Chunks in work are finished first; the pruning erases the rest.
       if (after === null || UNFINISHED.includes(after.status)) return;
       await erase(jobId);
-      store.changeJob(jobId, [after.status], { erasedAt: now });
+      await store.changeJob(jobId, [after.status], { erasedAt: now });
     },
 
     async dropCutOff() {
-      for (const job of store.jobsIn(["receiving"])) {
+      for (const job of await store.unreadJobs()) {
         if (jobOf(job).options.upload === undefined) await drop(job.jobId);
       }
     },
 
     async prune() {
       const now = clock.now();
-      for (const job of store.jobsIn(["receiving"])) {
+      for (const job of await store.jobsIn(["receiving"])) {
         if (job.createdAt + settings.uploadMs <= now) await drop(job.jobId);
       }
-      for (const job of store.jobsToErase(now, ERASED_PER_RUN)) {
+      for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
         if (UNFINISHED.includes(job.status)) continue;
         await erase(job.jobId);
-        store.changeJob(job.jobId, [job.status], { erasedAt: now });
+        await store.changeJob(job.jobId, [job.status], { erasedAt: now });
       }
     },
   };
+}
+
+function tooManyJobs({ plan, maxJobs }: Plan): ApiError {
+  const message = `The ${plan} plan allows ${maxJobs} unfinished ${maxJobs === 1 ? "job" : "jobs"} at once.`;
+  return new ApiError("too_many_jobs", message, { retryAfterSeconds: 10 });
+}
+
+function beingRead(): ApiError {
+  return new ApiError("job_not_ready", "The input of the job is being read.");
 }
 
 function newJob(

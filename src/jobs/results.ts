@@ -1,7 +1,6 @@
 import { mapConcurrently } from "../batch/concurrent-map.ts";
-import { BACKGROUND_WEIGHT } from "../batch/fair-queue.ts";
-import type { ChunkResults } from "../store/job-port.ts";
-import type { EmbeddedStore } from "../store/port.ts";
+import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
+import { type ChunkResults, type JobPort, UNFINISHED } from "../store/job-port.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
 import {
@@ -32,7 +31,7 @@ export type JobResults = {
    * Returns how many bytes an unfiltered download has, or null where that is not known without writing it: CSV, whose
    * cells are written anew.
    */
-  readonly length: (job: Job, format: ResultFormat) => number | null;
+  readonly length: (job: Job, format: ResultFormat) => Promise<number | null>;
 };
 
 /** Chunks that are read ahead of the reader. */
@@ -44,16 +43,17 @@ export function createJobResults({
   store,
   pool,
 }: {
-  readonly store: Pick<EmbeddedStore, "chunkResults" | "resultBodies" | "inputBody">;
+  readonly store: Pick<JobPort, "chunkResults" | "resultBodies" | "inputBody">;
   readonly pool: JobPool;
 }): JobResults {
-  /** The finished chunks up to the first gap. */
-  function* finished(jobId: string): Generator<ChunkResults, void, undefined> {
+  /** The finished chunks: up to the first gap, unless the job has ended and none will be filled any more. */
+  async function* finished({ jobId, status }: Job): AsyncGenerator<ChunkResults, void, undefined> {
+    const hasEnded = !UNFINISHED.includes(status);
     for (let from = 0; ; from += PAGE_CHUNKS) {
-      const page = store.chunkResults(jobId, from, PAGE_CHUNKS);
+      const page = await store.chunkResults(jobId, from, PAGE_CHUNKS);
       for (const chunk of page) {
         if (chunk.rowsDone > 0) yield chunk;
-        if (chunk.rowsDone < chunk.rows) return;
+        if (chunk.rowsDone < chunk.rows && !hasEnded) return;
       }
       if (page.length < PAGE_CHUNKS) return;
     }
@@ -61,7 +61,8 @@ export function createJobResults({
 
   function render(job: Job, { format, filter }: ResultsRequest, signal: AbortSignal) {
     return async ({ n, firstRow, form }: ChunkResults): Promise<RenderedResults> => {
-      const input = format === "csv" && job.table !== null ? store.inputBody(job.jobId, n) : null;
+      const input = format === "csv" && job.table !== null ? await store.inputBody(job.jobId, n) : null;
+      const bodies = await store.resultBodies(job.jobId, n);
       return pool.runTwice(
         "renderJobResults",
         {
@@ -70,10 +71,10 @@ export function createJobResults({
           task: taskOf(job.kind, job.options),
           table: job.table,
           firstRow,
-          bodies: store.resultBodies(job.jobId, n).map((body) => new Uint8Array(body)),
+          bodies: bodies.map((body) => new Uint8Array(body)),
           input: input === null ? null : { form: recordFormOf(form), body: new Uint8Array(input) },
         },
-        { share: { tenant: job.accountId, weight: BACKGROUND_WEIGHT }, signal },
+        { share: { tenant: job.accountId, weight: INTERACTIVE_WEIGHT }, signal },
       );
     };
   }
@@ -82,7 +83,7 @@ export function createJobResults({
   async function* fromByte(job: Job, request: ResultsRequest, signal: AbortSignal) {
     const { format, filter } = request;
     const isKnown = format === "ndjson" && filter.statuses === null && filter.subStatuses === null;
-    const passed = isKnown ? chunksBefore(finished(job.jobId), request.fromByte) : { chunks: 0, bytes: 0 };
+    const passed = isKnown ? await chunksBefore(finished(job), request.fromByte) : { chunks: 0, bytes: 0 };
     let skip = request.fromByte - passed.bytes;
     for await (const bytes of whole(job, request, passed.chunks, signal)) {
       if (skip >= bytes.byteLength) skip -= bytes.byteLength;
@@ -102,7 +103,7 @@ export function createJobResults({
     // The last comma of a JSON list is held back until it is known that more follows.
     let held: Uint8Array | null = null;
     const chunks = mapConcurrently(
-      asyncOf(finished(job.jobId).drop(chunksPassed)),
+      behind(finished(job), chunksPassed),
       () => CHUNKS_AHEAD,
       render(job, request, signal),
     );
@@ -119,11 +120,11 @@ export function createJobResults({
 
   return {
     read: fromByte,
-    length({ jobId }, format) {
+    async length(job, format) {
       if (format === "csv") return null;
       let bytes = 0;
       let rows = 0;
-      for (const chunk of finished(jobId)) {
+      for await (const chunk of finished(job)) {
         bytes += bytesOf(chunk);
         rows += chunk.rowsDone;
       }
@@ -139,13 +140,13 @@ function bytesOf({ lineBytes, rowsDone, firstRow }: ChunkResults): number {
 }
 
 /** Counts the chunks that end at or before a byte of the download, and their bytes. */
-function chunksBefore(
-  chunks: Iterable<ChunkResults>,
+async function chunksBefore(
+  chunks: AsyncIterable<ChunkResults>,
   fromByte: number,
-): { readonly chunks: number; readonly bytes: number } {
+): Promise<{ readonly chunks: number; readonly bytes: number }> {
   let passed = 0;
   let bytes = 0;
-  for (const chunk of chunks) {
+  for await (const chunk of chunks) {
     const next = bytes + bytesOf(chunk);
     if (next > fromByte) break;
     bytes = next;
@@ -161,6 +162,14 @@ function digitsUpTo(last: number): number {
   return digits;
 }
 
-async function* asyncOf<Value>(values: Iterable<Value>): AsyncGenerator<Value, void, undefined> {
-  yield* values;
+/** Passes the first values over. */
+async function* behind<Value>(
+  values: AsyncIterable<Value>,
+  count: number,
+): AsyncGenerator<Value, void, undefined> {
+  let passed = 0;
+  for await (const value of values) {
+    if (passed >= count) yield value;
+    else passed += 1;
+  }
 }

@@ -1,12 +1,11 @@
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore } from "../store/port.ts";
-import type { AttemptOutcome, DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
+import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { afterAttempt } from "./delivery-schedule.ts";
 import { signedHeaders } from "./signature.ts";
 
 export type DelivererDependencies = {
-  readonly store: EmbeddedStore;
+  readonly store: WebhookPort;
   readonly client: HttpClient;
   readonly clock: Clock;
   /** By which deliveries grow old and are removed. */
@@ -20,15 +19,17 @@ export type DelivererSettings = {
   readonly inFlightMax: number;
   /** Of one account, so that receivers that hang hold up nobody else. */
   readonly accountInFlightMax: number;
+  /** How often deliveries are looked for that a process was sending which is gone; null where there is no other one. */
+  readonly reapEveryMs: number | null;
 };
 
 export type Deliverer = AsyncDisposable & {
-  /** Takes up what is due, as far as there is room. */
-  readonly pump: () => void;
+  /** Takes up what is due, as far as there is room; resolves when that is under way. */
+  readonly pump: () => Promise<void>;
   /** Resolves once nothing is in flight. */
   readonly idle: () => Promise<void>;
   /** Puts back what a former process was sending, and looks for what is due from now on. */
-  readonly start: () => void;
+  readonly start: () => Promise<void>;
   readonly inFlight: () => number;
   readonly stats: () => DelivererStats;
 };
@@ -62,35 +63,54 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
   const outcomes = { delivered: 0, retried: 0, failed: 0 };
   const timers: ReturnType<typeof setInterval>[] = [];
 
-  function guarded(work: () => void): void {
+  let taking: Promise<void> | null = null;
+  let isAsked = false;
+
+  async function guarded(work: () => Promise<void>): Promise<void> {
     try {
-      work();
+      await work();
     } catch (error) {
       report(error);
     }
   }
 
-  function take(): void {
-    while (!stop.signal.aborted && running.size < settings.inFlightMax) {
-      const full = [...inFlight].filter(([, count]) => count >= settings.accountInFlightMax);
-      const claimed = store.claimDelivery(
-        clock.now(),
-        full.map(([accountId]) => accountId),
-      );
-      if (claimed === null) return;
-      const { accountId } = claimed.delivery;
-      inFlight.set(accountId, (inFlight.get(accountId) ?? 0) + 1);
-      const attempt = send(claimed.delivery, claimed.webhook)
-        .catch(report)
-        .finally(() => {
-          running.delete(attempt);
-          const left = (inFlight.get(accountId) ?? 1) - 1;
-          if (left === 0) inFlight.delete(accountId);
-          else inFlight.set(accountId, left);
-          guarded(take);
-        });
-      running.add(attempt);
+  /** Takes up what is due; one claims at a time, so that no account has more than its share. */
+  function pump(): Promise<void> {
+    isAsked = true;
+    taking ??= guarded(takeAll).finally(() => {
+      taking = null;
+    });
+    return taking;
+  }
+
+  async function takeAll(): Promise<void> {
+    while (isAsked) {
+      isAsked = false;
+      while (!stop.signal.aborted && running.size < settings.inFlightMax && (await takeNext()));
     }
+  }
+
+  /** False where nothing is due. */
+  async function takeNext(): Promise<boolean> {
+    const full = [...inFlight].filter(([, count]) => count >= settings.accountInFlightMax);
+    const claimed = await store.claimDelivery(
+      clock.now(),
+      full.map(([accountId]) => accountId),
+    );
+    if (claimed === null) return false;
+    const { accountId } = claimed.delivery;
+    inFlight.set(accountId, (inFlight.get(accountId) ?? 0) + 1);
+    const attempt = send(claimed.delivery, claimed.webhook)
+      .catch(report)
+      .finally(() => {
+        running.delete(attempt);
+        const left = (inFlight.get(accountId) ?? 1) - 1;
+        if (left === 0) inFlight.delete(accountId);
+        else inFlight.set(accountId, left);
+        void pump();
+      });
+    running.add(attempt);
+    return true;
   }
 
   async function send(delivery: DeliveryRecord, webhook: WebhookRecord): Promise<void> {
@@ -117,26 +137,33 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const retryAfter = reply.ok ? reply.headers.get("retry-after") : null;
     const at = clock.now();
     const end = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
-    store.endAttempt(delivery.deliveryId, at, outcome, end);
+    await store.endAttempt(delivery.deliveryId, at, outcome, end);
     outcomes[end.state === "pending" ? "retried" : end.state] += 1;
   }
 
-  function prune(): void {
-    store.removeDeliveries(retentionClock.now() - KEPT_MS, PRUNED_AT_ONCE_MAX);
+  async function prune(): Promise<void> {
+    await store.removeDeliveries(retentionClock.now() - KEPT_MS, PRUNED_AT_ONCE_MAX);
+  }
+
+  async function reap(): Promise<void> {
+    await store.reapDeliveries();
   }
 
   const idle = async (): Promise<void> => {
-    while (running.size > 0) await Promise.all(running);
+    while (taking !== null || running.size > 0) await Promise.all([taking, ...running]);
   };
   return {
-    pump: () => guarded(take),
+    pump,
     idle,
-    start() {
-      store.reapDeliveries();
-      guarded(take);
-      guarded(prune);
-      timers.push(setInterval(() => guarded(take), POLL_MS));
-      timers.push(setInterval(() => guarded(prune), PRUNE_MS));
+    async start() {
+      await guarded(reap);
+      void pump();
+      void guarded(prune);
+      timers.push(setInterval(() => void pump(), POLL_MS));
+      timers.push(setInterval(() => void guarded(prune), PRUNE_MS));
+      // Only a store that processes share lets one of them take over what another was sending.
+      if (settings.reapEveryMs !== null)
+        timers.push(setInterval(() => void guarded(reap), settings.reapEveryMs));
     },
     inFlight: () => running.size,
     stats: () => ({ ...outcomes }),

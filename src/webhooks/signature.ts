@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-/** Returns so many random bytes. */
+/** Returns this many random bytes. */
 export type RandomBytes = (bytes: number) => Uint8Array;
 
 const PREFIX = "whsec_";

@@ -9,9 +9,10 @@ import type {
 } from "../contract/specification/webhooks.ts";
 import { OutgoingError } from "../net/failure.ts";
 import { readTarget, type TargetRules } from "../net/target.ts";
+import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, ReplyOf } from "../store/port.ts";
-import type { WebhookChange, WebhookRecord } from "../store/webhook-port.ts";
+import type { ReplyOf } from "../store/port.ts";
+import type { WebhookChange, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { KEPT_MS } from "./deliverer.ts";
 import { newSecret, type RandomBytes } from "./signature.ts";
 import { deliveryView, webhookView } from "./webhook-view.ts";
@@ -30,43 +31,47 @@ export type WebhookPatchFields = {
 
 /** What an account's holder does with its webhooks. Throws ApiErrors: `not_found`, `invalid_request`. */
 export type Webhooks = {
-  readonly list: (accountId: string) => { readonly data: readonly WebhookBody[] };
+  readonly list: (accountId: string) => Answer<{ readonly data: readonly WebhookBody[] }>;
   readonly create: (
     accountId: string,
     fields: WebhookFields,
     replyOf: ReplyOf<CreatedWebhookBody>,
-  ) => CreatedWebhookBody;
+  ) => Answer<CreatedWebhookBody>;
   readonly change: (
     accountId: string,
     webhookId: string,
     fields: WebhookPatchFields,
     replyOf: ReplyOf<WebhookBody>,
-  ) => WebhookBody;
-  readonly remove: (accountId: string, webhookId: string) => void;
+  ) => Answer<WebhookBody>;
+  readonly remove: (accountId: string, webhookId: string) => Answer<void>;
   readonly rotateSecret: (
     accountId: string,
     webhookId: string,
     overlapSeconds: number,
     replyOf: ReplyOf<RotatedSecretBody>,
-  ) => RotatedSecretBody;
-  readonly test: (accountId: string, webhookId: string, replyOf: ReplyOf<DeliveryBody>) => DeliveryBody;
+  ) => Answer<RotatedSecretBody>;
+  readonly test: (
+    accountId: string,
+    webhookId: string,
+    replyOf: ReplyOf<DeliveryBody>,
+  ) => Answer<DeliveryBody>;
   readonly deliveries: (
     accountId: string,
     webhookId: string,
     page: { readonly limit: number; readonly startingAfter: string | null },
-  ) => DeliveryListBody;
+  ) => Answer<DeliveryListBody>;
   /** Throws `invalid_request` unless an address may receive the events of one job: it must be allowed, and a secret must sign. */
-  readonly requireJobUrl: (accountId: string, url: string) => void;
+  readonly requireJobUrl: (accountId: string, url: string) => Answer<void>;
   readonly replay: (
     accountId: string,
     webhookId: string,
     deliveryId: string,
     replyOf: ReplyOf<DeliveryBody>,
-  ) => DeliveryBody;
+  ) => Answer<DeliveryBody>;
 };
 
-export type WebhooksDependencies = {
-  readonly store: EmbeddedStore;
+export type WebhooksDependencies<WebhookStore = WebhookPort> = {
+  readonly store: WebhookStore;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly rules: TargetRules;
@@ -79,20 +84,19 @@ export const WEBHOOK_TARGETS = { ports: [443], allowLiterals: false, httpsOnly: 
 const WEBHOOKS_MAX = 20;
 const FORMER_SECRETS_MAX = 4;
 
+export function createWebhooks(dependencies: WebhooksDependencies<AtOnce<WebhookPort>>): AtOnce<Webhooks>;
+export function createWebhooks(dependencies: WebhooksDependencies): Webhooks;
 export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const { store, clock, randomBytes, rules, wake } = dependencies;
 
-  function find(accountId: string, webhookId: string): WebhookRecord {
-    const webhook = store.findWebhook(accountId, webhookId);
-    if (webhook === null) throw new ApiError("not_found", "The account has no such webhook.");
-    return webhook;
-  }
+  const find = (accountId: string, webhookId: string): Answer<WebhookRecord> =>
+    after(store.findWebhook(accountId, webhookId), requireFound);
 
-  function findEnabled(accountId: string, webhookId: string): WebhookRecord {
-    const webhook = find(accountId, webhookId);
-    if (webhook.disabledReason === null) return webhook;
-    throw new ApiError("invalid_request", "The webhook is disabled; enable it first.");
-  }
+  const findEnabled = (accountId: string, webhookId: string): Answer<WebhookRecord> =>
+    after(find(accountId, webhookId), (webhook) => {
+      if (webhook.disabledReason === null) return webhook;
+      throw new ApiError("invalid_request", "The webhook is disabled; enable it first.");
+    });
 
   function change<View>(
     accountId: string,
@@ -100,112 +104,126 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
     to: WebhookChange,
     viewOf: (after: WebhookRecord) => View,
     replyOf: ReplyOf<View>,
-  ): View {
-    const after = store.changeWebhook(accountId, webhookId, to, (changed) => replyOf(viewOf(changed)));
-    if (after === null) throw new ApiError("not_found", "The account has no such webhook.");
-    return viewOf(after);
+  ): Answer<View> {
+    const changed = store.changeWebhook(accountId, webhookId, to, (record) => replyOf(viewOf(record)));
+    return after(changed, (record) => viewOf(requireFound(record)));
   }
 
   return {
-    list: (accountId) => ({ data: store.webhooksOf(accountId).map(webhookView) }),
+    list: (accountId) => after(store.webhooksOf(accountId), (all) => ({ data: all.map(webhookView) })),
 
     create(accountId, { url, events, description }, replyOf) {
       requireUrl("url", url, rules);
-      if (store.webhooksOf(accountId).length >= WEBHOOKS_MAX) {
-        throw new ApiError("invalid_request", `An account has at most ${WEBHOOKS_MAX} webhooks.`);
-      }
-      const webhook: WebhookRecord = {
-        webhookId: `wh_${Buffer.from(randomBytes(12)).toString("hex")}`,
-        accountId,
-        url,
-        events,
-        description,
-        disabledReason: null,
-        secret: newSecret(randomBytes),
-        formerSecrets: [],
-        createdAt: Math.floor(clock.now()),
-        failingSince: null,
-      };
-      const created = { ...webhookView(webhook), secret: webhook.secret };
-      store.createWebhook(webhook, replyOf(created));
-      return created;
-    },
-
-    change(accountId, webhookId, { url, events, enabled }, replyOf) {
-      const { disabledReason } = find(accountId, webhookId);
-      if (url !== undefined) requireUrl("url", url, rules);
-      const to: WebhookChange = {
-        ...(url === undefined ? {} : { url }),
-        ...(events === undefined ? {} : { events }),
-        ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
-        ...(enabled === false ? { disabledReason: disabledReason ?? "by_caller" } : {}),
-      };
-      return change(accountId, webhookId, to, webhookView, replyOf);
-    },
-
-    remove(accountId, webhookId) {
-      if (!store.removeWebhook(accountId, webhookId)) {
-        throw new ApiError("not_found", "The account has no such webhook.");
-      }
-    },
-
-    rotateSecret(accountId, webhookId, overlapSeconds, replyOf) {
-      const before = find(accountId, webhookId);
-      const now = Math.floor(clock.now());
-      const endsAt = now + overlapSeconds * 1000;
-      const standing = before.formerSecrets.filter((former) => former.endsAt > now);
-      const ended = { secret: before.secret, endsAt };
-      const formerSecrets = overlapSeconds === 0 ? standing : [ended, ...standing];
-      if (formerSecrets.length > FORMER_SECRETS_MAX) {
-        throw new ApiError("invalid_request", `At most ${FORMER_SECRETS_MAX} old secrets sign at a time.`);
-      }
-      const secret = newSecret(randomBytes);
-      const view = () => ({ secret, old_secret_expires_at: secondOf(endsAt) });
-      return change(accountId, webhookId, { secret, formerSecrets }, view, replyOf);
-    },
-
-    test(accountId, webhookId, replyOf) {
-      const webhook = findEnabled(accountId, webhookId);
-      const event = { type: "webhook.test", at: Math.floor(clock.now()), data: { webhook_id: webhookId } };
-      const delivery = store.addDelivery(webhook, event, (added) => replyOf(deliveryView(added)));
-      wake();
-      return deliveryView(delivery);
-    },
-
-    deliveries(accountId, webhookId, { limit, startingAfter }) {
-      find(accountId, webhookId);
-      const found = store.deliveryPage({
-        webhookId,
-        afterDeliveryId: startingAfter,
-        since: Math.floor(clock.now()) - KEPT_MS,
-        limit: limit + 1,
+      return after(store.webhooksOf(accountId), ({ length }) => {
+        if (length >= WEBHOOKS_MAX) {
+          throw new ApiError("invalid_request", `An account has at most ${WEBHOOKS_MAX} webhooks.`);
+        }
+        const webhook: WebhookRecord = {
+          webhookId: `wh_${Buffer.from(randomBytes(12)).toString("hex")}`,
+          accountId,
+          url,
+          events,
+          description,
+          disabledReason: null,
+          secret: newSecret(randomBytes),
+          formerSecrets: [],
+          createdAt: Math.floor(clock.now()),
+          failingSince: null,
+        };
+        const created = { ...webhookView(webhook), secret: webhook.secret };
+        return after(store.createWebhook(webhook, replyOf(created)), () => created);
       });
-      if (found === null) {
-        throw new ApiError("invalid_request", "starting_after must be a delivery of the webhook.");
-      }
-      const data = found.slice(0, limit).map(deliveryView);
-      const hasMore = found.length > limit;
-      return { data, has_more: hasMore, next_cursor: hasMore ? (data.at(-1)?.delivery_id ?? null) : null };
     },
+
+    change: (accountId, webhookId, { url, events, enabled }, replyOf) =>
+      after(find(accountId, webhookId), ({ disabledReason }) => {
+        if (url !== undefined) requireUrl("url", url, rules);
+        const to: WebhookChange = {
+          ...(url === undefined ? {} : { url }),
+          ...(events === undefined ? {} : { events }),
+          ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
+          ...(enabled === false ? { disabledReason: disabledReason ?? "by_caller" } : {}),
+        };
+        return change(accountId, webhookId, to, webhookView, replyOf);
+      }),
+
+    remove: (accountId, webhookId) =>
+      after(store.removeWebhook(accountId, webhookId), (isRemoved) => {
+        if (!isRemoved) throw notFound();
+      }),
+
+    rotateSecret: (accountId, webhookId, overlapSeconds, replyOf) =>
+      after(find(accountId, webhookId), (before) => {
+        const now = Math.floor(clock.now());
+        const endsAt = now + overlapSeconds * 1000;
+        const standing = before.formerSecrets.filter((former) => former.endsAt > now);
+        const ended = { secret: before.secret, endsAt };
+        const formerSecrets = overlapSeconds === 0 ? standing : [ended, ...standing];
+        if (formerSecrets.length > FORMER_SECRETS_MAX) {
+          throw new ApiError("invalid_request", `At most ${FORMER_SECRETS_MAX} old secrets sign at a time.`);
+        }
+        const secret = newSecret(randomBytes);
+        const view = () => ({ secret, old_secret_expires_at: secondOf(endsAt) });
+        return change(accountId, webhookId, { secret, formerSecrets }, view, replyOf);
+      }),
+
+    test: (accountId, webhookId, replyOf) =>
+      after(findEnabled(accountId, webhookId), (webhook) => {
+        const at = Math.floor(clock.now());
+        const event = { type: "webhook.test", at, data: { webhook_id: webhookId } };
+        const added = store.addDelivery(webhook, event, (delivery) => replyOf(deliveryView(delivery)));
+        return after(added, (delivery) => {
+          wake();
+          return deliveryView(delivery);
+        });
+      }),
+
+    deliveries: (accountId, webhookId, { limit, startingAfter }) =>
+      after(find(accountId, webhookId), () => {
+        const since = Math.floor(clock.now()) - KEPT_MS;
+        const page = { webhookId, afterDeliveryId: startingAfter, since, limit: limit + 1 };
+        return after(store.deliveryPage(page), (found) => {
+          if (found === null) {
+            throw new ApiError("invalid_request", "starting_after must be a delivery of the webhook.");
+          }
+          const data = found.slice(0, limit).map(deliveryView);
+          const hasMore = found.length > limit;
+          const last = hasMore ? (data.at(-1)?.delivery_id ?? null) : null;
+          return { data, has_more: hasMore, next_cursor: last };
+        });
+      }),
 
     requireJobUrl(accountId, url) {
       requireUrl("webhook_url", url, rules);
-      if (store.webhooksOf(accountId).length > 0) return;
-      throw new ApiError(
-        "invalid_request",
-        "webhook_url is signed with the secret of the account's first webhook; create one first.",
-      );
+      return after(store.webhooksOf(accountId), ({ length }) => {
+        if (length > 0) return;
+        throw new ApiError(
+          "invalid_request",
+          "webhook_url is signed with the secret of the account's first webhook; create one first.",
+        );
+      });
     },
 
-    replay(accountId, webhookId, deliveryId, replyOf) {
-      findEnabled(accountId, webhookId);
-      const now = Math.floor(clock.now());
-      const delivery = store.replayDelivery(webhookId, deliveryId, now, (put) => replyOf(deliveryView(put)));
-      if (delivery === null) throw new ApiError("not_found", "The webhook has no such delivery.");
-      wake();
-      return deliveryView(delivery);
-    },
+    replay: (accountId, webhookId, deliveryId, replyOf) =>
+      after(findEnabled(accountId, webhookId), () => {
+        const now = Math.floor(clock.now());
+        const put = store.replayDelivery(webhookId, deliveryId, now, (one) => replyOf(deliveryView(one)));
+        return after(put, (delivery) => {
+          if (delivery === null) throw new ApiError("not_found", "The webhook has no such delivery.");
+          wake();
+          return deliveryView(delivery);
+        });
+      }),
   };
+}
+
+function requireFound(webhook: WebhookRecord | null): WebhookRecord {
+  if (webhook === null) throw notFound();
+  return webhook;
+}
+
+function notFound(): ApiError {
+  return new ApiError("not_found", "The account has no such webhook.");
 }
 
 function requireUrl(field: string, url: string, rules: TargetRules): void {

@@ -1,6 +1,6 @@
 import type { Item } from "../../batch/items.ts";
-import { isObject } from "../../batch/json-value.ts";
 import type { BatchKind } from "../../batch/messages.ts";
+import { isObject } from "../../platform/json-value.ts";
 import type { InputTable } from "./intake-messages.ts";
 import { ITEM_FIELDS } from "./item-fields.ts";
 import { identityOf } from "./line-records.ts";

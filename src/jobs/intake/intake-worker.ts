@@ -20,8 +20,10 @@ class AbortedError extends Error {
   override readonly name = "AbortedError";
 }
 
+/** `release` is called when no input is left: what the last ones held is wanted back. */
 export function createIntakeWorker(
   send: (reply: IntakeReply, transfer: readonly ArrayBuffer[]) => void,
+  release: () => void,
 ): IntakeWorker {
   const readings = new Map<number, Reading>();
 
@@ -76,7 +78,10 @@ export function createIntakeWorker(
           if (!(error instanceof AbortedError)) send({ input, failed: Bun.inspect(error) }, []);
         },
       )
-      .finally(() => readings.delete(input));
+      .finally(() => {
+        readings.delete(input);
+        if (readings.size === 0) release();
+      });
   }
 
   return {

@@ -1,4 +1,4 @@
-import { parseJson } from "../../batch/json-value.ts";
+import { parseJson } from "../../platform/json-value.ts";
 import { identityOf } from "./line-records.ts";
 import { RECORD_BYTES_MAX, type RecordSink, type Refusal, type Span, textOf, tooLong } from "./records.ts";
 

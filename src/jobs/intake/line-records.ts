@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../batch/json-value.ts";
+import { isObject, parseJson } from "../../platform/json-value.ts";
 import { eachLine, isBlank, type RecordSink, type Refusal, type Span, textOf } from "./records.ts";
 
 const QUOTE = 0x22;

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StorageError } from "../../store/storage-error.ts";
+import { createFrameWriter, type FrameWriter, frameBytes } from "./part-frames.ts";
 
 /** The parts of uploads as files, one each, compressed. A part is whole or not there. */
 export type PartFiles = {
@@ -21,21 +22,15 @@ export type LeftParts = {
   readonly parts: ReadonlyMap<number, number>;
 };
 
-export type PartWriter = {
-  readonly write: (bytes: Uint8Array) => Promise<void>;
+export type PartWriter = FrameWriter & {
   /** Bytes that are in the file by now. */
   readonly storedBytes: () => number;
-  /** Writes what is held. */
-  readonly flush: () => Promise<void>;
   /** Brings the part to the disk under its number. */
   readonly commit: () => Promise<void>;
   readonly discard: () => Promise<void>;
 };
 
-/** Bytes that are compressed together: what a part holds in memory while it arrives or is read. */
-const FRAME_BYTES = 262_144;
 const LENGTH_BYTES = 4;
-const COMPRESSION_LEVEL = 1;
 const PART_NAME = /^[1-9]\d{0,4}$/;
 
 /** `nameFile` returns a new name at each call; all files are in `folder`, which exists. */
@@ -52,7 +47,7 @@ export function createPartFiles(folder: string, nameFile: () => string): PartFil
           if (head === null) return;
           const frame = await readExactly(file, head.readUInt32LE(0));
           if (frame === null) throw new StorageError("a part of an upload ends early");
-          yield await Bun.zstdDecompress(frame);
+          yield await frameBytes(frame);
         }
       } finally {
         await file.close();
@@ -77,33 +72,17 @@ async function createWriter(folder: string, name: string, temporaryName: string)
   if (made !== undefined) await syncFolder(dirname(folder));
   const path = join(folder, temporaryName);
   const file = await open(path, "wx", 0o600);
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
   let storedBytes = 0;
-
-  async function flush(): Promise<void> {
-    if (heldBytes === 0) return;
-    const frame = await Bun.zstdCompress(Buffer.concat(held), { level: COMPRESSION_LEVEL });
-    held = [];
-    heldBytes = 0;
+  const frames = createFrameWriter(async (frame) => {
     const head = Buffer.alloc(LENGTH_BYTES);
     head.writeUInt32LE(frame.byteLength);
     await storing(() => writeAll(file, Buffer.concat([head, frame])));
     storedBytes += LENGTH_BYTES + frame.byteLength;
-  }
+  });
 
   return {
-    async write(bytes) {
-      for (let at = 0; at < bytes.byteLength; ) {
-        const taken = bytes.slice(at, at + FRAME_BYTES - heldBytes);
-        held.push(taken);
-        heldBytes += taken.byteLength;
-        at += taken.byteLength;
-        if (heldBytes === FRAME_BYTES) await flush();
-      }
-    },
+    ...frames,
     storedBytes: () => storedBytes,
-    flush,
     commit: () =>
       storing(async () => {
         await file.sync();

@@ -1,5 +1,6 @@
 import { createShares } from "../../batch/shares.ts";
 import { ApiError } from "../../contract/errors.ts";
+import type { Answer } from "../../platform/answer.ts";
 import type { PartFiles, PartWriter } from "./part-files.ts";
 
 /** The parts of uploads that have not been started, within what each account may keep. */
@@ -8,18 +9,20 @@ export type Parts = {
    * Writes a part in the place of the one that has its number. `check` runs when all of it has arrived, and what it
    * throws leaves the former part. Throws `payload_too_large` and `overloaded`.
    */
-  readonly write: (part: NewPart, pieces: AsyncIterable<Uint8Array>, check: () => void) => Promise<void>;
+  readonly write: (
+    part: NewPart,
+    pieces: AsyncIterable<Uint8Array>,
+    check: () => Promise<void>,
+  ) => Promise<void>;
   /** Resolves once the parts that are being brought to the disk are there. */
   readonly settled: (jobId: string) => Promise<void>;
   /** The numbers of a job's parts, ascending. */
-  readonly numbers: (jobId: string) => readonly number[];
+  readonly numbers: (jobId: string) => Answer<readonly number[]>;
   /** Yields the bytes of these parts one after the other. */
   readonly read: (jobId: string, numbers: readonly number[]) => AsyncGenerator<Uint8Array, void, undefined>;
   readonly remove: (jobId: string) => Promise<void>;
   /** Takes over what a former process left; parts of jobs that `accountOf` does not know are removed. */
-  readonly takeOver: (accountOf: (jobId: string) => string | null) => Promise<void>;
-  /** Bytes on the disk. */
-  readonly storedBytes: () => number;
+  readonly takeOver: (accountOf: (jobId: string) => Answer<string | null>) => Promise<void>;
 };
 
 export type NewPart = {
@@ -37,11 +40,10 @@ export type PartsOptions = {
 
 export const PART_BYTES_MAX = 67_108_864;
 /** What an account may always keep, as a part of all. */
-const GUARANTEED = 1 / 16;
+export const GUARANTEED = 1 / 16;
 const OVERFLOW = 1.25;
 /** Parts that arrive at a time: each holds 1 MB at most. */
-const ARRIVING_MAX = 64;
-const ARRIVING_GUARANTEED = 4;
+export const ARRIVING = { capacity: 64, guaranteed: 4, overflow: 2 };
 
 /** The parts of one job. */
 type Upload = {
@@ -54,11 +56,7 @@ type Upload = {
 
 export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts {
   const shares = createShares({ capacity: bytesMax, guaranteed: bytesMax * GUARANTEED, overflow: OVERFLOW });
-  const arriving = createShares({
-    capacity: ARRIVING_MAX,
-    guaranteed: ARRIVING_GUARANTEED,
-    overflow: 2,
-  });
+  const arriving = createShares(ARRIVING);
   const uploads = new Map<string, Upload>();
 
   function uploadOf({ accountId, jobId }: Pick<NewPart, "accountId" | "jobId">): Upload {
@@ -88,22 +86,20 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
     part: NewPart,
     pieces: AsyncIterable<Uint8Array>,
     writer: PartWriter,
-    check: () => void,
+    check: () => Promise<void>,
   ) {
     const hold = createHold(part);
     try {
       let bytes = 0;
       for await (const piece of pieces) {
         bytes += piece.byteLength;
-        if (bytes > PART_BYTES_MAX) {
-          throw new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
-        }
+        if (bytes > PART_BYTES_MAX) throw partTooLarge();
         await writer.write(piece);
         hold.growTo(writer.storedBytes());
       }
       await writer.flush();
       hold.growTo(writer.storedBytes());
-      check();
+      await check();
       await commit(part, writer);
     } catch (error) {
       hold.release();
@@ -143,9 +139,7 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
 
   return {
     async write(part, pieces, check) {
-      if (!arriving.acquire(part.accountId, 1)) {
-        throw new ApiError("overloaded", "Too many parts are arriving at once; try again shortly.");
-      }
+      if (!arriving.acquire(part.accountId, 1)) throw tooManyArriving();
       try {
         await receive(part, pieces, await files.create(part.jobId, part.n), check);
       } finally {
@@ -171,7 +165,7 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
     async takeOver(accountOf) {
       const unknown: string[] = [];
       for (const { jobId, parts } of files.left()) {
-        const accountId = accountOf(jobId);
+        const accountId = await accountOf(jobId);
         if (accountId === null) {
           unknown.push(jobId);
           continue;
@@ -183,19 +177,29 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
       }
       for (const jobId of unknown) await files.remove(jobId);
     },
-
-    storedBytes: shares.held,
   };
 }
 
-function tooLarge(jobBytesMax: number): ApiError {
+export function partTooLarge(): ApiError {
+  return new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
+}
+
+export function tooManyArriving(): ApiError {
+  return new ApiError("overloaded", "Too many parts are arriving at once; try again shortly.");
+}
+
+export function startedAlready(): ApiError {
+  return new ApiError("job_not_ready", "The job was started and takes no more parts.");
+}
+
+export function tooLarge(jobBytesMax: number): ApiError {
   return new ApiError(
     "payload_too_large",
     `The parts of a job take at most ${jobBytesMax} bytes on the disk in this plan.`,
   );
 }
 
-function noRoom(): ApiError {
+export function noRoom(): ApiError {
   return new ApiError("overloaded", "Uploads take the account's share of the disk; start or delete one.", {
     retryAfterSeconds: 10,
   });

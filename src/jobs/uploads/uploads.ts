@@ -1,10 +1,12 @@
 import { ApiError } from "../../contract/errors.ts";
-import type { JobRecord } from "../../store/job-port.ts";
-import type { EmbeddedStore, ReplyRecord } from "../../store/port.ts";
+import type { JobPort, JobRecord } from "../../store/job-port.ts";
+import type { ReplyRecord } from "../../store/port.ts";
+import { StorageError } from "../../store/storage-error.ts";
+import type { DiskRoom } from "../disk-room.ts";
 import type { InputForm } from "../intake/intake-messages.ts";
 import { type JobUpload, jobOf, type UploadEncoding } from "../job.ts";
 import type { FieldReader, JobAccount, JobRequest, Jobs } from "../jobs.ts";
-import type { Parts } from "./parts.ts";
+import { type Parts, startedAlready } from "./parts.ts";
 
 /** Jobs whose input comes in parts, for files that a connection may not survive. */
 export type Uploads = {
@@ -14,9 +16,9 @@ export type Uploads = {
     request: Omit<JobRequest, "form">,
     upload: JobUpload,
     keep: (job: JobRecord) => ReplyRecord | null,
-  ) => JobRecord;
+  ) => Promise<JobRecord>;
   /** Throws `not_found`, and `job_not_ready` or `job_finished` where the job takes no parts. */
-  readonly requireReceiving: (accountId: string, jobId: string) => void;
+  readonly requireReceiving: (accountId: string, jobId: string) => Promise<void>;
   /** Takes a part, in the place of a former one with its number. Throws as `Parts.write` and what `check` throws. */
   readonly put: (account: JobAccount, part: UploadedPart, pieces: AsyncIterable<Uint8Array>) => Promise<void>;
   /**
@@ -45,44 +47,54 @@ export type UploadStart = {
 };
 
 export type UploadsDependencies = {
-  readonly store: Pick<EmbeddedStore, "changeJob" | "findJob">;
+  readonly store: Pick<JobPort, "changeJob" | "claimInput" | "releaseInput">;
   readonly jobs: Pick<Jobs, "begin" | "receive" | "start" | "find" | "drop" | "dropChunks">;
   readonly parts: Parts;
   /** Of an input when it is decoded. */
   readonly inputBytesMax: number;
+  readonly room: Pick<DiskRoom, "isLeft">;
 };
 
 export const PARTS_MAX = 10_000;
 /** What the parts of a job may take on the disk for each row of the plan, and at least. */
 const BYTES_PER_ROW = 4_096;
 const JOB_BYTES_MIN = 67_108_864;
+/** How often a start looks whether another process has come to the end of it. */
+const WAIT_FOR_START_MS = 200;
 
-export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDependencies): Uploads {
+export function createUploads({ store, jobs, parts, inputBytesMax, room }: UploadsDependencies): Uploads {
   const starting = new Map<string, Promise<JobRecord>>();
 
-  function receiving(accountId: string, jobId: string): { job: JobRecord; upload: JobUpload } {
-    const job = jobs.find(accountId, jobId);
+  async function receiving(accountId: string, jobId: string): Promise<{ job: JobRecord; upload: JobUpload }> {
+    const job = await jobs.find(accountId, jobId);
     const { upload } = jobOf(job).options;
     if (upload === undefined) {
       throw new ApiError("job_not_ready", "The job was not created with upload=parts.");
     }
     if (job.finishedAt !== null) throw new ApiError("job_finished", `The job is ${job.status}.`);
-    if (job.status !== "receiving" || starting.has(jobId)) {
-      throw new ApiError("job_not_ready", "The job was started and takes no more parts.");
-    }
+    if (job.status !== "receiving") throw startedAlready();
     return { job, upload };
   }
 
+  async function requireReceiving(accountId: string, jobId: string): Promise<void> {
+    await receiving(accountId, jobId);
+    if (starting.has(jobId)) throw startedAlready();
+  }
+
   /** Notes what the input is, where the job does not know it yet. Parts of one input are of one form. */
-  function noteForm(accountId: string, { jobId, form }: UploadedPart): void {
-    const { job, upload } = receiving(accountId, jobId);
-    if (form === null || upload.given !== null || upload.said === form) return;
-    if (upload.said !== null) {
-      throw new ApiError("invalid_request", `Content-Type: other parts of the job are ${upload.said}.`);
+  async function noteForm(accountId: string, { jobId, form }: UploadedPart): Promise<void> {
+    for (;;) {
+      const { job, upload } = await receiving(accountId, jobId);
+      if (starting.has(jobId)) throw startedAlready();
+      if (form === null || upload.given !== null || upload.said === form) return;
+      if (upload.said !== null) {
+        throw new ApiError("invalid_request", `Content-Type: other parts of the job are ${upload.said}.`);
+      }
+      const { options } = jobOf(job);
+      const noted = JSON.stringify({ ...options, upload: { ...upload, said: form } });
+      // Another part may have noted its form meanwhile.
+      if ((await store.changeJob(jobId, ["receiving"], { options: noted }, job.options)) !== null) return;
     }
-    const { options } = jobOf(job);
-    const noted = JSON.stringify({ ...options, upload: { ...upload, said: form } });
-    store.changeJob(jobId, ["receiving"], { options: noted });
   }
 
   async function readParts(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
@@ -94,7 +106,7 @@ export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDepe
     if (form === null) {
       throw new ApiError("unsupported_media_type", "Name the Content-Type of the input with a part.");
     }
-    const numbers = wholeNumbers(parts.numbers(jobId));
+    const numbers = wholeNumbers(await parts.numbers(jobId));
     const request: JobRequest = { kind, name, webhookUrl, options, form };
     const bytes = parts.read(jobId, numbers);
     const encoding = upload?.encoding ?? null;
@@ -110,7 +122,7 @@ export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDepe
         signal: new AbortController().signal,
       };
       const received = await jobs.receive(account, job, request, input, start.readFields(request));
-      return jobs.start(account, received, start.keep);
+      return await jobs.start(account, received, start.keep);
     } catch (error) {
       await jobs.dropChunks(jobId);
       throw error;
@@ -119,20 +131,36 @@ export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDepe
     }
   }
 
-  async function run(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
+  /** Starts a job whose input this process has taken. */
+  async function startClaimed(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
+    const { jobId } = job;
     try {
       const queued = await readParts(account, job, start);
       // What cannot be removed now is removed by the next process.
-      parts.remove(job.jobId).catch(() => undefined);
+      parts.remove(jobId).catch(() => undefined);
       return queued;
     } catch (error) {
       // The caller has deleted it meanwhile.
-      jobs.find(account.accountId, job.jobId);
+      await jobs.find(account.accountId, jobId);
       const isRefused = error instanceof ApiError && (error.status === 400 || error.status === 413);
-      if (isRefused) await jobs.drop(job.jobId);
+      if (isRefused) await jobs.drop(jobId);
+      else await store.releaseInput(jobId);
       throw error;
+    }
+  }
+
+  async function run(account: JobAccount, job: JobRecord, start: UploadStart): Promise<JobRecord> {
+    const { accountId, jobId } = job;
+    try {
+      await receiving(accountId, jobId);
+      while (!(await store.claimInput(jobId))) {
+        await Bun.sleep(WAIT_FOR_START_MS);
+        const now = await jobs.find(accountId, jobId);
+        if (now.status !== "receiving") return now;
+      }
+      return await startClaimed(account, job, start);
     } finally {
-      starting.delete(job.jobId);
+      starting.delete(jobId);
     }
   }
 
@@ -140,28 +168,28 @@ export function createUploads({ store, jobs, parts, inputBytesMax }: UploadsDepe
     create: (account, request, upload, keep) =>
       jobs.begin(account, { ...request, options: { ...request.options, upload } }, { keep }),
 
-    requireReceiving: (accountId, jobId) => void receiving(accountId, jobId),
+    requireReceiving,
 
     async put({ accountId, plan }, part, pieces) {
       const { jobId, n } = part;
       const jobBytesMax = Math.min(inputBytesMax, Math.max(JOB_BYTES_MIN, plan.maxJobSize * BYTES_PER_ROW));
+      if (!(await room.isLeft())) throw new StorageError("the disk has no room for a part of an upload");
       try {
-        await parts.write({ accountId, jobId, n, jobBytesMax }, pieces, () => {
+        await parts.write({ accountId, jobId, n, jobBytesMax }, pieces, async () => {
           part.check();
-          noteForm(accountId, part);
+          await noteForm(accountId, part);
         });
       } catch (error) {
-        jobs.find(accountId, jobId);
+        await jobs.find(accountId, jobId);
         throw error;
       }
     },
 
     async start(account, jobId, start) {
-      const job = jobs.find(account.accountId, jobId);
+      const job = await jobs.find(account.accountId, jobId);
       if (job.status !== "receiving") return job;
       const running = starting.get(jobId);
       if (running !== undefined) return running;
-      receiving(account.accountId, jobId);
       const started = run(account, job, start);
       starting.set(jobId, started);
       return started;

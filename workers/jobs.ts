@@ -1,0 +1,25 @@
+import { createChunkVerifier } from "../src/batch/chunk-verifier.ts";
+import { createVerifyChunkTask } from "../src/batch/thread-tasks.ts";
+import {
+  createGiveUpTask,
+  createOpenTask,
+  createPackTask,
+  createRenderTask,
+} from "../src/jobs/thread-tasks.ts";
+import { yieldThread } from "../src/platform/thread-priority.ts";
+import { createAddressParser } from "../src/verification/email/address.ts";
+
+/** The tasks of a thread of jobs, by the names that the pool calls. */
+
+// A batch has a caller who waits, a job has none: beside a thread of batches that wants the same core, Linux gives this
+// one a tenth of it, at any moment and not only between two chunks.
+yieldThread(15);
+
+const verifier = createChunkVerifier();
+
+export const verifyChunk = createVerifyChunkTask(verifier.verify);
+export const openJobChunk = createOpenTask(createAddressParser());
+export const giveUpJobRows = createGiveUpTask(verifier.failed);
+export const packJobResults = createPackTask();
+export const renderJobResults = createRenderTask();
+export const ping = () => "pong";
