@@ -19,19 +19,24 @@ export type DirectoryStatus = {
   readonly output: string | null;
 };
 
+/** What a sync of this process came to. */
+export type SyncKind = Exclude<SyncOutcome["kind"], "followed">;
+
 export type DirectoryStats = {
   readonly version: number | null;
   readonly listings: number;
   readonly quarantined: number;
   readonly ageSeconds: number | null;
   readonly stale: boolean;
-  readonly syncs: Readonly<Record<SyncOutcome["kind"], number>>;
+  readonly syncs: Readonly<Record<SyncKind, number>>;
+  /** This process syncs the directory for the others of its cluster; null where there is no cluster. */
+  readonly isLeading: boolean | null;
   readonly lastSyncMs: number | null;
 };
 
 /** Remembers how the syncs went and says what the operator should know, in words that everybody may read. */
 export function createHealth() {
-  const syncs: Record<SyncOutcome["kind"], number> = { changed: 0, unchanged: 0, refused: 0, failed: 0 };
+  const syncs: Record<SyncKind, number> = { changed: 0, unchanged: 0, refused: 0, failed: 0 };
   let lastSyncMs: number | null = null;
   let problem: string | null = null;
   let refusal: string | null = null;
@@ -42,11 +47,13 @@ export function createHealth() {
       problem = shown === "" ? null : `The stored state was damaged: ${shown}.`;
     },
     note(outcome: SyncOutcome, tookMs: number): void {
-      syncs[outcome.kind] += 1;
-      lastSyncMs = Math.round(tookMs);
+      if (outcome.kind !== "followed") {
+        syncs[outcome.kind] += 1;
+        lastSyncMs = Math.round(tookMs);
+      }
       failure = outcome.kind === "failed" ? outcome.shown : null;
       if (outcome.kind === "refused") refusal = outcome.reason;
-      if (outcome.kind === "changed" || outcome.kind === "unchanged") {
+      if (outcome.kind !== "failed" && outcome.kind !== "refused") {
         refusal = null;
         problem = null;
       }
@@ -67,13 +74,14 @@ export function createHealth() {
         output: outputs.length === 0 ? quarantined : outputs.join(" "),
       };
     },
-    stats: (view: View | null): DirectoryStats => ({
+    stats: (view: View | null, isLeading: boolean | null): DirectoryStats => ({
       version: view?.snapshot.version ?? null,
       listings: view?.snapshot.count ?? 0,
       quarantined: view?.quarantined ?? 0,
       ageSeconds: view?.ageSeconds ?? null,
       stale: view?.stale ?? false,
       syncs: { ...syncs },
+      isLeading,
       lastSyncMs,
     }),
   };

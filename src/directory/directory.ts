@@ -1,13 +1,17 @@
 import type { Clock } from "../platform/clock.ts";
+import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
 import { freeIndex, type Snapshot } from "./snapshot/snapshot.ts";
 import { warmUp } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
+import { createTurns } from "./turns.ts";
 
 export type DirectoryDependencies = {
   readonly settings: DirectorySettings;
   readonly syncer: Syncer;
+  /** By which one of the processes of a cluster syncs for all; null where there is no cluster. */
+  readonly turns?: DirectoryTurnPort | null;
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -32,12 +36,16 @@ export type DirectoryEvent = {
 export type Directory = AsyncDisposable & {
   /** Loads the last good state and starts the schedule. Throws where the folder cannot be written. */
   readonly start: () => Promise<void>;
+  /** Resolves at the end of the start, whatever came of it; null where there is nothing to wait for. */
+  readonly opening: () => Promise<void> | null;
   /** Syncs now, or joins the sync that is under way. */
   readonly sync: () => Promise<SyncOutcome>;
   /** The newest state, null before the first. */
   readonly view: () => View | null;
   /** The state a page walk began on: one of the last three, else null. */
   readonly viewOf: (version: number, digestStart: string) => View | null;
+  /** Resolves once this process has what another one had published before the call, or cannot have it. */
+  readonly catchUp: () => Promise<void>;
   /** The compressed export, made once for each state; null where that state is not the newest any more. */
   readonly compressed: (snapshot: Snapshot, form: ExportForm) => Promise<Uint8Array | null>;
   readonly status: () => DirectoryStatus;
@@ -48,6 +56,10 @@ type Kept = { readonly published: Published; readonly freshness: Freshness };
 
 const VIEWS_KEPT = 3;
 const STALE_INTERVALS = 3;
+/** How long a node that starts waits for the first state where another one syncs. */
+const FIRST_STATE_MS = 5_000;
+/** How long a call waits for a state that another process has published. */
+const CATCH_UP_MS = 3_000;
 
 /** The reading side: holds the newest states, swaps them in one step, and keeps the schedule. */
 export function createDirectory(dependencies: DirectoryDependencies): Directory {
@@ -55,6 +67,8 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const report = dependencies.report ?? (() => {});
   const health = createHealth();
   const exports = createExports(syncer);
+  const startedAt = clock.now();
+  const ended = new AbortController();
   let kept: readonly Kept[] = [];
   let acceptTripped = settings.acceptNextSnapshot;
   /** The sync side broke down: it may have committed a state that never came here. */
@@ -89,19 +103,31 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     const { version, count } = published.snapshot;
     report({ level: "info", message: "new snapshot", version, count, quarantined: freshness.quarantined });
   };
+  const refresh = (freshness: Partial<Freshness>): void => {
+    const [newest] = kept;
+    if (newest === undefined) return;
+    kept = [{ ...newest, freshness: { ...newest.freshness, ...freshness } }, ...kept.slice(1)];
+  };
   const settle = (outcome: SyncOutcome, tookMs: number): void => {
     health.note(outcome, tookMs);
     if (outcome.kind === "failed" || outcome.kind === "refused") {
       report({ level: "warn", message: `sync ${outcome.kind}`, reason: outcome.reason });
       return;
     }
+    if (outcome.kind === "followed") {
+      const { published, freshness } = outcome;
+      // A sync of another process has taken the operator's permission.
+      if (freshness.syncedAt > startedAt) acceptTripped = false;
+      if (published !== null) publish(published, freshness);
+      else refresh(freshness);
+      return;
+    }
     acceptTripped = false;
     for (const trip of outcome.accepted) {
       report({ level: "warn", message: "passed as DIRECTORY_ACCEPT_NEXT permits", reason: trip });
     }
-    const [newest] = kept;
     if (outcome.kind === "changed") publish(outcome.published, outcome.freshness);
-    else if (newest !== undefined) kept = [{ ...newest, freshness: outcome.freshness }, ...kept.slice(1)];
+    else refresh(outcome.freshness);
   };
   const reopen = async (): Promise<void> => {
     const { published, freshness } = await syncer.open();
@@ -113,35 +139,63 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     kept = [{ published, freshness }, ...kept.slice(1)];
     giveUp([newest]);
   };
-  const sync = singleFlight(async () => {
+  const settled = async (work: () => Promise<SyncOutcome>): Promise<SyncOutcome> => {
     const startedMs = clock.monotonic();
     const outcome = await (async () => {
       if (isLost) await reopen();
-      return syncer.sync({ acceptTripped });
+      return work();
     })().catch((error: unknown): SyncOutcome => {
       isLost = true;
       return failed(error);
     });
     settle(outcome, clock.monotonic() - startedMs);
     return outcome;
-  });
-  const schedule = createSchedule({
-    sync,
-    intervalMs: settings.syncIntervalMs,
-    random: dependencies.random,
-    wait: dependencies.wait ?? waitFor,
-  });
+  };
+  const syncInTerm = (term: number | null) => settled(() => syncer.sync({ acceptTripped, term }));
+  const { random, wait = waitFor } = dependencies;
+  const scheduling = { intervalMs: settings.syncIntervalMs, random, wait };
+  const syncAlone = singleFlight(() => syncInTerm(null));
+  const schedule = createSchedule({ ...scheduling, sync: syncAlone });
+  const turns =
+    dependencies.turns === undefined || dependencies.turns === null
+      ? null
+      : createTurns({
+          ...scheduling,
+          turns: dependencies.turns,
+          clock,
+          lead: syncInTerm,
+          follow: () => settled(syncer.follow),
+          confirmed: ({ syncedAt, upstreamAgeMs }) => refresh({ syncedAt, upstreamAgeMs }),
+          failed: (error) => {
+            const reason = error instanceof Error ? error.message : String(error);
+            report({ level: "warn", message: "the turn to sync is not known", reason });
+          },
+        });
+  const sync = turns?.sync ?? syncAlone;
+  let opening: Promise<void> | null = null;
+  const open = async (): Promise<void> => {
+    const opened = await syncer.open();
+    health.open(opened);
+    for (const { reason: problem } of opened.problems)
+      report({ level: "error", message: "stored state", problem });
+    if (opened.published !== null && opened.freshness !== null) publish(opened.published, opened.freshness);
+    const isLocal = settings.upstream === null;
+    if (turns !== null) {
+      return turns.start({ until: () => !isLocal || view() !== null, withinMs: FIRST_STATE_MS });
+    }
+    if (isLocal) await sync();
+    schedule.start({ atOnce: !isLocal });
+  };
   return {
-    async start() {
-      const opened = await syncer.open();
-      health.open(opened);
-      for (const { reason: problem } of opened.problems)
-        report({ level: "error", message: "stored state", problem });
-      if (opened.published !== null && opened.freshness !== null) publish(opened.published, opened.freshness);
-      const isLocal = settings.upstream === null;
-      if (isLocal) await sync();
-      schedule.start({ atOnce: !isLocal });
+    start() {
+      const opened = open();
+      const end = () => {
+        opening = null;
+      };
+      opening = opened.then(end, end);
+      return opened;
     },
+    opening: () => opening,
     sync,
     view,
     viewOf(version, digestStart) {
@@ -150,11 +204,16 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
       });
       return found === undefined ? null : viewAt(found);
     },
+    catchUp: async () => {
+      if (turns !== null) await Promise.race([turns.refresh(), wait(CATCH_UP_MS, ended.signal)]);
+    },
     compressed: exports,
     status: () => health.status(view()),
-    stats: () => health.stats(view()),
+    stats: () => health.stats(view(), turns?.isLeading() ?? null),
     async [Symbol.asyncDispose]() {
+      ended.abort();
       schedule.stop();
+      await turns?.stop();
       await syncer[Symbol.asyncDispose]();
     },
   };

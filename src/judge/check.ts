@@ -1,11 +1,10 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { CheckFacts, CheckView, Observed } from "../contract/specification/check.ts";
 import type { View } from "../directory/directory-health.ts";
-import { findMatches } from "../directory/snapshot/matches.ts";
-import { queryOf } from "../directory/snapshot/query.ts";
-import { findHost, rowBytes } from "../directory/snapshot/snapshot.ts";
+import { countOfPayee, findHost, rowBytes } from "../directory/snapshot/snapshot.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import { JUDGE_RULES_VERSION, judge } from "./judgement.ts";
+import { createKeptJudgements, type KeptJudgement, type KeptJudgements } from "./kept-judgements.ts";
 
 /** What this server has seen of a resource by itself. */
 export type OwnEvidence = {
@@ -22,39 +21,73 @@ export type OwnEvidence = {
 export type FindOwnEvidence = (resource: string) => OwnEvidence | null;
 
 /** A check as it is answered. */
-export type CheckText = { readonly text: string; readonly etag: string };
+export type CheckText = Pick<KeptJudgement, "text" | "headers">;
 
-/** Returns the check of a resource, from memory where it was asked shortly before. */
-export type CheckResource = (view: View, resource: URL) => CheckText;
+export type Check = {
+  /** Returns the answer to a call whose address, as it was spelt, was asked before, while it holds; null otherwise. */
+  readonly recall: (view: View, asked: string) => CheckText | null;
+  /** Judges a resource, and keeps the answer for calls of this address. */
+  readonly judge: (view: View, asked: string, resource: URL) => CheckText;
+  /** Says that a resource was probed: what is kept of it does not hold any more. */
+  readonly probed: (resource: string) => void;
+};
 
-const VALID_MS = 60_000;
-/** At about 1.5 KB each. */
-const KEPT_MAX = 20_000;
+/** A judgement says as of when it is; it is made anew after this time although nothing else has changed. */
+const HELD_MS = 300_000;
+/** At about 1.6 KB each: a hundred thousand. */
+const LISTED = { bytesMax: 160 * 1024 * 1024, callsMax: 131_072 };
+/** Apart, so that calls for made-up resources evict no listed one. */
+const UNLISTED = { bytesMax: 2 * 1024 * 1024, callsMax: 2000 };
 
 export function createCheck(dependencies: {
-  readonly signingKey: () => Pick<SigningKey, "sign">;
+  readonly signingKey: Pick<SigningKey, "sign">;
   readonly ownEvidence: FindOwnEvidence;
   readonly monotonic: () => number;
-}): CheckResource {
+}): Check {
   const { signingKey, ownEvidence, monotonic } = dependencies;
-  /** By resource, the oldest first; each holds for a minute, and for the snapshot that it was made of. */
-  const kept = new Map<string, CheckText & { readonly madeMs: number; readonly of: string }>();
-  return (view, resource) => {
-    const of = `${view.snapshot.digest} ${view.syncedAt} ${view.stale}`;
-    const known = kept.get(resource.href);
-    if (known !== undefined && known.of === of && monotonic() - known.madeMs < VALID_MS) return known;
+  const listed = createKeptJudgements(LISTED);
+  const unlisted = createKeptJudgements(UNLISTED);
+
+  const ifHeld = (view: View, judgement: KeptJudgement | null): KeptJudgement | null => {
+    if (judgement === null || judgement.digest !== view.snapshot.digest || judgement.stale !== view.stale) {
+      return null;
+    }
+    return monotonic() - judgement.madeMs < HELD_MS ? judgement : null;
+  };
+
+  function make(
+    view: View,
+    resource: URL,
+  ): { readonly kept: KeptJudgements; readonly judgement: KeptJudgement } {
     const facts = factsOf(view, resource, ownEvidence(resource.href));
     const unsigned = { ...facts, ...judge(facts), rules_version: JUDGE_RULES_VERSION };
-    const checked: CheckView = { ...unsigned, signature: signingKey().sign(unsigned) };
+    const checked: CheckView = { ...unsigned, signature: signingKey.sign(unsigned) };
     const text = JSON.stringify(checked);
-    const made = { text, etag: `"${Bun.hash(text).toString(36)}"`, madeMs: monotonic(), of };
-    kept.delete(resource.href);
-    kept.set(resource.href, made);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= KEPT_MAX) break;
-      kept.delete(oldest);
-    }
-    return made;
+    const headers = { ETag: `"${Bun.hash(text).toString(36)}"`, "Cache-Control": "public, max-age=60" };
+    const { snapshot, stale } = view;
+    const judgement = { text, headers, digest: snapshot.digest, stale, madeMs: monotonic() };
+    return { kept: facts.pay_to.address === null ? unlisted : listed, judgement };
+  }
+
+  return {
+    recall: (view, asked) => ifHeld(view, listed.ofCall(asked) ?? unlisted.ofCall(asked)),
+    judge(view, asked, resource) {
+      for (const kept of [listed, unlisted]) {
+        const known = ifHeld(view, kept.ofResource(resource.href));
+        if (known === null) continue;
+        kept.name(asked, resource.href);
+        return known;
+      }
+      const { kept, judgement } = make(view, resource);
+      kept.keep(resource.href, judgement);
+      kept.name(asked, resource.href);
+      return judgement;
+    },
+    probed(resource) {
+      const { href = resource } = URL.parse(resource) ?? {};
+      listed.forget(href);
+      unlisted.forget(href);
+    },
   };
 }
 
@@ -67,9 +100,8 @@ function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts
     as_of: new Date(view.syncedAt).toISOString(),
     stale: view.stale,
   };
-  if (listing === null || listed === null) return { ...base, ...UNLISTED };
+  if (listing === null || listed === null) return { ...base, ...NOTHING_KNOWN };
   const { evidence } = listing;
-  const { total } = findMatches(view.snapshot, queryOf({ payee: evidence.pay_to }), 0, 1);
   const listedUsd = listed.price_usd ?? evidence.price_usd;
   const observedUsd = own?.observed_usd ?? null;
   const hasOwn = own !== null && own.probes_30d > 0;
@@ -80,7 +112,7 @@ function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts
       address: evidence.pay_to,
       first_seen: own?.payee_first_seen ?? null,
       changed_at: own?.payee_changed_at ?? evidence.pay_to_changed_at,
-      shared_hosts: Math.max(0, total - 1),
+      shared_hosts: Math.max(0, countOfPayee(view.snapshot, keyOf(evidence.pay_to)) - 1),
     },
     price: { listed_usd: listedUsd, observed_usd: observedUsd, drift: driftOf(listedUsd, observedUsd) },
     uptime_30d: measured.uptime_30d,
@@ -90,7 +122,7 @@ function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts
   };
 }
 
-const UNLISTED = {
+const NOTHING_KNOWN = {
   pay_to: { address: null, first_seen: null, changed_at: null, shared_hosts: 0 },
   price: { listed_usd: null, observed_usd: null, drift: null },
   uptime_30d: null,
@@ -98,6 +130,11 @@ const UNLISTED = {
   median_latency_ms: null,
   observed: null,
 };
+
+/** The key of a listed payee: what is listed has a right checksum already. */
+function keyOf(payTo: string): string {
+  return payTo.startsWith("0x") ? payTo.toLowerCase() : payTo;
+}
 
 /** A listing of a host holds the resources of the hosts below it, too. */
 function findListing({ snapshot }: View, hostname: string): ListingBody | null {

@@ -58,7 +58,7 @@ export function momentOf(ms: number | null): string | null {
 }
 
 /** Returns the upper bound of the count that holds the median. */
-function medianMs(days: readonly ProbeDay[]): number | null {
+export function medianMs(days: readonly ProbeDay[]): number | null {
   const counts = Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, n) =>
     days.reduce((sum, { latencies }) => sum + (latencies[n] ?? 0), 0),
   );

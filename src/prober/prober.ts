@@ -21,6 +21,8 @@ export type ProberDependencies = {
   readonly client: HttpClient;
   readonly clock: Clock;
   readonly store: ProbeStore;
+  /** Called for each resource whose probe is in the store. */
+  readonly onProbed: (resource: string) => void;
   /** How many listings there are. */
   readonly listingCount: () => number;
   /** Returns the first listing whose host comes after another one, by the order of hosts; null after the last. */
@@ -47,7 +49,7 @@ const PRUNED_MAX = 500;
 const USDC_DECIMALS_MAX = 15;
 
 export function createProber(dependencies: ProberDependencies, options: ProberOptions): Prober {
-  const { client, clock, store, listingCount, listingAfter, reportError } = dependencies;
+  const { client, clock, store, onProbed, listingCount, listingAfter, reportError } = dependencies;
   const { intervalMs, inFlightMax } = options;
   const running = new Set<Promise<void>>();
   const aborter = new AbortController();
@@ -151,6 +153,7 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
     if (probes.length === 0) return;
     try {
       store.record(probes);
+      for (const { url } of probes) onProbed(url);
     } catch (error) {
       counts.failures += 1;
       reportError(error);

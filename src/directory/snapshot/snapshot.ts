@@ -126,6 +126,14 @@ export function findHost(snapshot: Snapshot, host: string): number {
   return findText(snapshot.hosts, host);
 }
 
+/** How many rows a payee has, by its key. */
+export function countOfPayee(snapshot: Snapshot, payee: string): number {
+  assertIndex(snapshot);
+  const { payees, payeeStarts } = snapshot;
+  const number = findText(payees, payee);
+  return number < 0 ? 0 : (payeeStarts[number + 1] ?? 0) - (payeeStarts[number] ?? 0);
+}
+
 /** An index that was freed finds nothing, which must not be taken for an answer. */
 export function assertIndex({ version, count, hosts }: Snapshot): void {
   if (hosts.ends.length !== count) throw new Error(`The index of snapshot ${version} was given up.`);

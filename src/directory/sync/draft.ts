@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../platform/sha256.ts";
 import { isHost, type Listing, readListing } from "../listing.ts";
 import { payeeKey } from "../payee.ts";
 import type { Dictionary } from "../snapshot/dictionary.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
-import { isSameText, type SegmentWriter } from "../snapshot/shared-bytes.ts";
+import { bytesAt, isSameText, type SegmentWriter } from "../snapshot/shared-bytes.ts";
+import type { Complete } from "./own-measures.ts";
 
 /** A record that was not taken over, and why. */
 export type QuarantinedRecord = {
@@ -47,10 +48,12 @@ export type DraftDependencies = {
   readonly now: number;
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
+  /** Puts in what this server knows better than the source. */
+  readonly complete?: Complete;
   /** Gives back what was left behind just now; to be called after every half megabyte that is read. */
-  readonly sweep?: () => void;
+  readonly collectYoungGarbage?: () => void;
   /** Gives back all that can be; to be called after every few megabytes. */
-  readonly relieve?: () => void;
+  readonly collectGarbage?: () => void;
 };
 
 const RECORD_EXCERPT_LENGTH = 1000;
@@ -147,6 +150,32 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
   };
 }
 
+/** Returns the draft with these hosts completed anew; where the source had nothing new, one of that alone, or null. */
+export function renewed(
+  base: Contents,
+  draft: Draft | null,
+  hosts: Iterable<string>,
+  dependencies: DraftDependencies,
+): Draft | null {
+  const next: Contents = draft ?? base;
+  const rows = new Map(next.rows);
+  let isNew = false;
+  for (const host of hosts) {
+    const row = rows.get(host);
+    if (row === undefined) continue;
+    const listing = JSON.parse(new TextDecoder().decode(bytesAt(row))) as Listing;
+    const completed = dependencies.complete?.(listing) ?? listing;
+    const changedAt = completed.evidence.pay_to_changed_at ?? row.payToChangedAt;
+    const again = createRow(completed, changedAt, row, dependencies);
+    if (again === row || again.length > TEXT_BYTES_MAX) continue;
+    rows.set(host, again);
+    isNew = true;
+  }
+  if (!isNew) return draft;
+  const records = draft?.records ?? Number.POSITIVE_INFINITY;
+  return finishDraft(base, { rows, quarantine: next.quarantine }, records, dependencies.now);
+}
+
 function parseRecord(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -157,7 +186,7 @@ function parseRecord(text: string): unknown {
 
 function createRejecter(before: Quarantine, into: Map<string, QuarantinedRecord>, now: number) {
   return (key: string | null, reason: string, record: string): void => {
-    const id = key ?? `#${createHash("sha256").update(record).digest("hex").slice(0, 16)}`;
+    const id = key ?? `#${sha256(record).slice(0, 16)}`;
     const host = key?.split("#")[0] ?? null;
     into.set(id, {
       host: host !== null && isHost(host) ? host : null,
@@ -168,7 +197,8 @@ function createRejecter(before: Quarantine, into: Map<string, QuarantinedRecord>
   };
 }
 
-function rowOf(listing: Listing, base: Contents, dependencies: DraftDependencies): Row {
+function rowOf(read: Listing, base: Contents, dependencies: DraftDependencies): Row {
+  const listing = dependencies.complete?.(read) ?? read;
   const previous = base.rows.get(listing.host);
   const known = previous ?? base.tombstones.get(listing.host);
   return createRow(listing, payToChangedAt(listing, known, dependencies.now), previous, dependencies);
@@ -177,10 +207,11 @@ function rowOf(listing: Listing, base: Contents, dependencies: DraftDependencies
 /** Null where a host that came before is repeated word for word. */
 function repeatFault(
   first: Row,
-  listing: Listing,
+  read: Listing,
   base: Contents,
   dependencies: DraftDependencies,
 ): string | null {
+  const listing = dependencies.complete?.(read) ?? read;
   if (payeeKey(listing.evidence.pay_to) !== first.payee) return "conflicting_payee";
   const known = base.rows.get(listing.host) ?? base.tombstones.get(listing.host);
   const again = createRow(listing, payToChangedAt(listing, known, dependencies.now), first, dependencies);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { sha256 } from "../../platform/sha256.ts";
 import type { Listing } from "../listing.ts";
 import type { Dictionary } from "../snapshot/dictionary.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
@@ -50,12 +51,12 @@ export type Loaded = {
 type RowDependencies = {
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
-  readonly sweep?: () => void;
-  readonly relieve?: () => void;
+  readonly collectYoungGarbage?: () => void;
+  readonly collectGarbage?: () => void;
 };
 
-const ROWS_PER_SWEEP = 1000;
-const ROWS_PER_RELIEF = 8 * ROWS_PER_SWEEP;
+const ROWS_PER_COLLECTION = 1000;
+const ROWS_PER_FULL_COLLECTION = 8 * ROWS_PER_COLLECTION;
 
 /** Up to this size every version gets a base of its own, so that `previous.json` is the version before. */
 const SMALL_BASE_BYTES = 1024 * 1024;
@@ -69,15 +70,38 @@ export function openStateFolder(folder: string) {
   return {
     load: (dependencies: RowDependencies): Loaded | { readonly problems: readonly Failure[] } =>
       load(folder, dependencies),
-    commit: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
-      commit(folder, state, contents, changes, bytesMax),
+    /** Writes the changes of a new state, and its base where one is due; returns it. Nothing counts before `commit`. */
+    stage: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
+      stage(folder, state, contents, changes, bytesMax),
+    /** Makes a state the one that counts: its files are there. */
+    commit(state: StoredState, contents: Pick<Contents, "quarantine">, hasNewBase: boolean): void {
+      writeQuarantine(folder, contents);
+      writeState(folder, state, hasNewBase);
+      removeUnused(folder);
+    },
     /** Writes the state alone, where no listing has changed. */
-    touch(state: StoredState, contents: Contents): void {
+    touch(state: StoredState, contents: Pick<Contents, "quarantine">): void {
       writeQuarantine(folder, contents);
       writeState(folder, state, false);
     },
+    /** Returns the current state, or null where it is missing or cannot be read. */
+    stored(): StoredState | null {
+      try {
+        return readState(join(folder, "current.json"));
+      } catch {
+        return null;
+      }
+    },
+    /** Returns the contents of a state whose files are there. `known` is one that its log goes on from. */
+    contentsOf: (state: StoredState, dependencies: RowDependencies, known: KnownRows | null): Contents =>
+      loadContents(folder, state, dependencies, known),
   };
 }
+
+export type Staged = { readonly state: StoredState; readonly hasNewBase: boolean };
+
+/** Listings as they were at a place of the log. */
+export type KnownRows = { readonly rows: Rows; readonly seq: number };
 
 export type StateFolder = ReturnType<typeof openStateFolder>;
 
@@ -115,22 +139,29 @@ function readState(path: string): StoredState | null {
   return state;
 }
 
-function loadContents(folder: string, state: StoredState, dependencies: RowDependencies): Contents {
-  const path = join(folder, state.base.file);
-  const { size } = statSync(path);
-  if (sha256OfFile(path, size) !== state.base.digest) {
-    throw new Error(`the digest of ${state.base.file} does not match`);
-  }
-  const rows = new Map<string, Row>();
+function loadContents(
+  folder: string,
+  state: StoredState,
+  dependencies: RowDependencies,
+  known: KnownRows | null = null,
+): Contents {
+  const rows = new Map<string, Row>(known?.rows);
   const put = (listing: Listing): void => {
     const changedAt = listing.evidence.pay_to_changed_at ?? null;
     const row = createRow(listing, changedAt, rows.get(listing.host), dependencies);
     rows.set(row.host, row);
-    if (rows.size % ROWS_PER_RELIEF === 0) dependencies.relieve?.();
-    else if (rows.size % ROWS_PER_SWEEP === 0) dependencies.sweep?.();
+    if (rows.size % ROWS_PER_FULL_COLLECTION === 0) dependencies.collectGarbage?.();
+    else if (rows.size % ROWS_PER_COLLECTION === 0) dependencies.collectYoungGarbage?.();
   };
-  for (const line of linesOfFile(path, 0, size, () => {})) put(JSON.parse(line) as Listing);
-  for (const line of linesAfter(folder, state.log, state.base.seq)) {
+  if (known === null) {
+    const path = join(folder, state.base.file);
+    const { size } = statSync(path);
+    if (sha256OfFile(path, size) !== state.base.digest) {
+      throw new Error(`the digest of ${state.base.file} does not match`);
+    }
+    for (const line of linesOfFile(path, 0, size, () => {})) put(JSON.parse(line) as Listing);
+  }
+  for (const line of linesAfter(folder, state.log, known?.seq ?? state.base.seq)) {
     const change = JSON.parse(line) as { op: string; host: string; listing?: Listing };
     if (change.listing === undefined) rows.delete(change.host);
     else put(change.listing);
@@ -138,18 +169,23 @@ function loadContents(folder: string, state: StoredState, dependencies: RowDepen
   dependencies.writer.finish();
   if (rows.size !== state.count) throw new Error(`${rows.size} listings instead of ${state.count}`);
   if (digestOf(sortedByHost(rows.values())) !== state.digest) throw new Error("the listings' digest differs");
-  const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);
-  return { rows, quarantine: new Map(quarantine), tombstones: new Map(state.tombstones) };
+  return { rows, ...keptOut(state) };
 }
 
-/** Makes a new state durable: changes first, then the base where one is due, the state last. */
-function commit(
+/** What a state says of records and hosts that are not in the listings. */
+export function keptOut(state: StoredState): Pick<Contents, "quarantine" | "tombstones"> {
+  const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);
+  return { quarantine: new Map(quarantine), tombstones: new Map(state.tombstones) };
+}
+
+/** Makes what a new state consists of durable: changes first, then the base where one is due. */
+function stage(
   folder: string,
   state: StoredState,
   contents: Contents,
   changes: readonly Change[],
   logBytesMax: number,
-): StoredState {
+): Staged {
   const { syncedAt: now } = state;
   const appended = appendChanges(folder, state.log, changes, {
     epoch: state.epoch,
@@ -159,11 +195,7 @@ function commit(
   const log = retainedFiles(appended, now, logBytesMax);
   syncFolder(folder);
   const base = isBaseDue(state, appended, log) ? writeBase(folder, state, contents.rows) : state.base;
-  const next: StoredState = { ...state, base, log };
-  writeQuarantine(folder, contents);
-  writeState(folder, next, base !== state.base);
-  removeUnused(folder);
-  return next;
+  return { state: { ...state, base, log }, hasNewBase: base !== state.base };
 }
 
 /** A large base is written anew when the changes since then are half as large: that bounds the next start. */
@@ -200,7 +232,7 @@ function writeState(folder: string, state: StoredState, hasNewBase: boolean): vo
 }
 
 /** For the operator: what is kept out and why. */
-function writeQuarantine(folder: string, contents: Contents): void {
+function writeQuarantine(folder: string, contents: Pick<Contents, "quarantine">): void {
   writeDurably(join(folder, "quarantine.ndjson"), (writer) => {
     for (const { host, reason, firstSeen, record } of contents.quarantine.values()) {
       writer.put(`${JSON.stringify({ host, reason, first_seen: firstSeen, record })}\n`);
@@ -228,11 +260,7 @@ function readText(path: string): Buffer | null {
   }
 }
 
-function sha256(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
-}
-
-function sha256OfFile(path: string, bytes: number): string {
+export function sha256OfFile(path: string, bytes: number): string {
   const hash = createHash("sha256");
   for (const chunk of chunksOfFile(path, 0, bytes)) hash.update(chunk);
   return hash.digest("hex");

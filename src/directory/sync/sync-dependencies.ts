@@ -1,11 +1,13 @@
 import type { AddressLookup } from "../../net/address-lookup.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { DirectoryFilePort } from "../../store/directory-port.ts";
 import sample from "../data/sample.txt" with { type: "text" };
 import type { Retire } from "../snapshot/segment-memory.ts";
 import { createFileSource, createTextSource, ROW_LIMITS, type Source } from "../upstream/source.ts";
 import { createUpstream } from "../upstream/upstream.ts";
 import { UPSTREAM_LIMITS, type UpstreamLimits } from "../upstream/upstream-limits.ts";
 import { createUpstreamSource } from "../upstream/upstream-source.ts";
+import { createCompletion, type OwnMeasures } from "./own-measures.ts";
 import { createSyncEngine } from "./sync-engine.ts";
 import { SAMPLE_SOURCE } from "./sync-state.ts";
 import type { Syncer, SyncSettings } from "./syncer.ts";
@@ -16,23 +18,33 @@ export type SyncDependencies = {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly limits?: UpstreamLimits;
-  readonly relieve?: () => void;
-  readonly sweep?: () => void;
+  readonly collectGarbage?: () => void;
+  readonly collectYoungGarbage?: () => void;
   readonly retire?: Retire;
+  /** Evidence of this server's own, to stand in the listings. */
+  readonly measures?: OwnMeasures;
+  /** Where the processes of a cluster share what one of them syncs. */
+  readonly shared?: DirectoryFilePort;
 };
 
 /** Puts the sync side together: an upstream, else a file, else the bundled sample. */
 export function createSyncer(settings: SyncSettings, dependencies: SyncDependencies): Syncer {
   const { clock, newId } = dependencies;
+  const { collectGarbage, collectYoungGarbage, retire, measures = null, shared = null } = dependencies;
+  const { judgeUrl = null } = settings;
   const source = sourceOf(settings, dependencies);
-  const { relieve, sweep, retire } = dependencies;
+  // Under another name it is read whole once, so that what was completed before is the source's own again.
+  const completedBy = `${measures === null ? "" : " measured"}${judgeUrl === null ? "" : ` judged by ${judgeUrl}`}`;
   return createSyncEngine({
     folder: settings.folder,
-    source,
+    source: { ...source, name: `${source.name}${completedBy}` },
+    complete: completedBy === "" ? null : createCompletion(measures, judgeUrl),
+    measures,
+    shared,
     clock,
     newId,
-    ...(relieve === undefined ? {} : { relieve }),
-    ...(sweep === undefined ? {} : { sweep }),
+    ...(collectGarbage === undefined ? {} : { collectGarbage }),
+    ...(collectYoungGarbage === undefined ? {} : { collectYoungGarbage }),
     ...(retire === undefined ? {} : { retire }),
   });
 }

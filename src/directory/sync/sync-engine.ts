@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { DirectoryFilePort } from "../../store/directory-port.ts";
 import { compressedExport } from "../export.ts";
 import { createDictionary } from "../snapshot/dictionary.ts";
 import { compactTexts, compactWords } from "../snapshot/row.ts";
@@ -9,9 +10,11 @@ import { buildIndex, buildRows, sortedByHost } from "../snapshot/snapshot-build.
 import { createSpool } from "../snapshot/spool.ts";
 import type { Intake, Source } from "../upstream/source.ts";
 import { UpstreamError } from "../upstream/upstream-limits.ts";
-import type { Contents } from "./draft.ts";
+import { type Contents, renewed } from "./draft.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import { openStateFolder, type StateFolder, type StoredState } from "./state-folder.ts";
+import type { Complete, OwnMeasures } from "./own-measures.ts";
+import { fetchState, publishState, type SharedState } from "./shared-state.ts";
+import { keptOut, openStateFolder, type StateFolder, type StoredState } from "./state-folder.ts";
 import {
   contentsOf,
   differs,
@@ -20,29 +23,36 @@ import {
   type Held,
   inNewEpoch,
   isOtherSample,
+  isSample,
   NO_BASE,
   NO_CONTENTS,
   NOTHING_NEW,
-  SAMPLE_SOURCE,
   stateAfter,
   tripsOf,
   withContents,
 } from "./sync-state.ts";
-import type { Published, Syncer, SyncOutcome } from "./syncer.ts";
+import type { Published, Syncer, SyncOptions, SyncOutcome } from "./syncer.ts";
 
 export type SyncEngineDependencies = {
   readonly folder: string;
   readonly source: Source;
   readonly clock: Clock;
+  readonly complete?: Complete | null;
+  readonly measures?: OwnMeasures | null;
+  /** Where the processes of a cluster share what one of them syncs. */
+  readonly shared?: DirectoryFilePort | null;
   /** A new random id of letters and digits. */
   readonly newId: () => string;
   /** Gives back memory; called only where there is much to give back. */
-  readonly relieve?: () => void;
+  readonly collectGarbage?: () => void;
   /** Gives back what was left behind since the last time, at little cost. */
-  readonly sweep?: () => void;
+  readonly collectYoungGarbage?: () => void;
   /** Where the readers are in another thread, and can be notified of memory that is given up. Else all texts stay in memory. */
   readonly retire?: Retire;
 };
+
+/** A state that is published for the other processes of a cluster. */
+type Shown = { readonly state: StoredState; readonly revision: number };
 
 const LOG_BYTES_MAX = 1024 * 1024 * 1024;
 /** How often the time of the last sync is written down where nothing else has changed. */
@@ -52,12 +62,12 @@ const LARGE_CHANGES = 5000;
 
 /** The sync itself: reads the source, decides, makes the result durable, then builds what readers get. */
 export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
-  const { source, clock, newId } = dependencies;
+  const { source, clock, newId, shared = null } = dependencies;
   let dictionary = createDictionary();
-  const { sweep, relieve } = dependencies;
+  const { collectYoungGarbage, collectGarbage } = dependencies;
   const memoryDependencies = {
-    ...(sweep === undefined ? {} : { sweep }),
-    ...(relieve === undefined ? {} : { relieve }),
+    ...(collectYoungGarbage === undefined ? {} : { collectYoungGarbage }),
+    ...(collectGarbage === undefined ? {} : { collectGarbage }),
   };
   const nextId = countFrom(1);
   const memory = createSegmentMemory(async (segmentIds) => {
@@ -75,13 +85,15 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
     );
   };
   let folder: StateFolder | null = null;
+  /** Hosts with new measures of our own that no committed state shows yet. */
+  const unshown = new Set<string>();
   let problems: readonly Failure[] = [];
-  let held: Held = {
-    state: firstState(source.name, newId),
-    contents: NO_CONTENTS,
-    snapshot: null,
-    writtenAt: 0,
+  /** What is held was published so; null before. */
+  let shown: Shown | null = null;
+  const nothingHeld = (): Held => {
+    return { state: firstState(source.name, newId), contents: NO_CONTENTS, snapshot: null, writtenAt: 0 };
   };
+  let held: Held = nothingHeld();
 
   const hold = async (state: StoredState, contents: Contents, writer: SegmentWriter): Promise<Published> => {
     const texts = compactTexts(contents.rows, createWriter);
@@ -107,23 +119,27 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
   };
   const load = async (): Promise<Published | null> => {
     const opened = openStateFolder(dependencies.folder);
+    const published = await (shared === null ? loadStored(opened) : follow(opened));
+    // From here on a sync builds on what is held.
+    folder = opened;
+    return published;
+  };
+  const loadStored = async (opened: StateFolder): Promise<Published | null> => {
     using cleanUp = new DisposableStack();
     const writer = createWriter();
     cleanUp.defer(writer.discard);
     const loaded = opened.load({ writer, dictionary, ...memoryDependencies });
     problems = loaded.problems;
-    if (!("state" in loaded) || isOtherSample(loaded.state.source, source.name)) {
-      if ("state" in loaded) held = { ...held, state: { ...held.state, version: loaded.state.version } };
-      folder = opened;
+    if (!("state" in loaded)) return null;
+    if (isOtherSample(loaded.state.source, source.name)) {
+      held = { ...held, state: { ...held.state, version: loaded.state.version } };
       return null;
     }
-    dependencies.relieve?.();
+    dependencies.collectGarbage?.();
     const { state, contents, isPrevious } = loaded;
     const isSame = state.source === source.name;
     const known = isSame ? state : { ...state, upstream: null };
     const published = await hold(isPrevious ? inNewEpoch(known, newId) : known, contents, writer);
-    // From here on a sync builds on what is held.
-    folder = opened;
     cleanUp.move();
     return published;
   };
@@ -137,26 +153,104 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
     });
   };
 
+  /** Holds a state of another process, whose files are in the folder. */
+  const takeOver = async (
+    opened: StateFolder,
+    { state, revision }: SharedState,
+    isWhole: boolean,
+  ): Promise<Published | null> => {
+    const before = held.state;
+    const goesOn =
+      !isWhole && held.snapshot !== null && state.epoch === before.epoch && state.seq >= before.seq;
+    const first = state.log[0]?.firstSeq ?? state.seq + 1;
+    const known = goesOn && before.seq >= first - 1 ? { rows: held.contents.rows, seq: before.seq } : null;
+    if (known !== null && state.digest === before.digest && state.version === before.version) {
+      opened.touch(state, keptOut(state));
+      const contents = { ...held.contents, ...keptOut(state) };
+      held = { ...held, state, contents, writtenAt: state.syncedAt };
+      shown = { state, revision };
+      return null;
+    }
+    using cleanUp = new DisposableStack();
+    const writer = createWriter();
+    cleanUp.defer(writer.discard);
+    const contents = opened.contentsOf(state, { writer, dictionary, ...memoryDependencies }, known);
+    opened.commit(state, contents, opened.stored()?.base.file !== state.base.file);
+    const published = await hold(state, contents, writer);
+    cleanUp.move();
+    shown = { state, revision };
+    return published;
+  };
+  const follow = async (opened: StateFolder): Promise<Published | null> => {
+    if (shared === null) return null;
+    const known = { revision: shown?.revision ?? 0, state: shown?.state ?? opened.stored() };
+    const fetched = await fetchState(shared, dependencies.folder, known);
+    if (fetched === null) return null;
+    try {
+      return await takeOver(opened, fetched, false);
+    } catch {
+      // The files in the folder may be damaged.
+      const anew = await fetchState(shared, dependencies.folder, { ...known, state: null });
+      return anew === null ? null : takeOver(opened, anew, true);
+    }
+  };
+  /** Lets the others have a state before anybody here reads it; returns what is published then. */
+  const share = async (state: StoredState, term: number | null): Promise<Shown | null> => {
+    if (shared === null || term === null) return null;
+    const former = shown?.state ?? null;
+    const revision = await publishState(shared, term, dependencies.folder, { state, former });
+    return { state, revision };
+  };
+  /** What is held is of another source: a sync reads all of its own, and mixes no sample with it. */
+  const leaveOtherSource = (): void => {
+    const { state } = held;
+    if (state.source === source.name) return;
+    const isMixed = isOtherSample(state.source, source.name);
+    held = isMixed
+      ? { ...nothingHeld(), state: { ...firstState(source.name, newId), version: state.version } }
+      : { ...held, state: { ...state, upstream: null } };
+  };
+  /** Makes sure that a sync builds on what is published. */
+  const requireNewest = async (opened: StateFolder): Promise<void> => {
+    if (shared === null) return;
+    if ((await shared.readDirectory(shown?.revision ?? 0)) !== null) {
+      throw new Error("another process has published a newer state");
+    }
+    if (shown === null && held.snapshot === null) await loadStored(opened);
+    leaveOtherSource();
+  };
+
   const take = async (
     opened: StateFolder,
     intake: Intake,
     writer: SegmentWriter,
-    acceptTripped: boolean,
+    { acceptTripped, term = null }: SyncOptions,
   ): Promise<SyncOutcome> => {
     const draft = intake.draft ?? { ...held.contents, ...NOTHING_NEW };
     const accepted = tripsOf(held, intake, draft, clock.now());
     if (accepted.length > 0 && !acceptTripped) return { kind: "refused", reason: accepted.join("; ") };
     const known = stateAfter(held, intake, draft, dependencies, accepted.length > 0);
     const freshness = freshnessOf(known, draft);
-    if (draft.changes.length > 0 || known.base === NO_BASE) {
+    const isUnpublished = shared !== null && shown === null;
+    if (draft.changes.length > 0 || known.base === NO_BASE || isUnpublished) {
       const isLarge = draft.changes.length > LARGE_CHANGES;
-      if (isLarge) dependencies.relieve?.();
-      const state = opened.commit(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
-      if (isLarge) dependencies.relieve?.();
-      return { kind: "changed", published: await hold(state, draft, writer), freshness, accepted };
+      if (isLarge) dependencies.collectGarbage?.();
+      const staged = opened.stage(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
+      const { state } = staged;
+      const nowShown = await share(state, term);
+      opened.commit(state, draft, staged.hasNewBase);
+      if (isLarge) dependencies.collectGarbage?.();
+      const published = await hold(state, draft, writer);
+      // Not before it is held: where that fails, what is published is taken over like another process's.
+      shown = nowShown;
+      return { kind: "changed", published, freshness, accepted };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
-    if (isNews) opened.touch(known, draft);
+    if (isNews) {
+      const nowShown = await share(known, term);
+      opened.touch(known, draft);
+      shown = nowShown;
+    } else if (term !== null) await shared?.confirmDirectory(term, known);
     const { snapshot, contents } = held;
     const writtenAt = isNews ? known.syncedAt : held.writtenAt;
     held = { state: known, contents: contentsOf(draft, contents.rows), snapshot, writtenAt };
@@ -169,26 +263,41 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
       const freshness = published === null ? null : freshnessOf(held.state, held.contents);
       return { published, freshness, problems };
     },
-    async sync({ acceptTripped }) {
+    async sync({ acceptTripped, term = null }) {
       using cleanUp = new DisposableStack();
       const writer = createWriter();
       cleanUp.defer(writer.discard);
       try {
         if (folder === null) await load();
-        const intake = await source.read(held.state.upstream, held.contents, {
-          now: clock.now(),
-          writer,
-          dictionary,
-          ...memoryDependencies,
-        });
-        writer.finish();
         const opened = folder ?? openStateFolder(dependencies.folder);
-        const outcome = await take(opened, intake, writer, acceptTripped || source.name === SAMPLE_SOURCE);
+        await requireNewest(opened);
+        for (const host of dependencies.measures?.renew() ?? []) unshown.add(host);
+        const { complete = null } = dependencies;
+        const drafting = {
+          ...{ now: clock.now(), writer, dictionary, ...memoryDependencies },
+          ...(complete === null ? {} : { complete }),
+        };
+        const read = await source.read(held.state.upstream, held.contents, drafting);
+        const draft = unshown.size === 0 ? read.draft : renewed(held.contents, read.draft, unshown, drafting);
+        const intake = { ...read, draft };
+        writer.finish();
+        const options = { acceptTripped: acceptTripped || isSample(source.name), term };
+        const outcome = await take(opened, intake, writer, options);
         if (outcome.kind === "changed") cleanUp.move();
+        if (outcome.kind !== "refused") unshown.clear();
         return outcome;
       } catch (error) {
         const retryAfterMs = error instanceof UpstreamError ? error.retryAfterMs : null;
         return { kind: "failed", ...failureOf(error), retryAfterMs };
+      }
+    },
+    async follow() {
+      try {
+        const published = folder === null ? await load() : await follow(folder);
+        const freshness = freshnessOf(held.state, held.contents);
+        return { kind: "followed", published, freshness, revision: shown?.revision ?? 0 };
+      } catch (error) {
+        return { kind: "failed", ...failureOf(error), retryAfterMs: null };
       }
     },
     async gzip(version, form) {

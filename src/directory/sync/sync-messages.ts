@@ -1,10 +1,11 @@
-import type { ExportForm, SyncSettings } from "./syncer.ts";
+import type { ExportForm, SyncOptions, SyncSettings } from "./syncer.ts";
 
 /** What the main thread says to the sync thread; the settings come first, once. */
 export type SyncRequest =
   | { readonly call: "start"; readonly settings: SyncSettings }
   | { readonly call: "open"; readonly id: number }
-  | { readonly call: "sync"; readonly id: number; readonly acceptTripped: boolean }
+  | ({ readonly call: "sync"; readonly id: number } & SyncOptions)
+  | { readonly call: "follow"; readonly id: number }
   | { readonly call: "gzip"; readonly id: number; readonly version: number; readonly form: ExportForm }
   /** No reader looks into the memory any more that was given up last. */
   | { readonly call: "retired" };

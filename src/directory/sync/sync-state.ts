@@ -66,7 +66,12 @@ export function inNewEpoch(state: StoredState, newId: () => string): StoredState
 }
 
 export function isOtherSample(stored: string, present: string): boolean {
-  return stored !== present && (stored === SAMPLE_SOURCE || present === SAMPLE_SOURCE);
+  return isSample(stored) !== isSample(present);
+}
+
+/** What completes the listings stands after the source's name. */
+export function isSample(source: string): boolean {
+  return source === SAMPLE_SOURCE || source.startsWith(`${SAMPLE_SOURCE} `);
 }
 
 export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): string[] {

@@ -70,7 +70,8 @@ export function createSyncThread(dependencies: {
   };
   return {
     open: () => ask<Opened>({ call: "open" }),
-    sync: ({ acceptTripped }) => ask<SyncOutcome>({ call: "sync", acceptTripped }),
+    sync: (options) => ask<SyncOutcome>({ call: "sync", ...options }),
+    follow: () => ask<SyncOutcome>({ call: "follow" }),
     beforeSwap(listener) {
       giveUpOldest = listener;
     },

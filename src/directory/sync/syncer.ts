@@ -1,3 +1,4 @@
+import type { DirectoryAge } from "../../store/directory-port.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { LogFile } from "./change-log.ts";
 import type { Failure } from "./failure.ts";
@@ -7,11 +8,19 @@ export type Syncer = AsyncDisposable & {
   /** Loads the last good state. Throws where the folder cannot be made or written. */
   readonly open: () => Promise<Opened>;
   /** Brings the directory up to date; whatever goes wrong with the source is an outcome. */
-  readonly sync: (options: { readonly acceptTripped: boolean }) => Promise<SyncOutcome>;
+  readonly sync: (options: SyncOptions) => Promise<SyncOutcome>;
+  /** Takes over what another process of the cluster has published. */
+  readonly follow: () => Promise<SyncOutcome>;
   /** Sets what is called when a state is about to come that needs the memory of the oldest one. */
   readonly beforeSwap?: (giveUpOldest: () => void) => void;
   /** The export of a version, compressed; null where that version is not the newest any more. */
   readonly gzip: (version: number, form: ExportForm) => Promise<Uint8Array<ArrayBuffer> | null>;
+};
+
+export type SyncOptions = {
+  readonly acceptTripped: boolean;
+  /** Of this process's turn to sync the directory of a cluster; none where there is no cluster. */
+  readonly term?: number | null;
 };
 
 export type ExportForm = "ndjson" | "json";
@@ -30,13 +39,7 @@ export type Feed = {
   readonly files: readonly LogFile[];
 };
 
-export type Freshness = {
-  /** When the contents were last known to be the source's, ms UTC. */
-  readonly syncedAt: number;
-  /** How old the source said they were by then. */
-  readonly upstreamAgeMs: number;
-  readonly quarantined: number;
-};
+export type Freshness = DirectoryAge & { readonly quarantined: number };
 
 export type Opened = {
   readonly published: Published | null;
@@ -54,6 +57,13 @@ export type SyncOutcome =
       readonly accepted: readonly string[];
     }
   | { readonly kind: "unchanged"; readonly freshness: Freshness; readonly accepted: readonly string[] }
+  /** What another process has published; null where that is what this one had. */
+  | {
+      readonly kind: "followed";
+      readonly published: Published | null;
+      readonly freshness: Freshness;
+      readonly revision: number;
+    }
   /** A breaker has tripped: the last good state stays. */
   | { readonly kind: "refused"; readonly reason: string }
   | ({ readonly kind: "failed"; readonly retryAfterMs: number | null } & Failure);
@@ -65,4 +75,10 @@ export type SyncSettings = {
   readonly file: string | null;
   readonly allowPrivateUpstream: boolean;
   readonly allowRedirects: boolean;
+  /** The PostgreSQL of a cluster, through which processes share the directory; none unless given. */
+  readonly database?: { readonly url: string; readonly isPooled: boolean } | null;
+  /** The data directory of a prober whose evidence stands in the listings; none unless given. */
+  readonly probesDir?: string | null;
+  /** The server whose judging check all listings point to; the one that each names unless given. */
+  readonly judgeUrl?: string | null;
 };

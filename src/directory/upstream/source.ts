@@ -51,8 +51,8 @@ export type Intake = {
   readonly ageMs: number;
 };
 
-const SWEEP_BYTES = 512 * 1024;
-const SWEEPS_PER_RELIEF = 6;
+const COLLECTION_BYTES = 512 * 1024;
+const YOUNG_PER_FULL = 6;
 
 export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 
@@ -72,16 +72,16 @@ export async function readBody(
     draft.take(row === null ? null : decode(decoder, row));
   });
   let bytes = 0;
-  let sweeps = 0;
+  let collections = 0;
   for await (const chunk of body) {
     see(chunk);
     splitter.push(chunk);
     bytes += chunk.length;
-    if (bytes < SWEEP_BYTES) continue;
+    if (bytes < COLLECTION_BYTES) continue;
     bytes = 0;
-    sweeps += 1;
-    if (sweeps % SWEEPS_PER_RELIEF === 0) dependencies.relieve?.();
-    else dependencies.sweep?.();
+    collections += 1;
+    if (collections % YOUNG_PER_FULL === 0) dependencies.collectGarbage?.();
+    else dependencies.collectYoungGarbage?.();
   }
   const envelope = splitter.end();
   return { draft: draft.finish(), envelope, rows };

@@ -1,7 +1,8 @@
 import type { DocumentType, IdentityReason } from "../../contract/words.ts";
 import { card } from "./card.ts";
-import { maskCardNumber, starDigits } from "./card-mask.ts";
-import { isWholeCardNumber, mayHoldCardNumber, searchCardNumber } from "./card-search.ts";
+import { withoutCardNumber } from "./card-hiding.ts";
+import { maskCardNumber } from "./card-mask.ts";
+import { isWholeCardNumber, mayHoldCardNumber } from "./card-search.ts";
 import { cnpj } from "./cnpj.ts";
 import { cpf } from "./cpf.ts";
 import { ean13 } from "./ean13.ts";
@@ -29,11 +30,6 @@ export const documents: { readonly [T in DocumentType]: DocumentCheck<T> } = {
   ein,
 };
 
-/** True for exactly the names of `DOCUMENT_TYPES`. */
-export function isDocumentType(text: string): text is DocumentType {
-  return Object.hasOwn(documents, text);
-}
-
 /**
  * Verifies a value as a document of the type. Takes any text: what is wrong with it is in the result.
  * A card number is masked even where another type was asked for.
@@ -55,16 +51,6 @@ function shownValue({ type, value, formatted }: IdentityResult): string {
   // Groups of four behind a country's letters are rather an account, mistyped.
   if ((type !== "iban" && type !== "vat") || !/\p{L}/u.test(value)) return withoutCardNumber(value);
   return isWholeCardNumber(value) ? maskCardNumber(value) : value;
-}
-
-/**
- * The text, masked where digits in it are the number of a card of a known brand. Beside other digits, such as its
- * date and code, all become stars.
- */
-export function withoutCardNumber(text: string): string {
-  const found = searchCardNumber(text);
-  if (found === null) return text;
-  return found === "whole" ? maskCardNumber(text) : starDigits(text);
 }
 
 /** The result where our own check broke: nothing is known, and a card number stays masked. */

@@ -1,0 +1,93 @@
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { DirectoryAge, DirectoryFile, DirectoryFilePort } from "../../store/directory-port.ts";
+import { createBatchWriter, syncFolder } from "./durable-file.ts";
+import { chunksOfFile } from "./line-file.ts";
+import { type StoredState, sha256OfFile } from "./state-folder.ts";
+
+/** A state that the processes of a cluster share. */
+export type SharedState = DirectoryAge & { readonly state: StoredState; readonly revision: number };
+
+/** Puts the files of a state where the others find them, then the state. Returns its revision. */
+export async function publishState(
+  shared: DirectoryFilePort,
+  term: number,
+  folder: string,
+  { state, former }: { readonly state: StoredState; readonly former: StoredState | null },
+): Promise<number> {
+  const known = former === null ? [] : filesOf(former);
+  const files = filesOf(state);
+  const unknown = files.flatMap(({ file, bytes }) => {
+    const startsAt = known.find((each) => each.file === file)?.bytes ?? 0;
+    return startsAt < bytes ? [{ file, startsAt, bytes }] : [];
+  });
+  // An earlier try may have put parts that no state speaks of.
+  if (unknown.length > 0) await shared.keepDirectoryFiles(term, known);
+  for (const { file, startsAt, bytes } of unknown) {
+    let at = startsAt;
+    for (const chunk of chunksOfFile(join(folder, file), startsAt, bytes)) {
+      await shared.putDirectoryPart(term, file, at, chunk);
+      at += chunk.length;
+    }
+  }
+  const { syncedAt, upstreamAgeMs } = state;
+  return shared.publishDirectory(term, { state: JSON.stringify(state), files, syncedAt, upstreamAgeMs });
+}
+
+/**
+ * Brings the files of the published state into the folder; the state itself is not written there. Returns null where it
+ * is the revision that is known. `known` is a state whose files are there. Throws where files go meanwhile: then a newer
+ * state is published.
+ */
+export async function fetchState(
+  shared: DirectoryFilePort,
+  folder: string,
+  known: { readonly revision: number; readonly state: StoredState | null },
+): Promise<SharedState | null> {
+  const publication = await shared.readDirectory(known.revision);
+  if (publication === null) return null;
+  const state = JSON.parse(publication.state) as StoredState;
+  if (state.format !== 1) throw new Error(`format ${state.format} of the published state is not known`);
+  const { base } = state;
+  if (!hasFile(folder, base)) await fetchFile(shared, folder, base, 0);
+  for (const log of state.log) {
+    const there = known.state?.log.find(({ file }) => file === log.file)?.bytes ?? 0;
+    if (there < log.bytes) await fetchFile(shared, folder, log, there);
+  }
+  syncFolder(folder);
+  const { revision, syncedAt, upstreamAgeMs } = publication;
+  return { state: { ...state, syncedAt, upstreamAgeMs }, revision, syncedAt, upstreamAgeMs };
+}
+
+function filesOf({ base, log }: StoredState): readonly DirectoryFile[] {
+  return [base, ...log].map(({ file, bytes }) => ({ file, bytes }));
+}
+
+function hasFile(folder: string, { file, bytes, digest }: StoredState["base"]): boolean {
+  const path = join(folder, file);
+  return existsSync(path) && statSync(path).size === bytes && sha256OfFile(path, bytes) === digest;
+}
+
+async function fetchFile(
+  shared: DirectoryFilePort,
+  folder: string,
+  { file, bytes }: DirectoryFile,
+  startsAt: number,
+): Promise<void> {
+  const descriptor = openSync(join(folder, file), "a", 0o600);
+  try {
+    // A sync of this process that was not published may have left lines.
+    ftruncateSync(descriptor, startsAt);
+    const writer = createBatchWriter(descriptor);
+    for (let at = startsAt; at < bytes; ) {
+      const part = await shared.readDirectoryPart(file, at);
+      if (part === null) throw new Error(`${file} is not published whole from byte ${at} on`);
+      writer.put(part);
+      at += part.length;
+    }
+    writer.flush();
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
