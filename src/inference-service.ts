@@ -1,10 +1,8 @@
 import { startInferenceService } from "./app/inference-service.ts";
 import { readInferenceServiceConfig } from "./app/inference-settings.ts";
 import { createLog } from "./app/log.ts";
-import { stopOnSignals } from "./app/main-process.ts";
+import { runMain, stopOnSignals } from "./app/main-process.ts";
 import { systemPlatform } from "./app/platform.ts";
-import { ConfigError } from "./app/settings.ts";
-import { StoreOpenError } from "./store/storage-error.ts";
 
 /** Starts the inference service and ends it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -18,10 +16,4 @@ What it costs:    curl -s ${server.url}/v1/models
   stopOnSignals(server, log);
 }
 
-try {
-  await main();
-} catch (error) {
-  const known = error instanceof ConfigError || error instanceof StoreOpenError;
-  process.stderr.write(`${known ? error.message : Bun.inspect(error)}\n`);
-  process.exit(1);
-}
+await runMain(main);

@@ -1,16 +1,26 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { checkReceipt } from "./inference/receipt-check.ts";
-import { sha256 } from "./inference/receipt-ledger.ts";
-import type { PublicKey } from "./signing/signing-key.ts";
+import { sha256 } from "./platform/sha256.ts";
+import { type PublicKey, rotateSigningKey } from "./signing/signing-key.ts";
 
 const USAGE = `Usage: bun run receipts verify FILE --keys KEYS [--request FILE] [--choices FILE]
+       bun run receipts rotate-key DATA_DIR
 
-Checks receipts offline: one on each line of FILE, or an answer with its receipt. KEYS is a copy of /.well-known/jwks.json.
-Exit code: 0 where all are valid, 1 where one is not, 2 where they cannot be read.
+verify checks receipts offline: one on each line of FILE, or an answer with its receipt. KEYS is a copy of
+/.well-known/jwks.json. Exit code: 0 where all are valid, 1 where one is not, 2 where they cannot be read.
+
+rotate-key makes a new key for what the service of a data directory signs, from its next start on. The old key can sign no
+more and stays in /.well-known/jwks.json: what it signed stays valid.
 `;
 
-/** Checks the receipts of a file and returns the exit code. */
+type Options = {
+  readonly keys?: string | undefined;
+  readonly request?: string | undefined;
+  readonly choices?: string | undefined;
+};
+
+/** Does what the command says and returns the exit code. */
 function main(): number {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -21,15 +31,29 @@ function main(): number {
       help: { type: "boolean", default: false },
     },
   });
-  const [command, file] = positionals;
-  if (values.help || command !== "verify" || file === undefined || values.keys === undefined) {
-    (values.help ? process.stdout : process.stderr).write(USAGE);
-    return values.help ? 0 : 2;
+  const [command, path, ...rest] = positionals;
+  if (!values.help && path !== undefined && rest.length === 0) {
+    if (command === "rotate-key") return rotate(path);
+    if (command === "verify" && values.keys !== undefined) return verify(path, values.keys, values);
   }
-  const { keys } = JSON.parse(readFileSync(values.keys, "utf8")) as { readonly keys: readonly PublicKey[] };
+  (values.help ? process.stdout : process.stderr).write(USAGE);
+  return values.help ? 0 : 2;
+}
+
+function rotate(dataDir: string): number {
+  const { retired, present } = rotateSigningKey(dataDir);
+  process.stdout.write(`The new key is ${present.kid}, from the next start of the service on.
+The key ${retired.kid} stays published: what it signed stays valid.
+`);
+  return 0;
+}
+
+/** Checks the receipts of a file. */
+function verify(file: string, keysFile: string, { request, choices }: Options): number {
+  const { keys } = JSON.parse(readFileSync(keysFile, "utf8")) as { readonly keys: readonly PublicKey[] };
   const kept = {
-    ...(values.request === undefined ? {} : { request: readFileSync(values.request, "utf8") }),
-    ...(values.choices === undefined ? {} : { choices: JSON.parse(readFileSync(values.choices, "utf8")) }),
+    ...(request === undefined ? {} : { request: readFileSync(request, "utf8") }),
+    ...(choices === undefined ? {} : { choices: JSON.parse(readFileSync(choices, "utf8")) }),
   };
   const receipts = receiptsIn(readFileSync(file, "utf8"));
   const known = new Set<string>();

@@ -1,10 +1,8 @@
 import { createLog } from "./app/log.ts";
-import { stopOnSignals } from "./app/main-process.ts";
+import { runMain, stopOnSignals } from "./app/main-process.ts";
 import { systemPlatform } from "./app/platform.ts";
 import { startScanService } from "./app/scan-service.ts";
 import { readScanServiceConfig } from "./app/service-settings.ts";
-import { ConfigError } from "./app/settings.ts";
-import { StoreOpenError } from "./store/storage-error.ts";
 
 /** Starts the scanning service and ends it on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -18,10 +16,4 @@ What it costs:    curl -si ${server.url}/v1/scan -H 'Content-Type: application/j
   stopOnSignals(server, log);
 }
 
-try {
-  await main();
-} catch (error) {
-  const known = error instanceof ConfigError || error instanceof StoreOpenError;
-  process.stderr.write(`${known ? error.message : Bun.inspect(error)}\n`);
-  process.exit(1);
-}
+await runMain(main);

@@ -1,10 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../../package.json" with { type: "json" };
 import type { BatchKind } from "../batch/messages.ts";
-import { DOCUMENT_TYPES } from "../contract/words.ts";
+import { DOCUMENT_TYPES, isDocumentType } from "../contract/words.ts";
 import type { OutputFormat } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
-import { isDocumentType } from "../verification/documents/registry.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import type { ServerTarget } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";

@@ -1,8 +1,8 @@
 import { createClient } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
 import { hasEnded } from "../client/job-watch.ts";
+import { isDocumentType } from "../contract/words.ts";
 import type { Task } from "../tables/task.ts";
-import { isDocumentType } from "../verification/documents/registry.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { verifyFile } from "./file-run.ts";

@@ -1,4 +1,5 @@
-import { openBatches, openLookups } from "../app/components.ts";
+import { openBatches } from "../app/batches.ts";
+import { openLookups } from "../app/lookups.ts";
 import type { Platform } from "../app/platform.ts";
 import type { Config } from "../app/settings.ts";
 import { INTERACTIVE_WEIGHT, type Share } from "../batch/fair-queue.ts";

@@ -17,14 +17,21 @@ const PLAN = "starter";
 
 /**
  * Starts a server of its own with a made-up DNS, signs up, verifies a thousand addresses, by one call or with `--job` by a
- * job, and cleans up.
+ * job, and cleans up. With `--inference` it pays for calls of an inference service, on local chains. Returns the exit code.
  */
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "assay-demo-"));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
   process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+  const write = (text: string) => void process.stdout.write(text);
+  if (process.argv.includes("--inference")) {
+    const { showPaidCalls } = await import("./paid-calls.ts");
+    if (!(await showPaidCalls(dataDir, stack, write))) return 1;
+    write("Now your own upstream: README, or src/docs/inference.md\n");
+    return 0;
+  }
   const dns = await startFixtureServer({ zone: DEMO_ZONE });
   stack.defer(() => dns.close());
   const server = await startPrivateServer(dataDir, dns.address);
@@ -36,6 +43,7 @@ async function main(): Promise<void> {
   process.stdout.write(await verifyThousand(server.url, isJob));
   const job = isJob ? " --server URL --job" : "";
   process.stdout.write(`Now your own file: bun run verify FILE${job} --output checked.csv\n`);
+  return 0;
 }
 
 async function verifyThousand(baseUrl: string, isJob: boolean): Promise<string> {
@@ -63,5 +71,4 @@ function startPrivateServer(dataDir: string, dnsServer: string): Promise<Running
   return startServer(config, systemPlatform(createLog("silent")));
 }
 
-await main();
-process.exit(0);
+process.exit(await main());

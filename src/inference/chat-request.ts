@@ -1,5 +1,5 @@
+import { isObject, parseJson, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
-import { isObject } from "./choices.ts";
 import { withMembers } from "./json-members.ts";
 
 /** A chat completion that is asked for. What is not looked at here is the upstream's to check. */
@@ -30,17 +30,27 @@ export type ReadChatRequest = { readonly ok: true; readonly request: ChatRequest
 
 const MODEL_CHARACTERS_MAX = 256;
 const CHOICES_MAX = 128;
+/** Of the body, however long its texts are. */
+const VALUES_MAX = 65_536;
+const DEPTH_MAX = 512;
 
 /** Reads the body of a chat completion, in JSON. */
 export function readChatRequest(bytes: Uint8Array): ReadChatRequest {
   const text = decoded(bytes);
-  const body = text === null ? undefined : parsed(text);
+  const body = text === null ? undefined : parseJson(text, VALUES_MAX, DEPTH_MAX);
   if (text === null || body === undefined) {
     return { ok: false, code: "invalid_json", message: "The body is not valid JSON.", param: null };
   }
+  if (body === TOO_MANY_VALUES) return refusal(`The body must hold at most ${VALUES_MAX} values.`, null);
+  if (body === TOO_DEEP) return refusal(`The body must be nested at most ${DEPTH_MAX} deep.`, null);
+  return readFields(text, body as JsonValue);
+}
+
+function readFields(text: string, body: JsonValue): ReadChatRequest {
   if (!isObject(body)) return refusal("The body must be a JSON object.", null);
   const { model, messages, stream = null, stream_options: streamOptions = null, n = null } = body;
-  if (typeof model !== "string" || model === "" || model.length > MODEL_CHARACTERS_MAX) {
+  const isName = typeof model === "string" && model !== "" && model.isWellFormed();
+  if (!isName || model.length > MODEL_CHARACTERS_MAX) {
     return refusal(`model must be a string of 1 to ${MODEL_CHARACTERS_MAX} characters.`, "model");
   }
   if (!isMessages(messages)) {
@@ -89,14 +99,6 @@ function decoded(bytes: Uint8Array): string | null {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return null;
-  }
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
+import type { FairShares } from "../billing/fair-shares.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { KeptAnswer } from "../payments/kept-answer.ts";
 import type { Payment, PreparedAnswer, SettledPayment } from "../payments/paid-call.ts";
 import type { Clock } from "../platform/clock.ts";
+import { isObject } from "../platform/json-value.ts";
 import type { IssuedReceiptRow } from "../store/receipt-port.ts";
 import { type ChatRequest, upstreamBody } from "./chat-request.ts";
-import { isObject } from "./choices.ts";
 import { withMembers } from "./json-members.ts";
 import type { PaidChat, ReceiptLedger } from "./receipt-ledger.ts";
 import { relayStream } from "./relay.ts";
-import { jsonOf, type UpstreamRefusal } from "./upstream.ts";
+import type { UpstreamRefusal } from "./upstream.ts";
+import { jsonOf } from "./upstream-json.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** One chat completion that is to be paid for. */
@@ -36,6 +38,10 @@ export type ChatDependencies = {
   readonly ledger: ReceiptLedger;
   readonly clock: Clock;
   readonly keepAliveMs: number;
+  /** Of an answer in one piece, and of a stream as put together. */
+  readonly answerBytesMax: number;
+  /** What the streams under way hold, by payer. */
+  readonly room: Pick<FairShares, "take" | "release">;
 };
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -43,7 +49,7 @@ const STREAM_TYPE = "text/event-stream; charset=utf-8";
 
 /** Returns the work of a chat completion: paid when the first token is there, with a receipt of what came. */
 export function createChatWork(dependencies: ChatDependencies): (call: ChatCall) => ChatWork {
-  const { upstreams, ledger, clock, keepAliveMs } = dependencies;
+  const { upstreams, ledger, clock, keepAliveMs, answerBytesMax, room } = dependencies;
   return (call) => {
     const { request, upstreamModel, origin } = call;
     const startedAt = clock.now();
@@ -77,7 +83,11 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
             const receiptId = ledger.begin(settled, chatOf());
             const relay = relayStream(stream, {
               includesUsage: request.includesUsage,
-              keepAliveMs,
+              ...{ keepAliveMs, answerBytesMax },
+              room: {
+                take: (bytes) => room.take(settled.payer, bytes),
+                release: (bytes) => room.release(settled.payer, bytes),
+              },
               onEnd: (ending) => receiptFields(ledger.issue(receiptId, ending), origin),
             });
             const headers = { ...STREAM_HEADERS, ...receiptHeaders(receiptId, origin) };

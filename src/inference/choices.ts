@@ -1,3 +1,5 @@
+import { isObject } from "../platform/json-value.ts";
+
 /** Any JSON value of an upstream's answer. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue };
@@ -11,6 +13,10 @@ const WHOLE_TEXTS: ReadonlySet<string> = new Set(["role", "id", "type", "name", 
 export type Choices = {
   /** Takes the `choices` of one chunk. */
   readonly add: (choices: readonly JsonValue[]) => void;
+  /** Adds a piece to the text of a choice that has come already; false where it has no text yet. */
+  readonly addText: (index: number, text: string) => boolean;
+  /** Characters of the texts that have come, and something for each other value: about the bytes that they take. */
+  readonly size: () => number;
   /** Returns them in the shape that the same answer has in one piece. */
   readonly all: () => readonly JsonObject[];
 };
@@ -21,17 +27,36 @@ export type Choices = {
  */
 export function createChoices(): Choices {
   const byIndex = new Map<number, Mutable>();
+  let size = 0;
+
+  function choiceOf(index: number): Mutable {
+    const known = byIndex.get(index);
+    if (known !== undefined) return known;
+    const created: Mutable = { index, message: {} };
+    byIndex.set(index, created);
+    size += VALUE_SIZE;
+    return created;
+  }
+
   return {
     add(choices) {
       for (const choice of choices) {
         if (!isObject(choice) || typeof choice.index !== "number") continue;
-        const { index, delta, ...rest } = choice;
-        const known = byIndex.get(index) ?? { index, message: {} };
-        byIndex.set(index, known);
-        if (isObject(delta)) merge(known.message as Mutable, delta);
-        merge(known, rest);
+        const { delta } = choice;
+        const known = choiceOf(choice.index);
+        if (isObject(delta)) size += merge(known.message as Mutable, delta);
+        size += merge(known, choice, isOfChunk);
       }
     },
+    addText(index, text) {
+      const message = byIndex.get(index)?.message as Mutable | undefined;
+      const before = message?.content;
+      if (message === undefined || typeof before !== "string") return false;
+      message.content = before + text;
+      size += text.length;
+      return true;
+    },
+    size: () => size,
     all: () => [...byIndex.values()].sort((a, b) => Number(a.index) - Number(b.index)).map(withoutPositions),
   };
 }
@@ -50,40 +75,65 @@ export function hasToken(choices: readonly JsonValue[]): boolean {
   });
 }
 
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+/** Of a list, so many entries are looked through for an index; no answer has as many calls. */
+const MERGED_ENTRIES_MAX = 512;
+/** What a value takes beside its text. */
+const VALUE_SIZE = 64;
 
-/** What was added before belongs to the answer alone, so it is changed where it stands. */
-function merge(known: Mutable, added: JsonObject): void {
-  for (const [name, value] of Object.entries(added)) {
+const isNowhere = () => false;
+const isOfChunk = (name: string) => name === "index" || name === "delta";
+
+/** Returns by how much it has grown. What was added before belongs to the answer alone, so it is changed where it stands. */
+function merge(known: Mutable, added: JsonObject, isLeftOut: (name: string) => boolean = isNowhere): number {
+  let size = 0;
+  for (const name in added) {
     // The prototype of an object is no field of it.
-    if (name === "__proto__") continue;
-    known[name] = merged(known[name], value, name);
+    if (name === "__proto__" || isLeftOut(name)) continue;
+    const value = added[name] ?? null;
+    const before = known[name];
+    if (value === null) {
+      if (before === undefined) {
+        known[name] = null;
+        size += VALUE_SIZE;
+      }
+    } else if (typeof value === "string" && typeof before === "string") {
+      if (WHOLE_TEXTS.has(name)) known[name] = value;
+      else {
+        known[name] = before + value;
+        size += value.length;
+      }
+    } else if (Array.isArray(value)) {
+      const list = Array.isArray(before) ? before : [];
+      known[name] = list;
+      size += VALUE_SIZE + mergeList(list, value);
+    } else if (isObject(before) && isObject(value)) size += merge(before as Mutable, value);
+    else {
+      known[name] = value;
+      size += sizeOf(value);
+    }
   }
+  return size;
 }
 
-function merged(known: JsonValue | undefined, added: JsonValue, name: string): JsonValue {
-  if (added === null) return known ?? null;
-  if (Array.isArray(added)) return mergedList(Array.isArray(known) ? known : [], added);
-  if (known === undefined || known === null) return added;
-  if (typeof known === "string" && typeof added === "string") {
-    return WHOLE_TEXTS.has(name) ? added : known + added;
-  }
-  if (!isObject(known) || !isObject(added)) return added;
-  merge(known as Mutable, added);
-  return known;
-}
-
-function mergedList(known: JsonValue[], added: readonly JsonValue[]): JsonValue[] {
+function mergeList(known: JsonValue[], added: readonly JsonValue[]): number {
+  let size = 0;
   for (const entry of added) {
     const position = isObject(entry) && typeof entry.index === "number" ? entry.index : null;
-    const before =
-      position === null ? undefined : known.find((one) => isObject(one) && one.index === position);
-    if (isObject(entry) && isObject(before)) merge(before as Mutable, entry);
-    else known.push(entry);
+    const isSought = position !== null && known.length <= MERGED_ENTRIES_MAX;
+    const before = isSought ? known.find((one) => isObject(one) && one.index === position) : undefined;
+    if (isObject(entry) && isObject(before)) size += merge(before as Mutable, entry);
+    else {
+      known.push(entry);
+      size += sizeOf(entry);
+    }
   }
-  return known;
+  return size;
+}
+
+function sizeOf(value: JsonValue): number {
+  if (typeof value === "string") return VALUE_SIZE + value.length;
+  if (typeof value !== "object" || value === null) return VALUE_SIZE;
+  return Object.values(value).reduce((sum: number, part) => sum + sizeOf(part), VALUE_SIZE);
 }
 
 /** Tool calls have an index in deltas alone. */

@@ -1,5 +1,6 @@
+import { isObject } from "../platform/json-value.ts";
 import type { ChatRequest } from "./chat-request.ts";
-import { isObject, type JsonObject, type JsonValue } from "./choices.ts";
+import type { JsonObject, JsonValue } from "./choices.ts";
 import type { Model } from "./model-table.ts";
 
 /** The most that a call can cost, and of what. */

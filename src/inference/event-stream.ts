@@ -6,51 +6,70 @@ export class EventStreamError extends Error {
 /** Characters of one event, with all of its lines. */
 const EVENT_CHARACTERS_MAX = 4_194_304;
 
-/**
- * Yields the data of each event of a `text/event-stream` as soon as it is there; comments and other fields are passed
- * over (HTML, 9.2.6). Throws EventStreamError for an event of more than 4 MB. Linear in the bytes.
- */
-export async function* readEvents(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  const parser = createEventParser();
-  for await (const part of parts) yield* parser.push(decoder.decode(part, { stream: true }));
-  yield* parser.push(decoder.decode());
-}
+/** Finds the events of a `text/event-stream`; comments and other fields are passed over (HTML, 9.2.6). */
+export type EventParser = {
+  /**
+   * Takes the next part and returns the data of the events that are whole with it. Throws EventStreamError for an event
+   * of more than 4 MB. Linear in the bytes.
+   */
+  readonly push: (part: Uint8Array) => readonly string[];
+};
 
-function createEventParser() {
+export function createEventParser(): EventParser {
+  const decoder = new TextDecoder();
   /** Pieces of a line that is not whole yet. */
   let pieces: string[] = [];
   let data: string[] = [];
   let held = 0;
   let endedWithReturn = false;
 
-  function* line(text: string): Generator<string, void, undefined> {
-    if (text === "") {
-      if (data.length > 0) yield data.join("\n");
+  function takeLine(line: string, events: string[]): void {
+    if (line === "") {
+      if (data.length > 0) events.push(data.length === 1 ? (data[0] ?? "") : data.join("\n"));
       data = [];
       held = 0;
-    } else if (text.startsWith("data:")) data.push(text.slice(text.charCodeAt(5) === 0x20 ? 6 : 5));
+    } else if (line.startsWith("data:")) data.push(line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5));
   }
 
   return {
-    *push(text: string): Generator<string, void, undefined> {
+    push(part) {
+      const text = decoder.decode(part, { stream: true });
+      if (text === "") return [];
+      if (
+        isOneEvent(text) &&
+        data.length === 0 &&
+        !endedWithReturn &&
+        (pieces[0] ?? "") === "" &&
+        pieces.length < 2
+      ) {
+        return [text.slice(6, -2)];
+      }
+      const events: string[] = [];
       held += text.length;
-      if (held > EVENT_CHARACTERS_MAX && !/[\r\n]/.test(text)) throw tooLong();
+      const hasReturn = text.includes("\r");
+      if (held > EVENT_CHARACTERS_MAX && !hasReturn && !text.includes("\n")) throw tooLong();
       // A line may end with both, and the second may come later.
       const start = endedWithReturn && text.startsWith("\n") ? 1 : 0;
-      if (text !== "") endedWithReturn = text.endsWith("\r");
-      const lines = text.slice(start).split(/\r\n|\n|\r/);
+      endedWithReturn = hasReturn && text.endsWith("\r");
+      const lines = text.slice(start).split(hasReturn ? /\r\n|\n|\r/ : "\n");
       const [first = "", ...others] = lines;
       pieces.push(first);
       for (const next of others) {
-        const whole = pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
+        const line = pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
         pieces = [next];
-        held = Math.max(held, whole.length);
-        yield* line(whole);
+        held = Math.max(held, line.length);
+        takeLine(line, events);
       }
       if (held > EVENT_CHARACTERS_MAX) throw tooLong();
+      return events;
     },
   };
+}
+
+/** Whether a part is just one event of one line, as most are. */
+function isOneEvent(text: string): boolean {
+  const isWhole = text.startsWith("data: ") && text.indexOf("\n") === text.length - 2 && text.endsWith("\n");
+  return isWhole && !text.includes("\r") && text.length <= EVENT_CHARACTERS_MAX;
 }
 
 function tooLong(): EventStreamError {

@@ -41,37 +41,45 @@ export function withMembers(text: string, members: { readonly [name: string]: st
   return `${changed.slice(0, close)}${spans.size > 0 ? "," : ""}${fields}${changed.slice(close)}`;
 }
 
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);
+
 function skipSpace(text: string, from: number): number {
   let at = from;
-  while (/[ \t\r\n]/.test(text[at] ?? "")) at += 1;
+  while (BLANKS.has(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-/** Returns the place behind a string that begins here. */
-function endOfString(text: string, from: number): number {
-  let at = from + 1;
-  for (; text[at] !== '"'; at += 1) if (text[at] === "\\") at += 1;
-  return at + 1;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** Returns the place behind a string that begins here, in text that is JSON. */
+export function endOfString(text: string, from: number): number {
+  // Texts may be megabytes long: the search is the engine's, and only quotes are looked at.
+  for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
 }
 
 /** Returns the place behind a value that begins here. */
 function endOfValue(text: string, from: number): number {
-  const first = text[from];
-  if (first === '"') return endOfString(text, from);
+  const first = text.charCodeAt(from);
+  if (first === QUOTE) return endOfString(text, from);
   let at = from;
-  if (first !== "{" && first !== "[") {
+  if (first !== OPENING_BRACKET && first !== OPENING_BRACE) {
     while (at < text.length && !/[,}\] \t\r\n]/.test(text[at] ?? "")) at += 1;
     return at;
   }
   for (let depth = 0; ; ) {
-    const character = text[at];
-    if (character === '"') {
-      at = endOfString(text, at);
-      continue;
-    }
-    if (character === "{" || character === "[") depth += 1;
-    if (character === "}" || character === "]") depth -= 1;
-    at += 1;
+    const code = text.charCodeAt(at);
+    at = code === QUOTE ? endOfString(text, at) : at + 1;
+    if (code === OPENING_BRACKET || code === OPENING_BRACE) depth += 1;
+    else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth -= 1;
     if (depth === 0) return at;
   }
 }

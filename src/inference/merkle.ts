@@ -1,3 +1,5 @@
+import { sha256 } from "../platform/sha256.ts";
+
 /** A Merkle tree that is only ever added to (RFC 9162, 2.1): its perfect subtrees, the largest first. */
 export type MerkleTree = readonly MerkleSubtree[];
 
@@ -29,7 +31,7 @@ export function withLeaf(tree: MerkleTree, hash: string): MerkleTree {
 /** Returns the root of a tree, in hex; that of no leaves is the SHA-256 of nothing. */
 export function rootOf(tree: MerkleTree): string {
   const last = tree.at(-1);
-  if (last === undefined) return new Bun.CryptoHasher("sha256").digest("hex");
+  if (last === undefined) return sha256("");
   return tree.slice(0, -1).reduceRight((right, { hash }) => nodeHash(hash, right), last.hash);
 }
 

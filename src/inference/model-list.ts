@@ -1,17 +1,18 @@
 import { formatUsd } from "../billing/money.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { ListedModelView } from "../contract/specification/inference.ts";
+import type { ListedModelView } from "../contract/specification/models.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isObject } from "./choices.ts";
+import { isObject } from "../platform/json-value.ts";
 import { MIN_MICRO_USD } from "./cost-bound.ts";
 import type { Model } from "./model-table.ts";
 import { FLAT_MICRO_USD, type Pricing } from "./tariff.ts";
-import { jsonOf, type UpstreamAddress } from "./upstream.ts";
+import type { UpstreamAddress } from "./upstream.ts";
+import { jsonOf } from "./upstream-json.ts";
 
 const FRESH_MS = 60_000;
 
-/** Returns what lists the models that are served: those of the table, or those of the first upstream that tells them. */
+/** Returns what lists the models that are served: those of the table, or those of the first upstream that lists them. */
 export function createModelList(
   pricing: Pricing,
   {
@@ -41,7 +42,7 @@ export function createModelList(
       known = { list, untilMs: clock.monotonic() + FRESH_MS };
       return list;
     }
-    throw new ApiError("upstream_failed", "No upstream tells its models.");
+    throw new ApiError("upstream_failed", "No upstream lists its models.");
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Receipt, ReceiptCheck } from "../contract/receipt.ts";
 import type { PaymentView } from "../contract/specification/payment.ts";
+import { sha256 } from "../platform/sha256.ts";
 import { canonicalJson } from "../signing/canonical-json.ts";
 import { isSignedBy, readJws } from "../signing/jws.ts";
 import type { PublicKey } from "../signing/signing-key.ts";
 import type { ReceiptStore } from "../store/receipt-port.ts";
 import type { JsonValue } from "./choices.ts";
-import { responseHash, sha256 } from "./receipt-ledger.ts";
+import { responseHash } from "./receipt-ledger.ts";
 
 /** A receipt that was looked at. */
 export type CheckedReceipt = {

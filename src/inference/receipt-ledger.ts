@@ -1,5 +1,6 @@
 import type { Receipt } from "../contract/receipt.ts";
 import type { SettledPayment } from "../payments/paid-call.ts";
+import { sha256 } from "../platform/sha256.ts";
 import { canonicalJson } from "../signing/canonical-json.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import type { IssuedReceiptRow, ReceiptStore } from "../store/receipt-port.ts";
@@ -64,7 +65,8 @@ export function createReceiptLedger({
     return store.issue(receiptId, finished_at.slice(0, 10), ({ previousSha256, tree }) => {
       const receipt: Receipt = {
         ...beginning,
-        ...{ response_sha256, model_served, usage, finished_at, outcome },
+        ...{ response_sha256, finished_at, outcome },
+        ...{ model_served: signable(model_served), usage: signable(usage) },
         prev_receipt_sha256: previousSha256,
       };
       const jws = signingKey.sign(receipt);
@@ -104,6 +106,16 @@ export function createReceiptLedger({
   };
 }
 
+/** Returns what an upstream said of an answer, where it can be signed: null for what has no canonical form. */
+function signable<Value>(said: Value): Value | null {
+  try {
+    canonicalJson(said);
+    return said;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the hash of an answer, over the canonical JSON of its choices; null where they have none. */
 export function responseHash(choices: readonly JsonValue[]): string | null {
   try {
@@ -111,10 +123,6 @@ export function responseHash(choices: readonly JsonValue[]): string | null {
   } catch {
     return null;
   }
-}
-
-export function sha256(data: string | Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(data).digest("hex");
 }
 
 function beginningOf(receiptId: string, payment: SettledPayment, chat: PaidChat): ReceiptBeginning {

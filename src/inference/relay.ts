@@ -1,13 +1,21 @@
-import { createChoices, isObject, type JsonObject, type JsonValue } from "./choices.ts";
+import type { ByteSource, SourceSink } from "../payments/paid-call.ts";
+import { isObject } from "../platform/json-value.ts";
+import { createPatience } from "../platform/patience.ts";
+import { createChoices, type JsonObject, type JsonValue } from "./choices.ts";
 import { DONE, eventText, KEEP_ALIVE } from "./event-stream.ts";
 import { withMembers } from "./json-members.ts";
+import type { OpenStream, StreamEnd } from "./open-stream.ts";
+import { createPlainDeltas } from "./plain-deltas.ts";
 import type { ReceiptEnding } from "./receipt-ledger.ts";
-import { jsonOf, type OpenStream, type StreamEnd } from "./upstream.ts";
+import { jsonOf } from "./upstream-json.ts";
 
 /** A stream on its way to the caller. */
 export type Relay = {
-  readonly body: ReadableStream<Uint8Array>;
-  /** Resolves with all that was sent, and what would have been sent of the end where the caller left. */
+  readonly body: ByteSource;
+  /**
+   * Resolves with all that was sent, and what would have been sent of the end where the caller left. Of a long answer it
+   * is the same in few events; of one that is too long to be kept, the end alone.
+   */
   readonly kept: Promise<string>;
 };
 
@@ -16,11 +24,27 @@ export type RelayOptions = {
   readonly includesUsage: boolean;
   /** After so long without an event a comment is sent. */
   readonly keepAliveMs: number;
+  /** Of the answer as put together; a longer one is broken off. */
+  readonly answerBytesMax: number;
+  /** For what is held of the answer until its end; where there is no room left it is broken off. */
+  readonly room: AnswerRoom;
   /** Called once, at the end of the answer. Returns the fields of the last event, in JSON: the receipt. */
   readonly onEnd: (ending: ReceiptEnding) => { readonly [name: string]: string };
 };
 
-type Next = IteratorResult<string, StreamEnd>;
+/** Room that the answers under way share, in bytes. */
+export type AnswerRoom = {
+  /** Returns false where too little room is left; nothing is taken then. */
+  readonly take: (bytes: number) => boolean;
+  readonly release: (bytes: number) => void;
+};
+
+/** Room is taken in such steps, so that most events take none. */
+const ROOM_STEP = 32_768;
+/** Up to here what was sent is kept to the letter, in characters. */
+const KEPT_TEXT_MAX = 262_144;
+/** A longer answer is not kept, in bytes as `Choices.size` counts them: to encrypt and store it would hold up others. */
+const KEPT_ANSWER_MAX = 1_048_576;
 
 /**
  * Passes the events of an upstream on as they come, to the letter. The receipt comes in the last one: an event that may
@@ -28,17 +52,23 @@ type Next = IteratorResult<string, StreamEnd>;
  */
 export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
   const { promise: kept, resolve: keep } = Promise.withResolvers<string>();
-  const encoder = new TextEncoder();
   const answer = createAnswer();
-  const sent: string[] = [];
+  /** Null where there is more than is kept. */
+  let sent: string[] | null = [];
+  let sentLength = 0;
   let held: string | null = null;
-  let next: Promise<Next> | null = null;
+  let room = 0;
   let hasEnded = false;
+  let sink: SourceSink | null = null;
+  const patience = createPatience(options.keepAliveMs, () => {
+    sink?.write(KEEP_ALIVE);
+    patience.begin();
+  });
 
   /** Returns what goes out for an event: the one held back before it, and itself or nothing yet. */
   function textOf(data: string, chunk: JsonValue | undefined): string {
     if (isObject(chunk)) {
-      answer.add(chunk);
+      answer.add(data, chunk);
       // The caller did not ask for it, and what is held back may still be the last.
       if (!options.includesUsage && isUsageAlone(chunk)) return "";
     }
@@ -47,55 +77,121 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
     return held === null ? before + eventText(data) : before;
   }
 
-  function lastText(isComplete: boolean): string {
-    hasEnded = true;
-    const fields = options.onEnd(answer.ending(isComplete ? "complete" : "upstream_failed"));
-    if (isComplete) {
-      const last = held ?? JSON.stringify(answer.emptyChunk());
-      return eventText(withMembers(last, fields)) + eventText(DONE);
+  /** Issues the receipt, and returns what goes out at the end. */
+  function lastText(outcome: ReceiptEnding["outcome"]): string {
+    close();
+    const fields = options.onEnd(answer.ending(outcome));
+    if (outcome === "upstream_failed") {
+      return (held === null ? "" : eventText(held)) + eventText(withMembers(BROKEN_OFF, fields));
     }
-    return (held === null ? "" : eventText(held)) + eventText(withMembers(BROKEN_OFF, fields));
+    const last = held ?? JSON.stringify(answer.emptyChunk());
+    return eventText(withMembers(last, fields)) + eventText(DONE);
   }
 
-  async function nextText(): Promise<string> {
-    next ??= stream.events.next();
-    const event = await orSilence(next, options.keepAliveMs);
-    if (hasEnded) return "";
-    if (event === null) return KEEP_ALIVE;
-    next = null;
-    if (event.done === true) return lastText(event.value.isComplete);
-    const chunk = jsonOf(event.value);
-    if (!isObject(chunk) || !isObject(chunk.error)) return textOf(event.value, chunk);
+  function close(): void {
+    hasEnded = true;
+    patience.close();
+    options.room.release(room);
+    room = 0;
+  }
+
+  function breakOff(): string {
     stream.cancel();
-    return lastText(false);
+    return lastText("upstream_failed");
   }
 
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        let text = "";
-        while (text === "" && !hasEnded) text = await nextText();
-        // The caller left meanwhile.
-        if (text === "") return;
-        if (text !== KEEP_ALIVE) sent.push(text);
-        controller.enqueue(encoder.encode(text));
-        if (!hasEnded) return;
-        controller.close();
-        keep(sent.join(""));
-      },
-      cancel() {
-        if (hasEnded) return;
-        hasEnded = true;
+  function textOfAll(events: readonly string[]): string {
+    let text = "";
+    for (const data of events) {
+      if (held === null && answer.addPlain(data)) text += eventText(data);
+      else {
+        const chunk = jsonOf(data);
+        if (isObject(chunk) && isObject(chunk.error)) return text + breakOff();
+        text += textOf(data, chunk);
+      }
+      if (answer.size() > options.answerBytesMax || !hasRoom()) return text + breakOff();
+    }
+    return text;
+  }
+
+  /** Takes the room that has come to be needed. To keep what was sent to the letter is given up first. */
+  function hasRoom(): boolean {
+    while (answer.size() + (sent === null ? 0 : sentLength) > room) {
+      if (options.room.take(ROOM_STEP)) room += ROOM_STEP;
+      else if (sent === null) return false;
+      else sent = null;
+    }
+    return true;
+  }
+
+  function note(text: string): void {
+    sentLength += text.length;
+    if (sentLength > KEPT_TEXT_MAX) sent = null;
+    sent?.push(text);
+  }
+
+  function keepAll(last: string): void {
+    if (sent !== null) keep(sent.join("") + last);
+    else keep((answer.size() > KEPT_ANSWER_MAX ? "" : answer.inFewEvents()) + last);
+    sent = null;
+  }
+
+  function send(text: string): void {
+    if (text !== "") {
+      if (hasEnded) keepAll(text);
+      else note(text);
+      sink?.write(text);
+    }
+    if (hasEnded) sink?.end();
+    else patience.begin();
+  }
+
+  function end({ isComplete, reason }: StreamEnd): void {
+    if (reason === LEFT) cancel();
+    else send(lastText(isComplete ? "complete" : "upstream_failed"));
+  }
+
+  function cancel(): void {
+    if (hasEnded) return;
+    stream.cancel();
+    keepAll(lastText("caller_left"));
+  }
+
+  /** What goes wrong here would otherwise be the connection's. */
+  function guarded<T>(step: (value: T) => void): (value: T) => void {
+    return (value) => {
+      if (hasEnded) return;
+      try {
+        step(value);
+      } catch (error) {
+        close();
         stream.cancel();
-        const fields = options.onEnd(answer.ending("caller_left"));
-        const last = withMembers(held ?? JSON.stringify(answer.emptyChunk()), fields);
-        keep(sent.join("") + eventText(last) + eventText(DONE));
-      },
+        sink?.fail(error);
+      }
+    };
+  }
+
+  const body: ByteSource = {
+    flow(to) {
+      sink = to;
+      stream.follow({ events: guarded((events) => send(textOfAll(events))), end: guarded(end) });
     },
-    { highWaterMark: 0 },
-  );
+    pause() {
+      patience.end();
+      stream.pause();
+    },
+    resume() {
+      if (hasEnded) return;
+      patience.begin();
+      stream.resume();
+    },
+    cancel,
+  };
   return { body, kept };
 }
+
+/** How the stream of a caller ends that has left. */
+const LEFT = "aborted";
 
 const BROKEN_OFF = JSON.stringify({
   error: {
@@ -109,13 +205,29 @@ const BROKEN_OFF = JSON.stringify({
 /** Gathers what the receipt says of the answer. */
 function createAnswer() {
   const choices = createChoices();
+  const deltas = createPlainDeltas();
   let usage: JsonObject | null = null;
   let first: JsonObject = {};
   return {
-    add(chunk: JsonObject): void {
+    /** Takes an event that adds to a text and does nothing else; false where it has to be parsed. */
+    addPlain(data: string): boolean {
+      const plain = deltas.read(data);
+      return plain !== null && choices.addText(plain.index, plain.text);
+    },
+    add(data: string, chunk: JsonObject): void {
+      deltas.learn(data, chunk);
       if (first.id === undefined) first = chunk;
       if (Array.isArray(chunk.choices)) choices.add(chunk.choices as readonly JsonValue[]);
       if (isObject(chunk.usage)) usage = chunk.usage;
+    },
+    size: choices.size,
+    /** The same answer as put together: one chunk for each choice. */
+    inFewEvents: () => {
+      const chunks = choices.all().map(({ message, ...rest }) => ({
+        ...emptyChunk(),
+        choices: [{ ...rest, delta: withPositions(message) }],
+      }));
+      return chunks.map((chunk) => eventText(JSON.stringify(chunk))).join("");
     },
     ending: (outcome: ReceiptEnding["outcome"]): ReceiptEnding => ({
       outcome,
@@ -123,23 +235,23 @@ function createAnswer() {
       usage,
       choices: choices.all(),
     }),
-    /** A chunk that adds nothing, for an end that nothing was held back for. */
-    emptyChunk: () => {
-      const { id = "", created = 0, model = "" } = first;
-      return { id, object: "chat.completion.chunk", created, model, choices: [] };
-    },
+    emptyChunk,
   };
+
+  /** A chunk that adds nothing, for an end that nothing was held back for. */
+  function emptyChunk() {
+    const { id = "", created = 0, model = "" } = first;
+    return { id, object: "chat.completion.chunk", created, model, choices: [] };
+  }
 }
 
-/** Waits for an event; null where none comes for so long. */
-async function orSilence(next: Promise<Next>, ms: number): Promise<Next | null> {
-  const silence = Promise.withResolvers<null>();
-  const timer = setTimeout(() => silence.resolve(null), ms);
-  try {
-    return await Promise.race([next, silence.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** In deltas tool calls have an index. */
+function withPositions(message: JsonValue | undefined): JsonValue {
+  if (!isObject(message) || !Array.isArray(message.tool_calls)) return message ?? {};
+  const calls = message.tool_calls.map((call: JsonValue, index: number) =>
+    isObject(call) ? { index, ...call } : call,
+  );
+  return { ...message, tool_calls: calls };
 }
 
 /** The usage, or the end of every choice in the chunk: what an answer ends with. */

@@ -19,20 +19,22 @@ export type Upstreams = {
 export type UpstreamsDependencies = {
   readonly client: HttpClient;
   readonly clock: Pick<Clock, "monotonic">;
+  /** Of an answer in one piece. */
+  readonly answerBytesMax: number;
   /** Gets each failure, for the log: no word of request or answer. */
   readonly report: (facts: { readonly upstream: string; readonly reason: string }) => void;
 };
 
 export function createUpstreams(
   addresses: readonly UpstreamAddress[],
-  { client, clock, report }: UpstreamsDependencies,
+  { client, clock, answerBytesMax, report }: UpstreamsDependencies,
 ): Upstreams {
   const upstreams = addresses.map((address) => ({ address, breaker: createCircuitBreaker(clock) }));
   return {
     async ask(asked) {
       for (const { address, breaker } of upstreams) {
         if (!breaker.tryEnter()) continue;
-        const reply = await askUpstream(client, address, asked);
+        const reply = await askUpstream(client, address, { ...asked, answerBytesMax });
         if (asked.signal.aborted) {
           if (reply.kind === "stream") reply.stream.cancel();
           breaker.release();

@@ -1,4 +1,5 @@
 import { decryptText, encryptText } from "../billing/encryption.ts";
+import { sha256 } from "../platform/sha256.ts";
 
 /** An answer as it is kept for a payment that is shown again. */
 export type KeptAnswer = {
@@ -25,8 +26,4 @@ export function unsealAnswer(sealed: string, request: string, paymentId: string)
   const text = decryptText(sealed, sha256(`answer\n${request}`), paymentId);
   if (text === null) throw new Error("a kept answer does not open with the request that it was kept for");
   return JSON.parse(text) as KeptAnswer;
-}
-
-function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -53,5 +53,23 @@ export type PaidCall = {
 export type PaidReply = {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
-  readonly body: string | ReadableStream<Uint8Array>;
+  readonly body: string | ByteSource;
+};
+
+/** Bytes that are sent on as they come, to one reader. */
+export type ByteSource = {
+  /** Begins to hand over what there is and what comes; called once. */
+  readonly flow: (sink: SourceSink) => void;
+  /** The reader takes nothing for now: what comes waits. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** The reader has left; nothing is handed over any more. */
+  readonly cancel: () => void;
+};
+
+export type SourceSink = {
+  readonly write: (part: string) => void;
+  readonly end: () => void;
+  /** The source is broken; nothing comes behind it. */
+  readonly fail: (error: unknown) => void;
 };

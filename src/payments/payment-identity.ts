@@ -1,3 +1,4 @@
+import { sha256 } from "../platform/sha256.ts";
 import type { Network } from "./networks.ts";
 import type { Requirement } from "./offer.ts";
 
@@ -11,6 +12,8 @@ export type PaymentIdentity = {
   readonly nonce: string;
   /** SHA-256 of the signed payment. Who has it, holds the payment. */
   readonly proof: string;
+  /** When an authorization begins and ceases to be good, in seconds since the epoch; null on Solana. */
+  readonly validity: { readonly after: bigint; readonly before: bigint } | null;
 };
 
 type Payload = { readonly [name: string]: unknown };
@@ -22,6 +25,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** A Solana transaction is at most one packet. */
 const SOLANA_TRANSACTION_BYTES_MAX = 1232;
 const SIGNATURE_BYTES = 64;
+/** The work comes before the settlement. */
+const SECONDS_LEFT_MIN = 10n;
 
 /**
  * Returns the identity of a payload for a requirement, or the reason why it cannot pay it. What the payload says
@@ -31,17 +36,25 @@ export function identify(
   payload: Payload,
   requirement: Requirement,
   network: Network,
-  nowMs: number,
 ): PaymentIdentity | string {
   return network.kind === "evm"
-    ? identifyAuthorization(payload, requirement, nowMs)
+    ? identifyAuthorization(payload, requirement)
     : identifyTransaction(payload, requirement);
+}
+
+/** Returns why a payment cannot be taken at this time, or null. What was taken before is good for its answer at any time. */
+export function untimely({ validity }: PaymentIdentity, nowMs: number): string | null {
+  if (validity === null) return null;
+  const nowSeconds = BigInt(Math.floor(nowMs / 1000));
+  if (validity.after > nowSeconds) return "the authorization is not good yet";
+  if (validity.before <= nowSeconds) return "the authorization has expired";
+  if (validity.before > nowSeconds + SECONDS_LEFT_MIN) return null;
+  return `the authorization expires within ${SECONDS_LEFT_MIN} s, too soon to be settled behind the work`;
 }
 
 function identifyAuthorization(
   { authorization, signature }: Payload,
   requirement: Requirement,
-  nowMs: number,
 ): PaymentIdentity | string {
   if (!isRecord(authorization)) return "the payload must hold an EIP-3009 authorization";
   if (typeof signature !== "string" || !/^0x([0-9a-f]{2})+$/i.test(signature))
@@ -55,9 +68,11 @@ function identifyAuthorization(
   if (!matches(validBefore, INTEGER)) return "authorization.validBefore must be a whole number as text";
   if (to.toLowerCase() !== requirement.payTo.toLowerCase()) return "the authorization pays another address";
   if (BigInt(value) !== BigInt(requirement.amount)) return "the authorization is of another amount";
-  if (BigInt(validBefore) * 1000n <= BigInt(Math.floor(nowMs))) return "the authorization has expired";
   const payer = from.toLowerCase();
-  return identity(requirement.network, payer, nonce.toLowerCase(), signature.toLowerCase());
+  return {
+    ...identity(requirement.network, payer, nonce.toLowerCase(), signature.toLowerCase()),
+    validity: { after: BigInt(validAfter), before: BigInt(validBefore) },
+  };
 }
 
 function identifyTransaction({ transaction }: Payload, { network }: Requirement): PaymentIdentity | string {
@@ -76,7 +91,7 @@ function identifyTransaction({ transaction }: Payload, { network }: Requirement)
 
 function identity(network: string, payer: string | null, nonce: string, signed: string): PaymentIdentity {
   const id = `pay_${sha256(`${network}\n${payer ?? ""}\n${nonce}`).slice(0, 32)}`;
-  return { id, payer, nonce, proof: sha256(`${nonce}\n${signed}`) };
+  return { id, payer, nonce, proof: sha256(`${nonce}\n${signed}`), validity: null };
 }
 
 function matches(value: unknown, pattern: RegExp): value is string {
@@ -85,8 +100,4 @@ function matches(value: unknown, pattern: RegExp): value is string {
 
 function isRecord(value: unknown): value is Payload {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function sha256(bytes: string | Uint8Array): string {
-  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }

@@ -8,7 +8,7 @@ import { fingerprintOf, type KeptAnswer, sealAnswer, unsealAnswer } from "./kept
 import { findNetwork } from "./networks.ts";
 import { type Payee, type Requirement, requirementsOf } from "./offer.ts";
 import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
-import { identify, type PaymentIdentity } from "./payment-identity.ts";
+import { identify, type PaymentIdentity, untimely } from "./payment-identity.ts";
 import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
 import { paymentView } from "./payment-view.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
@@ -129,7 +129,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     if (requirement === null) return refuse("the payment matches none of the ways to pay this call");
     const network = findNetwork(requirement.network);
     if (network === null) throw new Error("a requirement of an unknown network");
-    const identity = identify(read.payment.payload, requirement, network, clock.now());
+    const identity = identify(read.payment.payload, requirement, network);
     if (typeof identity === "string") return refuse(identity);
     call.onPayment(identity.id);
     if (waiting >= options.inFlightMax) throw new ApiError("overloaded");
@@ -146,6 +146,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const known = store.find(identity.id);
     if (known !== undefined) return takeAgain(matched, known);
     if (inFlight.has(identity.id)) return inUse();
+    const late = untimely(identity, clock.now());
+    if (late !== null) return challenge(call, requirements, late);
     const request = facilitatorRequest(sent, requirement, call.offer);
     const verified = await facilitator.verify(request);
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);

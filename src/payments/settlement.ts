@@ -18,8 +18,10 @@ export const OUTCOME_UNKNOWN = "outcome_unknown";
 
 /** The nonce or the transaction is on the chain. */
 const USED = /nonce.*used|already[_ -]?(used|processed|settled)|authorization.*used/i;
-/** Nothing was paid, and nothing on the chain needs to be looked at to know it. */
-const UNPAID = /insufficient/i;
+/** Nothing was paid, and nothing else needs to be asked to know it: the token looks at the nonce before the balance. */
+const UNPAID = /insufficient|exceeds balance/i;
+/** It was tried on the chain and failed. What has been paid is not tried any more: it was used, or is too old. */
+const FAILED_ON_CHAIN = /InstructionError|custom program error/i;
 /** The facilitator has broadcast it, or tried to, and does not say what became of it. */
 const UNDECIDED = /transaction_(failed|state)|unexpected|duplicate|no reason|error/i;
 const DUPLICATE = /duplicate/i;
@@ -53,8 +55,9 @@ export async function settle(
   if (seen.kind === "unreachable") return { kind: "unknown" };
   if (seen.kind === "valid")
     return DUPLICATE.test(outcome.reason) ? { kind: "unknown" } : released(outcome.reason);
-  if (USED.test(`${seen.reason} ${seen.detail}`)) return settled(null, null);
-  return released(UNPAID.test(seen.reason) ? seen.reason : OUTCOME_UNKNOWN);
+  const said = `${seen.reason} ${seen.detail}`;
+  if (USED.test(said)) return settled(null, null);
+  return released(UNPAID.test(said) || FAILED_ON_CHAIN.test(said) ? seen.reason : OUTCOME_UNKNOWN);
 }
 
 /** The payer of an authorization is the one that signed it, whatever the facilitator says. */

@@ -1,4 +1,12 @@
-import { type Evidence, type Exchange, exchangesOf, type Fields, isFields, jsonOf } from "./evidence.ts";
+import {
+  type Evidence,
+  type Exchange,
+  exchangesOf,
+  type Fields,
+  isFields,
+  jsonOf,
+  parseFields,
+} from "./evidence.ts";
 
 /** The challenge of a 402, as its header and its body have it. */
 export type SeenChallenge = {
@@ -18,7 +26,7 @@ export function challengesOf(evidence: Evidence): readonly SeenChallenge[] {
   return roles
     .flatMap((role) => exchangesOf(evidence, role))
     .filter(({ status }) => status === 402)
-    .map(readChallenge);
+    .map(challengeOf);
 }
 
 /** Returns the challenges that count for what they hold: one a resource. */
@@ -27,13 +35,22 @@ export function challengePerResource(evidence: Evidence): readonly SeenChallenge
   return challengesOf(evidence).filter(({ exchange: { url } }) => !seen.has(url) && seen.add(url) !== null);
 }
 
+/** Many checks read the same challenge, which may be long for the sake of it. */
+const read = new WeakMap<Exchange, SeenChallenge>();
+
+function challengeOf(exchange: Exchange): SeenChallenge {
+  const known = read.get(exchange) ?? readChallenge(exchange);
+  read.set(exchange, known);
+  return known;
+}
+
 function readChallenge(exchange: Exchange): SeenChallenge {
   const text = exchange.headers["payment-required"];
   const header = text === undefined ? null : decode(text);
   const json = jsonOf(exchange);
   const body = json !== null && Array.isArray(json.accepts) ? json : null;
-  const read = isFields(header) ? header : body;
-  const accepts = read === null || !Array.isArray(read.accepts) ? [] : read.accepts.filter(isFields);
+  const told = isFields(header) ? header : body;
+  const accepts = told === null || !Array.isArray(told.accepts) ? [] : told.accepts.filter(isFields);
   return { exchange, header, body, accepts: accepts.slice(0, 50), version: versionOf(header, body) };
 }
 
@@ -43,12 +60,13 @@ function versionOf(header: SeenChallenge["header"], body: Fields | null): 1 | 2 
 }
 
 function decode(text: string): Fields | "undecodable" {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
-    return isFields(value) ? value : "undecodable";
-  } catch {
-    return "undecodable";
-  }
+  return parseFields(Buffer.from(text, "base64").toString("utf8")) ?? "undecodable";
+}
+
+/** Reads what checks read of an exchange, and keeps it for them. */
+export function readAhead(exchange: Exchange): void {
+  if (exchange.status === 402) challengeOf(exchange);
+  else jsonOf(exchange);
 }
 
 /** Returns the amount of an entry as it is written, in either version. */

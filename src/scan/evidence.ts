@@ -1,3 +1,8 @@
+import { parseJson } from "../platform/json-value.ts";
+
+const VALUES_MAX = 65_536;
+const DEPTH_MAX = 512;
+
 /** Why a request was made. */
 export type ExchangeRole =
   | "root"
@@ -80,15 +85,31 @@ export function exchangesOf(evidence: Evidence, role: ExchangeRole): readonly Ex
   return evidence.exchanges.filter((exchange) => exchange.role === role);
 }
 
+/** Many checks read the same body, which may be long and nested for the sake of it. */
+const parsed = new WeakMap<Exchange, Fields | null>();
+
 /** Returns the body as a JSON object, or null. */
 export function jsonOf(exchange: Exchange | null): Fields | null {
   if (exchange === null) return null;
-  try {
-    const value: unknown = JSON.parse(exchange.body);
-    return isFields(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const known = parsed.get(exchange);
+  if (known !== undefined) return known;
+  const fields = /^\s*\{/.test(exchange.body) ? parseFields(exchange.body) : null;
+  parsed.set(exchange, fields);
+  return fields;
+}
+
+/**
+ * Returns the object that a text of the target is in JSON, or null; also null where it holds more than 65,536 values, or is
+ * nested deeper than 512: to parse that would hold up others.
+ */
+export function parseFields(text: string): Fields | null {
+  const value = parseJson(text, VALUES_MAX, DEPTH_MAX);
+  return isFields(value) ? value : null;
+}
+
+/** Returns a value that a service chose, as text: objects are not asked what they would be as text, for they may lie. */
+export function written(value: unknown): string {
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
 export type Fields = { readonly [name: string]: unknown };

@@ -14,6 +14,7 @@ import {
   jsonOf,
   type Resource,
   type TlsEvidence,
+  written,
 } from "./evidence.ts";
 
 export type ProbeDependencies = {
@@ -185,10 +186,12 @@ function resourcesOf(evidence: Evidence, { origin, resources, known }: ProbeRequ
   const paid = openapi === null ? [] : operationsOf(openapi).filter(({ operation }) => isMarked(operation));
   const found: Resource[] = [
     ...resources.map((url) => named("GET", url, "caller")),
-    ...paid.map(({ method, path, operation }) => ({
-      ...named(method === "POST" ? "POST" : "GET", new URL(path, origin).href, "openapi"),
-      listedMicroUsd: priceOf(operation["x-payment-info"]),
-    })),
+    ...paid.flatMap(({ method, path, operation }) => {
+      const url = URL.parse(path, origin);
+      if (url === null) return [];
+      const listedMicroUsd = priceOf(operation["x-payment-info"]);
+      return [{ ...named(method === "POST" ? "POST" : "GET", url.href, "openapi"), listedMicroUsd }];
+    }),
     ...(wellKnown === null
       ? []
       : resourceUrls(wellKnown, origin).map(({ href }) => named("GET", href, "well_known"))),
@@ -213,7 +216,7 @@ function named(method: string, url: string, source: Resource["source"]): Resourc
 /** Reads `x-payment-info`: `{"price":{"amount":"0.01"}}`, in USD. */
 function priceOf(info: unknown): number | null {
   const price = isFields(info) && isFields(info.price) ? info.price : null;
-  const amount = Number(price?.amount ?? Number.NaN);
+  const amount = Number(written(price?.amount));
   return Number.isFinite(amount) && amount > 0 ? Math.round(amount * 1_000_000) : null;
 }
 

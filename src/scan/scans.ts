@@ -3,6 +3,7 @@ import { isOutgoingAddress } from "../dns/public-address.ts";
 import type { AddressLookup } from "../net/address-lookup.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
+import { createSteps, type Steps } from "../platform/steps.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import type { ScanStore } from "../store/scan-port.ts";
 import { challengePerResource } from "./challenge.ts";
@@ -10,7 +11,7 @@ import { createDnsEvidence } from "./dns-evidence.ts";
 import type { Evidence, Resource } from "./evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./probe.ts";
 import { scanView } from "./report.ts";
-import { type Scored, scoreEvidence } from "./score.ts";
+import { type Scored, scoreInSteps } from "./score.ts";
 
 /** What a scan brought. */
 export type ScanResult =
@@ -51,6 +52,8 @@ export function createScan(
   options: { readonly allowPrivate: boolean },
 ): Scan {
   const { store, clock, signingKey, onScanned } = dependencies;
+  // Scans of services that want to hold up others may end at the same time, each with megabytes to look at.
+  const step = createSteps(clock.monotonic);
   return async (reportId, { origin, resources, reportUrl }) => {
     const lookUp = onceForEachHost(dependencies.lookUp);
     const { hostname } = new URL(origin);
@@ -72,8 +75,8 @@ export function createScan(
     if (evidence === null) {
       return { kind: "refused", reason: `${origin}/robots.txt keeps ${SCAN_AGENT} out.` };
     }
-    const scored = scoreEvidence(evidence);
-    const { scanned_at, rules_version, ...found25 } = scanView(evidence, scored);
+    const scored = await scoreInSteps(evidence, step);
+    const { scanned_at, rules_version, ...found25 } = await step(() => scanView(evidence, scored));
     const expiresAt = evidence.scannedAt + REPORT_VALID_MS;
     const report = {
       ...{ report_id: reportId, report_url: reportUrl },
@@ -87,15 +90,16 @@ export function createScan(
       const signed = { ...report, joined };
       return JSON.stringify({ ...signed, signature: signingKey.sign(signed) });
     };
-    const result = { kind: "scanned" as const, report: written(false), joinedReport: written(true) };
-    const packed = await packEvidence(evidence);
-    store.insert({
-      ...{ reportId, origin, scannedAt: evidence.scannedAt, expiresAt },
-      report: result.report,
-      evidence: packed,
-    });
-    onScanned(evidence, scored);
-    return result;
+    const [alone, joined] = [await step(() => written(false)), await step(() => written(true))];
+    const packed = await packEvidence(evidence, step);
+    await step(() =>
+      store.insert({
+        ...{ reportId, origin, scannedAt: evidence.scannedAt, expiresAt },
+        ...{ report: alone, evidence: packed },
+      }),
+    );
+    await step(() => onScanned(evidence, scored));
+    return { kind: "scanned", report: alone, joinedReport: joined };
   };
 }
 
@@ -123,8 +127,11 @@ async function knownResources(store: ScanStore, origin: string): Promise<readonl
   }));
 }
 
-async function packEvidence(evidence: Evidence): Promise<string> {
-  const packed = await Bun.zstdCompress(JSON.stringify(evidence), { level: 1 });
+async function packEvidence({ exchanges, ...rest }: Evidence, step: Steps): Promise<string> {
+  const written: string[] = [];
+  for (const exchange of exchanges) written.push(await step(() => JSON.stringify(exchange)));
+  const text = `${JSON.stringify(rest).slice(0, -1)},"exchanges":[${written.join(",")}]}`;
+  const packed = await Bun.zstdCompress(text, { level: 1 });
   return Buffer.from(packed).toString("base64");
 }
 

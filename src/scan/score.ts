@@ -1,3 +1,5 @@
+import type { Steps } from "../platform/steps.ts";
+import { readAhead } from "./challenge.ts";
 import type { Check, CheckStatus, Finding } from "./check.ts";
 import { CHECKS } from "./check-list.ts";
 import type { Evidence } from "./evidence.ts";
@@ -53,7 +55,24 @@ const BLOCKS: ReadonlySet<number> = new Set([403, 429]);
 /** Returns checks, score and grade of a scan. Pure: anyone can recompute them from the evidence. */
 export function scoreEvidence(evidence: Evidence): Scored {
   const isBlocked = isBlockedByTarget(evidence);
-  const checks = CHECKS.map((check) => ({ check, finding: findingOf(check, evidence, isBlocked) }));
+  return scoreOf(
+    CHECKS.map((check) => ({ check, finding: findingOf(check, evidence, isBlocked) })),
+    isBlocked,
+  );
+}
+
+/** Returns the same, one check at a step. */
+export async function scoreInSteps(evidence: Evidence, step: Steps): Promise<Scored> {
+  const isBlocked = isBlockedByTarget(evidence);
+  for (const exchange of evidence.exchanges) await step(() => readAhead(exchange));
+  const checks: CheckedRule[] = [];
+  for (const check of CHECKS) {
+    checks.push({ check, finding: await step(() => findingOf(check, evidence, isBlocked)) });
+  }
+  return scoreOf(checks, isBlocked);
+}
+
+function scoreOf(checks: readonly CheckedRule[], isBlocked: boolean): Scored {
   const counted = checks.filter(({ finding }) => finding.status !== "na");
   const weight = counted.reduce((sum, { check }) => sum + check.weight, 0);
   const credit = counted.reduce((sum, { check, finding }) => sum + check.weight * CREDIT[finding.status], 0);

@@ -11,11 +11,16 @@ import {
 import { readConfig } from "../app/settings.ts";
 import { createBillingClock } from "../billing/billing-clock.ts";
 import { createMeter } from "../billing/meter.ts";
+import type { PlanCatalogue } from "../billing/plans.ts";
+import { openSharedClock } from "../billing/shared-clock.ts";
+import { createSharedMeter } from "../billing/shared-meter.ts";
 import { systemClock } from "../platform/clock.ts";
+import { openSharedStore } from "../store/postgres/open.ts";
 import { openBeside, openStore } from "../store/sqlite/open.ts";
-import { DataDirInUseError, StoreOpenError } from "../store/storage-error.ts";
+import { DataDirInUseError, StorageError, StoreOpenError } from "../store/storage-error.ts";
 
-// What operators do to the accounts of DATA_DIR: by the server that runs on it, or here where none does.
+// What operators do to the accounts of DATA_DIR: by the server that runs on it, or here where none does; or to those of
+// the cluster of DATABASE_URL.
 
 const USAGE = `bun run admin list [AFTER]                 accounts by id, 100 at a time
 bun run admin show ACCOUNT                 an account, by id or mailbox
@@ -33,11 +38,6 @@ async function main(): Promise<number> {
   const [action = "", first, second] = process.argv.slice(2);
   const known = OPERATOR_ACTIONS.find((name) => name === action);
   if (known === undefined) return fail(USAGE);
-  if (process.env.DATABASE_URL !== undefined) {
-    return fail(
-      "The accounts of a cluster cannot be acted on yet: unset DATABASE_URL for those of DATA_DIR.",
-    );
-  }
   const apiKey = known === "new-key" ? makeApiKey(systemRandomBytes) : null;
   const ask: OperatorAsk = {
     action: known,
@@ -45,7 +45,8 @@ async function main(): Promise<number> {
     ...(known === "credit" ? { units: Number(second) } : { plan: second }),
     ...(apiKey === null ? {} : { keyHash: hashApiKey(apiKey) }),
   };
-  const config = readConfig({ DATA_DIR: process.env.DATA_DIR, PLANS_FILE: process.env.PLANS_FILE }, 1);
+  const { DATA_DIR, DATABASE_URL, DATABASE_DIRECT_URL, PLANS_FILE } = process.env;
+  const config = readConfig({ DATA_DIR, DATABASE_URL, DATABASE_DIRECT_URL, PLANS_FILE }, 1);
   const outcome = await runWhereOpen(config, ask, userInfo().username);
   if (!outcome.ok) return fail(outcome.reason);
   const shown = apiKey === null ? outcome.result : { api_key: apiKey };
@@ -53,18 +54,45 @@ async function main(): Promise<number> {
   return 0;
 }
 
-type Settings = Pick<ReturnType<typeof readConfig>, "dataDir" | "plans">;
+type Settings = Pick<
+  ReturnType<typeof readConfig>,
+  "dataDir" | "databaseUrl" | "databaseDirectUrl" | "plans"
+>;
 
 async function runWhereOpen(
   settings: Settings,
   ask: OperatorAsk,
   operator: string,
 ): Promise<OperatorOutcome> {
+  const { databaseUrl: url, databaseDirectUrl: directUrl, plans } = settings;
+  if (url !== null) return runInCluster({ url, directUrl, plans }, ask, operator);
   try {
     return await runHere(settings, ask, operator);
   } catch (error) {
     if (!(error instanceof DataDirInUseError)) throw error;
     return runThere(settings.dataDir, ask, operator);
+  }
+}
+
+/** In the database of a cluster, whose nodes see what was changed within a second. */
+async function runInCluster(
+  { url, directUrl, plans }: { url: string; directUrl: string | null; plans: PlanCatalogue },
+  ask: OperatorAsk,
+  operator: string,
+): Promise<OperatorOutcome> {
+  const clock = systemClock;
+  const store = await openSharedStore({ url, directUrl, clock });
+  try {
+    const keyRing = createKeyRing({ store, plans, clock });
+    const billingClock = await openSharedClock({ store, clock, onProblem: () => {} });
+    const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+    const randomBytes = systemRandomBytes;
+    const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
+    const outcome = await createOperators({ store, meter, keyRing, accounts, clock }).run(ask, operator);
+    await meter.close();
+    return outcome;
+  } finally {
+    store.close();
   }
 }
 
@@ -83,7 +111,7 @@ async function runHere(
     const randomBytes = systemRandomBytes;
     const accounts = createAccounts({ store, meter, keyRing, plans, clock: billingClock, randomBytes });
     const operators = createOperators({ store, meter, keyRing, accounts, clock });
-    const outcome = operators.run(ask, operator);
+    const outcome = await operators.run(ask, operator);
     await meter.close();
     return outcome;
   } finally {
@@ -122,6 +150,6 @@ function fail(sentence: string): number {
 try {
   process.exitCode = await main();
 } catch (error) {
-  if (!(error instanceof StoreOpenError)) throw error;
+  if (!(error instanceof StoreOpenError) && !(error instanceof StorageError)) throw error;
   process.exitCode = fail(error.message);
 }

@@ -12,7 +12,7 @@ export type MadeUpAnswer = {
   readonly pauseMs?: number;
   readonly status?: number;
   readonly error?: object;
-  /** The stream ends behind so many pieces: breaks off, hangs, or tells an error. */
+  /** The stream ends behind this many pieces: breaks off, hangs, or writes an error. */
   readonly breakAfter?: number;
   readonly breakBy?: "close" | "hang" | "error" | "half a chunk";
 };

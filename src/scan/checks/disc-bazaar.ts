@@ -1,6 +1,6 @@
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { isFields } from "../evidence.ts";
+import { isFields, written } from "../evidence.ts";
 
 export const discBazaar: Check = {
   id: "disc.bazaar",
@@ -20,6 +20,6 @@ export const discBazaar: Check = {
     const missing = required.find((name) => typeof name === "string" && !(name in info));
     return missing === undefined
       ? pass(first.exchange, "info and schema")
-      : fail(first.exchange, `info lacks ${String(missing).slice(0, 60)}, which its schema requires`);
+      : fail(first.exchange, `info lacks ${written(missing).slice(0, 60)}, which its schema requires`);
   },
 };

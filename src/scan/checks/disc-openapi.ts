@@ -1,5 +1,5 @@
 import { type Check, fail, pass, warn } from "../check.ts";
-import { exchangeOf, type Fields, isFields, jsonOf } from "../evidence.ts";
+import { exchangeOf, type Fields, isFields, jsonOf, written } from "../evidence.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
@@ -13,7 +13,8 @@ export const discOpenapi: Check = {
     const file = exchangeOf(evidence, "openapi");
     const json = file?.status === 200 ? jsonOf(file) : null;
     if (file === null || json === null) return fail(file, "absent or no JSON");
-    if (!/^3\./.test(String(json.openapi))) return fail(file, `openapi ${String(json.openapi).slice(0, 20)}`);
+    if (!/^3\./.test(written(json.openapi)))
+      return fail(file, `openapi ${written(json.openapi).slice(0, 20)}`);
     const paid = operationsOf(json).filter(({ operation }) => isMarked(operation) || has402(operation));
     if (paid.length === 0) return warn(file, "no operation is marked as paid");
     const partial = paid.find(({ operation }) => !isMarked(operation) || !has402(operation));

@@ -1,7 +1,7 @@
 import { findNetwork } from "../../payments/networks.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, type Finding, notApplicable, pass } from "../check.ts";
-import { type Fields, isFields } from "../evidence.ts";
+import { type Fields, isFields, written } from "../evidence.ts";
 
 export const payAsset: Check = {
   id: "pay.asset",
@@ -25,8 +25,8 @@ export const payAsset: Check = {
 };
 
 function judge(entry: Fields, found: (status: Finding["status"], observed: string) => Finding): Finding {
-  const network = findNetwork(String(entry.network));
-  const asset = String(entry.asset);
+  const network = findNetwork(written(entry.network));
+  const asset = written(entry.asset);
   if (network === null) return found("warn", `${asset} on a network that is not known here`);
   const extra = isFields(entry.extra) ? entry.extra : {};
   if (network.kind === "solana") {

@@ -1,5 +1,6 @@
 import { challengePerResource, resourceUrlOf } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import { written } from "../evidence.ts";
 
 export const payBinding: Check = {
   id: "pay.binding",
@@ -11,7 +12,7 @@ export const payBinding: Check = {
     const [first] = challengePerResource(evidence);
     if (first === undefined) return notApplicable("no challenge was seen");
     const { exchange, accepts } = first;
-    const named = URL.parse(String(resourceUrlOf(first) ?? ""));
+    const named = URL.parse(written(resourceUrlOf(first) ?? ""));
     const called = new URL(exchange.url);
     if (named === null) return fail(exchange, "no resource is named");
     if (named.host !== called.host) return fail(exchange, `the challenge is of ${named.host}`);

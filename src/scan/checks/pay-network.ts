@@ -1,6 +1,7 @@
 import { findNetwork } from "../../payments/networks.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import { written } from "../evidence.ts";
 
 /** Mainnets beside those that we know USDC of. */
 const MAINNETS =
@@ -16,7 +17,7 @@ export const payNetwork: Check = {
   find(evidence) {
     const [first] = challengePerResource(evidence);
     if (first === undefined || first.accepts.length === 0) return notApplicable("no way to pay was seen");
-    const names = [...new Set(first.accepts.map((entry) => String(entry.network)))];
+    const names = [...new Set(first.accepts.map((entry) => written(entry.network)))];
     const observed = names.join(", ");
     const isMain = (name: string) => MAINNETS.test(name) || findNetwork(name)?.isTest === false;
     if (!names.some(isMain)) return fail(first.exchange, observed);

@@ -1,6 +1,6 @@
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { isFields } from "../evidence.ts";
+import { isFields, written } from "../evidence.ts";
 
 export const payParse: Check = {
   id: "pay.parse",
@@ -16,9 +16,9 @@ export const payParse: Check = {
       if (header === "undecodable") return fail(exchange, "PAYMENT-REQUIRED cannot be decoded");
       if (version === null) return fail(exchange, "no challenge with a known x402Version");
       if (!isFields(header) || body === null || !Array.isArray(header.accepts)) continue;
-      const amounts = new Set(header.accepts.filter(isFields).map((entry) => String(amountOf(entry))));
+      const amounts = new Set(header.accepts.filter(isFields).map((entry) => written(amountOf(entry))));
       const others = Array.isArray(body.accepts) ? body.accepts.filter(isFields) : [];
-      const odd = others.find((entry) => !amounts.has(String(amountOf(entry))));
+      const odd = others.find((entry) => !amounts.has(written(amountOf(entry))));
       if (odd !== undefined) return fail(exchange, "header and body name different amounts");
     }
     const old = challenges.find(({ version }) => version === 1);

@@ -1,6 +1,6 @@
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { type Fields, isFields } from "../evidence.ts";
+import { type Fields, isFields, written } from "../evidence.ts";
 
 const EVM = /^0x[0-9a-f]{40}$/i;
 const SOLANA = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
@@ -21,8 +21,8 @@ export const payPayee: Check = {
       for (const entry of accepts) {
         const fault = faultOf(entry);
         if (fault !== null) return fail(exchange, fault);
-        const network = String(entry.network);
-        const payTo = String(entry.payTo);
+        const network = written(entry.network);
+        const payTo = written(entry.payTo);
         if ((payees.get(network) ?? payTo) !== payTo) differs ??= `${network} has more than one payee`;
         payees.set(network, payTo);
       }
@@ -40,13 +40,13 @@ export const payPayee: Check = {
 };
 
 function faultOf(entry: Fields): string | null {
-  const payTo = String(entry.payTo);
+  const payTo = written(entry.payTo);
   const isEvm = EVM.test(payTo);
   if (!isEvm && !SOLANA.test(payTo)) return `payTo ${payTo.slice(0, 60)} is no address`;
-  if (String(entry.network).startsWith("eip155:") && !isEvm)
+  if (written(entry.network).startsWith("eip155:") && !isEvm)
     return `payTo ${payTo} is no address of that network`;
   if (/^0x0{40}$/.test(payTo)) return "payTo is the zero address";
   const { asset, extra } = entry;
-  if (payTo.toLowerCase() === String(asset).toLowerCase()) return "payTo is the asset's contract";
+  if (payTo.toLowerCase() === written(asset).toLowerCase()) return "payTo is the asset's contract";
   return isFields(extra) && extra.feePayer === payTo ? "payTo is the fee payer" : null;
 }

@@ -1,5 +1,6 @@
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import { written } from "../evidence.ts";
 
 const WHOLE = /^\d{1,15}$/;
 const HIGH_MICRO_USD = 10_000_000;
@@ -21,7 +22,7 @@ export const payPrice: Check = {
     for (const { exchange, accepts } of challenges) {
       const listed = evidence.resources.find(({ url }) => url === exchange.url)?.listedMicroUsd ?? null;
       for (const entry of accepts) {
-        const text = String(amountOf(entry));
+        const text = written(amountOf(entry));
         if (!WHOLE.test(text))
           return fail(exchange, `${text.slice(0, 40)} is no whole number of atomic units`);
         const amount = Number(text);
@@ -33,7 +34,7 @@ export const payPrice: Check = {
         }
       }
     }
-    const observed = `${Number(amountOf(first.accepts[0] ?? {})) / 1e6} USD`;
+    const observed = `${Number(written(amountOf(first.accepts[0] ?? {}))) / 1e6} USD`;
     return doubt === null ? pass(first.exchange, observed) : warn(first.exchange, doubt);
   },
 };

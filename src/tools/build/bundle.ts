@@ -12,6 +12,7 @@ const PISCINA = "node_modules/piscina/dist";
 const ENTRIES = [
   "src/tools/build/executable.ts",
   "workers/batch.ts",
+  "workers/jobs.ts",
   "workers/directory-sync.ts",
   "workers/job-intake.ts",
   `${PISCINA}/worker.js`,

@@ -44,6 +44,7 @@ async function main(): Promise<void> {
       PORT: `${nodePort}`,
       HOST: "127.0.0.1",
       TRUST_PROXY: "true",
+      SHUTDOWN_DELAY_SECONDS: process.env.SHUTDOWN_DELAY_SECONDS ?? "2",
       DATABASE_URL: postgres.url,
       DATA_DIR: join(folder, `node-${place + 1}`),
     });

@@ -1,0 +1,106 @@
+import type { OpenReply } from "../net/reply.ts";
+import { isObject } from "../platform/json-value.ts";
+import { hasToken } from "./choices.ts";
+import { createEventParser, DONE, EventStreamError } from "./event-stream.ts";
+import { jsonOf } from "./upstream-json.ts";
+
+/** A stream whose first token is there. It is held back until somebody follows it. */
+export type OpenStream = {
+  /** Hands over the events up to the first token, then those that come; called once. */
+  readonly follow: (follower: StreamFollower) => void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly cancel: () => void;
+};
+
+export type StreamFollower = {
+  /** The data of as many events as came together, without the `[DONE]`. */
+  readonly events: (events: readonly string[]) => void;
+  /** Called once, unless the stream was cancelled. */
+  readonly end: (end: StreamEnd) => void;
+};
+
+/** How a stream came to its end: with `[DONE]`, or why not. */
+export type StreamEnd = { readonly isComplete: boolean; readonly reason: string | null };
+
+/** So many that say nothing are no stream of an answer. */
+const EVENTS_BEFORE_TOKEN_MAX = 10_000;
+const NO_TOKEN = "the stream has no token";
+
+/** Reads a stream up to its first token; returns the stream, or why there is none. */
+export function readStream(reply: OpenReply): Promise<OpenStream | string> {
+  const { promise, resolve } = Promise.withResolvers<OpenStream | string>();
+  const parser = createEventParser();
+  let waiting: string[] = [];
+  let follower: StreamFollower | null = null;
+  let end: StreamEnd | null = null;
+  let isOpen = false;
+
+  function finish(ended: StreamEnd): void {
+    if (end !== null) return;
+    end = ended;
+    reply.cancel();
+    resolve(ended.reason ?? NO_TOKEN);
+    follower?.end(ended);
+  }
+
+  /** Looks for the first token. */
+  function look(data: string): void {
+    const chunk = jsonOf(data);
+    if (!isObject(chunk) || chunk.error !== undefined) {
+      finish({ isComplete: false, reason: "the stream begins with an error" });
+      return;
+    }
+    isOpen = Array.isArray(chunk.choices) && hasToken(chunk.choices);
+    const { pause, resume } = flow;
+    if (isOpen) resolve({ follow, pause, resume, cancel });
+    else if (waiting.length > EVENTS_BEFORE_TOKEN_MAX) finish({ isComplete: false, reason: NO_TOKEN });
+  }
+
+  function take(events: readonly string[]): void {
+    const at = events.indexOf(DONE);
+    const told = at === -1 ? events : events.slice(0, at);
+    if (follower !== null && told.length > 0) follower.events(told);
+    else {
+      for (const data of told) {
+        waiting.push(data);
+        if (!isOpen && end === null) look(data);
+      }
+    }
+    if (at !== -1)
+      finish(isOpen ? { isComplete: true, reason: null } : { isComplete: false, reason: NO_TOKEN });
+  }
+
+  function follow(by: StreamFollower): void {
+    follower = by;
+    const known = waiting;
+    waiting = [];
+    by.events(known);
+    if (end !== null) by.end(end);
+    else flow.resume();
+  }
+
+  function cancel(): void {
+    end ??= { isComplete: false, reason: null };
+    waiting = [];
+    reply.cancel();
+  }
+
+  const flow = reply.flow({
+    part(bytes) {
+      if (end !== null) return;
+      try {
+        take(parser.push(bytes));
+      } catch (error) {
+        if (!(error instanceof EventStreamError)) throw error;
+        finish({ isComplete: false, reason: error.message });
+      }
+      if (isOpen && follower === null) flow.pause();
+    },
+    end: (error) =>
+      finish({ isComplete: false, reason: error?.reason ?? (isOpen ? "ended without [DONE]" : NO_TOKEN) }),
+  });
+  if (/^text\/event-stream\b/i.test(reply.headers.get("content-type") ?? "")) flow.resume();
+  else finish({ isComplete: false, reason: "the answer is no stream" });
+  return promise;
+}

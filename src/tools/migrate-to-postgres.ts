@@ -1,0 +1,77 @@
+import { readConfig } from "../app/settings.ts";
+import { systemClock } from "../platform/clock.ts";
+import { carryTables } from "../store/postgres/table-target.ts";
+import { openTables } from "../store/sqlite/table-source.ts";
+import { StorageError, StoreOpenError } from "../store/storage-error.ts";
+import type { TableSource } from "../store/table-rows.ts";
+
+// Carries the database of DATA_DIR into the empty PostgreSQL of DATABASE_URL, all of it or nothing. The server of
+// DATA_DIR must be stopped.
+
+/** What a server writes for itself alone, and what only the process that was asked reads. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["migrations", "probes", "operator_commands"]);
+/** The body of a kept reply that is a file is encrypted for the server that wrote it. */
+const REPLIES = "idempotent_replies";
+
+async function main(): Promise<number> {
+  if (process.argv.length > 2)
+    return fail("It takes no argument: DATA_DIR names what is carried, DATABASE_URL where to.");
+  const { dataDir, databaseUrl, databaseDirectUrl } = readConfig(
+    {
+      DATA_DIR: process.env.DATA_DIR,
+      DATABASE_URL: process.env.DATABASE_URL,
+      DATABASE_DIRECT_URL: process.env.DATABASE_DIRECT_URL,
+    },
+    1,
+  );
+  const url = databaseDirectUrl ?? databaseUrl;
+  if (url === null) return fail("Set DATABASE_URL to the empty database of the cluster.");
+  const startedMs = systemClock.monotonic();
+  using source = openTables({ dataDir, clock: systemClock });
+  const problem = source.disagreement();
+  if (problem !== null) return fail(`${problem} Nothing was changed.`);
+  const tables = source.tables.filter(({ name }) => !LEFT_OUT.has(name)).map(withoutFiles);
+  const { isNew, tables: carried } = await carryTables({ url, at: Math.floor(systemClock.now()), tables });
+  const seconds = ((systemClock.monotonic() - startedMs) / 1000).toFixed(1);
+  for (const { name, rows, sum } of carried) {
+    if (rows > 0) process.stdout.write(`${name.padEnd(20)} ${String(rows).padStart(10)} rows  ${sum}\n`);
+  }
+  const { units, invoicedMicroUsd } = source.totals();
+  process.stdout.write(
+    `${units} units in events as in counters, ${invoicedMicroUsd} micro-USD invoiced: the same in both, checked row by row in ${seconds} s\n`,
+  );
+  const lost = source.count(REPLIES, "body_file IS NOT NULL");
+  if (lost > 0)
+    process.stdout.write(
+      `${lost} kept replies of large batches were left out: sent again, they are charged.\n`,
+    );
+  process.stdout.write(
+    isNew
+      ? "All of it is in PostgreSQL. Start the nodes, and do not start a server on this DATA_DIR again without DATABASE_URL.\n"
+      : "All of it was in PostgreSQL already: nothing was changed.\n",
+  );
+  return 0;
+}
+
+function withoutFiles(table: TableSource): TableSource {
+  if (table.name !== REPLIES) return table;
+  const place = table.columns.indexOf("body_file");
+  return {
+    ...table,
+    *rows() {
+      for (const row of table.rows()) if (row[place] === null) yield row;
+    },
+  };
+}
+
+function fail(sentence: string): number {
+  process.stderr.write(`${sentence}\n`);
+  return 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof StoreOpenError) && !(error instanceof StorageError)) throw error;
+  process.exitCode = fail(error.message);
+}
