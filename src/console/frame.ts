@@ -1,5 +1,5 @@
-/** Returns the page that the console is drawn in. */
-export function consoleHtml(): string {
+/** Returns the page that the console is drawn in, with the addresses of its script and its style. */
+export function consoleHtml({ script, style }: { readonly script: string; readonly style: string }): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -8,8 +8,8 @@ export function consoleHtml(): string {
 <meta name="color-scheme" content="light dark">
 <title>Assay console</title>
 <link rel="icon" href="/favicon.svg">
-<link rel="stylesheet" href="/console/page.css">
-<script type="module" src="/console/page.js"></script>
+<link rel="stylesheet" href="${style}">
+<script type="module" src="${script}"></script>
 </head>
 <body>
 <noscript>The console needs JavaScript. The calls behind it do not: see /docs.</noscript>

@@ -152,6 +152,8 @@ export function articleHtml(markdown: string): string {
       return `<h${level} id="${id}"><a href="#${id}">${inner}</a></h${level}>`;
     })
     .replace(/href="([\w-]+)\.md(#[^"]*)?"/g, 'href="/docs/$1$2"')
+    .replace(/(?<=<(?:img src|a href)=")pictures\//g, "/docs/pictures/")
+    .replaceAll("<img ", '<img loading="lazy" ')
     .replaceAll("<table>", '<div class="table"><table>')
     .replaceAll("</table>", "</table></div>")
     .replace(

@@ -2,14 +2,15 @@ import script from "./browser.js" with { type: "text" };
 import icon from "./favicon.svg" with { type: "text" };
 import style from "./look.css" with { type: "text" };
 import { firstPageHtml, pageHtml, referenceHtml, sitePages } from "./page.ts";
+import { PICTURES } from "./pictures.ts";
 import referenceScript from "./reference.js" with { type: "text" };
 import { type SearchedOperation, searchIndex } from "./search-index.ts";
 
-/** A file of the site. Its text is made when it is first asked for. */
+/** A file of the site. It is made when it is first asked for. */
 export type SiteFile = {
   readonly path: string;
   readonly type: string;
-  readonly make: () => string | Promise<string>;
+  readonly make: () => string | Promise<string | Uint8Array>;
 };
 
 const HTML = "text/html; charset=utf-8";
@@ -30,6 +31,11 @@ export function siteFiles(operations: () => Promise<readonly SearchedOperation[]
       type: "application/json; charset=utf-8",
       make: async () => JSON.stringify(searchIndex(await operations())),
     },
+    ...Object.entries(PICTURES).map(([name, file]) => ({
+      path: `/docs/pictures/${name}.webp`,
+      type: "image/webp",
+      make: () => Bun.file(file).bytes(),
+    })),
     { path: "/favicon.svg", type: SVG, make: () => icon },
     { path: "/favicon.ico", type: SVG, make: () => icon },
   ];

@@ -27,3 +27,9 @@ declare module "*/reference.js" {
   // biome-ignore lint/style/noDefaultExport: a text import is a default import
   export default text;
 }
+
+declare module "*.webp" {
+  const path: string;
+  // biome-ignore lint/style/noDefaultExport: a file import is a default import
+  export default path;
+}

@@ -1,62 +1,81 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { Table } from "../parts/table.tsx";
 import { countOf, shortCountOf } from "../text/format.ts";
+import { scaleFor } from "./scale.ts";
 
-export type ColumnBar = { readonly name: string; readonly short?: string; readonly value: number };
+export type ColumnBar = { readonly name: string; readonly short: string; readonly value: number };
 
 const HEIGHT = 100;
 
-/** Values side by side, with a table of the same numbers. */
+/** Values side by side, with a table of the same numbers; the one that is pointed at is read out beside the note. */
 export function Columns({
   title,
   nameHead,
   valueHead,
   bars,
+  barsPerName,
   note,
 }: {
   readonly title: string;
   readonly nameHead: string;
   readonly valueHead: string;
   readonly bars: readonly ColumnBar[];
-  readonly note?: ComponentChildren;
+  /** Every so many bars have one name below them. */
+  readonly barsPerName: number;
+  readonly note: ComponentChildren;
 }) {
-  const most = Math.max(1, ...bars.map(({ value }) => value));
-  const first = bars[0];
-  const last = bars.at(-1);
+  const [pointed, setPointed] = useState<string | null>(null);
+  const { top, ticks } = scaleFor(Math.max(...bars.map(({ value }) => value)));
+  const named = bars.filter((_, at) => at % barsPerName === 0);
   return (
     <figure class="columns">
       <div class="columns-plot">
         <div class="columns-scale" aria-hidden="true">
-          <span>{shortCountOf(most)}</span>
-          <span>0</span>
+          {ticks.map((tick) => (
+            <span key={tick}>{shortCountOf(tick)}</span>
+          ))}
         </div>
         <svg
           viewBox={`0 0 ${bars.length * 10} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={`${title}. The numbers are in the table below.`}
+          onPointerLeave={() => setPointed(null)}
         >
-          <line class="grid" x1="0" x2={bars.length * 10} y1="0.5" y2="0.5" />
-          <line class="grid" x1="0" x2={bars.length * 10} y1={HEIGHT / 2} y2={HEIGHT / 2} />
+          {ticks.slice(0, -1).map((tick) => {
+            const y = HEIGHT - (tick / top) * HEIGHT;
+            return <line key={tick} class="grid" x1="0" x2={bars.length * 10} y1={y} y2={y} />;
+          })}
           {bars.map(({ name, value }, at) => {
-            const height = value === 0 ? 0 : Math.max(1.5, (value / most) * HEIGHT);
+            const height = value === 0 ? 0 : Math.max(1.5, (value / top) * HEIGHT);
+            const words = `${name}: ${countOf(value)}`;
             return (
-              <g key={name} class="column">
+              <g key={name} class="column" onPointerEnter={() => setPointed(words)}>
                 <rect class="hit" x={at * 10} y="0" width="10" height={HEIGHT} />
                 <rect class="bar" x={at * 10 + 1.5} y={HEIGHT - height} width="7" height={height} />
-                <title>{`${name}: ${countOf(value)}`}</title>
+                <title>{words}</title>
               </g>
             );
           })}
         </svg>
+        <div class={barsPerName === 1 ? "columns-names middle" : "columns-names"} aria-hidden="true">
+          {named.map(({ name, short }, at) => {
+            const covered = Math.min(barsPerName, bars.length - at * barsPerName);
+            return (
+              <span key={name} style={{ flexGrow: covered }}>
+                {covered * 2 < barsPerName ? null : short}
+              </span>
+            );
+          })}
+        </div>
       </div>
-      <div class="columns-ends" aria-hidden="true">
-        <span>{first?.short ?? first?.name}</span>
-        <span>{last?.short ?? last?.name}</span>
-      </div>
-      {note === undefined ? null : <figcaption>{note}</figcaption>}
+      <figcaption>
+        <span>{note}</span>
+        <b class="columns-value">{pointed}</b>
+      </figcaption>
       <details class="numbers">
-        <summary>Numbers</summary>
+        <summary>Show the numbers</summary>
         <Table
           caption={title}
           columns={[

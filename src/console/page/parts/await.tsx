@@ -23,9 +23,10 @@ export function Await<Value>({
       </div>
     );
   }
-  if (codeOf(state.error) === "forbidden") {
-    return <p class="empty">This key may not see this. {messageOf(state.error)}</p>;
-  }
+  const code = codeOf(state.error);
+  if (code === "forbidden") return <p class="empty">This key may not see this. {messageOf(state.error)}</p>;
+  // Asked again, the server would say the same.
+  if (code === "not_found" || code === "gone") return <p class="empty">{messageOf(state.error)}</p>;
   return (
     <div class="notice bad" role="alert">
       <span>{messageOf(state.error)}</span>

@@ -29,6 +29,7 @@ const TONES: { readonly [word: string]: string } = {
   receiving: "accent",
   cancelling: "accent",
   sending: "accent",
+  score: "accent",
 };
 
 /** A state as a word in its colour; the word alone says it all. */

@@ -1,9 +1,15 @@
 import type { ComponentChildren } from "preact";
 
-/** Names with their values. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+/** Names with their values: each at an end of its line, or in a wide card one beside another. */
+export function Facts({
+  facts,
+  isWide = false,
+}: {
+  readonly facts: readonly (readonly [string, ComponentChildren])[];
+  readonly isWide?: boolean;
+}) {
   return (
-    <dl class="facts">
+    <dl class={isWide ? "facts abreast" : "facts"}>
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -4,6 +4,7 @@ import { type Store, useStore } from "../state/store.ts";
 import { THEMES, type Theme } from "../state/theme.ts";
 import { wordsOf } from "../text/format.ts";
 import { Icon, type IconName } from "./icon.tsx";
+import { Mark } from "./mark.tsx";
 
 const PLACES: readonly (readonly [IconName, string])[] = [
   ["overview", "Overview"],
@@ -33,7 +34,7 @@ export function Navigation({
     <header class="side">
       <div class="brand-row">
         <a class="brand" href={hrefOf("overview")}>
-          <img src="/favicon.svg" alt="" width="26" height="26" />
+          <Mark size={26} />
           Assay <span>console</span>
         </a>
         <button

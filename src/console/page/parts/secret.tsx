@@ -6,7 +6,7 @@ export function Secret({
   title,
   value,
   onDone,
-  done = "I have kept it",
+  done = "I have saved it",
   children,
 }: {
   readonly title: string;
@@ -18,7 +18,7 @@ export function Secret({
   return (
     <div class="secret" role="status">
       <h3>{title}</h3>
-      <p>It is shown this once. Keep it where nobody else reads it.</p>
+      <p>It is shown only once. Store it where nobody else can read it.</p>
       <div class="secret-value">
         <code>{value}</code>
         <CopyButton text={value} />

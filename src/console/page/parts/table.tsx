@@ -4,43 +4,65 @@ export type Column<Row> = {
   readonly head: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
+  /** The cells are buttons: at the end of a row, and without their head where the screen is narrow. */
+  readonly isActions?: boolean;
 };
 
-/** A table that scrolls within its own frame where the screen is narrow. */
+/** A style sheet that lays a table out anew takes its meaning from it: here it is said again. */
+const TABLE = { role: "table" } as const;
+const GROUP = { role: "rowgroup" } as const;
+const ROW = { role: "row" } as const;
+const HEAD = { role: "columnheader" } as const;
+const CELL = { role: "cell" } as const;
+/** With fewer columns a table fits every screen. */
+const STACKED_COLUMNS_MIN = 3;
+
+function classOf({ isNumber = false, isActions = false }: Column<never>): string | undefined {
+  return isNumber ? "number" : isActions ? "actions" : undefined;
+}
+
+/** A table whose rows are stacks of cells, each with its head before it, where the screen is narrow. */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
   empty,
+  isCompact = false,
 }: {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly empty?: ComponentChildren;
+  /** Its columns fit a narrow screen but the last, which is left out there. */
+  readonly isCompact?: boolean;
 }) {
   if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard
-    <section class="table" aria-label={caption} tabIndex={0}>
-      <table>
+    <section
+      class={isCompact ? "table compact" : columns.length >= STACKED_COLUMNS_MIN ? "table stacked" : "table"}
+      aria-label={caption}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard
+      tabIndex={0}
+    >
+      <table {...TABLE}>
         <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ head, isNumber }) => (
-              <th key={head} scope="col" class={isNumber === true ? "number" : undefined}>
-                {head}
+        <thead {...GROUP}>
+          <tr {...ROW}>
+            {columns.map((column) => (
+              <th key={column.head} scope="col" {...HEAD} class={classOf(column)}>
+                {column.head}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...GROUP}>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ head, cell, isNumber }) => (
-                <td key={head} class={isNumber === true ? "number" : undefined}>
-                  {cell(row)}
+            <tr key={keyOf(row)} {...ROW}>
+              {columns.map((column) => (
+                <td key={column.head} {...CELL} data-head={column.head} class={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>

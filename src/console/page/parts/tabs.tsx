@@ -7,12 +7,15 @@ export function Tabs<Name extends string>({
   names,
   chosen,
   onChoose,
+  aside,
   children,
 }: {
   readonly label: string;
   readonly names: readonly (readonly [Name, string])[];
   readonly chosen: Name;
   readonly onChoose: (name: Name) => void;
+  /** Stands at the end of the line of tabs. */
+  readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }) {
   const id = useId();
@@ -30,21 +33,24 @@ export function Tabs<Name extends string>({
   };
   return (
     <div class="tabs">
-      <div role="tablist" aria-label={label} ref={list} onKeyDown={step}>
-        {names.map(([name, text]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`${id}-${name}`}
-            aria-selected={name === chosen}
-            aria-controls={`${id}-panel`}
-            tabIndex={name === chosen ? 0 : -1}
-            onClick={() => onChoose(name)}
-          >
-            {text}
-          </button>
-        ))}
+      <div class="tabs-line">
+        <div role="tablist" aria-label={label} ref={list} onKeyDown={step}>
+          {names.map(([name, text]) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`${id}-${name}`}
+              aria-selected={name === chosen}
+              aria-controls={`${id}-panel`}
+              tabIndex={name === chosen ? 0 : -1}
+              onClick={() => onChoose(name)}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+        {aside}
       </div>
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>
         {children}

@@ -13,6 +13,8 @@ export function createFormulaGuard(): (piece: string, isLast: boolean) => string
     let from = 0;
     for (let at = 0; at < text.length; at++) {
       const character = text.charAt(at);
+      // A byte order mark is no part of the cell that it stands before.
+      if (character === "\ufeff" && isCellStart) continue;
       if (isCellStart) {
         if (character === '"' && !isQuoted) {
           isQuoted = true;

@@ -71,6 +71,12 @@ function RangedTable({ job }: { readonly job: Job }) {
 
 const STEPS = 20;
 
+function foundText(count: number, byFilter: boolean): string {
+  const rows = `${countOf(count)} ${count === 1 ? "row" : "rows"}`;
+  if (!byFilter) return `${rows} so far.`;
+  return `${rows} ${count === 1 ? "matches" : "match"}.`;
+}
+
 function FilteredTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
   // While a list runs its first rows are read anew now and then, not at each change.
   const turn = job.status === "completed" ? "done" : Math.floor(job.progress * STEPS);
@@ -81,9 +87,9 @@ function FilteredTable({ job, filter }: { readonly job: Job; readonly filter: Fi
       <Failure message={failure} />
       <p class="muted" role="status">
         {isCut
-          ? `The first ${countOf(FILTERED_ROWS_MAX)} that fit; a download has all of them.`
+          ? `The first ${countOf(FILTERED_ROWS_MAX)} that match; a download has all of them.`
           : isWhole
-            ? `${countOf(rows.length)} ${rows.length === 1 ? "row" : "rows"} ${isFiltered(filter) ? "fit" : "so far"}.`
+            ? foundText(rows.length, isFiltered(filter))
             : `${countOf(rows.length)} found, reading on …`}
       </p>
       {rows.length === 0 ? null : (
@@ -132,7 +138,7 @@ function Rows({
           ...(job.kind === "email"
             ? [{ head: "Score", name: "score", cell: (result: ResultRow) => String(result.score ?? "–") }]
             : []),
-          { head: "Why", name: "why", cell: whyOf },
+          { head: "Cause", name: "why", cell: whyOf },
         ]}
       />
       {opened === null ? null : <ResultDialog result={opened} onClose={() => setOpened(null)} />}

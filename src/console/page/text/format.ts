@@ -1,51 +1,71 @@
 /** Numbers, money and times in the visitor's own locale. */
 
-const wholes = new Intl.NumberFormat();
-const shorts = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const percents = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
-const moneys = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" });
-const exactMoneys = new Intl.NumberFormat(undefined, {
-  style: "currency",
-  currency: "USD",
-  maximumFractionDigits: 6,
-});
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const days = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const shortDays = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+/** A formatter takes milliseconds to be made, so each is made when it is first asked for. */
+function lazily<Formatter>(make: () => Formatter): () => Formatter {
+  let made: Formatter | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const dollars = { style: "currency", currency: "USD" } as const;
+const wholes = lazily(() => new Intl.NumberFormat());
+const shorts = lazily(
+  () => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }),
+);
+const percents = lazily(
+  () => new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }),
+);
+const moneys = lazily(() => new Intl.NumberFormat(undefined, dollars));
+const exactMoneys = lazily(() => new Intl.NumberFormat(undefined, { ...dollars, maximumFractionDigits: 6 }));
+const moments = lazily(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
+const days = lazily(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }));
+const months = lazily(
+  () => new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" }),
+);
+const shortDays = lazily(
+  () => new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
+);
 
 export function countOf(number: number): string {
-  return wholes.format(number);
+  return wholes().format(number);
 }
 
 export function shortCountOf(number: number): string {
-  return shorts.format(number);
+  return shorts().format(number);
 }
 
 export function percentOf(share: number): string {
-  return percents.format(share);
+  return percents().format(share);
 }
 
 /** Money to the cent. */
 export function moneyOf(usd: string | number): string {
-  return moneys.format(Number(usd));
+  return moneys().format(Number(usd));
 }
 
 /** Money to the last decimal, for prices of a unit. */
 export function exactMoneyOf(usd: string | number): string {
-  return exactMoneys.format(Number(usd));
+  return exactMoneys().format(Number(usd));
 }
 
 export function momentOf(iso: string): string {
-  return moments.format(new Date(iso));
+  return moments().format(new Date(iso));
 }
 
 /** A day of the server's calendar, which is UTC. */
 export function dayOf(iso: string): string {
-  return days.format(new Date(iso));
+  return days().format(new Date(iso));
+}
+
+/** The month of a moment in the server's calendar, which is UTC. */
+export function monthOf(iso: string): string {
+  return months().format(new Date(iso));
 }
 
 export function shortDayOf(iso: string): string {
-  return shortDays.format(new Date(iso));
+  return shortDays().format(new Date(iso));
 }
 
 /** A time that something takes, in its two largest units. */

@@ -5,7 +5,7 @@ export type KeptUpload = {
   readonly size: number;
   readonly lastModified: number;
   readonly partBytes: number;
-  /** SHA-256 of each part that the server has, in base64; empty where the browser cannot tell it. */
+  /** SHA-256 of each part that the server has, in base64; empty where the browser cannot compute it. */
   readonly parts: readonly string[];
 };
 

@@ -10,7 +10,7 @@ export type Sending = {
 };
 
 /**
- * Sends a body with its progress, which fetch cannot tell. Returns the text of the reply; throws Refusal, Unreachable,
+ * Sends a body with its progress, which fetch cannot report. Returns the text of the reply; throws Refusal, Unreachable,
  * or the signal's reason.
  */
 export function sendBytes({ method, path, headers, body, onSent, signal }: Sending): Promise<string> {

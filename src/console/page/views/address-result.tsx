@@ -2,7 +2,6 @@ import { ScoreBar } from "../charts/score-bar.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { findingsOf, verdictText } from "../text/findings.ts";
-import { percentOf } from "../text/format.ts";
 import type { EmailResult } from "../wire/bodies.ts";
 
 const yes = (fact: boolean) => (fact ? "Yes" : "No");
@@ -39,10 +38,10 @@ export function AddressResult({
         facts={[
           ["Mail hosts", result.mx_hosts.length === 0 ? "None" : result.mx_hosts.join(", ")],
           ["Normalized", <code key="normalized">{result.normalized}</code>],
-          ["Throwaway", yes(result.is_disposable)],
+          ["Disposable", yes(result.is_disposable)],
           ["Role account", yes(result.is_role)],
           ["Free provider", yes(result.is_free_provider)],
-          ["Looks random", percentOf(result.gibberish_score)],
+          ["Gibberish score", result.gibberish_score.toFixed(2)],
         ]}
       />
     </div>

@@ -22,10 +22,10 @@ export function CheckFrame<Result>({
       >
         {children}
       </Card>
-      <Card title="The same call">
+      <Card title="API call">
         <Samples samples={samplesOf(location.origin, call)} />
         <details>
-          <summary>The whole reply</summary>
+          <summary>Full response</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard */}
           <pre tabIndex={0}>
             <code>{JSON.stringify(result, null, 2)}</code>

@@ -52,27 +52,39 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
               caption="Deliveries"
               columns={[
                 { head: "Event", cell: ({ type }: Delivery) => <code>{type}</code> },
-                { head: "State", cell: ({ state }) => <Badge word={state} /> },
-                { head: "Answer", cell: ({ status, error }) => status ?? error ?? "–" },
+                {
+                  head: "Status",
+                  cell: ({ state, next_attempt_at }) => (
+                    <span class="over">
+                      <Badge word={state} />
+                      {next_attempt_at === null ? null : (
+                        <small>
+                          next try <Moment at={next_attempt_at} />
+                        </small>
+                      )}
+                    </span>
+                  ),
+                },
+                { head: "Response", cell: ({ status, error }) => status ?? error ?? "–" },
                 { head: "Attempts", cell: ({ attempts }) => countOf(attempts), isNumber: true },
                 {
-                  head: "Took",
+                  head: "Latency",
                   cell: ({ latency_ms }) => (latency_ms === null ? "–" : `${latency_ms} ms`),
                   isNumber: true,
                 },
-                { head: "When", cell: ({ created_at }) => <Moment at={created_at} /> },
-                { head: "Next attempt", cell: ({ next_attempt_at }) => <Moment at={next_attempt_at} /> },
+                { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
                 {
-                  head: "Do",
+                  head: "Actions",
+                  isActions: true,
                   cell: (delivery) => (
                     <span class="row">
                       <button
                         type="button"
                         class="button small"
-                        aria-label={`Answer to ${delivery.type}`}
+                        aria-label={`Response to ${delivery.type}`}
                         onClick={() => setOpened(delivery)}
                       >
-                        Answer
+                        Response
                       </button>
                       <button
                         type="button"
@@ -96,7 +108,7 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
         )}
       </Await>
       {opened === null ? null : (
-        <Dialog title={`Answer to ${opened.type}`} onClose={() => setOpened(null)}>
+        <Dialog title={`Response to ${opened.type}`} onClose={() => setOpened(null)}>
           <div class="stack">
             <Facts
               facts={[
@@ -107,7 +119,7 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
               ]}
             />
             <pre>
-              <code>{opened.answer ?? "There was no answer."}</code>
+              <code>{opened.answer ?? "There was no response."}</code>
             </pre>
             <div class="row end">
               <button type="button" class="button" onClick={() => setOpened(null)}>

@@ -61,7 +61,7 @@ export function DirectoryView() {
               placeholder="weather"
             />
             <TextField
-              label="Score from"
+              label="Minimum score"
               type="number"
               min="0"
               max="100"
@@ -69,14 +69,14 @@ export function DirectoryView() {
               onValue={(min_score) => set({ min_score })}
             />
             <TextField
-              label="Price up to (USD)"
+              label="Maximum price (USD)"
               inputMode="decimal"
               value={form.max_price_usd}
               onValue={(max_price_usd) => set({ max_price_usd })}
               placeholder="0.05"
             />
             <TextField
-              label="Uptime from (%)"
+              label="Minimum uptime (%)"
               type="number"
               min="0"
               max="100"
@@ -91,7 +91,7 @@ export function DirectoryView() {
               placeholder="0x…"
             />
             <Choice
-              label="Order"
+              label="Sort by"
               value={form.sort}
               options={SORT_FIELDS.map((field) => [field, wordsOf(field)] as const)}
               onValue={(sort) => set({ sort })}
@@ -165,7 +165,7 @@ function ListingTable({ listings }: { readonly listings: readonly Listing[] }) {
           isNumber: true,
         },
         {
-          head: "Median answer",
+          head: "Median latency",
           cell: ({ evidence: { median_latency_ms } }) =>
             median_latency_ms === null ? "–" : `${countOf(median_latency_ms)} ms`,
           isNumber: true,
@@ -175,7 +175,7 @@ function ListingTable({ listings }: { readonly listings: readonly Listing[] }) {
       ]}
       rows={listings}
       keyOf={({ host }) => host}
-      empty={<p>No service fits. Ask for less.</p>}
+      empty={<p>No service matches. Loosen a filter.</p>}
     />
   );
 }

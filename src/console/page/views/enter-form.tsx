@@ -41,7 +41,7 @@ export function EnterForm() {
       />
       <Failure message={action.failure} />
       <button type="submit" class="button primary" disabled={action.isRunning}>
-        Enter
+        Sign in
       </button>
     </form>
   );

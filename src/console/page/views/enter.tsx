@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Mark } from "../parts/mark.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useConsole } from "../state/console.ts";
@@ -16,7 +17,7 @@ export function EnterView() {
     <main class="enter">
       <div class="enter-card">
         <p class="enter-brand">
-          <img src="/favicon.svg" alt="" width="36" height="36" />
+          <Mark size={36} />
           Assay <span>console</span>
         </p>
         <h1>See what your calls do</h1>
@@ -26,7 +27,7 @@ export function EnterView() {
           <Secret
             title="Your key"
             value={newKey}
-            done="I have kept it: go on"
+            done="I have saved it: continue"
             onDone={() => session.enter(newKey)}
           />
         ) : (

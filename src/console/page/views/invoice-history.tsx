@@ -6,7 +6,7 @@ import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
 import { usePaging } from "../state/use-paging.ts";
-import { dayOf, exactMoneyOf, wordsOf } from "../text/format.ts";
+import { exactMoneyOf, monthOf, wordsOf } from "../text/format.ts";
 import type { Invoice, InvoicePage } from "../wire/bodies.ts";
 
 /** Issued invoices, newest first. */
@@ -28,7 +28,7 @@ export function InvoiceHistory() {
                   head: "Month",
                   cell: ({ invoice_id, period_start }: Invoice) => (
                     <a class="name" href={hrefOf("plan", invoice_id)}>
-                      {dayOf(period_start)}
+                      {monthOf(period_start)}
                     </a>
                   ),
                 },

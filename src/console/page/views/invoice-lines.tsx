@@ -1,6 +1,13 @@
 import { Table } from "../parts/table.tsx";
-import { countOf, exactMoneyOf, moneyOf } from "../text/format.ts";
+import { countOf, exactMoneyOf, momentOf, moneyOf } from "../text/format.ts";
 import type { Invoice } from "../wire/bodies.ts";
+
+/** A moment in the text of a line, in UTC. */
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+
+function withMoments(description: string): string {
+  return description.replace(MOMENT, momentOf);
+}
 
 type Line = Invoice["lines"][number];
 
@@ -12,10 +19,10 @@ export function InvoiceLines({ invoice }: { readonly invoice: Invoice }) {
       <Table
         caption="Lines"
         columns={[
-          { head: "What for", cell: ({ description }: Line) => description },
+          { head: "Description", cell: ({ description }: Line) => withMoments(description) },
           { head: "Quantity", cell: ({ quantity }) => countOf(quantity), isNumber: true },
           {
-            head: "Price of one",
+            head: "Unit price",
             cell: ({ unit_price_usd }) => exactMoneyOf(unit_price_usd),
             isNumber: true,
           },
@@ -30,7 +37,7 @@ export function InvoiceLines({ invoice }: { readonly invoice: Invoice }) {
       </p>
       {projected_total_usd === undefined ? null : (
         <p class="muted">
-          {moneyOf(projected_total_usd)} by the end of the month, if units go on being used as fast as so far.
+          {moneyOf(projected_total_usd)} by the end of the month, if units go on being used at this rate.
         </p>
       )}
     </>

@@ -4,7 +4,7 @@ import { Facts } from "../parts/facts.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
-import { dayOf, wordsOf } from "../text/format.ts";
+import { dayOf, monthOf, wordsOf } from "../text/format.ts";
 import type { Api } from "../wire/api.ts";
 import type { Account, Invoice, InvoicePage } from "../wire/bodies.ts";
 import { InvoiceLines } from "./invoice-lines.tsx";
@@ -31,8 +31,10 @@ export function InvoiceView({ id }: { readonly id: string }) {
             <article class="card invoice">
               <div class="view-head">
                 <div>
-                  <h1>Invoice {invoice.invoice_id}</h1>
-                  <p class="muted">Assay</p>
+                  <h1>Invoice for {monthOf(invoice.period_start)}</h1>
+                  <p class="muted">
+                    Assay, <code>{invoice.invoice_id}</code>
+                  </p>
                 </div>
                 <div class="row">
                   <Badge word={invoice.status} />
@@ -42,10 +44,11 @@ export function InvoiceView({ id }: { readonly id: string }) {
                 </div>
               </div>
               <Facts
+                isWide
                 facts={[
-                  ["For", [account.company, account.name, account.email].filter(Boolean).join(", ")],
+                  ["Billed to", [account.company, account.name, account.email].filter(Boolean).join(", ")],
                   ["Account", account.account_id],
-                  ["Time", `${dayOf(invoice.period_start)} to ${dayOf(invoice.period_end)} (UTC)`],
+                  ["Period", `${dayOf(invoice.period_start)} to ${dayOf(invoice.period_end)} (UTC)`],
                   ["Plan", wordsOf(invoice.plan)],
                 ]}
               />

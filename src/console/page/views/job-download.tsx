@@ -35,7 +35,7 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
   const byDomain = filter.domain !== "";
   return (
     <div class="stack download">
-      <h3>{isFiltered(filter) ? "Download what fits the filter" : "Download all"}</h3>
+      <h3>{isFiltered(filter) ? "Download the filtered rows" : "Download all rows"}</h3>
       <div class="row">
         {FORMS.map(([form, text]) => (
           <button

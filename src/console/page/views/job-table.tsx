@@ -19,17 +19,17 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
             </a>
           ),
         },
-        { head: "State", cell: ({ status }) => <Badge word={status} /> },
-        { head: "Done", cell: ({ progress }) => percentOf(progress), isNumber: true },
+        { head: "Status", cell: ({ status }) => <Badge word={status} /> },
+        { head: "Progress", cell: ({ progress }) => percentOf(progress), isNumber: true },
         { head: "Rows", cell: ({ counts }) => countOf(counts.rows), isNumber: true },
         { head: "Units", cell: ({ units_charged }) => countOf(units_charged), isNumber: true },
-        { head: "Begun", cell: ({ created_at }) => <Moment at={created_at} /> },
+        { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
       ]}
       rows={jobs}
       keyOf={({ job_id }) => job_id}
       empty={
         <p>
-          No lists yet. <a href={hrefOf("lists")}>Begin one</a> with a CSV file of any size.
+          No lists yet. <a href={hrefOf("lists")}>Start one</a> with a CSV file of any size.
         </p>
       }
     />

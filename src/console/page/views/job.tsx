@@ -67,19 +67,19 @@ function JobDetails({ first }: { readonly first: Job }) {
       ) : null}
       <div class="stack">
         <JobProgress job={job} />
-        <div class="halves">
+        <div class="halves even">
           <Card title="Verdicts">
             <Shares title="Verdicts" shares={sharesOf(job)} />
           </Card>
-          <Card title="The list">
+          <Card title="Details">
             <Facts
               facts={[
                 ["Rows", countOf(job.counts.rows)],
                 ["Duplicates, not charged", countOf(job.counts.duplicates)],
                 ["Units charged", countOf(job.units_charged)],
-                ["Received", <Moment key="created" at={job.created_at} />],
-                ["Ended", <Moment key="finished" at={job.finished_at} />],
-                ["Erased by itself", <Moment key="expires" at={job.expires_at} />],
+                ["Created", <Moment key="created" at={job.created_at} />],
+                ["Finished", <Moment key="finished" at={job.finished_at} />],
+                ["Erased on", <Moment key="expires" at={job.expires_at} />],
               ]}
             />
           </Card>

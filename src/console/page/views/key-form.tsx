@@ -40,15 +40,15 @@ export function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedKey) =
       <div class="fields">
         <TextField label="Name" value={name} onValue={setName} placeholder="Newsletter" maxLength={100} />
         <Choice
-          label="For"
+          label="Mode"
           value={mode}
           options={[
             ["live", "Live calls"],
-            ["test", "Tests: free, made-up answers"],
+            ["test", "Test calls: free, made-up answers"],
           ]}
           onValue={setMode}
         />
-        <TextField label="Last day (optional)" type="date" value={end} onValue={setEnd} />
+        <TextField label="Expires at the end of (optional)" type="date" value={end} onValue={setEnd} />
       </div>
       <fieldset class="checks-field">
         <legend>Scopes</legend>
@@ -67,7 +67,7 @@ export function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedKey) =
       <Failure message={action.failure} />
       <div class="row">
         <button type="submit" class="button primary" disabled={action.isRunning || scopes.length === 0}>
-          Make the key
+          Create key
         </button>
       </div>
     </form>

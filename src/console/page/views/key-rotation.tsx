@@ -36,8 +36,8 @@ export function KeyRotation({
         onRotated(api_key);
       }}
     >
-      <p>A new key with the same name and scopes takes its place. Until the old one ends, both work.</p>
-      <Choice label="The old key ends" value={overlap} options={OVERLAPS} onValue={setOverlap} />
+      <p>A new key with the same name and scopes takes its place. Until the old one expires, both work.</p>
+      <Choice label="The old key expires" value={overlap} options={OVERLAPS} onValue={setOverlap} />
     </Confirm>
   );
 }

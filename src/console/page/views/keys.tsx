@@ -45,17 +45,20 @@ export function KeysView() {
                     head: "Name",
                     cell: (key: Key) => (
                       <span class="name">
-                        {key.name ?? "Without a name"}{" "}
-                        {isOwn(key) ? <Badge word="you" text="This one" /> : null}
+                        {key.name ?? "Unnamed"} {isOwn(key) ? <Badge word="you" text="This console" /> : null}
                       </span>
                     ),
                   },
                   { head: "Key", cell: ({ hint }) => <code>{hint}</code> },
-                  { head: "For", cell: ({ mode, scopes }) => `${wordsOf(mode)}: ${scopes.join(", ")}` },
-                  { head: "Last use", cell: ({ last_used_at }) => <Moment at={last_used_at} none="Never" /> },
-                  { head: "Ends", cell: (key) => <End entry={key} isOver={isOver(key)} /> },
+                  { head: "Scopes", cell: ({ mode, scopes }) => `${wordsOf(mode)}: ${scopes.join(", ")}` },
                   {
-                    head: "Do",
+                    head: "Last used",
+                    cell: ({ last_used_at }) => <Moment at={last_used_at} none="Never" />,
+                  },
+                  { head: "Expires", cell: (key) => <End entry={key} isOver={isOver(key)} /> },
+                  {
+                    head: "Actions",
+                    isActions: true,
                     cell: (key) =>
                       isOver(key) ? (
                         "–"
@@ -87,7 +90,7 @@ export function KeysView() {
             )}
           </Await>
         </Card>
-        <Card title="A new key">
+        <Card title="Create a key">
           <KeyForm
             onCreated={({ api_key, name }) => {
               setSecret({ title: name === null ? "The new key" : `The new key ${name}`, value: api_key });
@@ -102,7 +105,7 @@ export function KeysView() {
           onClose={() => setAsked(null)}
           onRotated={(value) => {
             if (isOwn(asked.key)) session.enter(value);
-            setSecret({ title: "The key that takes its place", value });
+            setSecret({ title: "The replacement key", value });
             keys.reload();
           }}
         />

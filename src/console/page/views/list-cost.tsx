@@ -73,7 +73,7 @@ export function ListCost({
           disabled={!isReady || rows === 0 || isTooLong || (isTooDear && !mayPause)}
           onClick={onStart}
         >
-          Send and begin
+          Upload and start
         </button>
         <p class="muted">Look-ups that fail on our side are not charged.</p>
       </div>

@@ -20,10 +20,10 @@ const DELIMITERS: readonly (readonly [string, string])[] = [
   [",", "Comma"],
   [";", "Semicolon"],
   ["\t", "Tab"],
-  ["|", "Bar"],
+  ["|", "Pipe"],
 ];
 const ENCODINGS: readonly (readonly [string, string])[] = [
-  ["", "Find out"],
+  ["", "Detect"],
   ["utf-8", "UTF-8"],
   ["windows-1252", "Windows-1252"],
   ["iso-8859-15", "ISO 8859-15"],
@@ -71,7 +71,7 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
       title={file.name}
       aside={
         <button type="button" class="button small" onClick={onBack}>
-          Another file
+          Choose another file
         </button>
       }
     >
@@ -121,7 +121,7 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
           </Check>
         ) : null}
         <Check checked={mayPause} onChecked={setMayPause}>
-          Begin even if the units may not last: the list pauses at the last one and goes on when there are
+          Start even if the units may not last: the list pauses at the last one and goes on when there are
           more
         </Check>
       </div>

@@ -3,6 +3,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Card } from "../parts/card.tsx";
 import { useConsole } from "../state/console.ts";
 import { useLoad } from "../state/use-load.ts";
+import { wordsOf } from "../text/format.ts";
 import type { Listing } from "../wire/bodies.ts";
 
 type Verdict = {
@@ -34,7 +35,7 @@ export function ListingVerdict({ listing }: { readonly listing: Listing }) {
         {(found) => (
           <>
             <p class="verdict">
-              <Badge word={TONES[found.verdict] ?? "plain"} text={found.verdict} />
+              <Badge word={TONES[found.verdict] ?? "plain"} text={wordsOf(found.verdict)} />
               {found.score === null ? null : <span>Score {found.score}</span>}
             </p>
             {found.reasons.length === 0 ? <p class="muted">Nothing speaks against it.</p> : null}
@@ -42,7 +43,7 @@ export function ListingVerdict({ listing }: { readonly listing: Listing }) {
               {found.reasons.map(({ code, severity, message }) => (
                 <li key={code}>
                   <span>{message}</span>
-                  <Badge word={TONES[severity] ?? "plain"} text={severity} />
+                  <Badge word={TONES[severity] ?? "plain"} text={wordsOf(severity)} />
                 </li>
               ))}
             </ul>

@@ -61,7 +61,7 @@ function Details({ listing }: { readonly listing: Listing }) {
                 ["Uptime, 30 days", evidence.uptime_30d === null ? null : percentOf(evidence.uptime_30d)],
                 ["Probes, 30 days", countOf(evidence.probes_30d)],
                 [
-                  "Median answer",
+                  "Median latency",
                   evidence.median_latency_ms === null ? null : `${countOf(evidence.median_latency_ms)} ms`,
                 ],
                 ["Payers, 30 days", countOf(evidence.payers_30d)],
@@ -76,7 +76,7 @@ function Details({ listing }: { readonly listing: Listing }) {
           <Table
             caption="Resources"
             columns={[
-              { head: "Address", cell: ({ url }: Listing["resources"][number]) => <code>{url}</code> },
+              { head: "URL", cell: ({ url }: Listing["resources"][number]) => <code>{url}</code> },
               { head: "Score", cell: (resource) => countOf(resource.score), isNumber: true },
               {
                 head: "Price",
@@ -99,14 +99,14 @@ function HistoryCard({ host }: { readonly host: string }) {
   const { api } = useConsole();
   const history = useLoad((signal) => changesOf(api, host, signal), [host]);
   return (
-    <Card title="Price and payee, as they changed">
+    <Card title="Price and payee history">
       <Await of={history}>
         {({ changes, isWhole }) => (
           <>
             <Table
               caption="Price and payee, newest first"
               columns={[
-                { head: "When", cell: ({ at }: Marked) => <Moment at={at} /> },
+                { head: "Date", cell: ({ at }: Marked) => <Moment at={at} /> },
                 {
                   head: "Price",
                   cell: ({ listing }) =>
@@ -119,7 +119,7 @@ function HistoryCard({ host }: { readonly host: string }) {
                   head: "Payee",
                   cell: ({ listing, isPayeeNew }) => (
                     <>
-                      {listing === null ? "Taken off the list" : <code>{listing.evidence.pay_to}</code>}{" "}
+                      {listing === null ? "Delisted" : <code>{listing.evidence.pay_to}</code>}{" "}
                       {isPayeeNew ? <Badge word="changed" text="Changed" /> : null}
                     </>
                   ),
@@ -127,7 +127,7 @@ function HistoryCard({ host }: { readonly host: string }) {
               ]}
               rows={marked(changes)}
               keyOf={({ at, place }) => `${at} ${place}`}
-              empty={<p>No change of this service is kept.</p>}
+              empty={<p>No change of this service is on record.</p>}
             />
             {isWhole ? null : <p class="muted">Earlier changes are no longer kept by the server.</p>}
           </>

@@ -62,18 +62,22 @@ function JobHistory() {
   if (cursor !== undefined) query.set("starting_after", cursor);
   const jobs = useLoad((signal) => api.read<JobPage>(`/v1/jobs?${query}`, signal), [`${query}`]);
   return (
-    <Card title="History">
-      <div class="narrow">
-        <Choice
-          label="State"
-          value={status}
-          options={STATES}
-          onValue={(chosen) => {
-            paging.restart();
-            setStatus(chosen);
-          }}
-        />
-      </div>
+    <Card
+      title="History"
+      aside={
+        <div class="field-line">
+          <Choice
+            label="Status"
+            value={status}
+            options={STATES}
+            onValue={(chosen) => {
+              paging.restart();
+              setStatus(chosen);
+            }}
+          />
+        </div>
+      }
+    >
       <Await of={jobs} lines={6}>
         {({ data, has_more, next_cursor }) => (
           <>

@@ -30,14 +30,14 @@ export function UnitsCard({ account }: Of) {
           facts={[
             ["Used", countOf(units)],
             ["Included", countOf(included_units)],
-            [remaining_units === null ? "Included, left" : "Left", countOf(left)],
+            [remaining_units === null ? "Included left" : "Left", countOf(left)],
             ["Calls", countOf(calls)],
           ]}
         />
       </div>
       <p class="muted">
         {remaining_units === null
-          ? "Units beyond the included ones are charged one by one."
+          ? "Further units are charged one by one."
           : "Calls beyond what is left are refused with 402."}{" "}
         The month ends on {dayOf(account.period.end)} (UTC).
       </p>
@@ -51,7 +51,7 @@ export function InvoiceCard({ account }: Of) {
   const base = planPriceIn(account.projected_invoice);
   const projected = Number(projected_total_usd);
   return (
-    <Card title="Invoice, projected" aside={<a href={hrefOf("plan")}>Plan</a>}>
+    <Card title="Projected invoice" aside={<a href={hrefOf("plan")}>Plan</a>}>
       <p class="figure">{moneyOf(projected)}</p>
       <MeterBar
         label={`${moneyOf(base)} of ${moneyOf(projected)} is the plan's own price`}
@@ -62,8 +62,8 @@ export function InvoiceCard({ account }: Of) {
       <Facts
         facts={[
           ["Plan", wordsOf(account.plan)],
-          ["Its price this month", moneyOf(base)],
-          ["So far", moneyOf(total_usd)],
+          ["Plan price", moneyOf(base)],
+          ["To date", moneyOf(total_usd)],
           ["Spend limit", account.spend_limit_usd === null ? "None" : moneyOf(account.spend_limit_usd)],
         ]}
       />
@@ -80,9 +80,9 @@ export function LimitsCard({ account }: Of) {
     <Card title="Limits">
       <Facts
         facts={[
-          ["Calls a second", countOf(requests_per_second)],
-          ["At once", countOf(burst)],
-          ["Items in a batch", countOf(max_batch_size)],
+          ["Calls per second", countOf(requests_per_second)],
+          ["Burst", countOf(burst)],
+          ["Items per batch", countOf(max_batch_size)],
         ]}
       />
       <Await of={plans} lines={2}>
@@ -91,7 +91,7 @@ export function LimitsCard({ account }: Of) {
           return plan === undefined ? null : (
             <Facts
               facts={[
-                ["Rows of a list", shortCountOf(plan.max_job_size)],
+                ["Rows per list", shortCountOf(plan.max_job_size)],
                 ["Lists at once", countOf(plan.max_jobs)],
               ]}
             />

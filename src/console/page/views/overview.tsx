@@ -7,7 +7,7 @@ import type { Account, JobPage } from "../wire/bodies.ts";
 import { JobTable } from "./job-table.tsx";
 import { InvoiceCard, LimitsCard, UnitsCard } from "./overview-cards.tsx";
 import { HealthCard } from "./overview-health.tsx";
-import { UsageCards } from "./overview-usage.tsx";
+import { DayUsageCard, EndpointUsageCard } from "./overview-usage.tsx";
 
 /** What is used, what it will cost, and how the server is. */
 export function OverviewView() {
@@ -20,18 +20,23 @@ export function OverviewView() {
         <h1>Overview</h1>
         {account.state.status === "ready" ? <p class="muted">{account.state.value.email}</p> : null}
       </div>
-      <div class="grid">
-        <Await of={account} lines={5}>
-          {(value) => (
-            <>
-              <UnitsCard account={value} />
-              <InvoiceCard account={value} />
-              <LimitsCard account={value} />
-            </>
-          )}
-        </Await>
-        <HealthCard />
-        <UsageCards />
+      <div class="overview">
+        <div class="overview-pair">
+          <Await of={account} lines={5}>
+            {(value) => (
+              <>
+                <UnitsCard account={value} />
+                <InvoiceCard account={value} />
+              </>
+            )}
+          </Await>
+        </div>
+        <div class="overview-side">
+          <HealthCard />
+          {account.state.status === "ready" ? <LimitsCard account={account.state.value} /> : null}
+        </div>
+        <DayUsageCard />
+        <EndpointUsageCard />
         <Card title="Last lists" wide aside={<a href={hrefOf("lists")}>All lists</a>}>
           <Await of={jobs}>{({ data }) => <JobTable jobs={data} />}</Await>
         </Card>

@@ -38,7 +38,13 @@ export function PlanView() {
                 )}
                 <div class="plans">
                   {all.map((plan) => (
-                    <PlanCard key={plan.plan} plan={plan} account={held} onChoose={() => setChosen(plan)} />
+                    <PlanCard
+                      key={plan.plan}
+                      plan={plan}
+                      account={held}
+                      isUpgrade={Number(plan.monthly_price_usd) > priceOf(all, held.plan)}
+                      onChoose={() => setChosen(plan)}
+                    />
                   ))}
                 </div>
                 <Card
@@ -78,13 +84,20 @@ export function PlanView() {
   );
 }
 
+function priceOf(plans: readonly Plan[], name: string): number {
+  return Number(plans.find(({ plan }) => plan === name)?.monthly_price_usd ?? 0);
+}
+
 function PlanCard({
   plan,
   account,
+  isUpgrade,
   onChoose,
 }: {
   readonly plan: Plan;
   readonly account: Account;
+  /** It costs more than the plan that is held. */
+  readonly isUpgrade: boolean;
   readonly onChoose: () => void;
 }) {
   const isHeld = plan.plan === account.plan;
@@ -95,7 +108,7 @@ function PlanCard({
       <div class="row apart">
         <h2>{name}</h2>
         {isHeld ? (
-          <Badge word="running" text="Yours" />
+          <Badge word="running" text="Current" />
         ) : isPending ? (
           <Badge word="paused" text="Next" />
         ) : null}
@@ -110,14 +123,14 @@ function PlanCard({
             ? "Hard stop beyond"
             : `${exactMoneyOf(plan.overage_unit_price_usd)} a unit beyond`}
         </li>
-        <li>{countOf(plan.requests_per_second)} calls a second</li>
+        <li>{countOf(plan.requests_per_second)} calls per second</li>
         <li>Batches of {shortCountOf(plan.max_batch_size)}</li>
         <li>Lists of {shortCountOf(plan.max_job_size)} rows</li>
         <li>{plan.max_jobs === 1 ? "1 list" : `${countOf(plan.max_jobs)} lists`} at once</li>
       </ul>
       <button
         type="button"
-        class={isHeld ? "button" : "button primary"}
+        class={isUpgrade ? "button primary" : "button"}
         disabled={isHeld ? account.pending_plan === null : isPending}
         onClick={onChoose}
       >
@@ -131,6 +144,6 @@ function labelOf(
   name: string,
   state: { readonly isHeld: boolean; readonly isPending: boolean; readonly mayKeep: boolean },
 ): string {
-  if (state.isHeld) return state.mayKeep ? `Keep ${name}` : "Your plan";
-  return state.isPending ? "Chosen" : `Choose ${name}`;
+  if (state.isHeld) return state.mayKeep ? `Keep ${name}` : "Current plan";
+  return state.isPending ? "Scheduled" : `Choose ${name}`;
 }

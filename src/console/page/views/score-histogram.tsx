@@ -33,8 +33,10 @@ export function ScoreHistogram({ job }: { readonly job: Job }) {
               valueHead="Rows"
               bars={bins.map((value, at) => ({
                 name: `${at * BINS} to ${at === BINS - 1 ? 100 : at * BINS + BINS - 1}`,
+                short: `${at * BINS}`,
                 value,
               }))}
+              barsPerName={1}
               note={
                 isWhole
                   ? `All ${countOf(rows.length)} rows`

@@ -91,7 +91,7 @@ function Result({ batch: { summary, results, count } }: { readonly batch: Batch 
         columns={[
           { head: "Item", cell: ({ result }) => <code>{itemOf(result)}</code> },
           { head: "Verdict", cell: ({ result }) => <Badge word={statusOf(result)} /> },
-          { head: "Why", cell: ({ result }) => whyOf(result) },
+          { head: "Cause", cell: ({ result }) => whyOf(result) },
         ]}
         rows={shown}
         keyOf={({ at }) => `${at}`}

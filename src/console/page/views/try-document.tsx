@@ -11,7 +11,7 @@ import { CheckFrame } from "./check-frame.tsx";
 import { useCheck } from "./use-check.ts";
 
 const TYPES: readonly (readonly [DocumentType | "auto", string])[] = [
-  ["auto", "Find out"],
+  ["auto", "Detect"],
   ...DOCUMENT_TYPES.map((type) => [type, type === "card" ? "Card" : type.toUpperCase()] as const),
 ];
 
@@ -33,7 +33,7 @@ export function TryDocument() {
       <form class="stack ask" onSubmit={validate}>
         <div class="fields">
           <TextField
-            label="Number of the document"
+            label="Document number"
             value={value}
             onValue={setValue}
             placeholder="DE89 3704 0044 0532 0130 00"
@@ -77,7 +77,7 @@ function Result({ result }: { readonly result: DocumentResult }) {
       <Facts
         facts={[
           ["Type", type === null ? "Unknown" : type.toUpperCase()],
-          ["As it is written", formatted],
+          ["Written form", formatted],
           ["Country", country],
           ["Proved by", strength === null ? null : wordsOf(strength)],
           ["Warnings", warnings.map(wordsOf).join(", ")],

@@ -8,7 +8,7 @@ import { TryPhone } from "./try-phone.tsx";
 const KINDS = [
   ["email", "Address"],
   ["identity", "Document"],
-  ["phone", "Phone number"],
+  ["phone", "Phone"],
   ["batch", "Batch"],
 ] as const;
 

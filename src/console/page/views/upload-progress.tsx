@@ -73,7 +73,7 @@ export function UploadProgress({
     case "failed":
       return (
         <Notice kind="bad">
-          <span>The list was not begun, and nothing is charged: {upload.message}</span>
+          <span>The list was not started, and nothing is charged: {upload.message}</span>
           <button type="button" class="button small" onClick={uploads.clear}>
             Back to the list
           </button>

@@ -31,7 +31,7 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
     <form class="stack" onSubmit={create}>
       <div class="fields">
         <TextField
-          label="Address"
+          label="URL"
           type="url"
           value={url}
           onValue={setUrl}
@@ -39,7 +39,12 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
           required
           hint="https, with a public name."
         />
-        <TextField label="Note (optional)" value={description} onValue={setDescription} maxLength={200} />
+        <TextField
+          label="Description (optional)"
+          value={description}
+          onValue={setDescription}
+          maxLength={200}
+        />
       </div>
       <fieldset class="checks-field">
         <legend>Events</legend>
@@ -60,7 +65,7 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
       <Failure message={action.failure} />
       <div class="row">
         <button type="submit" class="button primary" disabled={action.isRunning || events.length === 0}>
-          Add the endpoint
+          Add endpoint
         </button>
       </div>
     </form>

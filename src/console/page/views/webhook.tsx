@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Await } from "../parts/await.tsx";
+import { Breakable } from "../parts/breakable.tsx";
 import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -12,7 +13,7 @@ import { useAction } from "../state/use-action.ts";
 import { useLoad } from "../state/use-load.ts";
 import type { Delivery, RotatedSecret, Webhook } from "../wire/bodies.ts";
 import { DeliveriesCard } from "./deliveries.tsx";
-import { WebhookState } from "./webhooks.tsx";
+import { eventsText, WebhookState } from "./webhooks.tsx";
 
 const OVERLAP_SECONDS = 86_400;
 
@@ -46,7 +47,9 @@ export function WebhookView({ id }: { readonly id: string }) {
           ) : (
             <>
               <div class="view-head">
-                <h1>{webhook.url}</h1>
+                <h1 class="address">
+                  <Breakable text={webhook.url} />
+                </h1>
                 <div class="row">
                   <button
                     type="button"
@@ -54,7 +57,7 @@ export function WebhookView({ id }: { readonly id: string }) {
                     disabled={action.isRunning || !webhook.enabled}
                     onClick={() => action.run(test)}
                   >
-                    Send a test event
+                    Send test event
                   </button>
                   <button
                     type="button"
@@ -65,7 +68,7 @@ export function WebhookView({ id }: { readonly id: string }) {
                     {webhook.enabled ? "Disable" : "Enable"}
                   </button>
                   <button type="button" class="button" onClick={() => setAsked("rotate")}>
-                    Rotate the secret
+                    Rotate secret
                   </button>
                   <button type="button" class="button danger" onClick={() => setAsked("delete")}>
                     Delete
@@ -81,11 +84,12 @@ export function WebhookView({ id }: { readonly id: string }) {
                 )}
                 <Card title="Endpoint">
                   <Facts
+                    isWide
                     facts={[
-                      ["State", <WebhookState key="state" webhook={webhook} />],
-                      ["Events", webhook.events.join(", ")],
-                      ["Note", webhook.description],
-                      ["Since", <Moment key="since" at={webhook.created_at} />],
+                      ["Status", <WebhookState key="state" webhook={webhook} />],
+                      ["Events", eventsText(webhook.events)],
+                      ["Description", webhook.description],
+                      ["Created", <Moment key="since" at={webhook.created_at} />],
                     ]}
                   />
                 </Card>
@@ -98,7 +102,7 @@ export function WebhookView({ id }: { readonly id: string }) {
       {asked === "rotate" ? (
         <Confirm
           title="Rotate the secret?"
-          act="Rotate the secret"
+          act="Rotate secret"
           isDangerous={false}
           onClose={() => setAsked(null)}
           onAct={async () => {

@@ -1,6 +1,8 @@
 import { useState } from "preact/hooks";
+import { WEBHOOK_EVENTS } from "../../../contract/words.ts";
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
+import { Breakable } from "../parts/breakable.tsx";
 import { Card } from "../parts/card.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Secret } from "../parts/secret.tsx";
@@ -25,7 +27,7 @@ export function WebhooksView() {
       </div>
       <div class="stack">
         {secret === null ? null : (
-          <Secret title="The secret that signs its events" value={secret} onDone={() => setSecret(null)} />
+          <Secret title="The signing secret" value={secret} onDone={() => setSecret(null)} />
         )}
         <Card title="Endpoints">
           <Await of={webhooks}>
@@ -34,28 +36,28 @@ export function WebhooksView() {
                 caption="Webhooks"
                 columns={[
                   {
-                    head: "Address",
+                    head: "URL",
                     cell: ({ webhook_id, url }: Webhook) => (
                       <a class="name" href={hrefOf("webhooks", webhook_id)}>
-                        {url}
+                        <Breakable text={url} />
                       </a>
                     ),
                   },
-                  { head: "State", cell: (webhook) => <WebhookState webhook={webhook} /> },
-                  { head: "Events", cell: ({ events }) => events.join(", ") },
-                  { head: "Note", cell: ({ description }) => description ?? "–" },
-                  { head: "Since", cell: ({ created_at }) => <Moment at={created_at} /> },
+                  { head: "Status", cell: (webhook) => <WebhookState webhook={webhook} /> },
+                  { head: "Events", cell: ({ events }) => eventsText(events) },
+                  { head: "Description", cell: ({ description }) => description ?? "–" },
+                  { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
                 ]}
                 rows={data}
                 keyOf={({ webhook_id }) => webhook_id}
                 empty={
-                  <p>No endpoint yet. Add one below to be told of lists that end, quotas and invoices.</p>
+                  <p>No endpoint yet. Add one below to be notified of lists that end, quotas and invoices.</p>
                 }
               />
             )}
           </Await>
         </Card>
-        <Card title="A new endpoint">
+        <Card title="Add an endpoint">
           <WebhookForm
             onCreated={(created) => {
               setSecret(created.secret);
@@ -66,6 +68,11 @@ export function WebhooksView() {
       </div>
     </>
   );
+}
+
+/** Names the events of an endpoint; all of them by one word. */
+export function eventsText(events: readonly string[]): string {
+  return WEBHOOK_EVENTS.every((event) => events.includes(event)) ? "All" : events.join(", ");
 }
 
 const REASONS: { readonly [reason: string]: string } = {

@@ -8,7 +8,7 @@ import type {
   PlansBody,
   RotatedKeyBody,
 } from "../../../contract/specification/account-replies.ts";
-import type { Job as JobSchema } from "../../../contract/specification/jobs.ts";
+import type { Job as JobSchema } from "../../../contract/specification/job-replies.ts";
 import type { Body } from "../../../contract/specification/reply-schema.ts";
 import type { HealthBody } from "../../../contract/specification/service-replies.ts";
 import type {

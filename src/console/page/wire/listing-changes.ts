@@ -2,7 +2,7 @@ import type { Api } from "./api.ts";
 import type { ChangePage, Listing } from "./bodies.ts";
 import { Refusal } from "./refusal.ts";
 
-/** One state of a listing that the server still tells of. */
+/** One state of a listing that the server still has. */
 export type ListingChange = { readonly at: string; readonly listing: Listing | null };
 
 const PAGES_MAX = 40;

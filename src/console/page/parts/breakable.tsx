@@ -1,0 +1,13 @@
+/** An address that is broken behind its slashes first. */
+export function Breakable({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split(/(?<=[/?&])/).map((piece, at) => (
+        <span key={at}>
+          {piece}
+          <wbr />
+        </span>
+      ))}
+    </>
+  );
+}
