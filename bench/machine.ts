@@ -35,6 +35,13 @@ export function loadWarning({ cores, loadBefore }: Machine): string | null {
   return `WARNING: the load is ${loadBefore.toFixed(2)} on ${cores} cores: others are at work, and these figures are noise.`;
 }
 
+/** Returns 1, 2, 4 and so on, and last all of them. */
+export function upToAll(cores: number): readonly number[] {
+  const counts: number[] = [];
+  for (let count = 1; count < cores; count *= 2) counts.push(count);
+  return [...counts, cores];
+}
+
 async function systemName(): Promise<string> {
   const text = await Bun.file("/etc/os-release")
     .text()

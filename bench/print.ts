@@ -48,11 +48,21 @@ export function targetsTable(targets: readonly TargetOutcome[]): string {
 export function figuresTables({ figures }: SuiteResult): string {
   const groups = Map.groupBy(figures, (figure) => figure.group);
   return [...groups]
-    .map(([group, members]) => tableText([group, "value", "unit", "p50", "p99"], members.map(figureRow)))
+    .map(([group, members]) =>
+      tableText([group, "value", "unit", "least to most", "p50", "p99"], members.map(figureRow)),
+    )
     .join("\n\n");
 }
 
-function figureRow({ name, value, unit, p50, p99 }: Figure): string[] {
+/** `1,000 to 1,200`, and of how many rounds where they are fewer than three. */
+export function rangeText({ range }: Pick<Figure, "range">): string {
+  if (range === undefined) return "";
+  const { least, most, rounds } = range;
+  return `${shown(least)} to ${shown(most)}${rounds < 3 ? ` (${rounds} rounds)` : ""}`;
+}
+
+function figureRow(figure: Figure): string[] {
+  const { name, value, unit, p50, p99 } = figure;
   const optional = (figure: number | undefined) => (figure === undefined ? "" : shown(figure));
-  return [name, shown(value), unit, optional(p50), optional(p99)];
+  return [name, shown(value), unit, rangeText(figure), optional(p50), optional(p99)];
 }

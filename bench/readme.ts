@@ -1,5 +1,5 @@
 import { machineLine } from "./machine.ts";
-import { boundText, measuredText, shown } from "./print.ts";
+import { boundText, measuredText, rangeText, shown } from "./print.ts";
 import type { Figure, SuiteResult } from "./result.ts";
 
 // Writes the tables of src/docs/capacity.md from the committed results: `bun bench/readme.ts`, or with --print to see them.
@@ -7,7 +7,10 @@ import type { Figure, SuiteResult } from "./result.ts";
 const BEGIN = "<!-- bench:begin -->";
 const END = "<!-- bench:end -->";
 const ROOT = new URL("../", import.meta.url);
-const SUITES = ["load", "peers", "bench"] as const;
+const SUITES = ["load", "forms", "peers", "bench"] as const;
+
+/** Results of before rounds had a range leave this column out. */
+const RANGE = "least to most";
 
 const tables = tablesOf(await readResults());
 if (process.argv.includes("--print")) process.stdout.write(tables);
@@ -41,21 +44,27 @@ function tablesOf(results: readonly SuiteResult[]): string {
       ]),
     ),
     markdown(
-      ["over HTTP", "a second", "p50, ms", "p99, ms"],
+      ["over HTTP", "a second", RANGE, "p50, ms", "p99, ms"],
       figures
         .filter(({ group }) => group.startsWith("batches over HTTP") || group.startsWith("single checks"))
         .filter(({ unit }) => unit.endsWith("/s"))
-        .map(({ name, value, p50, p99 }) => [name, shown(value), optional(p50), optional(p99)]),
+        .map((figure) => [
+          figure.name,
+          shown(figure.value),
+          rangeText(figure),
+          optional(figure.p50),
+          optional(figure.p99),
+        ]),
     ),
     markdown(
-      ["one thread, in process", "calls a second", "µs a call"],
+      ["one thread, in process", "calls a second", RANGE, "µs a call"],
       figures
         .filter(({ unit, p50 }) => unit === "calls/s" && p50 !== undefined)
-        .map(({ name, value, p50 }) => [name, shown(value), optional(p50)]),
+        .map((figure) => [figure.name, shown(figure.value), rangeText(figure), optional(figure.p50)]),
     ),
     markdown(
-      ["beside other packages", "a second"],
-      figures.filter(isOfPeers).map(({ name, value }) => [name, shown(value)]),
+      ["beside other packages", "a second", RANGE],
+      figures.filter(isOfPeers).map((figure) => [figure.name, shown(figure.value), rangeText(figure)]),
     ),
   ]
     .filter((part) => part !== "")
@@ -72,6 +81,11 @@ function optional(value: number | undefined): string {
 
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
+  const unused = head.indexOf(RANGE);
+  if (unused !== -1 && rows.every((row) => row[unused] === "")) {
+    const others = (cells: readonly string[]) => cells.filter((_, column) => column !== unused);
+    return markdown(others(head), rows.map(others));
+  }
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");

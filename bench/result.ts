@@ -19,11 +19,30 @@ export type Figure = {
   readonly unit: string;
   readonly better: "higher" | "lower" | "neither";
   readonly value: number;
+  /** The least and the most of the rounds of which the value is the median. */
+  readonly range?: RoundRange;
   readonly p50?: number;
   readonly p99?: number;
+  /** The lowest and the highest of the rounds that p50 and p99 are the medians of. */
+  readonly spread?: {
+    readonly rounds: number;
+    readonly p50: readonly [low: number, high: number];
+    readonly p99: readonly [low: number, high: number];
+  };
   /** What the value depends on, for plots: `{ threads: 2, chunk: 1000 }`. */
   readonly at?: { readonly [name: string]: number | string };
 };
+
+export type RoundRange = { readonly least: number; readonly most: number; readonly rounds: number };
+
+/** Returns the median of the rounds, and how far they lie apart. */
+export function overRounds(values: readonly number[]): {
+  readonly value: number;
+  readonly range: RoundRange;
+} {
+  const range = { least: Math.min(...values), most: Math.max(...values), rounds: values.length };
+  return { value: median(values), range };
+}
 
 export type Bound = { readonly atLeast: number } | { readonly atMost: number };
 

@@ -1,7 +1,7 @@
 import { createAccounts } from "../src/accounts/accounts.ts";
 import { systemRandomBytes } from "../src/accounts/api-key.ts";
 import { createKeyRing } from "../src/accounts/key-ring.ts";
-import { openLookups } from "../src/app/components.ts";
+import { openLookups } from "../src/app/lookups.ts";
 import { createEmailWriter } from "../src/batch/written-email.ts";
 import { createBillingClock } from "../src/billing/billing-clock.ts";
 import { createMeter } from "../src/billing/meter.ts";

@@ -8,6 +8,8 @@ export type SuiteOptions = {
   readonly quick: boolean;
   /** What every duration is multiplied with. */
   readonly scale: number;
+  /** Cores that servers are kept on; null: all. */
+  readonly cores: number | null;
   /** Progress and findings for those who watch. */
   readonly say: (line: string) => void;
 };
@@ -16,8 +18,8 @@ export type SuiteFindings = Pick<SuiteResult, "figures" | "targets"> & {
   readonly versions?: SuiteResult["versions"];
 };
 
-/** A quick run takes a tenth of the time. */
-const QUICK_SCALE = 0.1;
+/** A quick run takes a tenth of the time; who only wants to see that it runs may say less by BENCH_QUICK_SCALE. */
+const QUICK_SCALE = Number(process.env.BENCH_QUICK_SCALE ?? 0.1);
 const SLOWDOWN_MAX_PERCENT = 20;
 
 /**
@@ -32,6 +34,7 @@ export async function runSuite(
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean", default: false },
+      cores: { type: "string" },
       json: { type: "string" },
       compare: { type: "string" },
       threshold: { type: "string", default: `${SLOWDOWN_MAX_PERCENT}` },
@@ -43,8 +46,14 @@ export async function runSuite(
   say(`${suite}${quick ? " (quick: a tenth of the time)" : ""}: ${machineLine(machine)}`);
   const warning = loadWarning(machine);
   if (warning !== null) say(warning);
+  const cores = values.cores === undefined ? null : readCores(values.cores, machine.cores);
   const startedMs = performance.now();
-  const { versions: more = {}, ...found } = await measure({ quick, scale: quick ? QUICK_SCALE : 1, say });
+  const { versions: more = {}, ...found } = await measure({
+    quick,
+    scale: quick ? QUICK_SCALE : 1,
+    cores,
+    say,
+  });
   const versions = { assay: version, ...more };
   const at = new Date().toISOString();
   const result: SuiteResult = { suite, at, quick, machine, versions, ...found };
@@ -59,6 +68,13 @@ export async function runSuite(
   if (values.compare !== undefined) await compare(values.compare, result, Number(values.threshold), say);
   // Last, so that a run can be compared with the file that it replaces.
   if (values.json !== undefined) await Bun.write(values.json, `${JSON.stringify(result, null, 2)}\n`);
+}
+
+function readCores(text: string, all: number): number {
+  const cores = Number(text);
+  if (!Number.isInteger(cores) || cores < 1 || cores > all)
+    throw new Error(`--cores: 1 to ${all}, not ${text}`);
+  return cores;
 }
 
 async function compare(

@@ -1,44 +1,43 @@
 import { parseArgs } from "node:util";
+import type { ClusterResult } from "../cluster/result.ts";
 import { machineLine, readMachine } from "../machine.ts";
 import { measurePipeline } from "../pipeline.ts";
 import { tableText } from "../print.ts";
 import type { Figure, SuiteResult } from "../result.ts";
-import { costsFrom, type Demand, planFor } from "./plan.ts";
-import { demandRows, planRows, reportHtml } from "./report.ts";
+import { costsFrom } from "./costs.ts";
+import { INPUTS, readDemand } from "./demand.ts";
+import { nodePlanFor, nodeRows } from "./nodes.ts";
+import { planFor } from "./plan.ts";
+import { reportHtml } from "./report.ts";
+import { demandRows, planRows } from "./rows.ts";
 
 // Turns a result of the load suite into a plan for a stated load: printed, as JSON, and as a page with plots.
 
+const OPTIONS = INPUTS.map(
+  ({ option, label, unit, initial }) =>
+    `  ${`--${option} ${unit === "%" ? "SHARE" : "NUMBER"}`.padEnd(28)}${label.toLowerCase()}${unit === "%" ? ", 0 to 1" : ""} (${initial})`,
+);
 const HELP = `bun run bench:capacity [OPTION VALUE]...
 
-Turns the last result of bench:load into a plan for a load: cores, memory, head-room, cost. Prints it, and writes it
-as JSON and as a page with plots.
+Turns the last result of bench:load into a plan for a load: cores, memory, head-room, network, disk, cost. Prints it, and
+writes it as JSON and as a page with plots, where each number can be changed.
 
-  --addresses-per-day COUNT   addresses on a day (200000000)
-  --peak-factor FACTOR        the busiest hour against the mean (4)
-  --cold-share SHARE          addresses whose domain is not in the cache, 0 to 1 (0.05)
-  --single-share SHARE        addresses that come one at a time, 0 to 1 (0.2)
-  --batch-size COUNT          addresses in a batch (10000)
-  --p99-ms MS                 what a single check may take at the 99th percentile (40)
-  --core-hour-usd USD         price of a core for an hour (0.05)
+${OPTIONS.join("\n")}
   --load FILE                 the result of bench:load (bench/results/load.json)
   --bench FILE                the result of bench (bench/results/bench.json)
+  --cluster FILE              the result of bench:cluster (bench/results/cluster.json): plans nodes, too
   --json FILE                 where the plan goes (dist/capacity.json)
   --html FILE                 where the page goes (dist/capacity.html)
 `;
 
 const { values } = parseArgs({
   options: {
+    ...Object.fromEntries(INPUTS.map(({ option }) => [option, { type: "string" } as const])),
     load: { type: "string", default: "bench/results/load.json" },
     bench: { type: "string", default: "bench/results/bench.json" },
+    cluster: { type: "string", default: "bench/results/cluster.json" },
     json: { type: "string", default: "dist/capacity.json" },
     html: { type: "string", default: "dist/capacity.html" },
-    "addresses-per-day": { type: "string", default: "200000000" },
-    "peak-factor": { type: "string", default: "4" },
-    "cold-share": { type: "string", default: "0.05" },
-    "single-share": { type: "string", default: "0.2" },
-    "batch-size": { type: "string", default: "10000" },
-    "p99-ms": { type: "string", default: "40" },
-    "core-hour-usd": { type: "string", default: "0.05" },
     quick: { type: "boolean", default: false },
     help: { type: "boolean", short: "h", default: false },
   },
@@ -54,22 +53,23 @@ if (load === null) {
   say(`There is no ${values.load}. First: bun run bench:load --json ${values.load}`);
   process.exit(1);
 }
-const demand: Demand = {
-  addressesPerDay: number("addresses-per-day", 1, 1e12),
-  peakFactor: number("peak-factor", 1, 1000),
-  coldShare: number("cold-share", 0, 1),
-  singleShare: number("single-share", 0, 1),
-  batchSize: number("batch-size", 1, 100_000),
-  p99MsMax: number("p99-ms", 0.1, 60_000),
-  coreHourUsd: number("core-hour-usd", 0, 1000),
-};
+const texts = Object.entries(values).map(([option, value]) => [option, `${value}`]);
+const demand = readDemand(Object.fromEntries(texts), "command line");
+if ("wrong" in demand) {
+  for (const { option, message } of demand.wrong) say(`--${option} ${message}.`);
+  process.exit(1);
+}
 const { pipeline, pipelineMachine } = await pipelineFigures();
-const costs = costsFrom(load, demand.batchSize);
+const costs = costsFrom(load);
 const plan = planFor(demand, costs);
 say(tableText(["what has to be carried", ""], demandRows(demand)));
-say(`\n${tableText(["what it takes", ""], planRows(demand, plan))}`);
-await Bun.write(values.json, `${JSON.stringify({ demand, plan, costs, load: summaryOf(load) }, null, 2)}\n`);
-await Bun.write(values.html, reportHtml({ demand, plan, load, pipeline, pipelineMachine }));
+const cluster = await readJson<ClusterResult>(values.cluster);
+const nodes = cluster === null ? null : nodePlanFor(demand, plan, cluster);
+const rowsOfNodes = cluster === null || nodes === null ? [] : nodeRows(nodes, cluster);
+say(`\n${tableText(["what it takes", ""], [...planRows(demand, plan), ...rowsOfNodes])}`);
+const summary = { demand, plan, nodes, costs, load: summaryOf(load) };
+await Bun.write(values.json, `${JSON.stringify(summary, null, 2)}\n`);
+await Bun.write(values.html, await reportHtml({ demand, load, pipeline, pipelineMachine, rowsOfNodes }));
 say(`\n${values.html}\n${values.json}`);
 
 /** Those of the last run of the suite, or measured now: that takes half a minute. */
@@ -82,16 +82,13 @@ async function pipelineFigures(): Promise<{ pipeline: readonly Figure[]; pipelin
   return { pipeline: await measurePipeline(values.quick ? 0.1 : 1), pipelineMachine: machine };
 }
 
-async function readResult(path: string): Promise<SuiteResult | null> {
-  const file = Bun.file(path);
-  return (await file.exists()) ? await file.json() : null;
+function readResult(path: string): Promise<SuiteResult | null> {
+  return readJson<SuiteResult>(path);
 }
 
-function number(name: keyof typeof values, min: number, max: number): number {
-  const value = Number(values[name]);
-  if (value >= min && value <= max) return value;
-  say(`--${name} must be a number from ${min} to ${max}, not "${values[name]}".`);
-  process.exit(1);
+async function readJson<Result>(path: string): Promise<Result | null> {
+  const file = Bun.file(path);
+  return (await file.exists()) ? await file.json() : null;
 }
 
 function summaryOf({ at, quick, machine }: SuiteResult): Pick<SuiteResult, "at" | "quick" | "machine"> {

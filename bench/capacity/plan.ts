@@ -1,43 +1,19 @@
-import type { Figure, SuiteResult } from "../result.ts";
-
-/** What has to be carried. */
-export type Demand = {
-  readonly addressesPerDay: number;
-  /** The busiest second against the average one. */
-  readonly peakFactor: number;
-  /** The share of addresses whose domain has to be looked up. */
-  readonly coldShare: number;
-  /** The share of addresses that come as single calls; the others come in batches. */
-  readonly singleShare: number;
-  readonly batchSize: number;
-  /** What 99 of 100 single calls must stay under. */
-  readonly p99MsMax: number;
-  readonly coreHourUsd: number;
-};
-
-/** What was measured, reduced to what a plan needs. CPU is in seconds for a million addresses. */
-export type Costs = {
-  readonly single: Cpu;
-  readonly batch: Cpu;
-  readonly lookup: Cpu;
-  readonly curve: readonly OfferedPoint[];
-  readonly batchSeconds: number;
-  readonly memory: { readonly oneBatchMb: number; readonly nextBatchMb: number };
-};
-
-export type Cpu = { readonly all: number; readonly mainThread: number };
-
-/** Latency of single calls at one offered rate. */
-export type OfferedPoint = {
-  readonly share: number;
-  readonly offeredPerSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-};
+import {
+  batchCostOf,
+  type Costs,
+  type Cpu,
+  type Item,
+  type ItemBytes,
+  type MoreCosts,
+  type OfferedPoint,
+} from "./costs.ts";
+import type { Demand } from "./demand.ts";
 
 export type Plan = {
   readonly averagePerSecond: number;
+  /** Addresses of calls in the busiest second; rows of jobs wait for quieter ones. */
   readonly peakPerSecond: number;
+  readonly jobRowsPerSecond: number;
   /** CPU seconds that the busiest second takes. */
   readonly coresBusyAtPeak: number;
   /** How far a core may be filled before latency leaves the target, or the knee is passed. */
@@ -51,9 +27,26 @@ export type Plan = {
   readonly parallelBatches: number;
   readonly memoryMb: number;
   readonly knee: OfferedPoint | null;
+  /** Null where the load result does not say. */
+  readonly more: MorePlan | null;
   /** Of a million addresses more, mixed as the others. */
   readonly nextMillion: { readonly cpuSeconds: number; readonly usd: number };
 };
+
+export type MorePlan = {
+  /** In the busiest second. */
+  readonly dnsQueriesPerSecond: number;
+  readonly receivedMbitPerSecond: number;
+  readonly sentMbitPerSecond: number;
+  readonly sentGzipMbitPerSecond: number;
+  /** What charges add to the disk on a day, for good. */
+  readonly chargesMbPerDay: number;
+  /** What jobs take of the disk at any time, once the first of them are deleted. */
+  readonly jobsMb: number;
+};
+
+/** Items of each kind in a second. */
+type Rates = { readonly [item in Item]: number };
 
 /** Where nothing meets the target, cores are planned half full. */
 const FILL_WITHOUT_TARGET = 0.5;
@@ -61,97 +54,32 @@ const FILL_WITHOUT_TARGET = 0.5;
 const MEMORY_SPARE = 1.25;
 /** The knee is passed where p99 is this many times what it is on an idle machine. */
 const KNEE_FACTOR = 5;
+const DAY_SECONDS = 86_400;
+const NO_CPU: Cpu = { all: 0, mainThread: 0 };
 
-/** Reads the costs from a result of the load suite. Throws where a figure is missing. */
-export function costsFrom(load: SuiteResult, batchSize: number): Costs {
-  const byName = new Map(load.figures.map((figure) => [figure.name, figure]));
-  const cpu = (scenario: string): Cpu => ({
-    all: figureValue(byName, `${scenario}: CPU`),
-    mainThread: figureValue(byName, `${scenario}: CPU of the main thread`),
-  });
-  const single = cpu("single verify, warm, flat out");
-  const cold = cpu("single verify, cold, flat out");
-  const sizes = load.figures.filter(({ at }) => at?.plot === "size" && at.cold === 0);
-  const nearest = nearestSize(sizes, batchSize);
-  return {
-    single,
-    batch: cpu(nearest.name),
-    lookup: {
-      all: Math.max(0, cold.all - single.all),
-      mainThread: Math.max(0, cold.mainThread - single.mainThread),
-    },
-    curve: curveFrom(load),
-    batchSeconds: batchSize / nearest.value,
-    memory: memoryFrom(load),
-  };
-}
-
-/** What one batch of 100,000 takes, and each one more at a time: from one and from as many as were measured. */
-function memoryFrom(load: SuiteResult): Costs["memory"] {
-  const measured = load.figures
-    .filter(({ at }) => at?.plot === "memory" && at.size === 100_000)
-    .map(({ at, value }) => ({ parallel: Number(at?.parallel), value }))
-    .sort((a, b) => a.parallel - b.parallel);
-  const [one, most] = [measured[0], measured.at(-1)];
-  if (one === undefined || most === undefined || one.parallel === most.parallel) {
-    throw new Error("The load result does not say what batches take of memory");
-  }
-  const nextBatchMb = Math.max(0, (most.value - one.value) / (most.parallel - one.parallel));
-  return { oneBatchMb: one.value, nextBatchMb };
-}
-
-/** The points of latency over offered load, from the lowest rate to the highest. */
-export function curveFrom(load: SuiteResult): OfferedPoint[] {
-  return load.figures
-    .filter(({ at }) => at?.plot === "offered")
-    .map(({ at, p50 = Number.NaN, p99 = Number.NaN }) => ({
-      share: Number(at?.share),
-      offeredPerSecond: Number(at?.offeredPerSecond),
-      p50,
-      p99,
-    }))
-    .sort((a, b) => a.share - b.share);
-}
-
-function figureValue(figures: ReadonlyMap<string, Figure>, name: string): number {
-  const value = figures.get(name)?.value;
-  if (value === undefined) throw new Error(`The load result has no figure "${name}"`);
-  return value;
-}
-
-function nearestSize(sizes: readonly Figure[], batchSize: number): Figure {
-  const [first, ...others] = sizes;
-  if (first === undefined) throw new Error("The load result has no batches");
-  const distance = ({ at }: Figure) => Math.abs(Math.log(Number(at?.size) / batchSize));
-  return others.reduce((one, other) => (distance(other) < distance(one) ? other : one), first);
-}
-
-/** The last point before latency leaves the ground for good. */
+/** Returns the last point before latency leaves the ground for good. */
 export function kneeOf(curve: readonly OfferedPoint[]): OfferedPoint | null {
-  const ground = Math.min(...curve.map(({ p99 }) => p99));
-  return curve.findLast(({ p99 }) => p99 <= ground * KNEE_FACTOR) ?? null;
+  const ground = Math.min(...curve.map(({ p99Settled }) => p99Settled));
+  return curve.findLast(({ p99Settled }) => p99Settled <= ground * KNEE_FACTOR) ?? null;
 }
 
-/** Cores, processes and memory for a demand. */
+/** Returns cores, processes, memory, network and disk for a demand. */
 export function planFor(demand: Demand, costs: Costs): Plan {
-  const { singleShare, coldShare } = demand;
-  const perMillion = (pick: (cpu: Cpu) => number) =>
-    singleShare * pick(costs.single) + (1 - singleShare) * pick(costs.batch) + coldShare * pick(costs.lookup);
-  const averagePerSecond = demand.addressesPerDay / 86_400;
-  const peakPerSecond = averagePerSecond * demand.peakFactor;
-  const coresBusyAtPeak = (peakPerSecond * perMillion(({ all }) => all)) / 1e6;
+  const peak = ratesAtPeak(demand);
+  const cpuSeconds = (rates: Rates, pick: (cpu: Cpu) => number) => cpuOf(rates, demand, costs, pick);
+  const coresBusyAtPeak = cpuSeconds(peak, ({ all }) => all);
   const knee = kneeOf(costs.curve);
   const { fillMax, limit } = fillOf(demand, costs.curve, knee);
   const cores = Math.max(1, Math.ceil(coresBusyAtPeak / fillMax));
-  const mainThreads = (peakPerSecond * perMillion(({ mainThread }) => mainThread)) / 1e6;
-  const processes = Math.max(1, Math.ceil(mainThreads / fillMax));
-  const batchesPerSecond = (peakPerSecond * (1 - singleShare)) / demand.batchSize;
-  const parallelBatches = Math.max(1, Math.ceil(batchesPerSecond * costs.batchSeconds));
+  const processes = Math.max(1, Math.ceil(cpuSeconds(peak, ({ mainThread }) => mainThread) / fillMax));
+  const { addressesPerSecond } = batchCostOf(costs, demand.batchSize);
+  const parallelBatches = Math.max(1, Math.ceil(peak.batch / addressesPerSecond));
   const { oneBatchMb, nextBatchMb } = costs.memory;
-  const cpuSeconds = perMillion(({ all }) => all);
+  const million = cpuSeconds(ratesOf(demand, 1_000_000, 0), ({ all }) => all);
   return {
-    averagePerSecond,
-    peakPerSecond,
+    averagePerSecond: demand.addressesPerDay / DAY_SECONDS,
+    peakPerSecond: peak.single + peak.batch,
+    jobRowsPerSecond: peak.job,
     coresBusyAtPeak,
     fillMax,
     limit,
@@ -162,7 +90,71 @@ export function planFor(demand: Demand, costs: Costs): Plan {
     parallelBatches,
     memoryMb: (oneBatchMb * processes + nextBatchMb * (parallelBatches - 1)) * MEMORY_SPARE,
     knee,
-    nextMillion: { cpuSeconds, usd: (cpuSeconds / fillMax / 3600) * demand.coreHourUsd },
+    more: costs.more === null ? null : morePlan(demand, peak, costs.more),
+    nextMillion: { cpuSeconds: million, usd: (million / fillMax / 3600) * demand.coreHourUsd },
+  };
+}
+
+function ratesOf(demand: Demand, addresses: number, others: number): Rates {
+  const { singleShare, jobShare } = demand;
+  return {
+    single: addresses * singleShare,
+    batch: addresses * Math.max(0, 1 - singleShare - jobShare),
+    job: addresses * jobShare,
+    document: others * demand.documentsPerDay,
+    phone: others * demand.phonesPerDay,
+  };
+}
+
+/** Jobs yield to calls: their rows are spread over the day. */
+function ratesAtPeak(demand: Demand): Rates {
+  const average = ratesOf(demand, demand.addressesPerDay / DAY_SECONDS, 1 / DAY_SECONDS);
+  const of = (item: Item) => average[item] * demand.peakFactor;
+  return {
+    single: of("single"),
+    batch: of("batch"),
+    document: of("document"),
+    phone: of("phone"),
+    job: average.job,
+  };
+}
+
+/** CPU seconds of so many items. */
+function cpuOf(rates: Rates, demand: Demand, costs: Costs, pick: (cpu: Cpu) => number): number {
+  const { coldShare, deepShare, batchSize } = demand;
+  const { single, lookup, more } = costs;
+  const batch = batchCostOf(costs, batchSize).cpu;
+  const deep = more?.deepLookup ?? NO_CPU;
+  const cold = (rates.single + rates.batch + rates.job) * coldShare;
+  const microseconds =
+    rates.single * pick(single) +
+    rates.batch * pick(batch) +
+    // A row of a job costs about what an address of a batch does.
+    rates.job * pick(more?.jobRow ?? batch) +
+    rates.document * pick(more?.document ?? NO_CPU) +
+    rates.phone * pick(more?.phone ?? NO_CPU) +
+    cold * (pick(lookup) + deepShare * pick(deep));
+  return microseconds / 1e6;
+}
+
+function morePlan(demand: Demand, peak: Rates, more: MoreCosts): MorePlan {
+  const { coldShare, deepShare, addressesPerDay, jobShare, jobDaysKept } = demand;
+  const cold = (peak.single + peak.batch + peak.job) * coldShare;
+  const { plain, deep } = more.queries;
+  const sum = (rates: Rates, pick: (bytes: ItemBytes) => number) =>
+    rates.single * pick(more.bytes.single) +
+    rates.batch * pick(more.bytes.batch) +
+    rates.document * pick(more.bytes.document) +
+    rates.phone * pick(more.bytes.phone) +
+    rates.job * pick(more.bytes.job);
+  const mbit = (pick: (bytes: ItemBytes) => number) => (sum(peak, pick) * 8) / 1e6;
+  return {
+    dnsQueriesPerSecond: cold * (plain + deepShare * (deep - plain)),
+    receivedMbitPerSecond: mbit(({ received }) => received),
+    sentMbitPerSecond: mbit(({ sent }) => sent),
+    sentGzipMbitPerSecond: mbit(({ sentGzip }) => sentGzip),
+    chargesMbPerDay: sum(ratesOf(demand, addressesPerDay, 1), ({ charge }) => charge) / 1e6,
+    jobsMb: (addressesPerDay * jobShare * jobDaysKept * more.jobRowDiskBytes) / 1e6,
   };
 }
 
@@ -171,7 +163,7 @@ function fillOf(
   curve: readonly OfferedPoint[],
   knee: OfferedPoint | null,
 ): Pick<Plan, "fillMax" | "limit"> {
-  const within = curve.findLast(({ p99 }) => p99 <= p99MsMax);
+  const within = curve.findLast(({ p99Settled }) => p99Settled <= p99MsMax);
   if (within === undefined) {
     return { fillMax: FILL_WITHOUT_TARGET, limit: "nothing measured meets the p99 target" };
   }

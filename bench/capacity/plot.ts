@@ -1,7 +1,13 @@
 /** A line plot as SVG text, without scripts. */
-export type PlotSeries = {
-  readonly name: string;
-  readonly points: readonly (readonly [x: number, y: number])[];
+export type PlotSeries = { readonly name: string; readonly points: readonly PlotPoint[] };
+
+export type PlotPoint = {
+  readonly x: number;
+  readonly y: number;
+  /** The lowest and the highest of the rounds, drawn as a bar through the point. */
+  readonly range?: readonly [low: number, high: number];
+  /** Where the line goes, unless through the point: the point is noise then, and hollow. */
+  readonly line?: number;
 };
 
 export type Plot = {
@@ -14,37 +20,35 @@ export type Plot = {
   readonly series: readonly PlotSeries[];
   /** Horizontal lines with a name: limits. */
   readonly limits?: readonly { readonly name: string; readonly y: number }[];
+  readonly note?: string;
 };
 
-const WIDTH = 640;
-const HEIGHT = 360;
-const EDGE = { left: 78, right: 18, top: 18, bottom: 48 } as const;
+/** Letters are as large as they are written where the frame is shown in its own size: one for each kind of screen. */
+const FRAMES = [
+  { name: "wide", width: 640, height: 360 },
+  { name: "narrow", width: 350, height: 300 },
+] as const;
+const EDGE = { left: 62, right: 26, top: 20, bottom: 48 } as const;
 /** Distinguished by people with any colour vision (Okabe and Ito). */
-export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"] as const;
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"] as const;
+/** About as wide as a digit of 12 pixels is, and as high as a line. */
+const LETTER_PX = 7;
+const LINE_PX = 15;
 
+type Frame = { readonly width: number; readonly height: number };
 type Axis = { readonly place: (value: number) => number; readonly ticks: readonly number[] };
 
-export function plotSvg(plot: Plot): string {
-  const xs = plot.series.flatMap(({ points }) => points.map(([x]) => x));
-  const ys = [
-    ...plot.series.flatMap(({ points }) => points.map(([, y]) => y)),
-    ...(plot.limits ?? []).map(({ y }) => y),
-  ];
-  const x = axis(xs, plot.xScale, EDGE.left, WIDTH - EDGE.right, plot.xScale === "log");
-  const y = axis(ys, plot.yScale, HEIGHT - EDGE.bottom, EDGE.top, plot.yScale === "log");
-  const parts = [
-    ...gridLines(x, y),
-    ...(plot.limits ?? []).map(({ name, y: at }) => limitLine(name, y.place(at))),
-    ...plot.series.map((series, which) => line(series, colourOf(which), x, y)),
-    axisTitle(plot.xTitle, (EDGE.left + WIDTH - EDGE.right) / 2, HEIGHT - 8, ""),
-    axisTitle(plot.yTitle, 14, (EDGE.top + HEIGHT - EDGE.bottom) / 2, "rotate"),
-  ];
+/** Returns the plot in two widths, of which the style sheet shows one, with its title and the names of its lines. */
+export function plotFigure(plot: Plot): string {
   const label = escapeText(plot.title);
+  const drawings = FRAMES.map(
+    (frame) =>
+      `<svg class="${frame.name}" viewBox="0 0 ${frame.width} ${frame.height}" role="img" aria-label="${label}">\n${drawn(plot, frame)}\n</svg>`,
+  );
+  const note = plot.note === undefined ? "" : `<p class="note">${escapeText(plot.note)}</p>`;
   return `<figure id="${plot.id}"><figcaption>${label}</figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
-${parts.join("\n")}
-</svg>
-<ul class="legend">${plot.series.map(({ name }, which) => legendItem(name, colourOf(which))).join("")}</ul></figure>`;
+${drawings.join("\n")}
+<ul class="legend">${plot.series.map(({ name }, which) => legendItem(name, colourOf(which))).join("")}</ul>${note}</figure>`;
 }
 
 export function escapeText(text: string): string {
@@ -55,21 +59,41 @@ export function escapeText(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
+function drawn(plot: Plot, frame: Frame): string {
+  const points = plot.series.flatMap((series) => series.points);
+  const ys = points.flatMap(({ y, range = [], line = y }) => [y, line, ...range]);
+  const limits = plot.limits ?? [];
+  const x = axis(
+    points.map((point) => point.x),
+    plot.xScale,
+    EDGE.left,
+    frame.width - EDGE.right,
+  );
+  const y = axis(
+    [...ys, ...limits.map((limit) => limit.y)],
+    plot.yScale,
+    frame.height - EDGE.bottom,
+    EDGE.top,
+  );
+  return [
+    ...gridLines(x, y, frame),
+    ...limits.map((limit) => limitLine(limit.name, y.place(limit.y), frame)),
+    ...plot.series.map((series, which) => seriesLines(series, colourOf(which), x, y)),
+    axisTitle(plot.xTitle, (EDGE.left + frame.width - EDGE.right) / 2, frame.height - 8, ""),
+    axisTitle(plot.yTitle, 14, (EDGE.top + frame.height - EDGE.bottom) / 2, "rotate"),
+  ].join("\n");
+}
+
 function colourOf(which: number): string {
   return COLOURS[which % COLOURS.length] ?? COLOURS[0];
 }
 
-function axis(
-  values: readonly number[],
-  scale: "linear" | "log",
-  from: number,
-  to: number,
-  tight: boolean,
-): Axis {
-  const largest = Math.max(...values, scale === "log" ? 1e-9 : 0);
-  const smallest = tight ? Math.min(...values) : Math.min(0, ...values);
-  const ticks = scale === "log" ? logTicks(smallest, largest) : linearTicks(smallest, largest);
-  const measure = scale === "log" ? Math.log10 : (value: number) => value;
+function axis(values: readonly number[], scale: "linear" | "log", from: number, to: number): Axis {
+  const isLog = scale === "log";
+  const largest = Math.max(...values, isLog ? 1e-9 : 0);
+  const smallest = isLog ? Math.max(1e-9, Math.min(...values)) : Math.min(0, ...values);
+  const ticks = isLog ? logTicks(smallest, largest) : linearTicks(smallest, largest);
+  const measure = isLog ? Math.log10 : (value: number) => value;
   const low = measure(Math.min(smallest, ticks[0] ?? smallest));
   const high = measure(Math.max(largest, ticks.at(-1) ?? largest));
   const span = high - low || 1;
@@ -96,33 +120,56 @@ function logTicks(smallest: number, largest: number): number[] {
   return ticks.slice(Math.max(0, from), to + 1);
 }
 
-function gridLines(x: Axis, y: Axis): string[] {
-  const bottom = HEIGHT - EDGE.bottom;
+/** Lines at all ticks, and the numbers of those that have room for them. */
+function gridLines(x: Axis, y: Axis, { width, height }: Frame): string[] {
+  const bottom = height - EDGE.bottom;
+  let above = Number.POSITIVE_INFINITY;
   const across = y.ticks.map((tick) => {
     const at = rounded(y.place(tick));
-    return `<line class="grid" x1="${EDGE.left}" x2="${WIDTH - EDGE.right}" y1="${at}" y2="${at}"/><text class="tick" text-anchor="end" x="${EDGE.left - 6}" y="${at + 4}">${tickText(tick)}</text>`;
+    const line = `<line class="grid" x1="${EDGE.left}" x2="${width - EDGE.right}" y1="${at}" y2="${at}"/>`;
+    if (above - at < LINE_PX) return line;
+    above = at;
+    return `${line}<text class="tick" text-anchor="end" x="${EDGE.left - 6}" y="${at + 4}">${tickText(tick)}</text>`;
   });
+  let before = Number.NEGATIVE_INFINITY;
   const up = x.ticks.map((tick) => {
     const at = rounded(x.place(tick));
-    return `<line class="grid" x1="${at}" x2="${at}" y1="${EDGE.top}" y2="${bottom}"/><text class="tick" text-anchor="middle" x="${at}" y="${bottom + 16}">${tickText(tick)}</text>`;
+    const half = (tickText(tick).length * LETTER_PX) / 2;
+    const line = `<line class="grid" x1="${at}" x2="${at}" y1="${EDGE.top}" y2="${bottom}"/>`;
+    if (at - half < before + LETTER_PX) return line;
+    before = at + half;
+    return `${line}<text class="tick" text-anchor="middle" x="${at}" y="${bottom + 16}">${tickText(tick)}</text>`;
   });
   return [...across, ...up];
 }
 
-function line({ name, points }: PlotSeries, colour: string, x: Axis, y: Axis): string {
-  const places = points.map(([px, py]) => [rounded(x.place(px)), rounded(y.place(py))] as const);
-  const path = places.map(([px, py]) => `${px},${py}`).join(" ");
-  const dots = places.map(([px, py], at) => {
-    const [vx = 0, vy = 0] = points[at] ?? [];
-    const title = escapeText(`${name}: ${tickText(vx)}, ${tickText(vy)}`);
-    return `<circle cx="${px}" cy="${py}" r="4" fill="${colour}"><title>${title}</title></circle>`;
+function seriesLines({ name, points }: PlotSeries, colour: string, x: Axis, y: Axis): string {
+  const path = points.map(
+    (point) => `${rounded(x.place(point.x))},${rounded(y.place(point.line ?? point.y))}`,
+  );
+  const marks = points.map((point) => {
+    const [px, py] = [rounded(x.place(point.x)), rounded(y.place(point.y))];
+    const isNoise = point.line !== undefined && point.line !== point.y;
+    const title = escapeText(`${name}: ${tickText(point.x)}, ${tickText(point.y)}${rangeText(point)}`);
+    const fill = isNoise ? `class="noise" stroke="${colour}"` : `fill="${colour}"`;
+    return `${rangeLine(point, px, colour, y)}<circle cx="${px}" cy="${py}" r="4" ${fill}><title>${title}</title></circle>`;
   });
-  return `<polyline class="series" fill="none" stroke="${colour}" stroke-width="2.5" points="${path}"/>${dots.join("")}`;
+  return `<polyline class="series" fill="none" stroke="${colour}" stroke-width="2.5" points="${path.join(" ")}"/>${marks.join("")}`;
 }
 
-function limitLine(name: string, y: number): string {
+function rangeLine({ range }: PlotPoint, px: number, colour: string, y: Axis): string {
+  if (range === undefined) return "";
+  const [low, high] = range.map((value) => rounded(y.place(value)));
+  return `<line class="spread" stroke="${colour}" stroke-width="6" x1="${px}" x2="${px}" y1="${low}" y2="${high}"/>`;
+}
+
+function rangeText({ range }: PlotPoint): string {
+  return range === undefined ? "" : ` (${tickText(range[0])} to ${tickText(range[1])})`;
+}
+
+function limitLine(name: string, y: number, { width }: Frame): string {
   const at = rounded(y);
-  return `<line class="limit" x1="${EDGE.left}" x2="${WIDTH - EDGE.right}" y1="${at}" y2="${at}"/><text class="tick" text-anchor="end" x="${WIDTH - EDGE.right - 4}" y="${at - 5}">${escapeText(name)}</text>`;
+  return `<line class="limit" x1="${EDGE.left}" x2="${width - EDGE.right}" y1="${at}" y2="${at}"/><text class="tick limit-name" text-anchor="start" x="${EDGE.left + 6}" y="${at - 5}">${escapeText(name)}</text>`;
 }
 
 function axisTitle(text: string, x: number, y: number, turn: "" | "rotate"): string {
@@ -135,8 +182,8 @@ function legendItem(name: string, colour: string): string {
 }
 
 function tickText(value: number): string {
-  if (value >= 1000) return `${Number((value / 1000).toPrecision(3)).toLocaleString("en")} k`;
-  return `${Number(value.toPrecision(3))}`;
+  const [size, letter] = value >= 1e6 ? [1e6, " M"] : value >= 1000 ? [1000, " k"] : [1, ""];
+  return `${Number((value / size).toPrecision(3)).toLocaleString("en")}${letter}`;
 }
 
 function rounded(value: number): number {

@@ -1,96 +1,108 @@
+import { join } from "node:path";
 import { machineLine } from "../machine.ts";
-import { shown } from "../print.ts";
 import type { Figure, SuiteResult } from "../result.ts";
-import { curveFrom, type Demand, type Plan } from "./plan.ts";
-import { escapeText, type Plot, type PlotSeries, plotSvg } from "./plot.ts";
+import { costRows } from "./cost-rows.ts";
+import { type Costs, costsFrom } from "./costs.ts";
+import { type Demand, type DemandInput, INPUTS, shownNumber } from "./demand.ts";
+import { latencyPlot } from "./latency-plot.ts";
+import { planFor } from "./plan.ts";
+import { escapeText, type Plot, type PlotSeries, plotFigure } from "./plot.ts";
+import { commandOf, planRows, type Row } from "./rows.ts";
+import { STYLE } from "./style.ts";
 
 export type ReportInput = {
   readonly demand: Demand;
-  readonly plan: Plan;
   readonly load: SuiteResult;
   readonly pipeline: readonly Figure[];
   /** Where the pipeline's figures come from. */
   readonly pipelineMachine: string;
+  /** The plan of a cluster for the demand that is given, where one was measured. */
+  readonly rowsOfNodes?: readonly Row[];
 };
 
-/** The plan and what it rests on as one HTML page that needs nothing from anywhere. */
-export function reportHtml(input: ReportInput): string {
-  const { load } = input;
-  const plots = plotsOf(input).map(plotSvg);
+/** Returns the plan, its inputs and what it rests on as one HTML page that needs nothing from anywhere. */
+export async function reportHtml(input: ReportInput): Promise<string> {
+  const { demand, load, pipeline, pipelineMachine, rowsOfNodes = [] } = input;
+  const costs = costsFrom(load);
+  const script = await pageScript();
+  const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'`;
+  const plots = [latencyPlot(costs.curve, demand.p99MsMax), ...plotsOf(load, pipeline)];
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
 <title>Assay: capacity plan</title>
 <style>${STYLE}</style>
 </head>
 <body>
+<main>
 <h1>Capacity plan</h1>
 <p>Measured ${escapeText(load.at.slice(0, 10))} on ${escapeText(machineLine(load.machine))}.${load.quick ? " <strong>From a quick run: good to see the page, not to plan with.</strong>" : ""}</p>
-<h2>What has to be carried</h2>
-${htmlTable(demandRows(input.demand))}
+<div class="sides">
+<form aria-labelledby="demand">
+<h2 id="demand">What has to be carried</h2>
+${INPUTS.map((input) => fieldHtml(input, demand)).join("\n")}
+<button type="reset">As at first</button>
+</form>
+<section id="plan" aria-live="polite">
 <h2>What it takes</h2>
-${htmlTable(planRows(input.demand, input.plan))}
-<h2>What it rests on</h2>
-<p>Pipeline: ${escapeText(input.pipelineMachine)}.</p>
-<div class="plots">
-${plots.join("\n")}
+${htmlTable(planRows(demand, planFor(demand, costs)))}
+<p class="note">The same on the command line: <code id="command">${escapeText(commandOf(demand))}</code></p>
+</section>
 </div>
+${rowsOfNodes.length === 0 ? "" : `<h2>As a cluster, for the load of the command line</h2>\n${htmlTable(rowsOfNodes)}`}
+<h2>What it rests on</h2>
+${htmlTable(costRows(costs))}
+<p class="note">Documents and phone numbers are counted in batches of 1,000, network and charges of batches too. Pipeline: ${escapeText(pipelineMachine)}.</p>
+<div class="plots">
+${plots.map(plotFigure).join("\n")}
+</div>
+</main>
+<script type="application/json" id="measured">${dataText(costs)}</script>
+<script>${script}</script>
 </body>
 </html>
 `;
 }
 
-export function demandRows(demand: Demand): [string, string][] {
-  return [
-    ["addresses a day", shown(demand.addressesPerDay)],
-    ["busiest second against the average", `${demand.peakFactor} ×`],
-    ["domains that are not in the cache", `${demand.coldShare * 100} % of addresses`],
-    ["as single calls", `${demand.singleShare * 100} % of addresses`],
-    ["size of the other batches", shown(demand.batchSize)],
-    ["p99 of single calls", `at most ${demand.p99MsMax} ms`],
-  ];
+/** The part that runs in the reader's browser, in one piece. Throws with the bundler's words. */
+async function pageScript(): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, "page", "main.ts")],
+    target: "browser",
+    format: "iife",
+    minify: true,
+  });
+  const [output] = outputs;
+  if (output === undefined) throw new Error("nothing was built of the page's script");
+  // The end of the element would be the end of the script.
+  return (await output.text()).trim().replaceAll("</script", "<\\/script");
 }
 
-export function planRows(demand: Demand, plan: Plan): [string, string][] {
-  const percent = (share: number) => `${Math.round(share * 100)} %`;
-  const { knee, nextMillion } = plan;
-  return [
-    ["addresses in the average second", shown(plan.averagePerSecond)],
-    ["addresses in the busiest second", shown(plan.peakPerSecond)],
-    ["cores", `${plan.cores} (${shown(plan.coresBusyAtPeak)} busy in the busiest second)`],
-    ["how far a core may be filled", `${percent(plan.fillMax)}, by ${plan.limit}`],
-    ["free in the busiest second", percent(plan.headroom)],
-    ["processes, each with a data directory of its own", `${plan.processes}`],
-    ["WORKER_THREADS of each", `${plan.threadsPerProcess}`],
-    ["batches at a time", `${plan.parallelBatches}`],
-    ["memory, a quarter of it spare", `${shown(plan.memoryMb)} MB`],
-    [
-      "the knee of the curve",
-      knee === null
-        ? "not met"
-        : `${shown(knee.offeredPerSecond)} single calls a second (${percent(knee.share)} of flat out), p99 ${shown(knee.p99)} ms`,
-    ],
-    [
-      "one more million",
-      `${shown(nextMillion.cpuSeconds)} s of CPU, ${nextMillion.usd.toFixed(4)} USD at ${demand.coreHourUsd} USD a core hour`,
-    ],
-  ];
+/** JSON that nothing in it can end the element of. */
+function dataText(costs: Costs): string {
+  return JSON.stringify(costs).replaceAll("<", "\\u003c");
 }
 
-function htmlTable(rows: readonly (readonly [string, string])[]): string {
+function fieldHtml(input: DemandInput, demand: Demand): string {
+  const { option, label, unit } = input;
+  const value = shownNumber(input, demand[input.key]);
+  return `<p class="field"><label for="${option}">${escapeText(label)}</label><span><input id="${option}" name="${option}" type="text" inputmode="decimal" autocomplete="off" value="${value}" aria-describedby="${option}-fault"> ${escapeText(unit)}</span><em id="${option}-fault"></em></p>`;
+}
+
+function htmlTable(rows: readonly Row[]): string {
   const lines = rows.map(
-    ([what, value]) => `<tr><th>${escapeText(what)}</th><td>${escapeText(value)}</td></tr>`,
+    ([what, value]) => `<tr><th scope="row">${escapeText(what)}</th><td>${escapeText(value)}</td></tr>`,
   );
-  return `<table>${lines.join("")}</table>`;
+  return `<table><tbody>${lines.join("")}</tbody></table>`;
 }
 
-function plotsOf({ demand, load, pipeline }: ReportInput): Plot[] {
+function plotsOf({ figures }: SuiteResult, pipeline: readonly Figure[]): Plot[] {
   const bytes = pipeline.filter(({ at }) => at?.payload === "bytes" && at.form === "json");
   const mostThreads = Math.max(...bytes.map(({ at }) => Number(at?.threads)));
-  const curve = curveFrom(load);
   return [
     {
       id: "threads",
@@ -103,7 +115,7 @@ function plotsOf({ demand, load, pipeline }: ReportInput): Plot[] {
     },
     {
       id: "chunks",
-      title: `Throughput over chunk size on ${mostThreads} threads, by what a thread hands back`,
+      title: `Throughput over chunk size on ${mostThreads} threads, by what a thread returns`,
       xTitle: "addresses in a chunk",
       yTitle: "addresses a second",
       xScale: "log",
@@ -116,26 +128,13 @@ function plotsOf({ demand, load, pipeline }: ReportInput): Plot[] {
       ),
     },
     {
-      id: "latency",
-      title: "Latency of single calls over offered load",
-      xTitle: "calls a second offered",
-      yTitle: "ms",
-      xScale: "linear",
-      yScale: "log",
-      series: [
-        { name: "p50", points: curve.map(({ offeredPerSecond, p50 }) => [offeredPerSecond, p50]) },
-        { name: "p99", points: curve.map(({ offeredPerSecond, p99 }) => [offeredPerSecond, p99]) },
-      ],
-      limits: [{ name: `target: ${demand.p99MsMax} ms`, y: demand.p99MsMax }],
-    },
-    {
       id: "memory",
       title: "Highest resident memory over addresses at a time",
       xTitle: "addresses at a time",
       yTitle: "MB",
       xScale: "log",
       yScale: "linear",
-      series: memorySeries(load.figures),
+      series: memorySeries(figures),
     },
   ];
 }
@@ -143,14 +142,10 @@ function plotsOf({ demand, load, pipeline }: ReportInput): Plot[] {
 function memorySeries(figures: readonly Figure[]): PlotSeries[] {
   const points = figures
     .filter(({ at }) => at?.plot === "memory")
-    .map(({ at, value }) => ({
-      addresses: Number(at?.size) * Number(at?.parallel),
-      base: Number(at?.base),
-      value,
-    }));
+    .map(({ at, value }) => ({ x: Number(at?.size) * Number(at?.parallel), base: Number(at?.base), value }));
   return [
-    { name: "peak", points: points.map(({ addresses, value }) => [addresses, value]) },
-    { name: "before the batches", points: points.map(({ addresses, base }) => [addresses, base]) },
+    { name: "peak", points: points.map(({ x, value }) => ({ x, y: value })) },
+    { name: "before the batches", points: points.map(({ x, base }) => ({ x, y: base })) },
   ];
 }
 
@@ -164,18 +159,7 @@ function seriesBy(
   return [...groups].map(([value, members]) => ({
     name: name(value),
     points: members
-      .map((figure) => [Number(figure.at?.[x]), figure.value] as const)
-      .sort(([a], [b]) => a - b),
+      .map((figure) => ({ x: Number(figure.at?.[x]), y: figure.value }))
+      .sort((one, other) => one.x - other.x),
   }));
 }
-
-const STYLE = `
-:root { color-scheme: light dark; --ink: #1d1d1f; --faint: #d5d5da; --paper: #fff }
-@media (prefers-color-scheme: dark) { :root { --ink: #ececf0; --faint: #3c3c42; --paper: #161618 } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse } th { text-align: left; font-weight: 400; padding: .2rem 2rem .2rem 0 } td { font-variant-numeric: tabular-nums }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(28rem, 1fr)); gap: 2rem }
-figure { margin: 0 } figcaption { font-weight: 600; margin-bottom: .5rem } figure > svg { width: 100%; height: auto }
-.grid { stroke: var(--faint) } .limit { stroke: var(--ink); stroke-dasharray: 6 4 } text { fill: var(--ink) } .tick { font-size: 12px } .title { font-size: 13px }
-.legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; margin: .3rem 0 0; font-size: 14px }
-`;

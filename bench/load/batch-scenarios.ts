@@ -1,10 +1,12 @@
-import { type Figure, judgeTarget, median } from "../result.ts";
+import { availableParallelism } from "node:os";
+import { upToAll } from "../machine.ts";
+import { type Figure, judgeTarget, median, overRounds } from "../result.ts";
 import type { BatchesJob, BatchesRound, SinglesRound } from "./jobs.ts";
 import { memoryMb, resetPeak } from "./proc.ts";
 import { drive } from "./processes.ts";
 import { spending } from "./readings.ts";
 import { type Bench, type Findings, medianOf, medianRatio } from "./scenarios.ts";
-import { startServerProcess } from "./server-process.ts";
+import { type BenchServer, startServerProcess } from "./server-process.ts";
 import { costFigures } from "./single-scenarios.ts";
 
 const SIZES = [100, 1000, 10_000, 100_000] as const;
@@ -22,25 +24,34 @@ const MEMORY_SETUPS = [
 ] as const;
 
 const ONE_AFTER_ANOTHER = { kind: "batches", parallel: 1, rounds: 1, cold: null } as const;
+/** Of every figure of a whole run, so that its spread can be told. */
+const ROUNDS = 3;
 
 /** Batches of every size one after the other, with domains that are known, and of two sizes with new ones. */
-export async function measureBatchSizes({ server, ms }: Bench): Promise<Findings> {
+export async function measureBatchSizes({ server, ms, rounds }: Bench): Promise<Findings> {
   const figures: Figure[] = [];
+  const ofEach = rounds(ROUNDS);
   const measure = async (name: string, job: BatchesJob) => {
     const { result, spent } = await spending(server, () => drive(job));
-    const [rounds = []] = result.aims;
-    const addresses = rounds.reduce((total, { batches }) => total + batches * job.size, 0);
-    figures.push(
-      batchFigure(name, rounds, { plot: "size", size: job.size, cold: job.cold === null ? 0 : 1 }),
-    );
+    const [timed = []] = result.aims;
+    const addresses = timed.reduce((total, { batches }) => total + batches * job.size, 0);
+    figures.push(batchFigure(name, timed, { plot: "size", size: job.size, cold: job.cold === null ? 0 : 1 }));
     figures.push(...costFigures(name, spent, addresses));
   };
   for (const size of SIZES) {
-    const job = { ...ONE_AFTER_ANOTHER, aims: [server], size, roundMs: ms(3000) };
+    const job = { ...ONE_AFTER_ANOTHER, aims: [server], size, rounds: ofEach, roundMs: ms(3000 / ROUNDS) };
     await measure(`batches of ${size.toLocaleString("en")}, warm`, job);
   }
   for (const size of [1000, LARGEST]) {
-    const job = { ...ONE_AFTER_ANOTHER, aims: [server], size, roundMs: ms(2000), cold: `size${size}` };
+    const cold = `size${size}`;
+    const job = {
+      ...ONE_AFTER_ANOTHER,
+      aims: [server],
+      size,
+      rounds: ofEach,
+      roundMs: ms(2000 / ROUNDS),
+      cold,
+    };
     await measure(`batches of ${size.toLocaleString("en")}, cold`, job);
   }
   return { figures, targets: [] };
@@ -51,14 +62,16 @@ export async function measureBatchSizes({ server, ms }: Bench): Promise<Findings
  * started: the one that the other scenarios share has a hundred thousand domains in its memory, and would be
  * compared with one that has none.
  */
-export async function measureCeiling({ dns, ms, rounds }: Bench): Promise<Findings> {
-  await using server = await startServerProcess({ dns: dns.address });
+export async function measureCeiling({ dns, ms, rounds, options }: Bench): Promise<Findings> {
+  const { cores } = options;
+  await using server = await startServerProcess({ dns: dns.address, cores });
   const probe = await drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: 0 });
   const bytes = medianOf(probe.aims[0], ({ bytesPerBatch }) => bytesPerBatch);
   // Each result is followed by a comma.
   const environment = { BENCH_RESULT_BYTES: `${Math.round(bytes / LARGEST) - 1}` };
   await using stub = await startServerProcess({
     dns: dns.address,
+    cores,
     file: "bench/load/stub-server.ts",
     environment,
   });
@@ -80,10 +93,68 @@ export async function measureCeiling({ dns, ms, rounds }: Bench): Promise<Findin
       judgeTarget({
         what: "batch of 100,000, warm cache, over HTTP, metered",
         against: "the same pipeline with a stub verifier writing results of the same size",
-        bound: { atLeast: 0.45 },
+        bound: { atLeast: 0.75 },
         measured: medianRatio(perSecond(ours), perSecond(ceiling)),
         note: `${Math.round(value).toLocaleString("en")} against ${Math.round(stubValue).toLocaleString("en")} a second, both by servers just started`,
       }),
+    ],
+  };
+}
+
+/** Batches of 100,000 at servers on one core, two, four and so on up to all that they may have, by turns. */
+export async function measureCores({ dns, ms, rounds, options }: Bench): Promise<Findings> {
+  await using stack = new AsyncDisposableStack();
+  const counts = upToAll(options.cores ?? availableParallelism());
+  const servers: BenchServer[] = [];
+  for (const cores of counts) {
+    servers.push(stack.use(await startServerProcess({ dns: dns.address, cores })));
+  }
+  const job = { ...ONE_AFTER_ANOTHER, size: LARGEST };
+  await drive({ ...job, aims: servers, roundMs: ms(1500) });
+  const found = servers.map(() => ({
+    rounds: [] as BatchesRound[],
+    cpuUs: [] as number[],
+    mainUs: [] as number[],
+  }));
+  for (let round = 0; round < rounds(ROUNDS); round += 1) {
+    for (const [at, server] of servers.entries()) {
+      const { result, spent } = await spending(server, () =>
+        drive({ ...job, aims: [server], roundMs: ms(1000) }),
+      );
+      const driven = result.aims.flat();
+      const addresses = driven.reduce((total, { batches }) => total + batches * LARGEST, 0);
+      found[at]?.rounds.push(...driven);
+      found[at]?.cpuUs.push(((spent.cpuSeconds ?? Number.NaN) * 1e6) / addresses);
+      found[at]?.mainUs.push(((spent.mainThreadSeconds ?? Number.NaN) * 1e6) / addresses);
+    }
+  }
+  const figures = found.flatMap(({ rounds: timed, cpuUs, mainUs }, at): Figure[] => {
+    const cores = counts[at] ?? 0;
+    const name = `batches of 100,000, warm, ${cores} ${cores === 1 ? "core" : "cores"}`;
+    const cost = { group: "cost", unit: "µs an address", better: "lower", at: { cores } } as const;
+    return [
+      batchFigure(name, timed, { plot: "cores", cores }),
+      { ...cost, name: `${name}: CPU of an address, all threads`, ...overRounds(cpuUs) },
+      { ...cost, name: `${name}: CPU of an address, main thread`, ...overRounds(mainUs) },
+    ];
+  });
+  const all = found.at(-1);
+  const target = (what: string, values: readonly number[], atMost: number) => {
+    const { value, range } = overRounds(values);
+    return judgeTarget({
+      what,
+      against: "",
+      bound: { atMost },
+      unit: "µs",
+      measured: Number.isNaN(value) ? null : value,
+      note: `${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`,
+    });
+  };
+  return {
+    figures,
+    targets: [
+      target("CPU of an address in a warm batch of 100,000, all threads together", all?.cpuUs ?? [], 2),
+      target("CPU of an address in a warm batch of 100,000, main thread", all?.mainUs ?? [], 0.3),
     ],
   };
 }
@@ -134,7 +205,7 @@ function bystanderFigure(name: string, rounds: readonly SinglesRound[]): Figure 
     group: "single checks (p50, p99: ms, from the moment that the schedule sets)",
     unit: "ms (p99)",
     better: "lower",
-    value: medianOf(rounds, p99),
+    ...overRounds(rounds.map(p99)),
     p50: medianOf(rounds, ({ latency }) => latency.p50),
     p99: medianOf(rounds, p99),
   };
@@ -148,7 +219,7 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
   // Ten large batches take longer than all else of a quick run.
   const setups = bench.options.quick ? MEMORY_SETUPS.filter(isQuick) : MEMORY_SETUPS;
   for (const { size, parallel } of setups) {
-    const counts = size === LARGEST && (parallel === 1 || parallel === 10) ? repeats : 1;
+    const counts = repeats;
     const found: { base: number; peak: number }[] = [];
     for (let repeat = 0; repeat < counts; repeat += 1) found.push(await peakOf(bench, size, parallel));
     const peak = median(found.map((one) => one.peak));
@@ -158,7 +229,7 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
       group: "resident memory of a fresh server (p50: before the batches)",
       unit: "MB at most",
       better: "lower",
-      value: peak,
+      ...overRounds(found.map((one) => one.peak)),
       p50: median(found.map((one) => one.base)),
       at: { plot: "memory", size, parallel, base: median(found.map((one) => one.base)) },
     });
@@ -185,11 +256,11 @@ const isQuick = ({ size, parallel }: { readonly size: number; readonly parallel:
   size === LARGEST && parallel <= 2;
 
 async function peakOf(
-  { dns }: Bench,
+  { dns, options }: Bench,
   size: number,
   parallel: number,
 ): Promise<{ base: number; peak: number }> {
-  await using server = await startServerProcess({ dns: dns.address });
+  await using server = await startServerProcess({ dns: dns.address, cores: options.cores });
   // Warms the cache and the code with batches so small that they leave nothing behind.
   await drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: 1000, roundMs: 300 });
   resetPeak(server.pid);
@@ -204,7 +275,7 @@ function batchFigure(name: string, rounds: readonly BatchesRound[], at?: NonNull
     group: "batches over HTTP (p50, p99: ms a batch)",
     unit: "addresses/s",
     better: "higher",
-    value: medianOf(rounds, (round) => round.addressesPerSecond),
+    ...overRounds(rounds.map((round) => round.addressesPerSecond)),
     p50: medianOf(rounds, ({ latency }) => latency.p50),
     p99: medianOf(rounds, ({ latency }) => latency.p99),
     ...(at === undefined ? {} : { at }),

@@ -1,6 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import { addressCorpus } from "../input.ts";
-import { type Figure, median } from "../result.ts";
+import { type Figure, median, overRounds } from "../result.ts";
 import { CORPUS } from "./jobs.ts";
 import { memoryMb, resetPeak } from "./proc.ts";
 import { drive } from "./processes.ts";
@@ -39,7 +39,7 @@ export async function measureJobs({ server, options, rounds }: Bench): Promise<F
   const group = "jobs (from the first byte sent until the job is completed)";
   const rowsPerSecond = median(jobs.map((job) => job.rowsPerSecond));
   const figures: Figure[] = [
-    { name, group, unit: "rows/s", better: "higher", value: rowsPerSecond },
+    { name, group, unit: "rows/s", better: "higher", ...overRounds(jobs.map((job) => job.rowsPerSecond)) },
     {
       name: `${name}: share of a batch's speed`,
       group,
@@ -52,7 +52,7 @@ export async function measureJobs({ server, options, rounds }: Bench): Promise<F
       group,
       unit: "ms",
       better: "lower",
-      value: median(jobs.map(({ firstResultMs }) => firstResultMs)),
+      ...overRounds(jobs.map((job) => job.firstResultMs)),
     },
   ];
   const peak = memoryMb(server.pid)?.peak;

@@ -28,6 +28,8 @@ export type Traffic =
   | { readonly kind: "mixed"; readonly run: string };
 
 export type SinglesRound = {
+  /** All replies, those to calls before the counted ones included. */
+  readonly replies: number;
   /** Right replies a second. */
   readonly perSecond: number;
   /** From the moment the schedule sets: a request that had to wait for its turn has waited in public. */

@@ -1,10 +1,18 @@
 import { addressCorpus } from "../input.ts";
 import { runSuite } from "../suite.ts";
-import { measureBatchSizes, measureBystanders, measureCeiling, measureMemory } from "./batch-scenarios.ts";
+import {
+  measureBatchSizes,
+  measureBystanders,
+  measureCeiling,
+  measureCores,
+  measureMemory,
+} from "./batch-scenarios.ts";
+import { leaveFirstCores } from "./cores.ts";
 import { startDns } from "./dns.ts";
 import { measureJobs } from "./job-scenarios.ts";
 import { CORPUS } from "./jobs.ts";
 import { measureColdLookups, measureStart } from "./other-scenarios.ts";
+import { measurePlanCosts } from "./plan-scenarios.ts";
 import { drive } from "./processes.ts";
 import { proveServerRight } from "./proof.ts";
 import { type Bench, type Findings, scaled } from "./scenarios.ts";
@@ -17,9 +25,10 @@ import {
 } from "./single-scenarios.ts";
 
 await runSuite("load", async (options) => {
-  const { say, scale } = options;
+  const { say, scale, cores } = options;
+  if (cores !== null) leaveFirstCores(cores);
   await using dns = await startDns(addressCorpus(CORPUS).zone);
-  await using server = await startServerProcess({ dns: dns.address });
+  await using server = await startServerProcess({ dns: dns.address, cores });
   await proveServerRight(server);
   say(`the server gives the right answers; DNS by ${dns.software}`);
   const bench: Bench = { options, dns, server, ...scaled(scale) };
@@ -47,9 +56,11 @@ await runSuite("load", async (options) => {
     await step("single checks of new domains", () => measureColdSingles(bench)),
     await step("batches of every size", () => measureBatchSizes(bench)),
     await step("the ceiling of transport and metering", () => measureCeiling(bench)),
+    await step("batches by cores", () => measureCores(bench)),
     await step("single checks beside batches", () => measureBystanders(bench)),
     await step("mixed traffic", () => measureMixed(bench, flatOut.perSecond)),
     await step("jobs", () => measureJobs(bench)),
+    await step("what plans count with", () => measurePlanCosts(bench)),
     await step("memory", () => measureMemory(bench)),
     await step("cold look-ups", () => measureColdLookups(bench)),
   ];

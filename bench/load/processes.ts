@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { onFirstCores } from "./cores.ts";
 import type { BatchesJob, BatchesRound, Job, JobReport, SinglesJob, SinglesRound } from "./jobs.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -18,9 +19,14 @@ export type Started = AsyncDisposable & {
   readonly startedMs: number;
 };
 
-/** Starts a file of this project with Bun and waits for the first line it writes. */
-export async function startFile(file: string, environment: Environment, argument = ""): Promise<Started> {
-  return startCommand([process.execPath, file, argument], environment);
+/** Starts a file of this project with Bun, on the first so many cores or on all, and waits for its first line. */
+export async function startFile(
+  file: string,
+  environment: Environment,
+  argument = "",
+  cores: number | null = null,
+): Promise<Started> {
+  return startCommand([...onFirstCores(cores), process.execPath, file, argument], environment);
 }
 
 async function startCommand(cmd: string[], environment: Environment): Promise<Started> {

@@ -16,7 +16,13 @@ export type ServerOptions = {
   readonly dns: string;
   /** The file to start: the server itself, or one that is composed with other workers. */
   readonly file?: string;
+  /** What the file is given as its argument. */
+  readonly argument?: string;
+  /** Runs on the first so many cores, with a thread for batches on each; on all unless given. */
+  readonly cores?: number | null;
   readonly environment?: { readonly [name: string]: string };
+  /** Of an account that its database has; one is made unless given. */
+  readonly key?: string;
 };
 
 /** A plan that nothing runs into: what is measured is the server, not its limits. */
@@ -34,22 +40,28 @@ export async function startServerProcess(options: ServerOptions): Promise<BenchS
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "assay-load-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const server = stack.use(
-    await startFile(options.file ?? "src/main.ts", {
-      HOST: "127.0.0.1",
-      PORT: "0",
-      LOG_LEVEL: "error",
-      DATA_DIR: join(folder, "data"),
-      DNS_SERVERS: options.dns,
-      PLANS_FILE: writePlans(folder),
-      SIGNUPS_PER_MINUTE: "100000",
-      ...options.environment,
-    }),
+    await startFile(
+      options.file ?? "src/main.ts",
+      {
+        HOST: "127.0.0.1",
+        PORT: "0",
+        LOG_LEVEL: "error",
+        DATA_DIR: join(folder, "data"),
+        DNS_SERVERS: options.dns,
+        PLANS_FILE: writePlans(folder),
+        SIGNUPS_PER_MINUTE: "100000",
+        ...(options.cores == null ? {} : { WORKER_THREADS: `${options.cores}` }),
+        ...options.environment,
+      },
+      options.argument,
+      options.cores,
+    ),
   );
   const url = /listens on (http\S+)/.exec(server.line)?.[1];
   if (url === undefined) throw new Error(`The server said ${server.line}`);
   await (await fetch(`${url}/healthz`)).text();
   const startMs = performance.now() - server.startedMs;
-  const key = await signUp(url);
+  const key = options.key ?? (await signUp(url));
   const opened = stack.move();
   return { url, key, pid: server.pid, startMs, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

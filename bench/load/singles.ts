@@ -31,6 +31,7 @@ function createRoundMeter({ ratePerSecond, roundMs }: SinglesJob) {
   const latency = createHistogram();
   const lateness = createHistogram();
   const countFromMs = ratePerSecond === null ? roundMs * WARMUP_SHARE : 0;
+  let replies = 0;
   let right = 0;
   let wrong = 0;
   let openedMs = 0;
@@ -42,6 +43,7 @@ function createRoundMeter({ ratePerSecond, roundMs }: SinglesJob) {
     },
     sent: (dueMs: number, nowMs: number) => lateness.add(nowMs - dueMs),
     replied(status: number, dueMs: number, nowMs: number) {
+      replies += 1;
       if (dueMs < openedMs) return;
       latency.add(nowMs - dueMs);
       lastMs = nowMs;
@@ -50,6 +52,7 @@ function createRoundMeter({ ratePerSecond, roundMs }: SinglesJob) {
     },
     lost: (dueMs: number, nowMs: number) => latency.add(nowMs - dueMs),
     report: (sendingMs: number, lost: number, driverBusy: number): SinglesRound => ({
+      replies,
       perSecond: (right / Math.max(lastMs - openedMs, sendingMs - countFromMs)) * 1000,
       latency: latency.percentiles(),
       lateness: lateness.percentiles(),
@@ -170,9 +173,14 @@ async function sendOnSchedule(
   await promise;
 }
 
+/** The single checks of warm traffic. */
+export function warmPaths(): readonly string[] {
+  return addressCorpus({ ...CORPUS, count: REQUESTS_MAX }).cases.map(({ text }) => emailPath(text));
+}
+
 /** Hands out requests without end; those of warm and mixed traffic are made before the clock starts. */
 async function requestSource(traffic: Traffic, aim: Aim): Promise<() => Uint8Array> {
-  const warm = addressCorpus({ ...CORPUS, count: REQUESTS_MAX }).cases.map(({ text }) => emailPath(text));
+  const warm = warmPaths();
   let n = 0;
   const cold = () => emailPath(coldAddress(traffic.kind === "warm" ? "" : traffic.run, n++));
   if (traffic.kind === "cold") return () => requestTo(aim, cold());

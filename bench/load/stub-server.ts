@@ -16,6 +16,7 @@ const server = await startServer(readConfig(process.env, availableParallelism())
   newRequestId: createRequestIds(systemRandomBytes),
   workerFiles: {
     batch: new URL("./stub-worker.ts", import.meta.url).href,
+    jobs: new URL("../../workers/jobs.ts", import.meta.url).href,
     directorySync: new URL("../../workers/directory-sync.ts", import.meta.url).href,
     jobIntake: new URL("../../workers/job-intake.ts", import.meta.url).href,
   },

@@ -17,5 +17,5 @@ function verifyNothing({ items, duplicates, separator, continues }: VerifyTask):
   const { length }: readonly unknown[] = JSON.parse(items);
   const text = new Array(length).fill(result).join(separator);
   const bytes = new TextEncoder().encode(continues ? separator + text : text);
-  return { bytes, counts: { deliverable: length }, chargeable: length - duplicates.length };
+  return { bytes, counts: { deliverable: length }, chargeable: length - duplicates.length, failures: 0 };
 }

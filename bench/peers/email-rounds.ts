@@ -3,7 +3,7 @@ import { type AddressCase, addressCorpus } from "../input.ts";
 import { CORPUS } from "../load/jobs.ts";
 import { drive } from "../load/processes.ts";
 import type { BenchServer } from "../load/server-process.ts";
-import { type Figure, judgeTarget, median, type TargetOutcome } from "../result.ts";
+import { type Figure, judgeTarget, median, overRounds, type TargetOutcome } from "../result.ts";
 import { type EmailPeer, emailPeers } from "./email-peers.ts";
 
 const ADDRESSES = 20_000;
@@ -40,7 +40,7 @@ export async function measureEmail(
       }
     }
   }
-  return findings(median(ours), found, cases.length);
+  return findings(ours, found, cases.length);
 }
 
 /** Before each round, unmeasured: all are compared warm, and one that had to wait for the others is not. */
@@ -97,7 +97,8 @@ async function peerRound(
   return { perSecond: (next / (performance.now() - startedMs)) * 1000, right: right / next };
 }
 
-function findings(ours: number, found: Map<string, Round[]>, addresses: number) {
+function findings(oursRounds: readonly number[], found: Map<string, Round[]>, addresses: number) {
+  const ours = median(oursRounds);
   const group = `email addresses, warm, a corpus of ${addresses.toLocaleString("en")}`;
   const figures: Figure[] = [
     {
@@ -105,7 +106,7 @@ function findings(ours: number, found: Map<string, Round[]>, addresses: number) 
       group,
       unit: "addresses/s",
       better: "higher",
-      value: ours,
+      ...overRounds(oursRounds),
     },
   ];
   const best = { name: "", perSecond: 0 };
@@ -113,7 +114,8 @@ function findings(ours: number, found: Map<string, Round[]>, addresses: number) 
     const settings = IN_FLIGHT.map((inFlight) => {
       const rounds = found.get(`${peer.name}, ${inFlight} in flight`) ?? [];
       const right = median(rounds.map((round) => round.right));
-      return { inFlight, right, perSecond: median(rounds.map((round) => round.perSecond)) };
+      const perSeconds = rounds.map((round) => round.perSecond);
+      return { inFlight, right, perSeconds, perSecond: median(perSeconds) };
     });
     const fastest = settings.reduce((one, other) => (other.perSecond > one.perSecond ? other : one));
     const share = `${Math.round(fastest.right * 100)} % as expected`;
@@ -122,7 +124,7 @@ function findings(ours: number, found: Map<string, Round[]>, addresses: number) 
       group,
       unit: "addresses/s",
       better: "neither",
-      value: fastest.perSecond,
+      ...overRounds(fastest.perSeconds),
       at: { inFlight: fastest.inFlight, usesDns: peer.usesDns ? 1 : 0, right: fastest.right },
     });
     if (peer.usesDns && fastest.perSecond > best.perSecond) {
@@ -132,7 +134,7 @@ function findings(ours: number, found: Map<string, Round[]>, addresses: number) 
   const target = judgeTarget({
     what: "batch of 100,000, warm cache, over HTTP, metered",
     against: "the fastest peer that does DNS, in process, warm",
-    bound: { atLeast: 6 },
+    bound: { atLeast: 9 },
     measured: ours / best.perSecond,
     note: `${Math.round(ours).toLocaleString("en")} against ${Math.round(best.perSecond).toLocaleString("en")} a second (${best.name})`,
   });

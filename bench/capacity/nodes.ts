@@ -1,0 +1,70 @@
+import { type ClusterResult, KINDS, type Kind, predictedPerSecond } from "../cluster/result.ts";
+import { shown } from "../print.ts";
+import type { Demand } from "./demand.ts";
+import type { Plan } from "./plan.ts";
+import type { Row } from "./rows.ts";
+
+/** The same demand, carried by nodes on a PostgreSQL. */
+export type NodePlan = {
+  /** CPU seconds that the busiest second takes at the nodes, and at PostgreSQL. */
+  readonly nodeCoresBusy: number;
+  readonly postgresCoresBusy: number;
+  /** Of as many cores as the measured machine has; two at least, so that one may end. */
+  readonly nodes: number;
+  readonly coresPerNode: number;
+  readonly postgresCores: number;
+};
+
+const NODES_MIN = 2;
+const DAY_SECONDS = 86_400;
+const NAMES: { readonly [kind in Kind]: string } = {
+  single: "single checks",
+  batch: "rows of batches",
+  job: "rows of jobs",
+};
+
+/** Returns nodes and the cores of PostgreSQL for a demand, filled as far as the plan for one machine. */
+export function nodePlanFor(
+  demand: Demand,
+  { fillMax }: Pick<Plan, "fillMax">,
+  cluster: ClusterResult,
+): NodePlan {
+  const { one, machine } = cluster;
+  const { singleShare, jobShare, peakFactor } = demand;
+  const average = demand.addressesPerDay / DAY_SECONDS;
+  const perSecond: { readonly [kind in Kind]: number } = {
+    single: average * singleShare * peakFactor,
+    batch: average * Math.max(0, 1 - singleShare - jobShare) * peakFactor,
+    job: average * jobShare,
+  };
+  const sum = (cost: (kind: Kind) => number) =>
+    KINDS.reduce((cores, kind) => cores + (perSecond[kind] * cost(kind)) / 1e6, 0);
+  const nodeCoresBusy = sum((kind) => one[kind].nodesCpu);
+  const postgresCoresBusy = sum((kind) => one[kind].postgresCpu);
+  return {
+    nodeCoresBusy,
+    postgresCoresBusy,
+    nodes: Math.max(NODES_MIN, Math.ceil(nodeCoresBusy / fillMax / machine.cores)),
+    coresPerNode: machine.cores,
+    postgresCores: Math.max(1, Math.ceil(postgresCoresBusy / fillMax)),
+  };
+}
+
+export function nodeRows(plan: NodePlan, cluster: ClusterResult): Row[] {
+  const { nodes, coresPerNode, nodeCoresBusy, postgresCores, postgresCoresBusy } = plan;
+  return [
+    [
+      `As a cluster: nodes of ${coresPerNode} cores`,
+      `${nodes} (${shown(nodeCoresBusy)} cores busy in the busiest second)`,
+    ],
+    ["As a cluster: cores of PostgreSQL", `${postgresCores} (${shown(postgresCoresBusy)} busy)`],
+    ...KINDS.map((kind): Row => {
+      const { perSecond } = cluster.several[kind];
+      const predicted = predictedPerSecond(cluster, kind);
+      return [
+        `${cluster.nodes} nodes on the cores of one: ${NAMES[kind]} a second`,
+        `${shown(perSecond)} measured, ${shown(predicted)} predicted (${shown(perSecond / predicted)})`,
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,224 @@
+import { availableParallelism } from "node:os";
+import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
+import { validateDocument } from "../../src/verification/documents/registry.ts";
+import { validatePhone } from "../../src/verification/phone/validation.ts";
+import { addressCorpus, documentCorpus, plainPhoneCorpus } from "../input.ts";
+import { leaveFirstCores } from "../load/cores.ts";
+import { startDns } from "../load/dns.ts";
+import { CORPUS } from "../load/jobs.ts";
+import { proveServerRight } from "../load/proof.ts";
+import { type BenchServer, startServerProcess } from "../load/server-process.ts";
+import { type Figure, judgeTarget, overRounds, type TargetOutcome } from "../result.ts";
+import { runSuite } from "../suite.ts";
+import { documentBody, emailBodies, phoneBody } from "./bodies.ts";
+import { type Batch, sendBatch } from "./reader.ts";
+
+// Batches of 100,000 in the forms of their bodies and replies, and of every kind, by turns.
+
+const ITEMS = 100_000;
+const ROUNDS = 9;
+/** The first batches of a server run code that is not yet compiled: a third as many rounds are not counted. */
+const WARMUP_SHARE = 1 / 3;
+const BYTES_PER_MS_OF_1_GBIT = 125_000;
+/** As long to the first byte; the median of rounds that differ by half is given some room. */
+const FIRST_BYTE_RATIO_MAX = 1.05;
+const GROUP = "batches over HTTP, of 100,000, by form and kind";
+
+await runSuite("forms", async ({ scale, say, cores }) => {
+  if (cores !== null) leaveFirstCores(cores);
+  const { cases } = addressCorpus(CORPUS);
+  await using dns = await startDns(addressCorpus(CORPUS).zone);
+  await using server = await startServerProcess({ dns: dns.address, cores });
+  await proveServerRight(server);
+  const rounds = Math.max(1, Math.round(ROUNDS * scale));
+  const bodies = emailBodies(cases.slice(0, ITEMS).map(({ text }) => text));
+  say("measuring forms of bodies");
+  const forms = await measureForms(server, bodies, rounds);
+  say("measuring compressed replies with a reader of 1 Gbit/s");
+  const replies = await measureReplies(server, bodies.plain, rounds);
+  say("measuring documents and phone numbers");
+  const kinds = await measureKinds(server, cores ?? availableParallelism(), rounds);
+  const found = [forms, replies, kinds];
+  return {
+    versions: { dns: dns.software },
+    figures: found.flatMap(({ figures }) => figures),
+    targets: found.flatMap(({ targets }) => targets),
+  };
+});
+
+type Findings = { readonly figures: readonly Figure[]; readonly targets: readonly TargetOutcome[] };
+type Contender = { readonly name: string; readonly measure: () => number | Promise<number> };
+
+/** Measures all by turns. Returns the values of each, in the order of the contenders. */
+async function byTurns(contenders: readonly Contender[], rounds: number): Promise<number[][]> {
+  const found: number[][] = contenders.map(() => []);
+  for (let round = -Math.ceil(rounds * WARMUP_SHARE); round < rounds; round += 1) {
+    for (const [at, { measure }] of contenders.entries()) {
+      const value = await measure();
+      if (round >= 0) found[at]?.push(value);
+    }
+  }
+  return found;
+}
+
+function batchOf(server: BenchServer, batch: Pick<Batch, "path" | "body">): () => Promise<number> {
+  const whole = { ...batch, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
+  return async () => (ITEMS / (await sendBatch(server, whole)).lastMs) * 1000;
+}
+
+async function measureForms(
+  server: BenchServer,
+  bodies: ReturnType<typeof emailBodies>,
+  rounds: number,
+): Promise<Findings> {
+  const contenders = [
+    ["addresses in ASCII", bodies.plain],
+    ["one address in 20 not in ASCII", bodies.notAscii],
+    ["one address in 20 with an escape", bodies.escaped],
+  ] as const;
+  const found = await byTurns(
+    contenders.map(([name, body]) => ({ name, measure: batchOf(server, { path: "/v1/email/batch", body }) })),
+    rounds,
+  );
+  const [plain = []] = found;
+  return {
+    figures: contenders.map(([name], at) => rateFigure(name, found[at] ?? [])),
+    targets: contenders
+      .slice(1)
+      .map(([name], at) =>
+        ratioTarget(
+          `batch of 100,000, ${name}`,
+          "the same in ASCII",
+          { atLeast: 0.8 },
+          found[at + 1] ?? [],
+          plain,
+        ),
+      ),
+  };
+}
+
+async function measureReplies(server: BenchServer, body: Uint8Array, rounds: number): Promise<Findings> {
+  const encodings = ["identity", "gzip", "zstd"] as const;
+  const firsts = new Map<string, number[]>(encodings.map((encoding) => [encoding, []]));
+  const lasts = await byTurns(
+    encodings.map((encoding) => ({
+      name: encoding,
+      measure: async () => {
+        const batch = { path: "/v1/email/batch", body, encoding, bytesPerMs: BYTES_PER_MS_OF_1_GBIT };
+        const { firstMs, lastMs } = await sendBatch(server, batch);
+        firsts.get(encoding)?.push(firstMs);
+        return lastMs;
+      },
+    })),
+    rounds,
+  );
+  const byEnd = [
+    // What was sent to warm up comes first.
+    ["first", encodings.map((encoding) => firsts.get(encoding)?.slice(-rounds) ?? [])],
+    ["last", lasts],
+  ] as const;
+  return {
+    figures: byEnd.flatMap(([end, found]) =>
+      encodings.map((encoding, at) => ({
+        name: `reply to a reader of 1 Gbit/s, ${encoding}: to the ${end} byte`,
+        group: GROUP,
+        unit: "ms",
+        better: "lower" as const,
+        ...overRounds(found[at] ?? []),
+      })),
+    ),
+    targets: byEnd.flatMap(([end, found]) =>
+      encodings
+        .slice(1)
+        .map((encoding, at) =>
+          ratioTarget(
+            `reply in ${encoding} to a reader of 1 Gbit/s, time to the ${end} byte`,
+            "the same reply uncompressed",
+            { atMost: end === "first" ? FIRST_BYTE_RATIO_MAX : 1 },
+            found[at + 1] ?? [],
+            found[0] ?? [],
+          ),
+        ),
+    ),
+  };
+}
+
+/** Each kind against its pure function on one thread of this process, times the threads that the server has. */
+async function measureKinds(server: BenchServer, threads: number, rounds: number): Promise<Findings> {
+  const { seed } = CORPUS;
+  const documents = await documentCorpus({ seed, countPerType: ITEMS / DOCUMENT_TYPES.length });
+  const phones = upTo(
+    ITEMS,
+    (await plainPhoneCorpus({ seed, count: 4000 })).filter(({ country }) => country === null),
+  );
+  const pure = (work: () => number) => () => {
+    const startedMs = performance.now();
+    const done = work();
+    return (done / (performance.now() - startedMs)) * 1000 * threads;
+  };
+  const kinds = [
+    {
+      name: "documents",
+      batch: { path: "/v1/identity/batch", body: documentBody(documents.slice(0, ITEMS)) },
+      work: () =>
+        documents.reduce(
+          (done, { type, value }) => done + (validateDocument(type, value) === null ? 0 : 1),
+          0,
+        ),
+    },
+    {
+      name: "phone numbers",
+      batch: { path: "/v1/phone/batch", body: phoneBody(phones) },
+      work: () =>
+        phones.reduce((done, { text }) => done + (validatePhone(text, undefined) === null ? 0 : 1), 0),
+    },
+  ];
+  const figures: Figure[] = [];
+  const targets: TargetOutcome[] = [];
+  for (const { name, batch, work } of kinds) {
+    const ours = { name, measure: batchOf(server, batch) };
+    const [rates = [], ceiling = []] = await byTurns([ours, { name, measure: pure(work) }], rounds);
+    figures.push(
+      rateFigure(name, rates),
+      rateFigure(`${name}: the pure function times ${threads} threads`, ceiling),
+    );
+    targets.push(
+      ratioTarget(
+        `batch of 100,000 ${name}`,
+        `the pure function on one thread times ${threads}`,
+        { atLeast: 0.7 },
+        rates,
+        ceiling,
+      ),
+    );
+  }
+  return { figures, targets };
+}
+
+function upTo<Item>(count: number, items: readonly Item[]): Item[] {
+  return Array.from({ length: count }, (_, at) => items[at % items.length]).filter(
+    (item) => item !== undefined,
+  );
+}
+
+function rateFigure(name: string, rates: readonly number[]): Figure {
+  return {
+    name: `batches of 100,000: ${name}`,
+    group: GROUP,
+    unit: "items/s",
+    better: "higher",
+    ...overRounds(rates),
+  };
+}
+
+function ratioTarget(
+  what: string,
+  against: string,
+  bound: TargetOutcome["bound"],
+  values: readonly number[],
+  others: readonly number[],
+): TargetOutcome {
+  const { value, range } = overRounds(values.map((one, at) => one / (others[at] ?? Number.NaN)));
+  const note = `${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`;
+  return judgeTarget({ what, against, bound, measured: value, note });
+}
