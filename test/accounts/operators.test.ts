@@ -20,13 +20,13 @@ const invoices = (accounting: Accounting, id: string) =>
   accounting.accounts.invoices(id, { limit: 10, startingAfter: null }).data;
 
 describe("an operator", () => {
-  test("suspends an account, whose keys are refused at once with what happened, and resumes it", () => {
+  test("suspends an account, whose keys are refused at once with what happened, and resumes it", async () => {
     const { accounting, apiKey, run } = operated();
     expect(accounting.keyRing.find(apiKey)).not.toBeNull();
-    expect(run({ action: "suspend" })).toMatchObject({ ok: true, result: { suspended: true } });
+    expect(await run({ action: "suspend" })).toMatchObject({ ok: true, result: { suspended: true } });
     expect(() => accounting.keyRing.find(apiKey)).toThrow("The account is suspended");
     expect(accounting.keyRing.findExpired(apiKey, DAY_MS)).toBeNull();
-    run({ action: "resume" });
+    await run({ action: "resume" });
     expect(accounting.keyRing.find(apiKey)).not.toBeNull();
   });
 
@@ -34,7 +34,10 @@ describe("an operator", () => {
     const { accounting, accountId, run } = operated();
     await charge(accounting, accountId, 1_000);
     expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow("1000 of the 1000");
-    expect(run({ action: "credit", units: 5 })).toMatchObject({ ok: true, result: { remaining_units: 5 } });
+    expect(await run({ action: "credit", units: 5 })).toMatchObject({
+      ok: true,
+      result: { remaining_units: 5 },
+    });
     await charge(accounting, accountId, 5);
     expect(() => accounting.meter.reserve({ accountId }, 1)).toThrow("1005 of the 1005");
     accounting.clock.set("2026-12-01T00:00:00Z");
@@ -47,27 +50,27 @@ describe("an operator", () => {
       ["Free plan: credited units", 5],
     ]);
     expect(accounting.accounts.view(accountId).usage.remaining_units).toBe(1_000);
-    expect(run({ action: "credit", units: 0.5 }).ok).toBe(false);
+    expect((await run({ action: "credit", units: 0.5 })).ok).toBe(false);
   });
 
-  test("sets a plan, by mailbox too, and learns what does not exist", () => {
+  test("sets a plan, by mailbox too, and learns what does not exist", async () => {
     const { accounting, operators, accountId, run } = operated();
-    expect(run({ action: "set-plan", plan: "gold" })).toEqual({
+    expect(await run({ action: "set-plan", plan: "gold" })).toEqual({
       ok: false,
       reason: "There is no plan gold.",
     });
-    expect(operators.run({ action: "set-plan", account: "FREE@example.com", plan: "scale" }, "root").ok).toBe(
-      true,
-    );
+    expect(
+      (await operators.run({ action: "set-plan", account: "FREE@example.com", plan: "scale" }, "root")).ok,
+    ).toBe(true);
     expect(accounting.accounts.view(accountId).plan).toBe("scale");
-    expect(operators.run({ action: "show", account: "nobody" }, "root").ok).toBe(false);
+    expect((await operators.run({ action: "show", account: "nobody" }, "root")).ok).toBe(false);
   });
 
   test("erases an account: no personal data and no key is left, counts are, and its last month ends then", async () => {
     const { accounting, operators, accountId, apiKey, run } = operated("growth");
     await charge(accounting, accountId, 7);
     accounting.clock.set("2026-11-16T00:00:00Z");
-    expect(run({ action: "erase" }).ok).toBe(true);
+    expect((await run({ action: "erase" })).ok).toBe(true);
     expect(accounting.keyRing.find(apiKey)).toBeNull();
     const account = accounting.store.findAccount(accountId);
     expect(account).toMatchObject({
@@ -76,22 +79,22 @@ describe("an operator", () => {
       name: null,
       company: null,
     });
-    expect(run({ action: "show" }).ok).toBe(false);
+    expect((await run({ action: "show" })).ok).toBe(false);
     for (const month of ["2026-12-02", "2027-01-02"]) {
       accounting.clock.set(`${month}T00:00:00Z`);
       await accounting.billing.issueDue();
     }
     expect(invoices(accounting, accountId).map(({ total_usd }) => total_usd)).toEqual(["74.50"]);
     expect(
-      JSON.stringify([accounting.store.acts(10), operators.run({ action: "list" }, "root")]),
+      JSON.stringify([accounting.store.acts(10), await operators.run({ action: "list" }, "root")]),
     ).not.toContain("growth@example.com");
     signUp(accounting, "free", "growth@example.com");
   });
 
-  test("leaves a record of each act, with who did it and when", () => {
+  test("leaves a record of each act, with who did it and when", async () => {
     const { accounting, operators, accountId, run } = operated();
-    run({ action: "suspend" });
-    operators.run({ action: "confirm-clock" }, "ann");
+    await run({ action: "suspend" });
+    await operators.run({ action: "confirm-clock" }, "ann");
     expect(
       accounting.store.acts(10).map(({ action, operator, accountId: id }) => [action, operator, id]),
     ).toEqual([

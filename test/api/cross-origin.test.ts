@@ -1,17 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 const PAGE = "https://app.example";
 const STRANGE = "https://other.example";
 
+/** A page of one origin at 127.0.0.1, and of another at localhost. */
+let pages: Bun.Server<undefined>;
 let server: TestServer;
 let key: string;
 beforeAll(async () => {
-  server = await startTestServer({ environment: { CORS_ORIGINS: `${PAGE}, http://localhost:5173` } });
+  pages = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("a page") });
+  const origins = [PAGE, "http://localhost:5173", `http://127.0.0.1:${pages.port}`];
+  server = await startTestServer({ environment: { CORS_ORIGINS: origins.join(", ") } });
   key = await server.signUp();
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
+  await pages.stop(true);
 });
 
 const allowed = (reply: Response) => reply.headers.get("access-control-allow-origin");
@@ -96,3 +102,43 @@ test.each([
 test("OPTIONS of an unknown path is 404", async () => {
   expect(await refusalOf(await server.call("/nowhere", { method: "OPTIONS" }))).toBe("404 not_found");
 });
+
+test("a reply that is compressed for a page names both that it varies by", async () => {
+  const reply = await server.call("/v1/account/usage", { key, headers: { Origin: PAGE } });
+  const batch = await server.call("/v1/email/batch", {
+    key,
+    body: { emails: Array.from({ length: 40 }, (_, at) => `ann${at}@good.com`), dns: false },
+    headers: { Origin: PAGE },
+  });
+  expect(reply.headers.get("vary")).toContain("Origin");
+  expect(batch.headers.get("content-encoding")).toBe("gzip");
+  expect(batch.headers.get("vary")?.split(", ").toSorted()).toEqual(["Accept-Encoding", "Origin"]);
+});
+
+if (CHROMIUM === null) console.log("cross-origin: no chromium here; the test with a real page is skipped");
+
+test.skipIf(CHROMIUM === null)(
+  "a browser lets a page of a named origin call with a key and read headers, and one of another what is public",
+  async () => {
+    await using browser = await startBrowser(CHROMIUM ?? "");
+    const visit = async (host: string) => {
+      await browser.open(`http://${host}:${pages.port}/`);
+      await browser.until(`location.hostname === "${host}" && document.readyState === "complete"`);
+    };
+    const publicReplies = () =>
+      browser.evaluate<number[]>(
+        `Promise.all(["/v1/plans", "/v1/directory", "/openapi.json"].map((path) => fetch("${server.url}" + path).then(async (reply) => { await reply.json(); return reply.status; })))`,
+      );
+    const verified = () =>
+      browser.evaluate<string>(
+        `fetch("${server.url}/v1/email/verify", { method: "POST", headers: { Authorization: "Bearer ${key}", "Content-Type": "application/json", "Idempotency-Key": "page-1" }, body: '{"email":"ann@good.com"}' }).then(async (reply) => (await reply.json()).status + " " + reply.headers.get("X-Units-Charged"), (error) => error.name)`,
+      );
+    await visit("127.0.0.1");
+    expect(await publicReplies()).toEqual([200, 200, 200]);
+    expect(await verified()).toBe("deliverable 1");
+    await visit("localhost");
+    expect(await publicReplies()).toEqual([200, 200, 200]);
+    expect(await verified()).toBe("TypeError");
+  },
+  60_000,
+);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Value } from "@sinclair/typebox/value";
 import { ChangesView, DirectoryView, ListingView } from "../../src/contract/directory-schemas.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
 import { lines, listing, listings, openSyncer, payee, type TestListing } from "../support/directory.ts";
 import { jsonOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -356,7 +357,7 @@ describe("before the first snapshot", () => {
     });
     for (const path of ["/v1/directory", "/v1/directory/a.example", "/v1/directory/export", "/v1/changes"]) {
       const reply = await waiting.call(path);
-      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(Number(reply.headers.get("retry-after"))).toBe(ERRORS.directory_unavailable.retryAfterSeconds);
       expect(await refusalOf(reply)).toBe("503 directory_unavailable");
     }
     const health = await waiting.call("/health");

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ERRORS } from "../../src/contract/errors.ts";
-import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 import { readSpecification } from "../support/specification.ts";
 
@@ -12,8 +11,6 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** A browser on a busy machine takes its time. */
-const PAGE_TIMEOUT_MS = 60_000;
 const ASSETS = [
   "/docs",
   "/docs/first-batch",
@@ -107,138 +104,3 @@ describe("405", () => {
     expect(await refusalOf(reply)).toBe("405 method_not_allowed");
   });
 });
-
-if (CHROMIUM === null) console.log("docs: no chromium here; the tests that look at the page are skipped");
-
-describe.skipIf(CHROMIUM === null)("in a browser", () => {
-  test(
-    "every operation is drawn, and nothing is fetched from elsewhere",
-    async () => {
-      await using browser = await startBrowser(CHROMIUM ?? "");
-      await browser.open(`${server.url}/docs/reference`);
-      await browser.until('document.querySelectorAll(".opblock").length > 0');
-      const drawn = await browser.evaluate<string[]>(
-        '[...document.querySelectorAll(".opblock")].map((block) => block.querySelector(".opblock-summary-method").innerText + " " + block.querySelector(".opblock-summary-path").dataset.path)',
-      );
-      const { operations } = await readSpecification(server);
-      expect(drawn.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
-      expect(await browser.evaluate('document.querySelectorAll(".errors-wrapper").length')).toBe(0);
-      const elsewhere = browser
-        .requested()
-        .filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"));
-      expect(elsewhere).toEqual([]);
-      expect(browser.complaints()).toEqual([]);
-    },
-    PAGE_TIMEOUT_MS,
-  );
-
-  test(
-    "a reader tries a call with his own key",
-    async () => {
-      const key = await server.signUp();
-      await using browser = await startBrowser(CHROMIUM ?? "");
-      await browser.open(`${server.url}/docs/reference`);
-      await browser.until('document.querySelector(".btn.authorize") !== null');
-      await browser.evaluate('document.querySelector(".btn.authorize").click()');
-      await browser.until('document.querySelector(".auth-container input") !== null');
-      await browser.evaluate(typed(".auth-container input", key));
-      await browser.evaluate('document.querySelector(".auth-btn-wrapper .authorize").click()');
-      await browser.until('document.querySelector(".auth-container input") === null');
-      await browser.evaluate('document.querySelector(".auth-btn-wrapper .btn-done").click()');
-      await browser.until('document.querySelector(".auth-container") === null');
-      const block = "#operations-Account-getAccount";
-      await browser.evaluate(`document.querySelector("${block} .opblock-summary-control").click()`);
-      // The page resolves the operation piece by piece; it is whole when its replies are drawn.
-      await browser.until(`document.querySelector("${block} .responses-inner .model-example") !== null`);
-      await browser.evaluate(`document.querySelector("${block} .btn.execute").click()`);
-      await browser.until(`document.querySelector("${block} .live-responses-table") !== null`);
-      const answer = await browser.evaluate<string>(
-        `document.querySelector("${block} .live-responses-table").innerText`,
-      );
-      expect(answer).toContain("200");
-      expect(answer).toContain('"plan": "scale"');
-      expect(answer).toContain("x-request-id: req_");
-      const left = await browser.evaluate<string>("location.href + JSON.stringify({ ...localStorage })");
-      expect(left).not.toContain(key);
-      expect(browser.complaints()).toEqual([]);
-    },
-    PAGE_TIMEOUT_MS,
-  );
-
-  test(
-    "the search finds iban, the key stays in the tab across a reload, and is in the samples",
-    async () => {
-      await using browser = await startBrowser(CHROMIUM ?? "");
-      await browser.open(`${server.url}/docs/first-batch`);
-      await browser.until(loaded("/docs/first-batch"));
-      await browser.evaluate(
-        `{ const search = document.getElementById("search"); search.value = "iban"; search.dispatchEvent(new Event("input")); }`,
-      );
-      await browser.until('document.querySelectorAll("#found a").length > 0');
-      const links = await browser.evaluate<string[]>(
-        '[...document.querySelectorAll("#found a")].map((link) => link.getAttribute("href"))',
-      );
-      expect(links.some((link) => link.startsWith("/docs/identity"))).toBe(true);
-
-      const key = "asy_someKeyOfTheReader";
-      await browser.evaluate(
-        `{ const field = document.getElementById("key"); field.value = "${key}"; field.dispatchEvent(new Event("input")); }`,
-      );
-      await browser.open(`${server.url}/docs/idempotency`);
-      await browser.until(loaded("/docs/idempotency"));
-      const [samples, kept, local] = await browser.evaluate<string[]>(
-        '[document.querySelector("article").textContent, document.getElementById("key").value, JSON.stringify({ ...localStorage })]',
-      );
-      expect(samples).toContain(`Bearer ${key}`);
-      expect(samples).toContain(server.url);
-      expect([kept, local]).toEqual([key, "{}"]);
-      expect(browser.complaints()).toEqual([]);
-    },
-    PAGE_TIMEOUT_MS,
-  );
-
-  test.each([390, 1366])(
-    "no page is wider than a screen of %d pixels",
-    async (width) => {
-      await using browser = await startBrowser(CHROMIUM ?? "");
-      await browser.resize(width, 844);
-      const paths = await (async () => {
-        const html = await (await server.call("/docs")).text();
-        return new Set([...html.matchAll(/href="(\/docs[\w/-]*)"/g)].map(([, path = ""]) => path));
-      })();
-      expect(paths.size).toBeGreaterThan(15);
-      for (const path of paths) {
-        await browser.open(server.url + path);
-        await browser.until(loaded(path));
-        if (path === "/docs/reference")
-          await browser.until('document.querySelectorAll(".opblock").length > 0');
-        const [page, screen] = await browser.evaluate<number[]>(
-          "[document.documentElement.scrollWidth, innerWidth]",
-        );
-        expect([path, screen]).toEqual([path, width]);
-        expect([path, (page ?? 0) <= width]).toEqual([path, true]);
-        if (SHOTS !== undefined)
-          await Bun.write(`${SHOTS}/${width}${path.replaceAll("/", "-")}.png`, await browser.screenshot());
-      }
-    },
-    PAGE_TIMEOUT_MS,
-  );
-});
-
-/** A folder for pictures of the pages, to look at. */
-const SHOTS = process.env.DOCS_SHOTS;
-
-/** The page of this path is there, and its scripts have run. */
-function loaded(path: string): string {
-  return `location.pathname === "${path}" && document.readyState === "complete"`;
-}
-
-/** Types into a field that React looks after. */
-function typed(selector: string, text: string): string {
-  return `{
-    const field = document.querySelector(${JSON.stringify(selector)});
-    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
-    set.call(field, ${JSON.stringify(text)});
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-  }`;
-}

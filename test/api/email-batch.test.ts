@@ -114,11 +114,11 @@ describe("200", () => {
 describe("400", () => {
   test.each([
     [{ emails: "a@good.com" }, "emails must be an array."],
-    [{}, "emails must be an array."],
+    [{}, "emails is required."],
     [{ emails: ["a@good.com", 7] }, "emails[1] must be a string."],
     [{ emails: [{ email: "a@good.com" }] }, "emails[0] must be a string."],
     [{ emails: [], deep: "yes" }, "deep must be true or false."],
-    [["a@good.com"], "The body must be an object with emails."],
+    [["a@good.com"], "The body must be a JSON object."],
   ])("%j", async (body, message) => {
     const reply = await batch(body);
     expect((await refusalBodyOf(reply)).error).toEqual({ code: "invalid_request", message });

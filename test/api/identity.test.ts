@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
 import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { IDENTITY_FIELDS } from "../support/result-fields.ts";
@@ -83,7 +84,7 @@ describe("/v1/identity/validate", () => {
   });
 
   describe("400", () => {
-    const types = "type must be one of cpf, cnpj, iban, vat, card, isbn, ean13, ein.";
+    const types = `type must be one of ${DOCUMENT_TYPES.join(", ")}.`;
     test.each([
       ["no type", { value: "1" }, "type is required."],
       ["no value", { type: "cpf" }, "value is required."],

@@ -130,6 +130,9 @@ describe("202", () => {
     }
     const beyond = await results(key, job, "", { Range: "bytes=99999999-" });
     expect(beyond.status).toBe(416);
+    const packed = await results(key, job, "", { "Accept-Encoding": "gzip" });
+    const held = { "If-None-Match": `"other", ${packed.headers.get("etag")}` };
+    expect([packed.status, (await results(key, job, "", held)).status]).toEqual([200, 304]);
   });
 
   test("the same Idempotency-Key makes one job", async () => {
@@ -175,6 +178,35 @@ describe("out of units", () => {
     const done = await ended(key, job);
     expect(done).toMatchObject({ status: "completed", units_charged: 1_000 });
     expect((await (await results(key, job)).text()).trimEnd().split("\n")).toHaveLength(1_000);
+  });
+});
+
+describe("out of units in the midst of its rows", () => {
+  test("a job charges what there was to the unit, gives the results that it was paid for, and charges the rest after an upgrade", async () => {
+    const key = await server.signUp("free");
+    // Every tenth row repeats the one before, and costs nothing.
+    const rows = Array.from({ length: 1_000 }, (_, at) => `h${at % 10 === 9 ? at - 1 : at}@good.com`);
+    const emails = Array.from({ length: 90 }, (_, at) => `used${at}@good.com`);
+    for (let batch = 0; batch < 5; batch += 1) {
+      const reply = await server.call("/v1/email/batch", { key, body: { emails } });
+      expect(reply.status).toBe(200);
+    }
+    const job = await created(key, rows.join("\n"), "text/plain", "?when_out_of_units=pause");
+    const paused = await untilStatus(key, job, "paused");
+    expect(paused).toMatchObject({ status_reason: "out_of_units", units_charged: 550 });
+    const read = async () =>
+      (await (await results(key, job)).text())
+        .trimEnd()
+        .split("\n")
+        .map((line): string => JSON.parse(line).email);
+    const partial = await read();
+    expect(partial).toEqual(rows.slice(0, partial.length));
+    expect([new Set(partial).size, partial.length]).toEqual([550, paused.counts.processed ?? 0]);
+    await server.call("/v1/account/plan", { key, body: { plan: "starter" } });
+    expect(await ended(key, job)).toMatchObject({ status: "completed", units_charged: 900 });
+    expect(await read()).toEqual(rows);
+    const account = await jsonOf<{ usage: { units: number } }>(await server.call("/v1/account", { key }));
+    expect(account.usage.units).toBe(1_350);
   });
 });
 
@@ -275,6 +307,12 @@ test("a call that repeats one is answered as that was, whatever number of jobs t
   const again = await call("first");
   expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([202, "true"]);
   expect((await jsonOf<Job>(again)).job_id).toBe(job.job_id);
+
+  // A stream of the job's events ends where the job is deleted.
+  const events = await server.call(`/v1/jobs/${job.job_id}/events`, { key });
+  expect((await server.call(`/v1/jobs/${job.job_id}`, { key, method: "DELETE" })).status).toBe(204);
+  expect(await events.text()).toContain("event: job");
+  expect(server.logged().filter(({ event }) => event === "bug")).toEqual([]);
 });
 
 async function untilStatus(key: string, { job_id }: Job, status: string): Promise<Job> {

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../support/caller.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 describe("GET /metrics", () => {
@@ -53,6 +54,7 @@ describe("GET /metrics", () => {
     await using server = await startTestServer();
     const key = await server.signUp();
     await server.call("/v1/email/batch", { key, body: { emails: ["a@good.com", "b@good.com"] } });
+    await until("directory", async () => (await server.call("/v1/directory?limit=1")).status === 200);
     const text = await (await server.call("/metrics")).text();
     const sampleOf = (sample: string) => Number(text.split(`\n${sample} `)[1]?.split("\n")[0]);
     expect(sampleOf('assay_dns_lookups_total{kind="lookups"}')).toBeGreaterThan(0);

@@ -134,3 +134,11 @@ describe("SELF_SERVE_PLANS", () => {
     ]);
   });
 });
+
+test("listings point to this server's judging check where its address is known, unless another is named", () => {
+  const judgeOf = (environment: { readonly [name: string]: string }) =>
+    readConfig(environment, 1).directory.judgeUrl;
+  const own = { PUBLIC_URL: "https://assay.example/" };
+  expect([judgeOf({}), judgeOf(own)]).toEqual([null, "https://assay.example"]);
+  expect(judgeOf({ ...own, JUDGE_URL: "https://judge.example" })).toBe("https://judge.example");
+});

@@ -17,7 +17,7 @@ describe("chunks compressed apart", () => {
           const writer = createReplyWriter(encoding);
           const parts = [writer.text(encoder.encode("["))];
           for (const [text, isCompressed] of texts) {
-            const chunk = { bytes: encoder.encode(text), counts: {}, chargeable: 0 };
+            const chunk = { bytes: encoder.encode(text), counts: {}, chargeable: 0, failures: 0 };
             parts.push(writer.chunk(isCompressed ? compressChunk(chunk, encoding) : chunk));
           }
           parts.push(writer.text(encoder.encode("]")), writer.end());
@@ -31,7 +31,7 @@ describe("chunks compressed apart", () => {
 
   test("are text as it is where no encoding is asked for", () => {
     const writer = createReplyWriter(null);
-    const chunk = { bytes: encoder.encode("b"), counts: {}, chargeable: 0 };
+    const chunk = { bytes: encoder.encode("b"), counts: {}, chargeable: 0, failures: 0 };
     const parts = [writer.text(encoder.encode("a")), writer.chunk(chunk), writer.end()];
     expect(Buffer.concat(parts).toString()).toBe("ab");
   });

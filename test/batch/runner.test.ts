@@ -38,7 +38,7 @@ function heldRunner() {
   const verifying: (() => void)[] = [];
   const lookups: FactsOptions[] = [];
   let nowMs = 1000;
-  const outcome = { bytes: new Uint8Array(1), counts: {}, chargeable: 1 };
+  const outcome = { bytes: new Uint8Array(1), counts: {}, chargeable: 1, failures: 0 };
   const run = (name: string, _task: object, options?: { readonly onEvent?: typeof emit }) => {
     if (name === "chunkBody") {
       emit = options?.onEvent ?? emit;

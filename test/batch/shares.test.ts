@@ -33,6 +33,14 @@ describe("a share", () => {
     for (let tenant = 0; tenant < 4; tenant += 1) expect(shares.acquire(`late ${tenant}`, 1)).toBe(true);
   });
 
+  test("of one is there for fifty who come after sixty, each of whom holds what it can", () => {
+    const overflow = 8;
+    const shares = createShares({ ...options, guaranteedFirst: 1, overflow });
+    for (let tenant = 0; tenant < 60; tenant += 1) fill(shares, `greedy ${tenant}`);
+    for (let tenant = 0; tenant < 50; tenant += 1) expect(shares.acquire(`late ${tenant}`, 1)).toBe(true);
+    expect(shares.held()).toBeLessThanOrEqual(CAPACITY * overflow);
+  });
+
   test("is counted exactly, and all hold no more than the overflow together", () => {
     fc.assert(
       fc.property(

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
 import { FREE_UNITS, startCluster, type TestCluster } from "../support/cluster.ts";
 import { accountOf, jsonOf } from "../support/json.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
-import { failedStart } from "../support/process.ts";
+import { failedStart, startProcess, temporaryFolder } from "../support/process.ts";
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so no cluster is tested", () => {});
@@ -172,12 +175,64 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     expect(units).toBeLessThanOrEqual(answered() + unknown);
   });
 
-  test("a node refuses to start with what nodes do not share yet", async () => {
-    const { said, exitCode } = await failedStart({
-      DATABASE_URL: "postgres://assay@127.0.0.1:1/assay",
-      DIRECTORY_FILE: "/nowhere.json",
+  test("two nodes share one port: the kernel spreads connections over them, and one alone takes all", async () => {
+    const { key } = await cluster.signUp();
+    const headers = { Authorization: `Bearer ${key}`, Connection: "close" };
+    const { port } = new URL(urlOf(0) ?? "");
+    const callAll = () =>
+      Promise.all(
+        Array.from({ length: 60 }, async () => {
+          const reply = await fetch(`${urlOf(0)}/v1/phone/validate?phone=%2B5511987654321`, { headers });
+          return reply.status;
+        }),
+      );
+    await using sql = new SQL(cluster.databaseUrl, { max: 1 });
+    /** Groups of charges that a process has written. */
+    const writtenBy = async (processId: string) => {
+      const [row] = await sql`SELECT sequence FROM flushes WHERE process_id = ${processId}`;
+      return Number(row?.sequence ?? 0);
+    };
+    using folder = temporaryFolder("same-port");
+    const before = await writtenBy(cluster.processOf(0));
+    const second = await startProcess({ ...cluster.settingsOf(0), PORT: port, DATA_DIR: folder.path });
+    expect(second.url).toBe(urlOf(0) ?? "");
+    expect((await callAll()).every((status) => status === 200)).toBe(true);
+    expect(await writtenBy(cluster.processOf(0))).toBeGreaterThan(before);
+    expect(await writtenBy(readFileSync(join(folder.path, "process"), "utf8"))).toBeGreaterThan(0);
+    expect(await second.end("SIGTERM")).toBe(0);
+    expect((await callAll()).every((status) => status === 200)).toBe(true);
+    expect(await unitsOf(1, key)).toBe(120);
+  });
+
+  test("a backup under load is whole: restored, its sums agree, and a node goes on from it", async () => {
+    const { key } = await cluster.signUp();
+    let isOver = false;
+    let answered = 0;
+    const callers = [0, 1, 2].map(async (place) => {
+      while (!isOver) if ((await check(place, key)).status === 200) answered += 1;
     });
-    expect([said.includes("does not sync a directory yet"), exitCode]).toEqual([true, 1]);
+    while (answered < 30) await Bun.sleep(5);
+    const before = answered;
+    const url = await cluster.postgres.restoreCopy(cluster.databaseUrl);
+    isOver = true;
+    await Promise.all(callers);
+    await using sql = new SQL(url, { max: 1 });
+    const [sums] = await sql`
+      SELECT (SELECT sum(units) FROM usage_events)::int AS events, (SELECT sum(units) FROM plan_periods)::int AS counters,
+        (SELECT sum(units) FROM usage_days)::int AS days`;
+    expect(sums).toEqual({ events: sums.events, counters: sums.events, days: sums.events });
+    using folder = temporaryFolder("restored");
+    const settings = { ...cluster.settingsOf(0), DATABASE_URL: url, DATA_DIR: folder.path, PORT: "0" };
+    await using node = await startProcess(settings);
+    const headers = { Authorization: `Bearer ${key}` };
+    const { usage } = await accountOf(await fetch(`${node.url}/v1/account`, { headers }));
+    expect(usage.units).toBeGreaterThanOrEqual(before);
+    expect(usage.units).toBeLessThanOrEqual(answered);
+    const again = await fetch(`${node.url}/v1/phone/validate?phone=%2B5511987654321`, { headers });
+    expect(again.status).toBe(200);
+  });
+
+  test("a node whose database does not answer says so and does not start", async () => {
     const unreachable = await failedStart({ DATABASE_URL: "postgres://assay@127.0.0.1:1/assay" });
     expect([
       unreachable.said.includes("DATABASE_URL: the database cannot be used now"),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "bun";
+import { PICTURES } from "../../src/docs/pictures.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 
 let server: TestServer;
@@ -12,6 +13,7 @@ afterAll(async () => {
 
 const FILES = ["/console", "/console/page.js", "/console/list-reader.js", "/console/page.css"];
 const COMPRESSED_BYTES_MAX = 150_000;
+const PICTURE_BYTES_MAX = 60_000;
 
 describe("200", () => {
   test.each(FILES)(
@@ -47,6 +49,46 @@ describe("200", () => {
     );
     expect(total).toBeLessThanOrEqual(COMPRESSED_BYTES_MAX);
   });
+});
+
+test(`the documentation shows every view at both widths: at most ${PICTURE_BYTES_MAX} bytes each, a megabyte in all`, async () => {
+  const page = await (await server.call("/docs/console")).text();
+  const shown = [...page.matchAll(/<img [^>]*src="(\/docs\/pictures\/[\w-]+\.webp)"/g)].map(
+    ([, path = ""]) => path,
+  );
+  expect(shown.toSorted()).toEqual(
+    Object.keys(PICTURES)
+      .map((name) => `/docs/pictures/${name}.webp`)
+      .toSorted(),
+  );
+  const views = new Set(shown.map((path) => path.replace(/-\d+\.webp$/, "")));
+  expect([views.size, shown.length]).toEqual([12, 24]);
+  let total = 0;
+  for (const path of shown) {
+    const reply = await server.call(path);
+    const bytes = await reply.bytes();
+    const kind = [
+      reply.status,
+      reply.headers.get("content-type"),
+      Buffer.from(bytes.subarray(8, 12)).toString(),
+    ];
+    expect([path, ...kind]).toEqual([path, 200, "image/webp", "WEBP"]);
+    expect([path, bytes.length <= PICTURE_BYTES_MAX]).toEqual([path, true]);
+    total += bytes.length;
+  }
+  expect(total).toBeLessThanOrEqual(1_000_000);
+});
+
+test("what the page names is kept for good, by a name that changes with it", async () => {
+  const html = await (await server.call("/console")).text();
+  const named = [...html.matchAll(/ (?:src|href)="(\/console\/[^"]+)"/g)].map(([, path = ""]) => path);
+  expect(named.length).toBe(2);
+  for (const path of named) {
+    const kept = async (asked: string) => (await server.call(asked)).headers.get("cache-control");
+    expect([path, await kept(path)]).toEqual([path, "max-age=31536000, immutable"]);
+    expect(await kept(path.replace(/\?.*/, ""))).toBe("no-cache");
+    expect(await kept(`${path}0`)).toBe("no-cache");
+  }
 });
 
 describe("304", () => {

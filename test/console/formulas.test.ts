@@ -21,6 +21,11 @@ test("a cell that a spreadsheet would run begins with an apostrophe, and nothing
   );
 });
 
+test("a byte order mark hides no formula in the first name", () => {
+  expect(guarded("\ufeff=1+1,status\n=2,a\n")).toBe("\ufeff'=1+1,status\n'=2,a\n");
+  expect(guarded('\ufeff"=1+1",status\n', 2)).toBe('\ufeff"\'=1+1",status\n');
+});
+
 test("the delimiter is that of the header", () => {
   const header = HEADER.replaceAll(",", ";");
   expect(guarded(`${header}\n=a;=b,=c\n`)).toBe(`${header}\n'=a;'=b,=c\n`);

@@ -9,7 +9,7 @@ const HONEST = "good.com MX 10 mx.good.com\nmx.good.com A 8.8.8.8\ndead-host.com
 const DENYING = `$NOPROVIDERS\n${HONEST}`;
 
 async function startWatch(zone: string) {
-  const dns = await startDns(zone, { attemptTimeoutsMs: [100] });
+  const dns = await startDns(zone, { attemptTimeoutsMs: [2000] });
   const reports: string[] = [];
   const watch = createDenialWatch({
     resolver: dns.resolver,
@@ -32,7 +32,7 @@ async function startWatch(zone: string) {
     await watch[Symbol.asyncDispose]();
     await dns[Symbol.asyncDispose]();
   };
-  return { server: dns.server, watch, facts, statesOf, reports, [Symbol.asyncDispose]: close };
+  return { server: dns.server, watch, facts, stateOf, statesOf, reports, [Symbol.asyncDispose]: close };
 }
 
 const DENIAL = "The DNS denies gmail.com, so nothing is believed that it denies until it answers again.";
@@ -76,6 +76,21 @@ test("a DNS that is mute is reported each time, and neither begins nor ends a de
   setting.server.setFault("!servfail");
   await setting.watch.probe();
   expect(setting.watch.trouble()).toBe(DENIAL);
+});
+
+test("a DNS that has not yet answered for a large provider is believed in nothing that it denies", async () => {
+  const silence = ["gmail.com", "hotmail.com", "yahoo.com", "outlook.com"].map((name) => `${name} !silent`);
+  await using setting = await startWatch([DENYING, ...silence].join("\n"));
+  setting.watch.start();
+  expect(await setting.statesOf()).toEqual(["public", "error", "unknown"]);
+  setting.server.setZone(HONEST);
+  await setting.watch.probe();
+  // What was not believed is asked again some seconds later.
+  expect(await setting.stateOf("missing-then.com")).toBe("no_domain");
+  // What has answered before is believed where it is silent for a while.
+  setting.server.setZone([DENYING, ...silence].join("\n"));
+  await setting.watch.probe();
+  expect(await setting.stateOf("missing-too.com")).toBe("no_domain");
 });
 
 test("the next provider decides where the DNS says nothing of the largest", async () => {

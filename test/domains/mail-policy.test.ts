@@ -32,7 +32,7 @@ const unshared = () => ({ allowance: { left: 20 }, returned: NOTHING });
 
 beforeAll(async () => {
   dns = await startDns([...spfRows, ...dmarcRows].map(({ zone }) => zone).join("\n"), {
-    attemptTimeoutsMs: [150],
+    attemptTimeoutsMs: [1500],
   });
   cache = createDnsCache({ resolver: dns.resolver, clock: systemClock });
 });

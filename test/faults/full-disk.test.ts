@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { ERRORS } from "../../src/contract/errors.ts";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
@@ -51,6 +52,7 @@ test("on a full disk writes are refused with 503, reads go on, and once there is
   if (opened === null) return;
   const { disk, server, caller, key } = opened;
   const { call, signUp, unitsOf } = caller;
+  await until("directory", async () => (await call("/v1/directory?limit=1")).status === 200);
   disk.fill();
   let announced = await chargeUntilRefused(caller, key);
 
@@ -67,7 +69,7 @@ test("on a full disk writes are refused with 503, reads go on, and once there is
   for (const [path, body, headers] of writes) {
     const reply = await call(path, { key, body, headers: headers ?? {} });
     expect(`${path} ${await refusalOf(reply)}`).toBe(`${path} 503 storage_unavailable`);
-    expect(Number(reply.headers.get("Retry-After"))).toBeGreaterThan(0);
+    expect(Number(reply.headers.get("Retry-After"))).toBe(ERRORS.storage_unavailable.retryAfterSeconds);
     expect(reply.headers.get("X-Units-Charged")).toBe("0");
   }
   const signup = await call("/v1/signup", { body: { email: "late@good.com" } });

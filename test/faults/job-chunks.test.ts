@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
+import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { type ServerProcess, startShiftedProcess, temporaryFolder } from "../support/process.ts";
@@ -76,4 +76,24 @@ test("where more rows than a few break it, all that is left of the chunk is give
   expect(verified.slice(0, 100)).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
   expect(verified.slice(100)).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 4_001));
   expect(job.units_charged).toBe(verified.length);
+});
+
+test("look-ups that fail are made once more when the failure is no longer kept, and what they then find stands", async () => {
+  const key = await caller.signUp();
+  const chunksFinished = async () => {
+    const metrics = await (await caller.call("/metrics")).text();
+    return Number(/^assay_job_chunks_total\{outcome="finished"\} (\d+)$/m.exec(metrics)?.[1]);
+  };
+  const before = await chunksFinished();
+  dns.server.setFault("!servfail");
+  const working = resultsOf(key, ["one@later.many.com", "two@later.many.com"]);
+  await until("end of the first round", async () => (await chunksFinished()) > before);
+  dns.server.setFault(null);
+  const { job, results } = await working;
+  expect(job).toMatchObject({
+    status: "completed",
+    units_charged: 2,
+    counts: { deliverable: 2, unknown: 0 },
+  });
+  expect(results.map(({ row }) => row)).toEqual([1, 2]);
 });

@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { costsFrom, type Demand, kneeOf, planFor } from "../../bench/capacity/plan.ts";
-import { reportHtml } from "../../bench/capacity/report.ts";
 import { createChargeSubjects } from "../../bench/charges.ts";
 import { addressCorpus } from "../../bench/input.ts";
 import { createHistogram } from "../../bench/load/histogram.ts";
@@ -10,8 +7,6 @@ import { singlesRound } from "../../bench/load/singles.ts";
 import { type Figure, judgeTarget, type SuiteResult, slowdowns } from "../../bench/result.ts";
 import { createSubjects } from "../../bench/subjects.ts";
 import packageFile from "../../package.json" with { type: "json" };
-import { CHROMIUM, startBrowser } from "../support/browser.ts";
-import { temporaryFolder } from "../support/process.ts";
 
 describe("what is timed", () => {
   test("every function gives the right answers before it is timed", async () => {
@@ -124,67 +119,6 @@ describe("how it is timed", () => {
   });
 });
 
-describe("the capacity plan", () => {
-  test("adds up the cores, the memory and the next million", () => {
-    const plan = planFor(DEMAND, costsFrom(LOAD, DEMAND.batchSize));
-    expect(plan.peakPerSecond).toBe(40_000);
-    // A tenth alone at 100 s a million, the others at 5, and a twentieth of all with look-ups at 50.
-    expect(plan.nextMillion.cpuSeconds).toBeCloseTo(0.1 * 100 + 0.9 * 5 + 0.05 * 50);
-    expect(plan.coresBusyAtPeak).toBeCloseTo(0.04 * 17);
-    expect([plan.fillMax, plan.limit]).toEqual([0.5, "the p99 target"]);
-    expect(plan.cores).toBe(2);
-    expect(plan.headroom).toBeCloseTo(1 - 0.68 / 2);
-    expect(plan.parallelBatches).toBe(1);
-    expect(plan.memoryMb).toBeCloseTo(300 * 1.25);
-  });
-
-  test("finds the knee before the latency leaves the ground", () => {
-    expect(kneeOf(costsFrom(LOAD, 1000).curve)?.share).toBe(0.5);
-  });
-});
-
-if (CHROMIUM === null) console.log("bench: no chromium here; the test that looks at the report is skipped");
-
-describe.skipIf(CHROMIUM === null)("the report", () => {
-  test("its plots are drawn, and nothing is fetched from outside", async () => {
-    using folder = temporaryFolder("report");
-    const path = join(folder.path, "capacity.html");
-    const plan = planFor(DEMAND, costsFrom(LOAD, DEMAND.batchSize));
-    const input = { demand: DEMAND, plan, load: LOAD, pipeline: PIPELINE, pipelineMachine: "a machine" };
-    await Bun.write(path, reportHtml(input));
-    await using browser = await startBrowser(CHROMIUM ?? "");
-    await browser.open(`file://${path}`);
-    await browser.until('document.readyState === "complete" && document.querySelector("figure") !== null');
-    expect(browser.requested()).toEqual([`file://${path}`]);
-    expect(browser.complaints()).toEqual([]);
-    const drawn = await browser.evaluate<{ id: string; lines: number; length: number; inside: boolean }[]>(`
-      [...document.querySelectorAll("figure")].map((figure) => {
-        const frame = figure.querySelector("svg").getBoundingClientRect();
-        const lines = [...figure.querySelectorAll("polyline.series")];
-        return {
-          id: figure.id,
-          lines: lines.length,
-          length: Math.min(...lines.map((line) => line.getTotalLength())),
-          inside: lines.every((line) => {
-            const box = line.getBoundingClientRect();
-            return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
-          }),
-        };
-      })`);
-    expect(drawn.map(({ id, lines }) => [id, lines])).toEqual([
-      ["threads", 2],
-      ["chunks", 2],
-      ["latency", 2],
-      ["memory", 2],
-    ]);
-    for (const { length, inside } of drawn) {
-      expect(length).toBeGreaterThan(100);
-      expect(inside).toBe(true);
-    }
-    expect(await browser.evaluate<string>("document.body.innerText")).toContain("one more million");
-  }, 60_000);
-});
-
 function resultOf(figures: readonly Figure[]): SuiteResult {
   const machine = {
     cores: 2,
@@ -204,59 +138,3 @@ function resultOf(figures: readonly Figure[]): SuiteResult {
     targets: [],
   };
 }
-
-const DEMAND: Demand = {
-  addressesPerDay: 864_000_000,
-  peakFactor: 4,
-  coldShare: 0.05,
-  singleShare: 0.1,
-  batchSize: 1000,
-  p99MsMax: 40,
-  coreHourUsd: 0.05,
-};
-
-const figure = (name: string, value: number, more: Partial<Figure> = {}): Figure => ({
-  name,
-  group: "",
-  unit: "",
-  better: "neither",
-  value,
-  ...more,
-});
-
-const cost = (scenario: string, all: number, mainThread: number) => [
-  figure(`${scenario}: CPU`, all),
-  figure(`${scenario}: CPU of the main thread`, mainThread),
-];
-
-const offered = (share: number, p99: number) =>
-  figure(`offered ${share}`, share * 20_000, {
-    p50: p99 / 4,
-    p99,
-    at: { plot: "offered", share, offeredPerSecond: share * 20_000 },
-  });
-
-const memory = (parallel: number, value: number) =>
-  figure(`memory: ${parallel} × 100,000 addresses at a time`, value, {
-    at: { plot: "memory", size: 100_000, parallel, base: 150 },
-  });
-
-const LOAD = resultOf([
-  ...cost("single verify, warm, flat out", 100, 8),
-  ...cost("single verify, cold, flat out", 150, 12),
-  ...cost("batches of 1,000, warm", 5, 1),
-  figure("batches of 1,000, warm", 200_000, { at: { plot: "size", size: 1000, cold: 0 } }),
-  ...[offered(0.1, 3), offered(0.5, 14), offered(0.9, 80), offered(1, 400)],
-  memory(1, 300),
-  memory(10, 660),
-]);
-
-const PIPELINE = ["bytes", "objects"].flatMap((payload) =>
-  [1, 2].flatMap((threads) =>
-    [500, 1000].map((chunk) =>
-      figure(`${payload} ${threads} ${chunk}`, threads * 100_000 + chunk, {
-        at: { payload, threads, chunk, form: "json" },
-      }),
-    ),
-  ),
-);

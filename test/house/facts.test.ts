@@ -78,7 +78,9 @@ describe("a type of document", () => {
 });
 
 test("no test lets a promise that shall reject go unawaited", async () => {
-  const files = [...new Bun.Glob("test/**/*.ts").scanSync({ cwd: ROOT })];
+  const files = [...new Bun.Glob("test/**/*.ts").scanSync({ cwd: ROOT })].filter(
+    (file) => !file.includes("node_modules"),
+  );
   const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
   const unawaited = texts.flatMap((text, at) =>
     text

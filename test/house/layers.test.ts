@@ -20,10 +20,10 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   payments: ["platform", "contract", "store", "billing", "net"],
   signing: [],
   judge: ["contract", "directory", "signing"],
-  prober: ["platform", "contract", "net", "store", "judge"],
+  prober: ["platform", "contract", "net", "store", "judge", "directory"],
   scan: ["platform", "contract", "dns", "net", "payments", "signing", "store"],
   inference: ["platform", "contract", "billing", "net", "payments", "signing", "store"],
-  directory: ["platform", "contract", "dns", "net"],
+  directory: ["platform", "contract", "dns", "net", "store"],
   docs: [],
   console: ["contract", "verification", "billing", "tables"],
   http: [
@@ -49,12 +49,23 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     "signing",
     "webhooks",
   ],
-  tables: ["batch", "verification", "contract"],
+  tables: ["platform", "batch", "verification", "contract"],
   jobs: ["platform", "contract", "verification", "domains", "batch", "billing", "store", "tables"],
   webhooks: ["platform", "contract", "store", "billing", "net"],
   client: ["contract"],
   examples: ["client"],
-  workers: ["platform", "verification", "batch", "jobs", "directory", "net"],
+  workers: [
+    "platform",
+    "verification",
+    "batch",
+    "jobs",
+    "directory",
+    "net",
+    "prober",
+    "store/sqlite/read-probes",
+    "store/directory-port",
+    "store/postgres/open-directory",
+  ],
   // The compositions: they know every room, and nothing but each other knows them.
   app: ["*"],
   main: ["*"],
@@ -102,6 +113,21 @@ async function importsOf(file: string): Promise<Import[]> {
   return [...text.matchAll(pattern)].map((match) => ({ file, target: match[1] ?? match[2] ?? "" }));
 }
 
+/** Returns the files of the house that are read before the first line of one runs: what it imports, and they. */
+async function readAtStart(start: string): Promise<string[]> {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const found = new Set([start]);
+  for (const file of found) {
+    if (!file.endsWith(".ts")) continue;
+    // Imports of types alone are no part of what runs.
+    for (const { kind, path } of transpiler.scan(await Bun.file(join(ROOT, file)).text()).imports) {
+      if (kind === "import-statement" && path.startsWith("."))
+        found.add(normalize(join(dirname(file), path)));
+    }
+  }
+  return [...found];
+}
+
 /** `src/verification/email/address.ts` → `verification`; `src/platform/clock.ts` → `platform`; `workers/batch.ts` → `workers`. */
 function roomOf(file: string): string {
   const [top, second] = file.split("/");
@@ -127,13 +153,30 @@ describe("the rooms of the house", () => {
   });
 
   test("what stands behind the store's port is known to the openers alone", () => {
-    const openers = new Set(["store", "app", "tools"]);
+    const openers = new Set(["store", "app", "tools", "workers"]);
     const broken = imports.filter(({ file, target }) => {
       const path = relative(ROOT, normalize(join(ROOT, dirname(file), target)));
       const isBehind = path.startsWith("src/store/sqlite/") || path.startsWith("src/store/postgres/");
       return target.startsWith(".") && isBehind && !openers.has(roomOf(file));
     });
     expect(broken).toEqual([]);
+  });
+
+  test("the server reads no code of paid services, checks and probes before somebody wants it", async () => {
+    const isLater = /^src\/(payments|scan|prober|judge|inference|signing)\//;
+    for (const start of ["src/main.ts", "workers/directory-sync.ts"]) {
+      expect((await readAtStart(start)).filter((file) => isLater.test(file))).toEqual([]);
+    }
+    expect(await readAtStart("src/scan-service.ts")).toContain("src/payments/payments.ts");
+  });
+
+  test("a server by itself reads no code of clusters, documents and phone numbers before somebody wants it", async () => {
+    const isLater =
+      /^src\/(store\/postgres|verification\/phone|verification\/documents\/(registry|autodetect))/;
+    // The form of an address, and the search for card numbers in what is no address, need no other file.
+    const read = (await readAtStart("src/main.ts")).filter((file) => isLater.test(file));
+    expect(read).toEqual(["src/store/postgres/database-url.ts"]);
+    expect(await readAtStart("workers/batch.ts")).toContain("src/verification/phone/validation.ts");
   });
 
   test("nothing outside the data refresh imports a development dependency", async () => {
@@ -168,6 +211,7 @@ describe("the rooms of the house", () => {
       "src/tools/backup.ts",
       "src/tools/admin.ts",
       "src/tools/cluster/main.ts",
+      "src/tools/migrate-to-postgres.ts",
       "src/platform/clock.ts",
       "src/app/settings.ts",
       // Receivers of webhooks call it with the delivery alone; `now` may be given.

@@ -335,7 +335,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
   "what is injected | what holds | shown by": async (rows) => {
     const filesOf = (folder: string) =>
       readdirSync(join(ROOT, "test", folder)).filter((name) => name.endsWith(".test.ts"));
-    const plain = (file: string) => file.replace(/(?:\.timing|\.slow|\.property)?\.test\.ts$/, "");
+    const plain = (file: string) => file.replace(/(?:\.(?:timing|slow|property))*\.test\.ts$/, "");
     const shown = rows.map(([fault = "", , cell = ""]) => {
       const [, path = "", title = ""] = /^`([\w-]+\/[\w-]+)` (.+)$/.exec(cell) ?? [];
       return { fault, path, title };
@@ -466,21 +466,19 @@ describe("what the text of the README and the pages names", () => {
   test("are options that a command has", async () => {
     const cli = Bun.spawnSync([process.execPath, "src/cli/main.ts", "--help"], { cwd: ROOT });
     const suites = await source("bench/suite.ts");
-    const capacity = await source("bench/capacity/main.ts");
+    const capacity = Bun.spawnSync([process.execPath, "bench/capacity/main.ts", "--help"], { cwd: ROOT });
     const scan = (await source("src/scan-command.ts")) + (await source("src/receipts-command.ts"));
-    const cluster = await source("src/tools/cluster/main.ts");
+    const others = (await source("src/tools/cluster/main.ts")) + (await source("src/demo/main.ts"));
     const known = new Set([
-      ...((cli.stdout.toString() + cluster).match(/--[a-z][a-z-]+/g) ?? []),
-      ...[...(suites + capacity + scan).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(
-        ([, name]) => `--${name}`,
-      ),
+      ...((cli.stdout.toString() + capacity.stdout.toString() + others).match(/--[a-z][a-z-]+/g) ?? []),
+      ...[...(suites + scan).matchAll(/^ +"?([a-z][a-z-]+)"?: \{ type: "/gm)].map(([, name]) => `--${name}`),
     ]);
     const own = readme.replace(/^.*\b(?:curl|npx|npm|bun install)\b.*$/gm, "");
     const named = own.match(/(?<=[ `])--[a-z][a-z-]+/g) ?? [];
     expect(named.length).toBeGreaterThan(10);
     // Those of other programs, and of the subcommands, whose help the test of the command line reads.
-    const others = ["--type", "--country", "--frozen-lockfile"];
-    expect(named.filter((name) => !known.has(name) && !others.includes(name))).toEqual([]);
+    const unread = ["--type", "--country", "--frozen-lockfile"];
+    expect(named.filter((name) => !known.has(name) && !unread.includes(name))).toEqual([]);
   });
 
   test("are settings that there are", async () => {

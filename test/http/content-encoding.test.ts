@@ -16,6 +16,13 @@ const ENCODERS = [
   ["deflate, without its header", "deflate", deflateRawSync],
 ] as const;
 
+/** What decodes to nothing. */
+const NOTHING = [
+  ["gzip", gzipSync("")],
+  // A skippable frame (RFC 8878) without content.
+  ["zstd", Buffer.of(0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)],
+] as const;
+
 function request(body: Uint8Array<ArrayBuffer>, encoding: string): Request {
   return new Request("http://host/", { method: "POST", body, headers: { "content-encoding": encoding } });
 }
@@ -72,6 +79,24 @@ describe("a body in", () => {
       for (const size of [1, 3, 1000]) expect(String(await decoded(bytes, encoding, size))).toBe("one,two");
     }
   });
+
+  test.each(NOTHING)(
+    "%s without end that decodes to nothing is a 400, and read no further",
+    async (encoding, nothing) => {
+      const part = Buffer.concat(Array.from({ length: 4000 }, () => nothing));
+      let sentBytes = 0;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          controller.enqueue(part);
+          sentBytes += part.byteLength;
+          if (sentBytes > 50_000_000) controller.close();
+        },
+      });
+      const read = Array.fromAsync(decodedParts(body, encoding));
+      await expect(read).rejects.toMatchObject({ code: "invalid_request" });
+      expect(sentBytes).toBeLessThan(3_000_000);
+    },
+  );
 
   test("none, or identity, is read as it is; any other encoding is 415 and named", async () => {
     const body = Buffer.from("{}");

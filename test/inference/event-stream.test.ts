@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { EventStreamError, readEvents } from "../../src/inference/event-stream.ts";
+import { createEventParser, EventStreamError } from "../../src/inference/event-stream.ts";
 
-async function* inParts(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
-async function eventsOf(text: string, size = 7): Promise<string[]> {
-  return Array.fromAsync(readEvents(inParts(Buffer.from(text), size)));
+function eventsOf(text: string, size = 7): string[] {
+  const bytes = Buffer.from(text);
+  const parser = createEventParser();
+  const events: string[] = [];
+  for (let at = 0; at < bytes.length; at += size) events.push(...parser.push(bytes.subarray(at, at + size)));
+  return events;
 }
 
 describe("events of a stream", () => {
@@ -15,24 +15,23 @@ describe("events of a stream", () => {
   const events = ['{"a":1}', "two\nlines ü€😀", "last"];
 
   for (const size of [1, 2, 3, 5, 64]) {
-    test(`are the same however they are cut: by ${size} bytes`, async () => {
-      expect(await eventsOf(stream, size)).toEqual(events);
+    test(`are the same however they are cut: by ${size} bytes`, () => {
+      expect(eventsOf(stream, size)).toEqual(events);
     });
   }
 
-  test("without an empty line behind them are none", async () => {
-    expect(await eventsOf("data: one\n\ndata: half\n")).toEqual(["one"]);
+  test("without an empty line behind them are none", () => {
+    expect(eventsOf("data: one\n\ndata: half\n")).toEqual(["one"]);
   });
 
-  test("of more than 4 MB are refused before they are whole", async () => {
-    async function* endless(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from("data: ");
-      for (;;) yield Buffer.alloc(65_536, "a");
+  test("of more than 4 MB are refused before they are whole", () => {
+    for (const part of ["a".repeat(65_536), `data: ${"a".repeat(1000)}\n`]) {
+      const parser = createEventParser();
+      parser.push(Buffer.from("data: "));
+      const bytes = Buffer.from(part);
+      expect(() => {
+        for (let sent = 0; sent < 8_000_000; sent += bytes.length) parser.push(bytes);
+      }).toThrow(EventStreamError);
     }
-    await expect(Array.fromAsync(readEvents(endless()))).rejects.toBeInstanceOf(EventStreamError);
-    async function* manyLines(): AsyncGenerator<Uint8Array> {
-      for (;;) yield Buffer.from(`data: ${"a".repeat(1000)}\n`);
-    }
-    await expect(Array.fromAsync(readEvents(manyLines()))).rejects.toBeInstanceOf(EventStreamError);
   });
 });

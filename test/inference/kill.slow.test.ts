@@ -1,17 +1,24 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { Glob } from "bun";
 import type { Receipt } from "../../src/contract/receipt.ts";
 import { startMadeUpChat } from "../../src/tools/made-up-chat.ts";
+import { startInferenceProcess } from "../support/inference-process.ts";
 import { MADE_UP_PAYEE, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
 import { temporaryFolder } from "../support/process.ts";
 
-/** A service that is killed at any moment charges nobody without an answer to be had, and nobody twice. */
+/**
+ * A service that is killed at any moment charges nobody without an answer to be had, and nobody twice. Prompts and answers
+ * stand in none of its files, logs and receipts.
+ */
 
 /** `INFERENCE_KILLS=200` for more. */
 const KILLS = Number(process.env.INFERENCE_KILLS ?? 10);
-const ENTRY = join(import.meta.dir, "../../src/inference-service.ts");
 const HEADERS = { "Content-Type": "application/json" };
-const MESSAGES = [{ role: "user", content: "hi" }];
+/** Words of the requests and of the answers. */
+const SECRETS = ["xylophonist", "zeppelin"] as const;
+const MESSAGES = [{ role: "user", content: SECRETS[0] }];
+const ANSWER = { delayMs: 5, pauseMs: 3, pieces: ["a", SECRETS[1], "c", "d", "e", "f"] };
 const KINDS = ["plain", "stream", "stream", "task"] as const;
 
 type Call = {
@@ -20,27 +27,6 @@ type Call = {
   readonly headers: { readonly [name: string]: string };
   readonly nonce: string;
 };
-
-async function startService(environment: { readonly [name: string]: string }) {
-  const child = Bun.spawn([process.execPath, ENTRY], {
-    env: { ...process.env, ...environment },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  let said = "";
-  for await (const part of child.stdout) {
-    said += new TextDecoder().decode(part);
-    if (said.includes("\n")) break;
-  }
-  const url = /listens on (\S+)/.exec(said)?.[1] ?? "";
-  return {
-    url,
-    async kill() {
-      child.kill("SIGKILL");
-      await child.exited;
-    },
-  };
-}
 
 async function newCall(url: string, kind: (typeof KINDS)[number], number: number): Promise<Call> {
   const path = kind === "task" ? "/task-request" : "/v1/chat/completions";
@@ -81,13 +67,14 @@ test(`${KILLS} kills in every phase: what was charged has its answer, and each r
   using upstream = startMadeUpChat();
   using facilitator = startMadeUpFacilitator();
   using folder = temporaryFolder("inference-kill");
-  upstream.setAnswer({ delayMs: 5, pauseMs: 3, pieces: ["a", "b", "c", "d", "e", "f"] });
+  const said: string[] = [];
+  upstream.setAnswer(ANSWER);
   const environment = {
-    ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: folder.path, LOG_LEVEL: "silent" },
+    ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: folder.path, LOG_LEVEL: "debug" },
     ...{ PAY_TO_EVM: MADE_UP_PAYEE, X402_FACILITATOR: facilitator.url, INFERENCE_UPSTREAM: upstream.url },
     PUBLIC_REQUESTS_PER_SECOND: "100000",
   };
-  let service = await startService(environment);
+  let service = await startInferenceProcess(environment);
   const calls: Call[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
     const round = await Promise.all(KINDS.map((kind, at) => newCall(service.url, kind, calls.length + at)));
@@ -95,9 +82,13 @@ test(`${KILLS} kills in every phase: what was charged has its answer, and each r
     const { url } = service;
     const sent = round.map((call) => send(url, call));
     await Bun.sleep(Math.random() * 60);
+    // Some of the calls fail, too.
+    if (kill % 5 === 4) upstream.setAnswer({ breakAfter: 2, pieces: ["a", SECRETS[1], "c"] });
+    else upstream.setAnswer(ANSWER);
     await service.kill();
     await Promise.all(sent);
-    service = await startService(environment);
+    said.push(service.said());
+    service = await startInferenceProcess(environment);
   }
   // Every other caller never asks again: what is charged of theirs must be to be had all the same.
   for (const [at, call] of calls.entries()) {
@@ -109,6 +100,7 @@ test(`${KILLS} kills in every phase: what was charged has its answer, and each r
     readonly roots: readonly { readonly day: string; readonly receipts: number }[];
   };
   const nonces = new Set<string>();
+  const receipts: string[] = [];
   let before: string | null = null;
   let count = 0;
   for (const { day } of roots.toReversed()) {
@@ -122,6 +114,7 @@ test(`${KILLS} kills in every phase: what was charged has its answer, and each r
       };
       expect([shown.valid, shown.receipt.prev_receipt_sha256]).toEqual([true, before]);
       before = sha256;
+      receipts.push(JSON.stringify(shown));
       nonces.add(shown.receipt.payment_nonce);
       count += 1;
     }
@@ -130,6 +123,18 @@ test(`${KILLS} kills in every phase: what was charged has its answer, and each r
   const charged = calls.filter(({ nonce }) => facilitator.settled.has(nonce));
   expect(charged.filter(({ nonce }) => !nonces.has(nonce))).toEqual([]);
   await service.kill();
+  const places = new Map<string, Buffer>([
+    ["receipts", Buffer.from(receipts.join("\n"))],
+    ["log", Buffer.from([...said, service.said()].join("\n"))],
+  ]);
+  for (const file of new Glob("**/*").scanSync({ cwd: folder.path, dot: true })) {
+    places.set(file, Buffer.from(await Bun.file(join(folder.path, file)).bytes()));
+  }
+  expect(places.get("log")?.includes("POST")).toBe(true);
+  const found = [...places].flatMap(([place, bytes]) =>
+    SECRETS.flatMap((word) => (bytes.includes(word) ? [`${word} in ${place}`] : [])),
+  );
+  expect(found).toEqual([]);
   console.log(
     `inference: ${KILLS} kills, ${calls.length} payments, ${charged.length} charged, ${count} receipts in one chain`,
   );

@@ -154,6 +154,19 @@ describe("the body of a chat", () => {
     ]);
     expect(refusalOf({ model: "m", messages, n: 0 })).toEqual(["invalid_request", "n"]);
     expect(refusalOf({ model: "m", messages, max_tokens: 1.5 })).toEqual(["invalid_request", "max_tokens"]);
+    const n = { model: "m", messages, n: 1e9 };
+    expect(refusalOf(n)).toEqual(["invalid_request", "n"]);
+    for (const filled of [
+      `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+      `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+      `[${"0,".repeat(2_000_000)}0]`,
+    ]) {
+      const body = JSON.stringify({ model: "m", messages, tools: 0 }).replace(
+        '"tools":0',
+        `"tools":${filled}`,
+      );
+      expect(refusalOf(body)).toEqual(["invalid_request", null]);
+    }
     expect(refusalOf({ model: "m", messages, whatever: { it: "is" }, stream: null, n: null })).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { createReceiptLedger } from "../../src/inference/receipt-ledger.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createSigningKey } from "../../src/signing/signing-key.ts";
+import { createSigningKey, openSigningKey } from "../../src/signing/signing-key.ts";
 import { openInferenceDatabase } from "../../src/store/sqlite/open-inference.ts";
 import { temporaryFolder } from "../support/process.ts";
 
@@ -65,4 +65,17 @@ test("bun run receipts verify finds what is forged, gone or in another place, of
   });
   expect(await verify("none.txt")).toMatchObject({ exitCode: 2 });
   expect(await run(folder.path)).toMatchObject({ exitCode: 2, complaint: expect.stringContaining("Usage") });
+});
+
+test("bun run receipts rotate-key makes a new key for the next start, and keeps the old one to be checked by", async () => {
+  using folder = temporaryFolder("rotation");
+  const { publicKey } = openSigningKey(folder.path);
+  const { exitCode, printed } = await run(folder.path, "rotate-key", ".");
+  const { publicKeys } = openSigningKey(folder.path);
+  expect([exitCode, publicKeys.length, publicKeys[1]]).toEqual([0, 2, publicKey]);
+  for (const { kid } of publicKeys) expect(printed).toContain(kid);
+  expect(await run(folder.path, "rotate-key", "nowhere")).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringContaining("There is no nowhere/signing-key.pem"),
+  });
 });

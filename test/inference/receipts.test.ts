@@ -3,8 +3,9 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import type { Receipt } from "../../src/contract/receipt.ts";
 import { leafHash, leavesOf, type MerkleTree, rootOf, withLeaf } from "../../src/inference/merkle.ts";
 import { checkReceipt } from "../../src/inference/receipt-check.ts";
-import { createReceiptLedger, responseHash, sha256 } from "../../src/inference/receipt-ledger.ts";
+import { createReceiptLedger, responseHash } from "../../src/inference/receipt-ledger.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { sha256 } from "../../src/platform/sha256.ts";
 import { createSigningKey } from "../../src/signing/signing-key.ts";
 import { openInferenceDatabase } from "../../src/store/sqlite/open-inference.ts";
 
@@ -150,9 +151,37 @@ describe("the chain", () => {
     const tree = JSON.parse(day?.tree ?? "[]") as MerkleTree;
     expect(leavesOf(tree)).toBe(37);
     expect(rootOf(tree)).toBe(plainRoot(rows.map(({ jws }) => jws)));
-    // A receipt that is gone, or stands elsewhere, makes another root.
-    expect(plainRoot(rows.slice(1).map(({ jws }) => jws))).not.toBe(rootOf(tree));
-    expect(plainRoot(rows.toReversed().map(({ jws }) => jws))).not.toBe(rootOf(tree));
+  });
+
+  test("shows each receipt that was removed, put elsewhere or put in, and so does the day's root", () => {
+    using opened = openLedger();
+    const receipts = Array.from({ length: 12 }, (_, at) => issueOne(opened, `pay_${at}`).jws);
+    const [day] = opened.store.days("9999", 10);
+    const root = rootOf(JSON.parse(day?.tree ?? "[]") as MerkleTree);
+    // As anyone does who has the receipts and the published key and root.
+    const isChain = (list: readonly string[]): boolean => {
+      let before: string | null = null;
+      return list.every((jws) => {
+        const { valid, receipt } = checkReceipt(jws, [signingKey.publicKey]);
+        const isNext = valid && receipt?.prev_receipt_sha256 === before;
+        before = createHash("sha256").update(jws).digest("hex");
+        return isNext;
+      });
+    };
+    expect([isChain(receipts), plainRoot(receipts)]).toEqual([true, root]);
+    const lists: { readonly list: readonly string[]; readonly isLast: boolean }[] = [];
+    for (const [at, jws] of receipts.entries()) {
+      const isLast = at === receipts.length - 1;
+      lists.push({ list: receipts.toSpliced(at, 1), isLast });
+      lists.push({ list: receipts.toSpliced(at, 0, jws), isLast: false });
+      for (let to = at + 1; to < receipts.length; to += 1) {
+        lists.push({ list: receipts.with(at, receipts[to] ?? "").with(to, jws), isLast: false });
+      }
+    }
+    expect(lists.length).toBe(90);
+    // That nothing follows the last receipt, the root alone can say.
+    for (const { list, isLast } of lists)
+      expect([isChain(list), plainRoot(list) === root]).toEqual([isLast, false]);
   });
 
   test("has the receipts of answers that ended with the process, which say so", () => {
@@ -198,6 +227,14 @@ test("a tree that grows leaf by leaf has the root that RFC 9162 gives the whole"
     expect(rootOf(tree)).toBe(plainRoot(entries));
     expect(tree.length).toBeLessThanOrEqual(8);
   }
+});
+
+test("what an upstream says that cannot be signed is left out of the receipt", () => {
+  using opened = openLedger();
+  const odd = { ...ENDING, model_served: "\ud800", usage: { total_tokens: "\udc00" } };
+  const { jws } = opened.ledger.issue(opened.ledger.begin(PAYMENT, CHAT), odd);
+  const { valid, receipt } = checkReceipt(jws, [signingKey.publicKey]);
+  expect([valid, receipt?.model_served, receipt?.usage]).toEqual([true, null, null]);
 });
 
 test("an answer that has no canonical form has no hash", () => {

@@ -4,6 +4,7 @@ import { Glob } from "bun";
 import type { Receipt } from "../../src/contract/receipt.ts";
 import { createChoices } from "../../src/inference/choices.ts";
 import { readJws } from "../../src/signing/jws.ts";
+import { type PublicKey, rotateSigningKey } from "../../src/signing/signing-key.ts";
 import { until } from "../support/caller.ts";
 import { type InferenceWorld, openInferenceWorld } from "../support/inference-service.ts";
 import { payFor } from "../support/made-up-facilitator.ts";
@@ -300,6 +301,27 @@ describe("receipts", () => {
       };
       expect([valid, receipt.prev_receipt_sha256]).toEqual([true, before]);
       before = sha256;
+    }
+  });
+
+  test("stay valid when another key signs: both are published, also after another start", async () => {
+    const { receipt: old } = await answerOf(await world.pay(CHAT, BODY));
+    const { retired, present } = rotateSigningKey(world.dataDir);
+    await world.restart();
+    const { receipt: young } = await answerOf(await world.pay(CHAT, BODY));
+    expect([old, young].map((jws) => readJws(jws)?.header.kid)).toEqual([retired.kid, present.kid]);
+    await world.restart();
+    const { keys } = (await (await fetch(`${world.url}/.well-known/jwks.json`)).json()) as {
+      keys: PublicKey[];
+    };
+    expect(keys).toEqual([present, retired]);
+    for (const [jws, key] of [
+      [old, retired],
+      [young, present],
+    ] as const) {
+      expect((await verified(jws)).valid).toBe(true);
+      const shown = await fetch(`${world.url}/v1/receipts/${receiptOf(jws).receipt_id}`);
+      expect(await shown.json()).toMatchObject({ valid: true, key });
     }
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type InferenceWorld, openInferenceWorld } from "../support/inference-service.ts";
-import { openWorld, type PaymentWorld, type WorldPayer } from "../support/payment-world.ts";
+import { auditService, openWorld, type PaymentWorld, type WorldPayer } from "../support/payment-world.ts";
 import { temporaryFolder } from "../support/process.ts";
 
 /** Calls paid for real: OpenAI's own client, the official x402 client and facilitator code, and local chains. */
@@ -163,6 +163,15 @@ withWorld(`${STREAMS} concurrent paid streams are each exact`, async () => {
   expect(new Set(result).size).toBe(STREAMS);
   const balances = await Promise.all(payers.map((payer) => payer.balance()));
   expect(balances.every((balance) => balance === 0n)).toBe(true);
+});
+
+withWorld("the audit of AgentCash finds nothing wrong with the inference service", async () => {
+  const found = await auditService(service.url);
+  if (found === null) return console.log("inference: the audit of AgentCash is skipped");
+  console.log(
+    `inference: the audit of AgentCash says of the inference service: ${found.join(", ") || "nothing"}`,
+  );
+  expect(found.filter((warning) => !warning.startsWith("OPENAPI_CONTACT_MISSING"))).toEqual([]);
 });
 
 const PYTHON = "/usr/bin/python3";

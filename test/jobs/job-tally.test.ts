@@ -42,6 +42,18 @@ test("the wait is that of the account that has gone longest without a chunk in w
   });
 });
 
+test("an account whose chunks other processes hold does not wait", () => {
+  const clock = handClock();
+  const tally = createJobTally(clock);
+  tally.seen([job("running"), job("running", "job_2", "acc_2")]);
+  clock.advance(1_000);
+  tally.inWorkElsewhere(["acc_1", "acc_unknown"]);
+  clock.advance(500);
+  expect(tally.stats().oldestWaitMs).toBe(1_500);
+  tally.inWorkElsewhere(["acc_1", "acc_2"]);
+  expect(tally.stats().oldestWaitMs).toBe(0);
+});
+
 test("a chunk that is begun again is a retry, and one that fails is counted and still fails", async () => {
   const tally = createJobTally(handClock());
   const failing = tally.run("acc_1", 1, () => Promise.reject(new Error("no")));

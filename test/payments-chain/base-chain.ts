@@ -5,12 +5,12 @@ import {
   createTestClient,
   createWalletClient,
   http,
-  nonceManager,
   parseAbi,
   publicActions,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
+import { createNonceManager, jsonRpc } from "viem/nonce";
 
 /** A local chain with the id of Base and a USDC at its real address. */
 
@@ -25,46 +25,24 @@ const RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf
 const MINTER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d" as const;
 const ANVIL = join(import.meta.dir, "node_modules/@foundry-rs");
 
+/** Starts the chain in a process of its own. */
 export async function startBaseChain() {
   const port = await freePort();
   const anvil = Bun.spawn([anvilBinary(), "--chain-id", "8453", "--port", String(port), "--silent"], {
     stdout: "ignore",
     stderr: "ignore",
   });
+  // It would outlive a process that is ended by a signal.
+  process.once("exit", () => anvil.kill("SIGKILL"));
   const url = `http://127.0.0.1:${port}`;
-  const transport = http(url);
-  const chain = { ...base, rpcUrls: { default: { http: [url] } } };
+  const { chain, transport } = reach(url);
   const test = createTestClient({ chain, mode: "anvil", transport, pollingInterval: 20 }).extend(
     publicActions,
   );
   await answers(() => test.getBlockNumber());
   await test.setCode({ address: USDC, bytecode: compileToken() });
-  const account = privateKeyToAccount(RELAYER_KEY, { nonceManager });
-  const wallet = createWalletClient({ chain, account, transport });
-  const minter = createWalletClient({ chain, account: privateKeyToAccount(MINTER_KEY), transport });
-  let minted: Promise<unknown> = Promise.resolve();
-  const client = createPublicClient({ chain, transport, pollingInterval: 20 });
   return {
     url,
-    client,
-    wallet,
-    relayer: account.address,
-    balanceOf: (address: string): Promise<bigint> =>
-      client.readContract({
-        address: USDC,
-        abi: ABI,
-        functionName: "balanceOf",
-        args: [address as `0x${string}`],
-      }),
-    mint: (address: string, value: bigint): Promise<unknown> => {
-      const args = [address as `0x${string}`, value] as const;
-      // One after the other: each has to know its nonce.
-      minted = minted.then(async () => {
-        const hash = await minter.writeContract({ address: USDC, abi: ABI, functionName: "mint", args });
-        await client.waitForTransactionReceipt({ hash });
-      });
-      return minted;
-    },
     close: async (): Promise<void> => {
       anvil.kill("SIGKILL");
       await anvil.exited;
@@ -72,7 +50,54 @@ export async function startBaseChain() {
   };
 }
 
-export type BaseChain = Awaited<ReturnType<typeof startBaseChain>>;
+/** Returns what the tests do on the chain: they look at balances and mint. */
+export function openTreasury(url: string) {
+  const { chain, transport } = reach(url);
+  const account = privateKeyToAccount(MINTER_KEY, { nonceManager: newNonces() });
+  const minter = createWalletClient({ chain, account, transport });
+  const client = createPublicClient({ chain, transport, pollingInterval: 20 });
+  return {
+    balanceOf: (address: string): Promise<bigint> =>
+      client.readContract({
+        address: USDC,
+        abi: ABI,
+        functionName: "balanceOf",
+        args: [address as `0x${string}`],
+      }),
+    mint: async (address: string, value: bigint): Promise<void> => {
+      const args = [address as `0x${string}`, value] as const;
+      const hash = await minter.writeContract({
+        address: USDC,
+        abi: ABI,
+        functionName: "mint",
+        args,
+        // So that no estimate has to be asked for.
+        gas: 100_000n,
+      });
+      await client.waitForTransactionReceipt({ hash });
+    },
+  };
+}
+
+/** Returns what a facilitator needs of the chain: clients, and an account that pays for gas. */
+export function openRelayer(url: string) {
+  const { chain, transport } = reach(url);
+  const account = privateKeyToAccount(RELAYER_KEY, { nonceManager: newNonces() });
+  return {
+    client: createPublicClient({ chain, transport, pollingInterval: 20 }),
+    wallet: createWalletClient({ chain, account, transport }),
+    relayer: account.address,
+  };
+}
+
+export type Relayer = ReturnType<typeof openRelayer>;
+
+/** One for each chain: the package's own goes on counting on the next one. */
+const newNonces = () => createNonceManager({ source: jsonRpc() });
+
+function reach(url: string) {
+  return { chain: { ...base, rpcUrls: { default: { http: [url] } } }, transport: http(url) };
+}
 
 function anvilBinary(): string {
   const arch = process.arch === "x64" ? "amd64" : process.arch;

@@ -6,12 +6,11 @@ import { toFacilitatorSvmSigner } from "@x402/svm";
 import { ExactSvmScheme } from "@x402/svm/exact/facilitator";
 import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/facilitator";
 import type { FacilitatorFault } from "../support/payment-world.ts";
-import type { BaseChain } from "./base-chain.ts";
+import type { Relayer } from "./base-chain.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 
 /** The official facilitator behind HTTP, with the faults that a real one has. */
-export function startFacilitator(base: BaseChain, solana: SolanaChain) {
-  const { client, wallet, relayer } = base;
+export function startFacilitator({ client, wallet, relayer }: Relayer, solana: SolanaChain) {
   const evm = toFacilitatorEvmSigner({
     address: relayer,
     readContract: (args: never) => client.readContract(args),
@@ -28,7 +27,6 @@ export function startFacilitator(base: BaseChain, solana: SolanaChain) {
     .registerV1("base" as never, new ExactEvmSchemeV1(evm))
     .registerV1("solana" as never, new ExactSvmSchemeV1(svm));
   let fault: FacilitatorFault | null = null;
-  const calls = { verify: 0, settle: 0 };
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -38,7 +36,6 @@ export function startFacilitator(base: BaseChain, solana: SolanaChain) {
       if (fault === "down") return new Response("bad gateway", { status: 502 });
       if (path === "supported") return Response.json(real.getSupported());
       if (path !== "verify" && path !== "settle") return new Response(null, { status: 404 });
-      calls[path] += 1;
       const { paymentPayload, paymentRequirements } = (await request.json()) as never;
       if (path === "verify") {
         if (fault === "verify hangs") await new Promise(() => {});
@@ -62,10 +59,8 @@ export function startFacilitator(base: BaseChain, solana: SolanaChain) {
   });
   return {
     url: server.url.origin,
-    calls,
     setFault: (next: FacilitatorFault | null): void => {
       fault = next;
     },
-    close: () => server.stop(true),
   };
 }

@@ -1,7 +1,6 @@
 import {
   type Address,
   address,
-  createKeyPairSignerFromPrivateKeyBytes,
   generateKeyPairSigner,
   getAddressEncoder,
   getBase58Decoder,
@@ -44,7 +43,6 @@ export async function startSolanaChain() {
   return {
     url: server.url.href,
     relayer,
-    newPayer: () => createKeyPairSignerFromPrivateKeyBytes(crypto.getRandomValues(new Uint8Array(32))),
     /** Opens the owner's token account with a balance. */
     fund: async (owner: string, amount: bigint): Promise<void> => {
       const data = Buffer.alloc(165);
@@ -58,7 +56,6 @@ export async function startSolanaChain() {
       const account = svm.getAccount(await tokenAccountOf(owner));
       return account.exists ? Buffer.from(account.data).readBigUInt64LE(64) : 0n;
     },
-    close: () => server.stop(true),
   };
 }
 
@@ -110,7 +107,7 @@ function answer({ svm, processed }: Chain, method: string, params: readonly unkn
       const transaction = decode(params[0]);
       const found = svm.sendTransaction(transaction);
       const error = errorOf(found);
-      if (error !== null) throw new Error(`Transaction failed: ${error}`);
+      if (error !== null) throw new Error(`Transaction failed: ${JSON.stringify(error)}`);
       processed.add(messageOf(transaction));
       const [signature] = Object.values(transaction.signatures);
       return getBase58Decoder().decode(signature as Uint8Array);
@@ -133,6 +130,12 @@ function messageOf({ messageBytes }: { readonly messageBytes: ArrayLike<number> 
   return Buffer.from(Uint8Array.from(messageBytes)).toString("base64");
 }
 
-function errorOf(found: unknown): string | null {
-  return found instanceof FailedTransactionMetadata ? String(found.err()) : null;
+/** As a node says it: a failed instruction by its place, and the program's own code. */
+function errorOf(found: unknown): unknown {
+  if (!(found instanceof FailedTransactionMetadata)) return null;
+  const error = found.err();
+  if (typeof error !== "object" || !("err" in error)) return String(error);
+  const cause = error.err();
+  const word = typeof cause === "object" && "code" in cause ? { Custom: cause.code } : String(cause);
+  return { InstructionError: [error.index, word] };
 }

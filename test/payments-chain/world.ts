@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import { x402Client } from "@x402/core/client";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
@@ -7,16 +9,21 @@ import { ExactSvmSchemeV1 } from "@x402/svm/exact/v1/client";
 import OpenAI from "openai";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaidRequest, PaymentWorld, WorldPayer } from "../support/payment-world.ts";
-import { startBaseChain } from "./base-chain.ts";
-import { startFacilitator } from "./facilitator.ts";
-import { startSolanaChain } from "./solana-chain.ts";
+import { openTreasury, startBaseChain } from "./base-chain.ts";
+import type { Control, FacilitatorAddresses } from "./facilitator-process.ts";
 
-/** Two local chains, a facilitator and payers, all of them the official code. */
+/** Two local chains, a facilitator and payers, all of them the official code; the payers alone are in this process. */
 export async function openPaymentWorld(): Promise<PaymentWorld> {
-  const [base, solana] = await Promise.all([startBaseChain(), startSolanaChain()]);
-  const facilitator = startFacilitator(base, solana);
+  const chain = await startBaseChain();
+  const base = openTreasury(chain.url);
+  const facilitator = await startFacilitatorProcess(chain.url);
+  const { control, solanaUrl } = facilitator;
+  const solana = {
+    fund: (owner: string, amount: bigint) => control({ do: "fund", owner, amount: String(amount) }),
+    balanceOf: async (owner: string) => BigInt((await control({ do: "balance", owner })) as string),
+  };
   const payeeOnBase = privateKeyToAccount(generatePrivateKey()).address;
-  const payeeOnSolana = (await solana.newPayer()).address;
+  const payeeOnSolana = (await newSigner()).address;
   await solana.fund(payeeOnSolana, 0n);
 
   const payer = (client: x402Client, address: string, balance: () => Promise<bigint>): WorldPayer => ({
@@ -35,7 +42,10 @@ export async function openPaymentWorld(): Promise<PaymentWorld> {
   });
 
   return {
-    facilitator,
+    facilitator: {
+      url: facilitator.url,
+      setFault: async (fault) => void (await control({ do: "fault", fault })),
+    },
     payeeOnBase,
     payeeOnSolana,
     received: async () => ({
@@ -51,18 +61,43 @@ export async function openPaymentWorld(): Promise<PaymentWorld> {
       return payer(client, account.address, () => base.balanceOf(account.address));
     },
     async newSolanaPayer(microUsd) {
-      const signer = await solana.newPayer();
+      const signer = await newSigner();
       await solana.fund(signer.address, microUsd);
-      const config = { rpcUrl: solana.url };
+      const config = { rpcUrl: solanaUrl };
       const client = new x402Client()
         .register("solana:*", new ExactSvmScheme(signer as never, config))
         .registerV1("solana" as never, new ExactSvmSchemeV1(signer as never, config));
       return payer(client, signer.address, () => solana.balanceOf(signer.address));
     },
     async [Symbol.asyncDispose]() {
-      facilitator.close();
-      solana.close();
-      await base.close();
+      await facilitator.close();
+      await chain.close();
+    },
+  };
+}
+
+const newSigner = () => createKeyPairSignerFromPrivateKeyBytes(crypto.getRandomValues(new Uint8Array(32)));
+
+async function startFacilitatorProcess(baseUrl: string) {
+  const child = Bun.spawn(["bun", join(import.meta.dir, "facilitator-process.ts"), baseUrl], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { value } = await child.stdout.getReader().read();
+  const { facilitatorUrl, solanaUrl, controlUrl } = JSON.parse(
+    new TextDecoder().decode(value),
+  ) as FacilitatorAddresses;
+  return {
+    url: facilitatorUrl,
+    solanaUrl,
+    control: async (asked: Control): Promise<unknown> => {
+      const reply = await fetch(controlUrl, { method: "POST", body: JSON.stringify(asked) });
+      return reply.json();
+    },
+    close: async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await child.exited;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { PaidWork } from "../../src/http/paid.ts";
 import type { KeptAnswer } from "../../src/payments/kept-answer.ts";
+import type { ByteSource, SourceSink } from "../../src/payments/paid-call.ts";
 import {
   MADE_UP_PAYEE,
   type MadeUpFacilitator,
@@ -31,7 +32,6 @@ async function openServer(work: PaidWork["work"]) {
 }
 
 const plain: PaidWork["work"] = async () => ({ kind: "answer", status: 200, headers: {}, body: '{"n":1}' });
-const text = new TextEncoder();
 
 /** Pays a call and returns its reply and the headers that paid it. */
 async function pay(url: string, body: string) {
@@ -63,6 +63,134 @@ test("pages in browsers may read what pays, and the answer is not cached", async
   expect([reply.status, reply.headers.get("Cache-Control")]).toEqual([200, "no-store"]);
 });
 
+const OTHER = `0x${"be".repeat(20)}`;
+const SETTLED = { success: true, transaction: "0x1", network: "eip155:8453" };
+
+/** What cannot be of this payment, and what its payer is told. */
+const LIES: readonly (readonly [path: string, reply: object, code: string])[] = [
+  ["verify", { isValid: true, payer: OTHER }, "upstream_failed"],
+  ["verify", { isValid: "yes" }, "upstream_failed"],
+  ["verify", [], "upstream_failed"],
+  ["verify", { isValid: false, invalidReason: "insufficient_funds" }, "payment_invalid"],
+  ["settle", { ...SETTLED, transaction: "" }, "settlement_unknown"],
+  ["settle", { ...SETTLED, transaction: 7 }, "settlement_unknown"],
+  ["settle", { ...SETTLED, network: "eip155:84532" }, "settlement_unknown"],
+  ["settle", { ...SETTLED, success: "true" }, "settlement_unknown"],
+  ["settle", { success: false, errorReason: "confirmation timed out" }, "settlement_unknown"],
+  ["settle", {}, "settlement_unknown"],
+];
+
+test("a facilitator that lies is not believed: nothing is answered for it, and the payment stays good", async () => {
+  await using server = await openServer(plain);
+  for (const [n, [path, lie, code]] of LIES.entries()) {
+    const before = facilitator.settled.size;
+    facilitator.setFault((asked) => Response.json(asked === path ? lie : { isValid: true }));
+    const { headers, reply } = await pay(server.url, `lie ${n}`);
+    const { error } = (await reply.json()) as { error: { code: string } };
+    expect([lie, error.code, facilitator.settled.size - before]).toEqual([lie, code, 0]);
+    facilitator.setFault(null);
+    const again = () => fetch(server.url, { method: "POST", body: `lie ${n}`, headers });
+    let honest = await again();
+    while (honest.status === 503 || honest.status === 409) honest = await again();
+    expect([lie, honest.status, facilitator.settled.size - before]).toEqual([lie, 200, 1]);
+  }
+  expect(server.bugs).toEqual([]);
+});
+
+test("the payer is the one that signed, whatever the facilitator says of it", async () => {
+  await using server = await openServer(plain);
+  facilitator.setFault((path) =>
+    Response.json(path === "settle" ? { ...SETTLED, payer: OTHER } : { isValid: true }),
+  );
+  const { reply } = await pay(server.url, "whose");
+  expect(reply.status).toBe(200);
+  const { payer } = JSON.parse(atob(reply.headers.get("PAYMENT-RESPONSE") ?? ""));
+  const id = reply.headers.get("X-Payment-Id");
+  const view = (await (await fetch(`${server.origin}/v1/payments/${id}`)).json()) as { payer: string };
+  expect([payer === OTHER, view.payer]).toEqual([false, payer]);
+});
+
+/** What a payer may try; each is refused before the facilitator is asked to settle. */
+const TRICKS: { readonly [trick: string]: (sent: SentByPayer) => object } = {
+  "one unit too little": (sent) => withAuthorization(sent, { value: "49999" }),
+  "one unit too much": (sent) => withAuthorization(sent, { value: "50001" }),
+  "another payee": (sent) => withAuthorization(sent, { to: OTHER }),
+  "an end that has passed": (sent) => withAuthorization(sent, { validBefore: "1" }),
+  "a value in hexadecimal": (sent) => withAuthorization(sent, { value: "0xc350" }),
+  "a nonce that is too short": (sent) => withAuthorization(sent, { nonce: "0x01" }),
+  "the other network": (sent) => ({ ...sent, accepted: { ...sent.accepted, network: "eip155:84532" } }),
+  "a network without a payee": (sent) => ({
+    ...sent,
+    accepted: { ...sent.accepted, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" },
+  }),
+  "another asset": (sent) => ({ ...sent, accepted: { ...sent.accepted, asset: OTHER } }),
+  "another scheme": (sent) => ({ ...sent, accepted: { ...sent.accepted, scheme: "upto" } }),
+};
+
+type SentByPayer = {
+  readonly accepted: object;
+  readonly payload: { readonly authorization: object; readonly signature: string };
+};
+
+function withAuthorization(sent: SentByPayer, change: object): object {
+  const { payload } = sent;
+  return { ...sent, payload: { ...payload, authorization: { ...payload.authorization, ...change } } };
+}
+
+test("tricks of payers are refused, and nothing is worked for them", async () => {
+  let worked = 0;
+  await using server = await openServer(async (payment) => {
+    worked += 1;
+    return plain(payment);
+  });
+  const before = facilitator.settled.size;
+  for (const [trick, change] of Object.entries(TRICKS)) {
+    const { "PAYMENT-SIGNATURE": signature } = payFor(await fetch(server.url, { method: "POST", body: "t" }));
+    const changed = btoa(JSON.stringify(change(JSON.parse(atob(signature)))));
+    const headers = { "PAYMENT-SIGNATURE": changed };
+    const reply = await fetch(server.url, { method: "POST", body: "t", headers });
+    const { error } = (await reply.json()) as { error: { code: string } };
+    expect([trick, reply.status, error.code]).toEqual([trick, 402, "payment_invalid"]);
+  }
+  expect([worked, facilitator.settled.size - before]).toEqual([0, 0]);
+});
+
+test("a nonce in another case is the same payment, and with another signature it buys nothing", async () => {
+  await using server = await openServer(plain);
+  const { headers, reply } = await pay(server.url, "case");
+  expect(reply.status).toBe(200);
+  const sent = JSON.parse(atob(headers["PAYMENT-SIGNATURE"])) as SentByPayer;
+  const { nonce, from } = sent.payload.authorization as { nonce: string; from: string };
+  const loud = { nonce: `0x${nonce.slice(2).toUpperCase()}`, from: `0x${from.slice(2).toUpperCase()}` };
+  const send = async (value: object) => {
+    const signature = btoa(JSON.stringify(value));
+    return fetch(server.url, { method: "POST", body: "case", headers: { "PAYMENT-SIGNATURE": signature } });
+  };
+  const before = facilitator.settled.size;
+  expect((await send(withAuthorization(sent, loud))).status).toBe(200);
+  const forged = { ...sent, payload: { ...sent.payload, signature: `0x${"22".repeat(65)}` } };
+  expect((await send(forged)).status).toBe(402);
+  expect(facilitator.settled.size).toBe(before);
+});
+
+test("a payment of a megabyte is refused as any other", async () => {
+  await using server = await openServer(plain);
+  const { "PAYMENT-SIGNATURE": signature } = payFor(await fetch(server.url, { method: "POST", body: "m" }));
+  const sent = JSON.parse(atob(signature));
+  for (const value of [
+    btoa("x".repeat(1_000_000)),
+    btoa(JSON.stringify({ ...sent, more: "x".repeat(700_000) })),
+  ]) {
+    const call = { method: "POST", body: "m", headers: { "PAYMENT-SIGNATURE": value } };
+    const status = await fetch(server.url, call).then(
+      (reply) => reply.status,
+      () => 431,
+    );
+    expect([402, 431]).toContain(status);
+  }
+  expect((await pay(server.url, "after")).reply.status).toBe(200);
+});
+
 /** A stream of parts that a test lets out one by one. */
 function createSource(parts: number) {
   const released = Array.from({ length: parts }, () => Promise.withResolvers<void>());
@@ -77,27 +205,30 @@ function createSource(parts: number) {
       start: ({ transaction }) => {
         seen.started += 1;
         const kept = Promise.withResolvers<KeptAnswer | null>();
-        let sent = `paid by ${transaction}\n`;
-        const body = new ReadableStream<Uint8Array>(
-          {
-            async start(controller) {
-              controller.enqueue(text.encode(sent));
-              for (const [n, { promise }] of released.entries()) {
-                await promise;
-                if (seen.left) return;
-                sent += `part ${n}\n`;
-                controller.enqueue(text.encode(`part ${n}\n`));
-              }
-              controller.close();
-              kept.resolve({ status: 200, headers: { "Content-Type": "text/plain" }, body: sent });
-            },
-            cancel() {
-              seen.left = true;
-              kept.resolve(null);
-            },
+        const pour = async (sink: SourceSink): Promise<void> => {
+          let sent = "";
+          const write = (part: string): void => {
+            sent += part;
+            sink.write(part);
+          };
+          write(`paid by ${transaction}\n`);
+          for (const [n, part] of released.entries()) {
+            await part.promise;
+            if (seen.left) return;
+            write(`part ${n}\n`);
+          }
+          kept.resolve({ status: 200, headers: { "Content-Type": "text/plain" }, body: sent });
+          sink.end();
+        };
+        const body: ByteSource = {
+          flow: (sink) => void pour(sink),
+          pause: () => {},
+          resume: () => {},
+          cancel() {
+            seen.left = true;
+            kept.resolve(null);
           },
-          { highWaterMark: 0 },
-        );
+        };
         return { status: 200, headers: { "Content-Type": "text/plain" }, body, kept: kept.promise };
       },
     };

@@ -21,9 +21,15 @@ const ORIGINS = Number(process.env.SCAN_ORIGINS ?? 5);
 const opened = await openWorld();
 afterAll(() => opened?.[Symbol.asyncDispose]());
 
-function startServer({ facilitator, payeeOnBase, payeeOnSolana }: PaymentWorld) {
-  const environment = { PAY_TO_EVM: payeeOnBase, PAY_TO_SOLANA: payeeOnSolana };
-  return startScanServer({ facilitatorUrl: facilitator.url, environment });
+function startServer({ facilitator, payeeOnBase, payeeOnSolana }: PaymentWorld, patienceMs?: number) {
+  const environment = {
+    PAY_TO_EVM: payeeOnBase,
+    PAY_TO_SOLANA: payeeOnSolana,
+    // All payers call from one address.
+    PUBLIC_REQUESTS_PER_SECOND: "100000",
+  };
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  return startScanServer({ facilitatorUrl: facilitator.url, environment, ...patience });
 }
 
 async function newPayers(world: PaymentWorld): Promise<WorldPayer[]> {
@@ -97,27 +103,70 @@ test.skipIf(opened === null)(
   600_000,
 );
 
-test.skipIf(opened === null)("refusals and errors leave the payee's balance as it was", async () => {
-  const world = opened;
-  if (world === null) return;
-  await using server = await startServer(world);
-  const payer = await world.newBasePayer(2n * PRICE);
-  const before = await total(world);
-  const scan = (body: string) =>
-    payer.fetch(`${server.url}/v1/scan`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body,
+test.skipIf(opened === null)(
+  "refusals and errors leave the payee's balance as it was, on both networks",
+  async () => {
+    const world = opened;
+    if (world === null) return;
+    await using server = await startServer(world);
+    using origins = startOrigins(2);
+    const before = await total(world);
+    const payers = [await world.newBasePayer(2n * PRICE), await world.newSolanaPayer(2n * PRICE)];
+    for (const [n, payer] of payers.entries()) {
+      const url = `${server.url}/v1/scan`;
+      const scan = (body: string) =>
+        payer.fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      for (const body of ['{"origin":"ftp://x.example"}', '{"origin":""}', "{", "[]"]) {
+        expect([body, (await scan(body)).status]).toEqual([body, 400]);
+      }
+      const good = JSON.stringify({ origin: origins[n]?.origin });
+      // Signed for one body and sent with another that is refused.
+      const signed = await payer.sign(url, good, "application/json");
+      expect((await fetch(url, { ...signed, body: '{"origin":"http://[::1"}' })).status).toBe(400);
+      await world.facilitator.setFault("down");
+      expect((await scan(good)).status).toBe(502);
+      await world.facilitator.setFault(null);
+      expect([n, (await total(world)) - before, await payer.balance()]).toEqual([n, 0n, 2n * PRICE]);
+    }
+  },
+);
+
+test.skipIf(opened === null)(
+  "a 504 leaves balances as they were; the same payment then buys the scan once",
+  async () => {
+    const world = opened;
+    if (world === null) return;
+    await using server = await startServer(world, 300);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using slow = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async () => {
+        await promise;
+        return new Response("nothing", { status: 404 });
+      },
     });
-  for (const body of ['{"origin":"ftp://x.example"}', '{"origin":""}', "{", "[]"]) {
-    expect([body, (await scan(body)).status]).toEqual([body, 400]);
-  }
-  using origins = startOrigins(1);
-  world.facilitator.setFault("down");
-  expect((await scan(JSON.stringify({ origin: origins[0]?.origin }))).status).toBe(502);
-  world.facilitator.setFault(null);
-  expect([(await total(world)) - before, await payer.balance()]).toEqual([0n, 2n * PRICE]);
-});
+    const payers = [await world.newBasePayer(2n * PRICE), await world.newSolanaPayer(2n * PRICE)];
+    const before = await total(world);
+    const calls: PaidRequest[] = [];
+    for (const payer of payers) {
+      const body = JSON.stringify({ origin: slow.url.origin });
+      calls.push(await payer.sign(`${server.url}/v1/scan`, body, "application/json"));
+    }
+    const send = ({ url, ...call }: PaidRequest) => fetch(url, call);
+    const charged = () => Promise.all(payers.map(async (payer) => 2n * PRICE - (await payer.balance())));
+    const late = await Promise.all(calls.map(send));
+    expect(late.map(({ status }) => status)).toEqual([504, 504]);
+    expect([await charged(), (await total(world)) - before]).toEqual([[0n, 0n], 0n]);
+    resolve();
+    for (const call of calls) {
+      let reply = await send(call);
+      while (reply.status === 504) reply = await send(call);
+      expect([reply.status, (await send(call)).status]).toEqual([200, 200]);
+    }
+    expect([await charged(), (await total(world)) - before]).toEqual([[PRICE, PRICE], 2n * PRICE]);
+  },
+);
 
 test("the audit of AgentCash finds nothing wrong with the scanning service", async () => {
   await using server = await startScanServer({
@@ -125,6 +174,9 @@ test("the audit of AgentCash finds nothing wrong with the scanning service", asy
   });
   const found = await auditService(server.url);
   if (found === null) return console.log("payments: the audit of AgentCash is skipped");
+  console.log(
+    `payments: the audit of AgentCash says of the scanning service: ${found.join(", ") || "nothing"}`,
+  );
   // Without PUBLIC_URL there is no address that could be a contact.
   expect(found.filter((warning) => !warning.startsWith("OPENAPI_CONTACT_MISSING"))).toEqual([]);
 });

@@ -6,6 +6,8 @@ import { openWorld, type PaidRequest, type PaymentWorld, type WorldPayer } from 
 
 const PRICE = BigInt(PRICE_MICRO_USD);
 const FUNDS = 1_000_000n;
+/** `FACILITATOR_DOWN_SECONDS=60` for a minute. */
+const DOWN_SECONDS = Number(process.env.FACILITATOR_DOWN_SECONDS ?? 1);
 const opened = await openWorld();
 const withWorld = test.skipIf(opened === null);
 afterAll(() => opened?.[Symbol.asyncDispose]());
@@ -17,12 +19,16 @@ function world(): PaymentWorld {
 
 type Work = () => Promise<{ readonly status: number; readonly body: string }>;
 
+const answering: Work = async () => ({ status: 200, body: '{"answer":42}' });
+/** Of the servers whose facilitator fails, so that no test waits long for an outcome that nobody knows. */
+const UNKNOWN_AFTER_MS = 400;
+
 /** Starts a paid server for one test; its facilitator is without fault again afterwards. */
-async function openServer(work: Work = async () => ({ status: 200, body: '{"answer":42}' })) {
+async function openServer(work: Work = answering, settleDeadlineMs = 20_000) {
   const { facilitator, payeeOnBase, payeeOnSolana } = world();
   let worked = 0;
   const server = startPaidServer({
-    ...{ dataDir: null, facilitatorUrl: facilitator.url, payeeOnBase, payeeOnSolana, settleDeadlineMs: 400 },
+    ...{ dataDir: null, facilitatorUrl: facilitator.url, payeeOnBase, payeeOnSolana, settleDeadlineMs },
     work: async () => {
       worked += 1;
       return { kind: "answer", headers: {}, ...(await work()) };
@@ -32,7 +38,7 @@ async function openServer(work: Work = async () => ({ status: 200, body: '{"answ
     ...server,
     worked: () => worked,
     async [Symbol.asyncDispose]() {
-      facilitator.setFault(null);
+      await facilitator.setFault(null);
       await server.stop();
       expect(server.bugs).toEqual([]);
     },
@@ -213,7 +219,7 @@ withWorld(
 withWorld(
   "a settlement whose outcome is unknown is 503, and the same payment then gets its answer once",
   async () => {
-    await using server = await openServer();
+    await using server = await openServer(answering, UNKNOWN_AFTER_MS);
     const faults = [
       "settle hangs",
       "settle fails before broadcast",
@@ -225,7 +231,7 @@ withWorld(
         const before = server.worked();
         const request = await payer.sign(server.url, fault);
         const { paid, got } = await moved(payer, async () => {
-          world().facilitator.setFault(fault);
+          await world().facilitator.setFault(fault);
           const unknown = await send(request);
           expect([fault, unknown.status, await errorCode(unknown)]).toEqual([
             fault,
@@ -235,7 +241,7 @@ withWorld(
           expect(unknown.headers.get("Retry-After")).toMatch(/^\d+$/);
           expect(unknown.headers.get("x-should-retry")).toBe("false");
           expect(unknown.headers.get("PAYMENT-REQUIRED")).toBeNull();
-          world().facilitator.setFault(null);
+          await world().facilitator.setFault(null);
           const known = await untilKnown(request);
           expect([fault, known.status, await known.json()]).toEqual([fault, 200, { answer: 42 }]);
         });
@@ -246,14 +252,14 @@ withWorld(
 );
 
 withWorld("a settlement that nobody asks for again is cleared up by itself", async () => {
-  await using server = await openServer();
+  await using server = await openServer(answering, UNKNOWN_AFTER_MS);
   const payer = await world().newBasePayer(FUNDS);
   const request = await payer.sign(server.url, "alone");
   const { paid } = await moved(payer, async () => {
-    world().facilitator.setFault("down");
+    await world().facilitator.setFault("down");
     const down = await send(request);
     expect([down.status, await errorCode(down)]).toEqual([502, "upstream_failed"]);
-    world().facilitator.setFault("settle fails before broadcast");
+    await world().facilitator.setFault("settle fails before broadcast");
     const { status, headers } = await send(request);
     expect(status).toBe(503);
     const view = async () =>
@@ -261,17 +267,65 @@ withWorld("a settlement that nobody asks for again is cleared up by itself", asy
         status: string;
       }>;
     expect((await view()).status).toBe("settling");
-    world().facilitator.setFault(null);
+    await world().facilitator.setFault(null);
     while ((await view()).status === "settling") await Bun.sleep(20);
     expect((await view()).status).toBe("settled");
   });
   expect([paid, (await send(request)).status, server.worked()]).toEqual([PRICE, 200, 1]);
 });
 
+withWorld("of two payments that race for the last of an account one is answered and charged", async () => {
+  await using server = await openServer();
+  for (const payer of [await world().newBasePayer(PRICE), await world().newSolanaPayer(PRICE)]) {
+    const requests = [await payer.sign(server.url, "first"), await payer.sign(server.url, "second")];
+    const { result, paid, got } = await moved(payer, () => Promise.all(requests.map(untilKnown)));
+    expect([result.map(({ status }) => status).sort(), paid, got]).toEqual([[200, 402], PRICE, PRICE]);
+  }
+});
+
+withWorld(
+  `a facilitator that is down for ${DOWN_SECONDS} s: what was sent on is settled once, what comes meanwhile is free`,
+  async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let working = 0;
+    await using server = await openServer(async () => {
+      working += 1;
+      if (working === 2) {
+        await world().facilitator.setFault("down");
+        resolve();
+      }
+      await promise;
+      return { status: 200, body: '{"answer":42}' };
+    }, UNKNOWN_AFTER_MS);
+    const payers = await bothPayers();
+    const late = await world().newBasePayer(FUNDS);
+    const requests: PaidRequest[] = [];
+    for (const payer of payers) requests.push(await payer.sign(server.url, "sent on"));
+    const lateRequest = await late.sign(server.url, "late");
+    const before = await total();
+    const sent = await Promise.all(requests.map(send));
+    expect(await Promise.all(sent.map(errorCode))).toEqual(["settlement_unknown", "settlement_unknown"]);
+    const refused = await send(lateRequest);
+    expect([refused.status, await errorCode(refused)]).toEqual([502, "upstream_failed"]);
+    const upMs = performance.now() + DOWN_SECONDS * 1000;
+    while (performance.now() < upMs) {
+      expect(server.payments.stats().unknown).toBe(2);
+      await Bun.sleep(50);
+    }
+    expect((await total()) - before).toBe(0n);
+    await world().facilitator.setFault(null);
+    for (const request of [...requests, lateRequest]) expect((await untilKnown(request)).status).toBe(200);
+    const paid = await Promise.all([...payers, late].map(async (payer) => FUNDS - (await payer.balance())));
+    expect([paid, (await total()) - before]).toEqual([[PRICE, PRICE, PRICE], 3n * PRICE]);
+    expect(working).toBe(3);
+  },
+  DOWN_SECONDS * 1000 + 60_000,
+);
+
 withWorld("a facilitator that denies what it has settled costs nobody the answer", async () => {
   await using server = await openServer();
   for (const payer of await bothPayers()) {
-    world().facilitator.setFault("settle denies after broadcast");
+    await world().facilitator.setFault("settle denies after broadcast");
     const { result, paid } = await moved(payer, () => payer.fetch(server.url, post("denied")));
     expect([payer.address, result.status, await result.json(), paid]).toEqual([
       payer.address,
@@ -279,7 +333,7 @@ withWorld("a facilitator that denies what it has settled costs nobody the answer
       { answer: 42 },
       PRICE,
     ]);
-    world().facilitator.setFault(null);
+    await world().facilitator.setFault(null);
   }
 });
 

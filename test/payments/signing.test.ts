@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson } from "../../src/signing/canonical-json.ts";
-import { openSigningKey } from "../../src/signing/signing-key.ts";
+import { openSigningKey, rotateSigningKey } from "../../src/signing/signing-key.ts";
 
 test("canonical JSON is that of RFC 8785", () => {
   // Section 3.2.3 and 3.2.4 of the RFC.
@@ -49,6 +49,19 @@ test("a signature is a JWS that the published key verifies, and the key outlives
   expect(verify(null, Buffer.from(`${header}.${payload}`), key, read(signature))).toBe(true);
   expect(verify(null, Buffer.from(`${header}.x${payload}`), key, read(signature))).toBe(false);
   expect(openSigningKey(folder).publicKey).toEqual(publicKey);
+  expect(statSync(join(folder, "signing-key.pem")).mode & 0o777).toBe(0o600);
+  rmSync(folder, { recursive: true });
+});
+
+test("a new key takes the place of the old one, which stays published and can sign no more", () => {
+  const folder = mkdtempSync(join(tmpdir(), "assay-key-"));
+  expect(() => rotateSigningKey(folder)).toThrow("There is no");
+  const first = openSigningKey(folder);
+  const { retired, present } = rotateSigningKey(folder);
+  expect(retired).toEqual(first.publicKey);
+  expect(openSigningKey(folder).publicKeys).toEqual([present, first.publicKey]);
+  const { present: third } = rotateSigningKey(folder);
+  expect(openSigningKey(folder).publicKeys).toEqual([third, present, first.publicKey]);
   expect(statSync(join(folder, "signing-key.pem")).mode & 0o777).toBe(0o600);
   rmSync(folder, { recursive: true });
 });

@@ -11,6 +11,8 @@ import {
   openApi,
   type ServiceChanges,
   scanMadeUp,
+  scanService,
+  startMadeUpService,
 } from "./made-up-service.ts";
 
 /** Each check, against a local server without a fault and one with its fault. */
@@ -35,6 +37,21 @@ const status = (code: number) => () => Response.json({}, { status: code });
 const ROWS: readonly Row[] = [
   ["reach.dns", "no address", "fail", { unresolved: true }, "F"],
   ["reach.tls", "an expired certificate", "fail", { certificate: "expired" }, "F"],
+  ["reach.tls", "an authority that nobody knows", "fail", { unknownAuthority: true }, "F"],
+  [
+    "reach.https",
+    "a redirect to https",
+    "pass",
+    { plain: (_request, origin) => new Response(null, { status: 308, headers: { Location: `${origin}/` } }) },
+  ],
+  ["reach.https", "content in clear", "fail", { plain: () => new Response("hello") }],
+  [
+    "reach.https",
+    "a redirect for now",
+    "warn",
+    { plain: (_request, origin) => new Response(null, { status: 302, headers: { Location: `${origin}/` } }) },
+  ],
+  ["reach.latency", "3 s for each answer", "fail", { answerMs: 3000 }],
   ["reach.headers", "no HSTS", "warn", { headers: { "Strict-Transport-Security": null } }],
   [
     "reach.headers",
@@ -318,6 +335,11 @@ describe("the 25 checks", () => {
     expect([of(15), of(14), of(4), of(3)]).toEqual(["pass", "warn", "warn", "fail"]);
   });
 
+  test("each has a server that fails it", () => {
+    const failed = new Set(ROWS.flatMap(([check, , expected]) => (expected === "fail" ? [check] : [])));
+    expect(CHECKS.map(({ id }) => id).filter((id) => !failed.has(id))).toEqual([]);
+  });
+
   test("there are 25, and their weights add up to 100", () => {
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(25);
     expect(CHECKS.reduce((sum, { weight }) => sum + weight, 0)).toBe(100);
@@ -332,10 +354,28 @@ test("the score comes again from the stored evidence, and a report names a comma
   expect(view.checks.filter(({ repeat, fix }) => repeat === "" || fix === "")).toEqual([]);
 });
 
-test("two scans of one origin find the same", async () => {
-  const [first, second] = [await scan({}), await scan({})];
-  expect(statuses(second)).toEqual(statuses(first));
+test("two scans of one origin are equal but for their times", async () => {
+  const changes: ServiceChanges = {
+    challenge: entry({ amount: "0.01" }),
+    headers: { "Strict-Transport-Security": null },
+  };
+  using service = startMadeUpService(changes);
+  const [first, second] = [await scanService(service, changes), await scanService(service, changes)];
+  if (first === null || second === null) throw new Error("kept out");
+  expect(withoutTimes(second)).toEqual(withoutTimes(first));
+  expect(scoreEvidence(second).score).toBe(scoreEvidence(first).score);
 });
+
+/** What the report says, without the time of the scan, what each answer took, and the dates that servers send. */
+function withoutTimes(evidence: Evidence) {
+  const { scanned_at: _, checks, ...rest } = scanView(evidence, scoreEvidence(evidence));
+  const timeless = checks.map(({ evidence: { ms: _ms, headers, observed, ...seen }, id, ...check }) => ({
+    ...{ ...check, id, seen },
+    observed: id === "reach.latency" ? "" : observed,
+    headers: Object.entries(headers ?? {}).filter(([name]) => name !== "date"),
+  }));
+  return { ...rest, checks: timeless };
+}
 
 test("a target that refuses every call is blocked, with low confidence", async () => {
   const evidence = await scan({

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type ConnectionOptions, connect } from "../../src/net/connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createDnsEvidence } from "../../src/scan/dns-evidence.ts";
@@ -21,7 +22,15 @@ export type ServiceChanges = {
   readonly headers?: { readonly [name: string]: string | null };
   readonly certificate?: "good" | "expired";
   readonly unresolved?: boolean;
+  /** Nobody knows who has signed the certificate. */
+  readonly unknownAuthority?: boolean;
+  /** What answers plain http; with it both stand on their usual ports. */
+  readonly plain?: Answer;
+  /** What each answer takes, in milliseconds of a clock that is `SPEED` times as fast as ours. */
+  readonly answerMs?: number;
 };
+
+const SPEED = 100;
 
 export type Challenge = ReturnType<typeof goodChallenge>;
 
@@ -91,6 +100,7 @@ export function startMadeUpService(changes: ServiceChanges) {
   const answers = { ...goodAnswers(changes), ...changes.answers };
   const file = (name: string) => Bun.file(join(CERTIFICATES, name));
   const requests: string[] = [];
+  const plain = changes.plain === undefined ? null : startPlain(changes.plain);
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -99,18 +109,37 @@ export function startMadeUpService(changes: ServiceChanges) {
       const { pathname } = new URL(request.url);
       requests.push(`${request.method} ${pathname}`);
       const answer = answers[pathname] ?? answers["*"] ?? notFound;
-      const response = await answer(request, `https://${HOST}:${server.port}`);
+      if (changes.answerMs !== undefined) await Bun.sleep(changes.answerMs / SPEED);
+      const response = await answer(request, origin);
       for (const [name, value] of Object.entries({ ...HEADERS, ...changes.headers })) {
         if (value !== null && !response.headers.has(name)) response.headers.set(name, value);
       }
       return response;
     },
   });
+  const origin = plain === null ? `https://${HOST}:${server.port}` : `https://${HOST}`;
+  const ports = new Map([
+    [443, server.port],
+    [80, plain?.port],
+  ]);
   return {
-    origin: `https://${HOST}:${server.port}`,
+    origin,
     requests,
-    [Symbol.dispose]: () => void server.stop(true),
+    connect: (options: ConnectionOptions) =>
+      connect({ ...options, port: ports.get(options.port) ?? options.port }),
+    [Symbol.dispose]: () => {
+      server.stop(true);
+      plain?.stop(true);
+    },
   };
+}
+
+function startPlain(answer: Answer) {
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => answer(request, `https://${HOST}`),
+  });
 }
 
 /** The authority of the certificates, as a file. */
@@ -118,22 +147,31 @@ export const AUTHORITY_FILE = join(CERTIFICATES, "ca.pem");
 
 /** Starts the service with these changes, scans it and ends it. */
 export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | null> {
-  const { unresolved = false } = changes;
   using service = startMadeUpService(changes);
-  const { requests } = service;
+  return await scanService(service, changes);
+}
+
+/** Scans a service that was started with these changes. */
+export async function scanService(
+  { origin, requests, connect: dial }: ReturnType<typeof startMadeUpService>,
+  { unresolved = false, unknownAuthority = false, answerMs }: ServiceChanges,
+): Promise<Evidence | null> {
+  requests.length = 0;
   const lookUp = async () =>
     unresolved
       ? ({ ok: false, reason: "dns_not_found" } as const)
       : ({ ok: true, addresses: ["127.0.0.1"] } as const);
-  const ca = await Bun.file(AUTHORITY_FILE).text();
+  const ca = unknownAuthority ? {} : { ca: await Bun.file(AUTHORITY_FILE).text() };
+  const speed = answerMs === undefined ? 1 : SPEED;
+  const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() * speed };
   const evidence = await probeOrigin(
     {
-      client: createHttpClient({ lookUp, clock: systemClock, ca }, { allowPrivate: true }),
-      clock: systemClock,
+      client: createHttpClient({ lookUp, clock, ...ca, connect: dial }, { allowPrivate: true }),
+      clock,
       lookUp: createDnsEvidence(lookUp),
       randomName: () => "nothing-is-here",
     },
-    { origin: service.origin, resources: [], known: [] },
+    { origin, resources: [], known: [] },
   );
   if (requests.length > 26) throw new Error(`${requests.length} requests are more than a scan may send`);
   const odd = requests.find((request) => !/^(GET|HEAD|POST) /.test(request));

@@ -3,13 +3,21 @@ import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ScanReply } from "../../src/contract/specification/scan.ts";
+import { createAddressLookup } from "../../src/net/address-lookup.ts";
+import { type Connect, connect } from "../../src/net/connection.ts";
+import { createHttpClient } from "../../src/net/http-client.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import type { Evidence } from "../../src/scan/evidence.ts";
+import { createScan } from "../../src/scan/scans.ts";
 import { scoreEvidence } from "../../src/scan/score.ts";
 import { canonicalJson } from "../../src/signing/canonical-json.ts";
 import type { PublicKey } from "../../src/signing/signing-key.ts";
+import { openScans } from "../../src/store/sqlite/open-scans.ts";
 import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
+import { startRawServer } from "../support/raw-server.ts";
 import { AUTHORITY_FILE, startMadeUpService } from "./made-up-service.ts";
 import { type ScanServer, startScanServer } from "./scan-server.ts";
 
@@ -64,7 +72,8 @@ test("a scan is paid once, signed, kept for all, and its score comes again from 
   ]).toEqual([25, 86_400_000]);
   expect(await isSigned(server, scan)).toBe(true);
   const cached = await server.call(reportPath(origin));
-  expect([cached.status, await cached.json(), cached.headers.get("Age")]).toEqual([200, scan, "0"]);
+  expect([cached.status, await cached.json()]).toEqual([200, scan]);
+  expect(Number(cached.headers.get("Age"))).toBeLessThan(60);
   const headers = { "If-None-Match": cached.headers.get("ETag") ?? "" };
   expect((await server.call(reportPath(origin), { headers })).status).toBe(304);
   const path = `/v1/report/${scan.report_id}`;
@@ -184,6 +193,56 @@ test("no spelling of a private address is scanned, asked to be paid, or reached"
     resources: ["https://other.example/x"],
   });
   expect(foreign.status).toBe(400);
+});
+
+test("a name that turns private once its price was asked is not scanned, and nothing is charged", async () => {
+  await using server = await start({ SCAN_ALLOW_PRIVATE: "false" });
+  const before = facilitator.settled.size;
+  for (const address of ["A 127.0.0.1", "A 169.254.169.254", "AAAA ::1"]) {
+    dns.setZone("good.example A 127.0.0.1\nturns.example 0 A 93.184.216.34\n");
+    facilitator.setFault((path) => {
+      dns.setZone(`good.example A 127.0.0.1\nturns.example 0 ${address}\n`);
+      return Response.json(path === "verify" ? { isValid: true } : { kinds: [] });
+    });
+    const reply = await server.scan({ origin: "https://turns.example" });
+    facilitator.setFault(null);
+    expect([address, reply.status, await reply.text()]).toEqual([
+      address,
+      400,
+      expect.stringContaining("not public"),
+    ]);
+  }
+  expect(facilitator.settled.size).toBe(before);
+});
+
+test("a scan goes where its one look-up led, whatever the DNS says from then on", async () => {
+  using target = await startRawServer((socket) =>
+    socket.end("HTTP/1.1 404 None\r\nContent-Length: 2\r\n\r\n{}"),
+  );
+  await using outside = await startDns("turns.example 0 A 93.184.216.34");
+  using database = openScans(null, systemClock);
+  const dialled: string[] = [];
+  const rebinding: Connect = (options) => {
+    outside.server.setZone("turns.example 0 A 127.0.0.1");
+    dialled.push(`${options.address} ${options.port}`);
+    return connect({ ...options, address: "127.0.0.1", port: target.port });
+  };
+  const scan = createScan(
+    {
+      ...{ store: database.scans, clock: systemClock, lookUp: createAddressLookup(outside.resolver) },
+      clientOf: (lookUp) => createHttpClient({ lookUp, clock: systemClock, connect: rebinding }, {}),
+      signingKey: { sign: () => "" },
+      randomName: () => "nowhere",
+      onScanned: () => {},
+    },
+    { allowPrivate: false },
+  );
+  const request = { origin: "http://turns.example", resources: [], reportUrl: "" };
+  expect((await scan("rep_1", request)).kind).toBe("scanned");
+  expect(dialled.length).toBeGreaterThan(9);
+  expect([new Set(dialled), outside.server.queryCount()]).toEqual([new Set(["93.184.216.34 80"]), 2]);
+  expect((await scan("rep_2", request)).kind).toBe("refused");
+  expect(new Set(dialled).size).toBe(1);
 });
 
 test("scanned hosts are listed in the export and in the changes", async () => {

@@ -91,7 +91,14 @@ test("invoices, the plan periods under them, usage events and operators' acts ca
     "DELETE FROM usage_events",
     "UPDATE operator_acts SET operator = 'x'",
     "DELETE FROM operator_acts",
+    // No trigger on a removal sees what an insertion replaces.
+    "REPLACE INTO usage_events SELECT event_id, account_id, plan_period_id, at, endpoint, 9 FROM usage_events",
+    "REPLACE INTO operator_acts (act_id, at, operator, action, details) VALUES (1,1,'x','list','{}')",
+    "REPLACE INTO plan_periods (plan_period_id, account_id, period_start, period_end, plan, monthly_price_micro_usd, included_units, starts_at) VALUES (1,'a',1,2,'free',0,9,1)",
   ]) {
     expect(() => database.run(statement)).toThrow(/never (changes|goes)/);
   }
+  const replaced = "REPLACE INTO invoices VALUES ('%','a',1,2,3,0,'{}',5)";
+  for (const id of ["i", "j"]) database.run(replaced.replace("%", id));
+  expect(database.query("SELECT invoice_id, total_micro_usd FROM invoices").values()).toEqual([["i", 4]]);
 });

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, test } from "bun:test";
-import { SQL } from "bun";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
-import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import {
+  emptyDatabase,
+  isPostgresInstalled,
+  type PostgresServer,
+  startPostgres,
+} from "../support/postgres.ts";
+import { describeJobs } from "./job-conformance.ts";
 import { describeStore } from "./store-conformance.ts";
+import { describeWebhooks } from "./webhook-conformance.ts";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 
@@ -25,17 +31,10 @@ if (!isPostgresInstalled) {
     await server?.[Symbol.asyncDispose]();
   });
 
-  describeStore("PostgreSQL", async () => {
-    await empty(url);
-    return store;
-  });
-}
-
-/** Removes all rows: as fast as a new database is not. */
-async function empty(url: string): Promise<void> {
-  await using sql = new SQL(url, { max: 1 });
-  const tables: { name: string }[] = await sql`
-    SELECT quote_ident(tablename) AS name FROM pg_tables
-    WHERE schemaname = 'public' AND tablename <> 'migrations'`;
-  await sql.unsafe(`TRUNCATE ${tables.map(({ name }) => name).join(", ")} RESTART IDENTITY CASCADE`);
+  for (const describeCases of [describeStore, describeJobs, describeWebhooks]) {
+    describeCases("PostgreSQL", async () => {
+      await emptyDatabase(url);
+      return store;
+    });
+  }
 }

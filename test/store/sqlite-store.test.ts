@@ -1,4 +1,8 @@
 import { openStore } from "../../src/store/sqlite/open.ts";
+import { describeJobs } from "./job-conformance.ts";
 import { describeStore } from "./store-conformance.ts";
+import { describeWebhooks } from "./webhook-conformance.ts";
 
-describeStore("SQLite", (clock) => openStore({ path: ":memory:", clock }));
+for (const describeCases of [describeStore, describeJobs, describeWebhooks]) {
+  describeCases("SQLite", (clock) => openStore({ path: ":memory:", clock }));
+}

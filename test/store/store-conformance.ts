@@ -19,9 +19,9 @@ const NEXT = {
 };
 const FREE = { plan: "free", monthlyPriceMicroUsd: 0, includedUnits: 1_000, overagePriceMicroUsd: null };
 const GROWTH = { ...FREE, plan: "growth", includedUnits: 250_000 };
-const NOON = Date.parse("2026-11-20T12:00:00Z");
+export const NOON = Date.parse("2026-11-20T12:00:00Z");
 
-const clock: Clock = { now: () => NOON, monotonic: () => 1_000 };
+export const clock: Clock = { now: () => NOON, monotonic: () => 1_000 };
 
 function accountRecord(accountId: string): AccountRecord {
   return {
@@ -62,7 +62,7 @@ const planPeriod = (accountId: string, month: typeof MONTH = MONTH): NewPlanPeri
   startsAt: month.periodStart,
 });
 
-const signUp = (store: AccountingStore, accountId: string) =>
+export const signUp = (store: AccountingStore, accountId: string) =>
   store.signUp(accountRecord(accountId), keyRecord(accountId, `first ${accountId}`), planPeriod(accountId));
 
 /** The plan period in which an account is. */
@@ -70,6 +70,10 @@ async function runningOf(store: AccountingStore, accountId: string) {
   const running = (await store.readMonth(accountId))?.planPeriods.at(-1);
   if (running === undefined) throw new Error("the account has no plan period");
   return running;
+}
+
+export async function unitsOf(store: AccountingStore, accountId: string): Promise<number> {
+  return (await runningOf(store, accountId)).units;
 }
 
 const entryOf = (planPeriodId: number, units: number, endpoint = "/a", at = NOON): ChargeEntry => ({
@@ -81,7 +85,7 @@ const entryOf = (planPeriodId: number, units: number, endpoint = "/a", at = NOON
   calls: 1,
 });
 
-function replyRecord(idempotencyKey: string, more: Partial<ReplyRecord> = {}): ReplyRecord {
+export function replyRecord(idempotencyKey: string, more: Partial<ReplyRecord> = {}): ReplyRecord {
   const head = { accountId: "acc_a", idempotencyKey, fingerprint: "f", status: 200, expiresAt: 10 };
   return { ...head, headers: "{}", bodyBytes: 5, bodyFile: null, body: "x", ...more };
 }

@@ -17,5 +17,5 @@ process.stdout.write(`opened ${opened.published?.snapshot.version ?? 0} ${opened
 for (;;) {
   const outcome = await syncer.sync({ acceptTripped: false });
   if (outcome.kind === "changed") process.stdout.write(`version ${outcome.published.snapshot.version}\n`);
-  else if (outcome.kind !== "unchanged") process.stdout.write(`${outcome.kind} ${outcome.reason}\n`);
+  else if ("reason" in outcome) process.stdout.write(`${outcome.kind} ${outcome.reason}\n`);
 }

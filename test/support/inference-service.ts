@@ -16,6 +16,8 @@ export type InferenceWorld = AsyncDisposable & {
   readonly upstream: MadeUpChat;
   readonly facilitator: MadeUpFacilitator;
   readonly dataDir: string;
+  /** Puts the service's clock forward. */
+  readonly advance: (ms: number) => void;
   /** Stops the service and starts it again on the same data. */
   readonly restart: () => Promise<void>;
   /** Sends a body to a path, and once more with a payment where that is asked for. */
@@ -29,7 +31,9 @@ export async function openInferenceWorld(
   const upstream = startMadeUpChat();
   const facilitator = startMadeUpFacilitator();
   const folder = temporaryFolder("inference");
-  const platform = systemPlatform(createLog("silent"));
+  const system = systemPlatform(createLog("silent"));
+  let aheadMs = 0;
+  const platform = { ...system, clock: { ...system.clock, now: () => system.clock.now() + aheadMs } };
   const config = (port: number) =>
     readInferenceServiceConfig({
       PORT: String(port),
@@ -48,6 +52,9 @@ export async function openInferenceWorld(
     upstream,
     facilitator,
     dataDir: folder.path,
+    advance(ms) {
+      aheadMs += ms;
+    },
     async restart() {
       await server.stop();
       server = await startInferenceService(config(Number(new URL(url).port)), platform);

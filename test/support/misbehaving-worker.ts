@@ -1,25 +1,27 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
+import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
 import type { ChunkingTask, VerifyTask } from "../../src/batch/messages.ts";
 import type { Emitting } from "../../src/batch/thread-tasks.ts";
 import type { OpenTask } from "../../src/jobs/chunk-work.ts";
 import { itemsOf } from "../../src/jobs/intake/chunk-rows.ts";
 import {
-  chunkBody as chunkWell,
-  giveUpJobRows as giveUpWell,
-  openJobChunk as openWell,
-  packJobResults as packWell,
-  renderJobResults as renderWell,
-  verifyChunk as verifyWell,
-} from "../../workers/batch.ts";
+  createGiveUpTask,
+  createOpenTask,
+  createPackTask,
+  createRenderTask,
+} from "../../src/jobs/thread-tasks.ts";
+import { createAddressParser } from "../../src/verification/email/address.ts";
+import { chunkBody as chunkWell, verifyChunk as verifyWell } from "../../workers/batch.ts";
 
-// The worker of batches, except that a chunk or a body which names one of these words ends badly.
+// The workers of batches and of jobs, except that a chunk or a body which names one of these words ends badly.
 
 export const ping = () => "pong";
-export const giveUpJobRows = giveUpWell;
-export const packJobResults = packWell;
-export const renderJobResults = renderWell;
+export const giveUpJobRows = createGiveUpTask(createChunkVerifier().failed);
+export const packJobResults = createPackTask();
+export const renderJobResults = createRenderTask();
+const openWell = createOpenTask(createAddressParser());
 
 const WAYS: { readonly [word: string]: () => void } = {
   "worker-throws": () => {

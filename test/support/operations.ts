@@ -2,6 +2,8 @@ import * as account from "../../src/contract/specification/account.ts";
 import * as directory from "../../src/contract/specification/directory.ts";
 import * as email from "../../src/contract/specification/email.ts";
 import * as identity from "../../src/contract/specification/identity.ts";
+import * as jobParts from "../../src/contract/specification/job-parts.ts";
+import * as jobResults from "../../src/contract/specification/job-results.ts";
 import * as jobs from "../../src/contract/specification/jobs.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import * as phone from "../../src/contract/specification/phone.ts";
@@ -15,6 +17,8 @@ export const OPERATIONS: readonly Operation[] = [
   email,
   identity,
   jobs,
+  jobParts,
+  jobResults,
   phone,
   service,
   webhooks,

@@ -42,7 +42,9 @@ const PAID_OPERATION: Operation = operation({
 export function startPaidServer(options: PaidServerOptions) {
   const { dataDir, facilitatorUrl, payeeOnBase, payeeOnSolana, work, settleDeadlineMs = 5000 } = options;
   const bugs: unknown[] = [];
-  const database = openPayments(dataDir, systemClock);
+  let aheadMs = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+  const database = openPayments(dataDir, clock);
   const facilitator = createFacilitator({
     url: facilitatorUrl,
     fetch: createFacilitatorFetch(
@@ -52,7 +54,7 @@ export function startPaidServer(options: PaidServerOptions) {
     settleDeadlineMs,
   });
   const payments = createPayments(
-    { store: database.payments, facilitator, clock: systemClock, reportError: (error) => bugs.push(error) },
+    { store: database.payments, facilitator, clock, reportError: (error) => bugs.push(error) },
     {
       payees: [payee("base", payeeOnBase), payee("solana", payeeOnSolana)],
       pollDelayMs: 50,
@@ -95,6 +97,10 @@ export function startPaidServer(options: PaidServerOptions) {
     payments,
     store: database.payments,
     bugs,
+    /** Puts the clock of the payments forward. */
+    advance(ms: number) {
+      aheadMs += ms;
+    },
     async stop() {
       await app.stop(true);
       await payments[Symbol.asyncDispose]();

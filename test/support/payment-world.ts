@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { installLocalChains } from "../../src/demo/local-chains.ts";
 
 /** Local chains with a facilitator and payers; they are packages of their own, which the server never needs. */
 
@@ -64,8 +65,8 @@ export type PaidRequest = {
 export type PaymentWorld = AsyncDisposable & {
   readonly facilitator: {
     readonly url: string;
-    readonly calls: { readonly verify: number; readonly settle: number };
-    readonly setFault: (fault: FacilitatorFault | null) => void;
+    /** Holds for what comes after it. */
+    readonly setFault: (fault: FacilitatorFault | null) => Promise<void>;
   };
   readonly payeeOnBase: string;
   readonly payeeOnSolana: string;
@@ -94,16 +95,9 @@ export async function openWorld(): Promise<PaymentWorld | null> {
 }
 
 async function installPackages(): Promise<boolean> {
-  const install = Bun.spawn(["bun", "install", "--cwd", FOLDER, "--frozen-lockfile", "--silent"], {
-    stdout: "ignore",
-    stderr: "ignore",
-    timeout: 100_000,
-  });
-  if ((await install.exited) !== 0) {
-    console.log(
-      "payments: the packages of test/payments-chain cannot be installed here; real settlement is skipped",
-    );
-    return false;
-  }
-  return true;
+  if (await installLocalChains()) return true;
+  console.log(
+    "payments: the packages of test/payments-chain cannot be installed here; real settlement is skipped",
+  );
+  return false;
 }

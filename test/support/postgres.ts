@@ -1,4 +1,4 @@
-import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ export const isPostgresInstalled = PROGRAMS !== "";
 export type PostgresServer = AsyncDisposable & {
   /** Returns the address of an empty database that was made for the caller. */
   readonly createDatabase: () => Promise<string>;
+  /** Returns the address of a database that was restored from a backup of another one, which is in use meanwhile. */
+  readonly restoreCopy: (url: string) => Promise<string>;
   /** Stops and starts the server as after a crash. */
   readonly restart: () => Promise<void>;
   /** Stops the server without warning, as a crash does. */
@@ -25,23 +27,73 @@ export type PostgresServer = AsyncDisposable & {
   readonly freeze: () => Promise<void>;
   readonly thaw: () => Promise<void>;
   readonly port: number;
+  /** Starts a standby that follows it; each commit waits until the standby has it. */
+  readonly startStandby: () => Promise<Standby>;
 };
 
-/** Starts a server; PostgreSQL refuses to run as root, so that root lends it the user of Debian's package. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), "assay-postgres-"));
+export type Standby = PostgresServer & {
+  /** Makes it the server that takes writes. */
+  readonly promote: () => Promise<void>;
+};
+
+/** The words before a command that make it run as the user of Debian's package, where this user is root. */
+export function asPostgresUser(): readonly string[] {
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) {
-    const owner = Number((await run(["id", "-u", "postgres"])).trim());
-    chownSync(folder, owner, owner);
-  }
-  const asUser = isRoot ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : [];
+  return isRoot ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : [];
+}
+
+/** That user's number, where this user is root. */
+export async function postgresOwner(): Promise<number | null> {
+  return process.getuid?.() === 0 ? Number((await run(["id", "-u", "postgres"])).trim()) : null;
+}
+
+/** Starts a server; PostgreSQL refuses to run as root, so that root lends it the user of Debian's package. */
+export async function startPostgres({
+  isDurable = false,
+}: {
+  /** Commits wait for the disk, as outside of tests. */
+  readonly isDurable?: boolean;
+} = {}): Promise<PostgresServer> {
+  return startServer(isDurable, async (data) => {
+    await run([...asPostgresUser(), "cp", "-a", await emptyCluster(), data]);
+  });
+}
+
+/** Returns the folder of a new server that was never started: made once on this machine, as it takes most of a start. */
+async function emptyCluster(): Promise<string> {
+  const place = join(
+    tmpdir(),
+    `assay-postgres-empty-${process.getuid?.() ?? 0}${PROGRAMS.replaceAll("/", "-")}`,
+  );
+  if (existsSync(place)) return place;
+  const folder = await postgresFolder("assay-postgres-new-");
   const data = join(folder, "data");
-  await run([
-    ...asUser,
-    join(PROGRAMS, "initdb"),
-    ...["-D", data, "-U", "assay", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
-  ]);
+  const options = ["-U", "assay", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"];
+  await run([...asPostgresUser(), join(PROGRAMS, "initdb"), "-D", data, ...options]);
+  try {
+    renameSync(data, place);
+  } catch (error) {
+    // Another test was first.
+    if (!existsSync(place)) throw error;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return place;
+}
+
+async function postgresFolder(prefix: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  const owner = await postgresOwner();
+  if (owner !== null) chownSync(folder, owner, owner);
+  return folder;
+}
+
+async function startServer(
+  isDurable: boolean,
+  make: (data: string) => Promise<void>,
+): Promise<PostgresServer> {
+  const folder = await postgresFolder("assay-postgres-");
+  const data = join(folder, "data");
+  await make(data);
   const port = await freePort();
   let databases = 0;
   let server: ReturnType<typeof Bun.spawn> | undefined;
@@ -50,10 +102,19 @@ export async function startPostgres(): Promise<PostgresServer> {
   async function start(): Promise<void> {
     server = Bun.spawn(
       [
-        ...asUser,
+        ...asPostgresUser(),
         join(PROGRAMS, "postgres"),
         ...["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1"],
-        ...["-c", "fsync=off", "-c", "max_connections=100", "-c", "log_min_messages=panic"],
+        ...[
+          "-c",
+          `fsync=${isDurable ? "on" : "off"}`,
+          "-c",
+          "max_connections=100",
+          "-c",
+          "log_min_messages=panic",
+          "-c",
+          "wal_retrieve_retry_interval=100ms",
+        ],
       ],
       { stdout: "ignore", stderr: "ignore" },
     );
@@ -88,15 +149,24 @@ export async function startPostgres(): Promise<PostgresServer> {
     await server?.exited;
   }
 
+  async function createDatabase(): Promise<string> {
+    databases += 1;
+    const name = `assay_${databases}`;
+    await using sql = new SQL(urlOf("postgres"), { max: 1 });
+    await sql.unsafe(`CREATE DATABASE ${name}`);
+    return urlOf(name);
+  }
+
   await start();
   return {
     port,
-    createDatabase: async () => {
-      databases += 1;
-      const name = `assay_${databases}`;
-      await using sql = new SQL(urlOf("postgres"), { max: 1 });
-      await sql.unsafe(`CREATE DATABASE ${name}`);
-      return urlOf(name);
+    createDatabase,
+    restoreCopy: async (url) => {
+      const file = join(folder, `backup-${databases}`);
+      await run([join(PROGRAMS, "pg_dump"), "--format=custom", `--file=${file}`, url]);
+      const copy = await createDatabase();
+      await run([join(PROGRAMS, "pg_restore"), "--exit-on-error", `--dbname=${copy}`, file]);
+      return copy;
     },
     start,
     crash,
@@ -106,6 +176,25 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
+    startStandby: async () => {
+      const standby = await startServer(isDurable, async (copy) => {
+        const from = ["-d", `host=127.0.0.1 port=${port} user=assay application_name=standby`];
+        await run([
+          ...asPostgresUser(),
+          join(PROGRAMS, "pg_basebackup"),
+          ...from,
+          ...["-D", copy, "-R", "-X", "stream", "--checkpoint=fast", "--no-sync"],
+        ]);
+      });
+      await using sql = new SQL(urlOf("postgres"), { max: 1 });
+      await sql.unsafe("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+      await sql.unsafe("SELECT pg_reload_conf()");
+      const promote = async (): Promise<void> => {
+        await using own = new SQL(`postgres://assay@127.0.0.1:${standby.port}/postgres`, { max: 1 });
+        await own.unsafe("SELECT pg_promote()");
+      };
+      return { ...standby, promote };
+    },
     [Symbol.asyncDispose]: async () => {
       await signalAll("SIGCONT").catch(() => undefined);
       await crash().catch(() => undefined);
@@ -137,7 +226,8 @@ async function run(command: readonly string[]): Promise<string> {
   return text;
 }
 
-function freePort(): Promise<number> {
+/** Returns a port that nobody listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);
@@ -146,4 +236,13 @@ function freePort(): Promise<number> {
       probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });
   });
+}
+
+/** Removes all rows: as fast as a new database is not. */
+export async function emptyDatabase(url: string): Promise<void> {
+  await using sql = new SQL(url, { max: 1 });
+  const tables: { name: string }[] = await sql`
+    SELECT quote_ident(tablename) AS name FROM pg_tables
+    WHERE schemaname = 'public' AND tablename <> 'migrations'`;
+  await sql.unsafe(`TRUNCATE ${tables.map(({ name }) => name).join(", ")} RESTART IDENTITY CASCADE`);
 }

@@ -33,6 +33,11 @@ export async function startProcess(environment: Environment): Promise<ServerProc
   return launch([process.execPath, "src/main.ts"], { cwd: ROOT, environment });
 }
 
+/** The same with a module that runs before it. */
+export async function startPreloaded(module: string, environment: Environment): Promise<ServerProcess> {
+  return launch([process.execPath, "--preload", module, "src/main.ts"], { cwd: ROOT, environment });
+}
+
 /** A server whose event loop is watched. */
 export type WatchedServerProcess = ServerProcess & {
   /** The longest time that the main thread worked without a turn, since this was asked last. */
@@ -41,14 +46,15 @@ export type WatchedServerProcess = ServerProcess & {
   readonly mostRssBytes: () => Promise<number>;
 };
 
-/** Starts the server of `startShiftedProcess` under a watch of its event loop; `folder` is one of the test's. */
+/** Starts the server of `startShiftedProcess`, or another, under a watch of its event loop; `folder` is one of the test's. */
 export async function startWatchedProcess(
   environment: Environment,
   folder: string,
+  script = "shifted-server",
 ): Promise<WatchedServerProcess> {
-  const watchFile = join(folder, "loop-watch");
+  const watchFile = join(folder, `loop-watch-${script}`);
   const server = await launch(
-    [process.execPath, "--preload", "./test/support/loop-watch.ts", "test/support/shifted-server.ts"],
+    [process.execPath, "--preload", "./test/support/loop-watch.ts", `test/support/${script}.ts`],
     { cwd: ROOT, environment: { ...environment, TEST_LOOP_WATCH_FILE: watchFile }, ipc: () => {} },
   );
   const { pid } = server.child;

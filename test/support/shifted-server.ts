@@ -5,7 +5,7 @@ import { startServer } from "../../src/app/server.ts";
 import { readConfig } from "../../src/app/settings.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 
-// The server as a process whose clock and batch worker are the test's. A number sent to it is the new distance of
+// The server as a process whose clock and worker of batches and jobs are the test's. A number sent to it is the new distance of
 // its clock from the machine's in ms, and is sent back once it holds. The monotonic clock is never touched: no
 // operator can set it either.
 
@@ -18,7 +18,7 @@ const server = await startServer(readConfig(process.env, availableParallelism())
   clock: { now: () => systemClock.now() + offsetMs, monotonic: systemClock.monotonic },
   workerFiles: {
     ...platform.workerFiles,
-    ...(TEST_BATCH_WORKER === undefined ? {} : { batch: TEST_BATCH_WORKER }),
+    ...(TEST_BATCH_WORKER === undefined ? {} : { batch: TEST_BATCH_WORKER, jobs: TEST_BATCH_WORKER }),
   },
 });
 

@@ -1,12 +1,12 @@
-import { chmodSync, closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "./process.ts";
 
 /** A file system of its own that is soon full. */
 export type SmallDisk = Disposable & {
   readonly path: string;
-  /** Takes all the room that is left. */
-  readonly fill: () => void;
+  /** Takes all the room that is there, but for so many bytes. */
+  readonly fill: (leftBytes?: number) => void;
   /** Gives it back. */
   readonly free: () => void;
   readonly remount: (option: "ro" | "rw") => void;
@@ -24,7 +24,10 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
   const filler = join(folder.path, "filler");
   return {
     path: folder.path,
-    fill: () => fillUp(filler),
+    fill(leftBytes = 0) {
+      fillUp(filler);
+      truncateSync(filler, Math.max(0, statSync(filler).size - leftBytes));
+    },
     free: () => rmSync(filler, { force: true }),
     remount: (option) => {
       if (!run("mount", "-o", `remount,${option}`, folder.path)) throw new Error(`no remount as ${option}`);

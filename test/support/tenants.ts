@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
 import {
   startLatencyProbe,
@@ -12,7 +11,8 @@ import {
 export type SharedServer = AsyncDisposable & {
   readonly server: WatchedServerProcess;
   readonly caller: Caller;
-  readonly dns: FixtureServer;
+  /** One of its own for what the test writes. */
+  readonly folder: string;
 };
 
 export async function startSharedServer(
@@ -22,12 +22,41 @@ export async function startSharedServer(
 ): Promise<SharedServer> {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(temporaryFolder(name));
-  const dns = await startFixtureServer({ zone });
-  stack.defer(() => dns.close());
-  const environment = { DATA_DIR: path, DNS_SERVERS: dns.address, SIGNUPS_PER_MINUTE: "100000", ...settings };
+  const dns = stack.use(await startDnsProcess(zone));
+  const environment = {
+    // As `bun run start` sets it.
+    MIMALLOC_PURGE_DELAY: "1000",
+    DATA_DIR: path,
+    DNS_SERVERS: dns.address,
+    SIGNUPS_PER_MINUTE: "100000",
+    ...settings,
+  };
   const server = stack.use(await startWatchedProcess(environment, path));
   const held = stack.move();
-  return { server, dns, caller: callerOf(server.url), [Symbol.asyncDispose]: () => held.disposeAsync() };
+  return {
+    server,
+    folder: path,
+    caller: callerOf(server.url),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+async function startDnsProcess(zone: string): Promise<AsyncDisposable & { readonly address: string }> {
+  const child = Bun.spawn({
+    cmd: [process.execPath, join(import.meta.dir, "dns-process.ts")],
+    env: { TEST_ZONE: zone },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { value } = await child.stdout.getReader().read();
+  return {
+    address: new TextDecoder().decode(value),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
 }
 
 /** What an attack did to the server while it ran. */
@@ -62,7 +91,7 @@ export type VictimReport = {
 };
 
 /** Returns what `victim.ts` measures in a process of its own, so that what the attack costs its caller is not counted. */
-export async function victimOf({ server }: SharedServer, key: string): Promise<VictimReport> {
+async function victimOf({ server }: SharedServer, key: string): Promise<VictimReport> {
   const child = Bun.spawn({
     cmd: [process.execPath, join(import.meta.dir, "victim.ts"), server.url, key],
     stdin: "ignore",
@@ -87,27 +116,14 @@ export type AttackReport = {
 /** Begins an attack on the server and returns how to end it. */
 export type BeginAttack = () => Promise<() => Promise<unknown>>;
 
-/** Measures a victim alone and beside an attack, which begins before it and goes on until it is done. */
-export async function reportOf(
-  attack: string,
-  shared: SharedServer,
-  begin: BeginAttack,
-): Promise<AttackReport> {
-  const key = await shared.caller.signUp("scale");
-  const measure = async (): Promise<Measured> => {
-    const reports: VictimReport[] = [];
-    const strain = await strainOf(shared, async () => void reports.push(await victimOf(shared, key)));
-    const [report] = reports;
-    if (report === undefined) throw new Error("The victim measured nothing");
-    return { ...report, ...strain };
-  };
-  const alone = await measure();
-  const end = await begin();
-  try {
-    return { attack, alone, beside: await measure() };
-  } finally {
-    await end();
-  }
+/** Measures a victim, and what the server goes through meanwhile. */
+export async function measureVictim(shared: SharedServer, key: string): Promise<Measured> {
+  let report: VictimReport | undefined;
+  const strain = await strainOf(shared, async () => {
+    report = await victimOf(shared, key);
+  });
+  if (report === undefined) throw new Error("The victim measured nothing");
+  return { ...report, ...strain };
 }
 
 /** A refusal comes at once: who calls again at once floods the machine, which does server, attack and victim alike. */

@@ -5,8 +5,8 @@ import { callerOf, quantile } from "./caller.ts";
  * one account. Prints the p99 of each and how often each status was the answer, as JSON.
  */
 
-const SINGLES = 200;
-const BATCHES = 20;
+const SINGLES = 60;
+const BATCHES = 6;
 const BATCH_ITEMS = 1000;
 
 const [url = "", key = ""] = process.argv.slice(2);

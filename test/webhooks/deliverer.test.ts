@@ -66,7 +66,7 @@ function world(options: WorldOptions = {}) {
     retentionClock: clock,
     random: () => 0,
     report: (error) => errors.push(error),
-    settings: { inFlightMax: 8, accountInFlightMax: 2 },
+    settings: { inFlightMax: 8, accountInFlightMax: 2, reapEveryMs: null },
   });
   const webhooks = createWebhooks({ store: accounting.store, clock, randomBytes, rules, wake: () => {} });
   const close = async () => {
@@ -86,7 +86,7 @@ function world(options: WorldOptions = {}) {
     create: (accountId: string, url: string, events: readonly string[] | null = null) =>
       webhooks.create(accountId, { url, events, description: null }, () => null),
     async deliver() {
-      deliverer.pump();
+      void deliverer.pump();
       await deliverer.idle();
     },
     deliveries: (accountId: string, webhookId: string) =>
@@ -123,7 +123,7 @@ function job(store: EmbeddedStore, accountId: string, webhookUrl: string | null 
     isTest: false,
     webhookUrl,
   };
-  store.createJob(record as JobRecord, null);
+  store.createJob(record as JobRecord, null, 100);
   return record.jobId;
 }
 
@@ -350,11 +350,11 @@ test("receivers that hang take their account's share, and hold up nobody else", 
   const other = w.account();
   const { webhook_id } = w.create(slow, hanging.url);
   for (let n = 0; n < 20; n++) w.webhooks.test(slow, webhook_id, () => null);
-  w.deliverer.pump();
+  await w.deliverer.pump();
   expect(w.deliverer.inFlight()).toBe(2);
   const theirs = w.create(other, quick.url);
   w.webhooks.test(other, theirs.webhook_id, () => null);
-  w.deliverer.pump();
+  await w.deliverer.pump();
   while (w.deliveries(other, theirs.webhook_id)[0]?.state !== "delivered") {
     await new Promise((resolve) => setImmediate(resolve));
   }

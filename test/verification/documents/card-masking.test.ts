@@ -2,11 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DOCUMENT_TYPES } from "../../../src/contract/words.ts";
 import { autodetect } from "../../../src/verification/documents/autodetect.ts";
-import {
-  checkFailed,
-  validateDocument,
-  withoutCardNumber,
-} from "../../../src/verification/documents/registry.ts";
+import { withoutCardNumber } from "../../../src/verification/documents/card-hiding.ts";
+import { checkFailed, validateDocument } from "../../../src/verification/documents/registry.ts";
 import { digits, withLuhnDigit } from "../../support/documents-generators.ts";
 
 /** Numbers of the brands that are about, the length they have. */

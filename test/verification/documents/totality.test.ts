@@ -5,14 +5,11 @@ import {
   IDENTITY_REASONS,
   IDENTITY_STRENGTHS,
   IDENTITY_WARNINGS,
+  isDocumentType,
 } from "../../../src/contract/words.ts";
 import { autodetect } from "../../../src/verification/documents/autodetect.ts";
 import type { AutodetectResult, IdentityResult } from "../../../src/verification/documents/outcome.ts";
-import {
-  checkFailed,
-  isDocumentType,
-  validateDocument,
-} from "../../../src/verification/documents/registry.ts";
+import { checkFailed, validateDocument } from "../../../src/verification/documents/registry.ts";
 import { IDENTITY_FIELDS } from "../../support/result-fields.ts";
 
 function expectWellFormed(result: IdentityResult | AutodetectResult): void {
@@ -153,8 +150,8 @@ describe("a check that broke", () => {
   });
 });
 
-test("the types are the eight of the contract", () => {
-  expect([...DOCUMENT_TYPES]).toEqual(["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"]);
+test("the types are those of the contract, the eight first among them", () => {
+  expect(DOCUMENT_TYPES.slice(0, 8)).toEqual(["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"]);
   expect(DOCUMENT_TYPES.every(isDocumentType)).toBe(true);
   for (const text of ["", "CPF", "toString", "__proto__", "ean"]) expect(isDocumentType(text)).toBe(false);
 });

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { systemClock } from "../../src/platform/clock.ts";
+import { until } from "../support/caller.ts";
+import { jsonOf } from "../support/json.ts";
+import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+
+type Job = { readonly job_id: string; readonly status: string };
+type Result = { readonly row: number; readonly email: string };
+
+const DAY_MS = 86_400_000;
+
+let server: TestServer;
+let key: string;
+let shiftMs = 0;
+beforeAll(async () => {
+  server = await startTestServer({ clock: { ...systemClock, now: () => systemClock.now() + shiftMs } });
+  key = await server.signUp();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const jobsOf = async (owner: string) =>
+  (await jsonOf<{ data: Job[] }>(await server.call("/v1/jobs", { key: owner }))).data;
+
+function create(
+  body: string | Uint8Array,
+  headers: { readonly [name: string]: string },
+  query = "",
+  as = key,
+) {
+  return server.call(`/v1/jobs${query}`, { key: as, body, headers });
+}
+
+async function ended(body: string | Uint8Array, type = "text/plain", query = "", as = key): Promise<Job> {
+  const job = await jsonOf<Job>(await create(body, { "Content-Type": type }, query, as));
+  await (await server.call(`/v1/jobs/${job.job_id}/events`, { key: as })).text();
+  return job;
+}
+
+async function resultsOf(job: Job): Promise<Result[]> {
+  const reply = await server.call(`/v1/jobs/${job.job_id}/results?format=json`, { key });
+  return (await jsonOf<{ results: Result[] }>(reply)).results;
+}
+
+describe("a body that is no list keeps nothing", () => {
+  const TEXT = { "Content-Type": "text/plain" };
+  const CSV = { "Content-Type": "text/csv" };
+  const cases: readonly (readonly [
+    string,
+    string | Uint8Array,
+    { readonly [name: string]: string },
+    string,
+    string,
+  ])[] = [
+    [
+      "a type that is none of the four",
+      "a@good.com",
+      { "Content-Type": "text/html" },
+      "",
+      "415 unsupported_media_type",
+    ],
+    [
+      "an encoding that is not read",
+      "a",
+      { ...TEXT, "Content-Encoding": "br" },
+      "",
+      "415 unsupported_media_type",
+    ],
+    ["no gzip", "a@good.com", { ...TEXT, "Content-Encoding": "gzip" }, "", "400 invalid_request"],
+    [
+      "gzip that is cut off",
+      gzipSync("a@good.com\n".repeat(1000)).subarray(0, 30),
+      { ...TEXT, "Content-Encoding": "gzip" },
+      "",
+      "400 invalid_request",
+    ],
+    ["no zstd", "a@good.com", { ...TEXT, "Content-Encoding": "zstd" }, "", "400 invalid_request"],
+    ["an encoding that there is not", "a@good.com", CSV, "?encoding=utf-99", "400 invalid_request"],
+    [
+      "text in another encoding than is said",
+      "\u00ff\u00fe",
+      TEXT,
+      "?encoding=utf-16le&kind=none",
+      "400 invalid_request",
+    ],
+    ["a delimiter of two characters", "a;b", CSV, "?delimiter=;;", "400 invalid_request"],
+    ["a column of a number beyond the last", "email\na@good.com\n", CSV, "?column=9", "400 invalid_request"],
+    ["a NUL character", "a\0@good.com,b\n", CSV, "", "400 invalid_request"],
+    ["a flag that is none", "a@good.com", TEXT, "?deep=maybe", "400 invalid_request"],
+    ["a country that is none", "+1", TEXT, "?kind=phone&country=XX1", "400 invalid_request"],
+    ["a type of document that is none", "1", TEXT, "?kind=identity&type=passport", "400 invalid_request"],
+    [
+      "something else to do without units",
+      "a@good.com",
+      TEXT,
+      "?when_out_of_units=stop",
+      "400 invalid_request",
+    ],
+    ["a name of 1,000 characters", "a@good.com", TEXT, `?name=${"n".repeat(1000)}`, "400 invalid_request"],
+  ];
+  test.each(cases)("%s", async (_, body, headers, query, refusal) => {
+    const own = await server.signUp();
+    expect(await refusalOf(await create(body, headers, query, own))).toBe(refusal);
+    expect(await jobsOf(own)).toEqual([]);
+  });
+
+  test("one that ends before its Content-Length", async () => {
+    const own = await server.signUp();
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      "POST /v1/jobs HTTP/1.1",
+      `Host: ${hostname}`,
+      `Authorization: Bearer ${own}`,
+      "Content-Type: text/plain",
+      "Content-Length: 1000000",
+    ];
+    const closed = new Promise((resolve) => socket.once("close", resolve).on("error", () => undefined));
+    socket.resume();
+    socket.write(`${head.join("\r\n")}\r\n\r\n${"a@good.com\n".repeat(10)}`);
+    await until("job that is received", async () => (await jobsOf(own)).length === 1);
+    socket.destroy();
+    await closed;
+    await until("end of the job", async () => (await jobsOf(own)).length === 0);
+  });
+});
+
+describe("a byte order mark is no part of the first row", () => {
+  const text = "email\njané@good.com\nbob@good.com\n";
+  const cases: readonly (readonly [string, Uint8Array, string])[] = [
+    ["UTF-8", Buffer.from(`\ufeff${text}`), ""],
+    ["UTF-16, little-endian", Buffer.from(`\ufeff${text}`, "utf16le"), ""],
+    ["UTF-16, big-endian", Buffer.from(`\ufeff${text}`, "utf16le").swap16(), ""],
+    ["UTF-8, which is said too", Buffer.from(`\ufeff${text}`), "?encoding=utf-8"],
+    ["none, but the encoding is said", Buffer.from(text, "latin1"), "?encoding=windows-1252"],
+  ];
+  test.each(cases)("%s", async (_, bytes, query) => {
+    for (const type of ["text/csv", "text/plain"]) {
+      const rows = await resultsOf(await ended(new Uint8Array(bytes), type, query));
+      const emails = rows.map(({ email }) => email);
+      expect([type, emails]).toEqual([
+        type,
+        ["jané@good.com", "bob@good.com"].toSpliced(0, 0, ...(type === "text/csv" ? [] : ["email"])),
+      ]);
+    }
+  });
+});
+
+describe("a job", () => {
+  const CALLS: readonly (readonly [string, string])[] = [
+    ["GET", ""],
+    ["GET", "/events"],
+    ["GET", "/results"],
+    ["POST", "/pause"],
+    ["POST", "/resume"],
+    ["POST", "/cancel"],
+    ["POST", "/start"],
+    ["DELETE", ""],
+  ];
+
+  test("is nobody else's, and nobody's without a key", async () => {
+    const { job_id: jobId } = await ended("a@good.com\n");
+    const other = await server.signUp();
+    for (const [method, path] of CALLS) {
+      const call = (as: string) => server.call(`/v1/jobs/${jobId}${path}`, { key: as, method });
+      expect([path, await refusalOf(await call(other))]).toEqual([path, "404 not_found"]);
+      expect([path, await refusalOf(await call(""))]).toEqual([path, "401 missing_key"]);
+    }
+    expect(await refusalOf(await server.call(`/v1/jobs?starting_after=${jobId}`, { key: other }))).toBe(
+      "400 invalid_request",
+    );
+  });
+
+  test("that has ended is steered no more", async () => {
+    const { job_id: jobId } = await ended("a@good.com\n");
+    for (const verb of ["pause", "resume", "cancel"]) {
+      const reply = await server.call(`/v1/jobs/${jobId}/${verb}`, { key, method: "POST" });
+      expect([verb, await refusalOf(reply)]).toEqual([verb, "409 job_finished"]);
+    }
+  });
+
+  test("has results in three formats and by its own words alone", async () => {
+    const { job_id: jobId } = await ended("+5511987654321\n", "text/plain", "?kind=phone");
+    for (const query of ["format=xml", "status=deliverable", "only=good", "sub_status=disposable"]) {
+      const reply = await server.call(`/v1/jobs/${jobId}/results?${query}`, { key });
+      expect([query, await refusalOf(reply)]).toEqual([query, "400 invalid_request"]);
+    }
+  });
+
+  test("is listed by states and in pages that there are", async () => {
+    for (const query of ["status=done", "limit=0", "limit=101", "limit=x", "starting_after=job_none"]) {
+      const reply = await server.call(`/v1/jobs?${query}`, { key });
+      expect([query, await refusalOf(reply)]).toEqual([query, "400 invalid_request"]);
+    }
+  });
+
+  test("keeps its counts past its retention; its results are 410", async () => {
+    const { job_id: jobId } = await ended("a@good.com\nb@good.com\n");
+    shiftMs += 7 * DAY_MS - 60_000;
+    expect((await server.call(`/v1/jobs/${jobId}/results`, { key })).status).toBe(200);
+    shiftMs += 120_000;
+    const results = async () => server.call(`/v1/jobs/${jobId}/results`, { key });
+    await until("end of the retention", async () => (await results()).status === 410, 45_000);
+    expect(await refusalOf(await results())).toBe("410 gone");
+    expect(await jsonOf<object>(await server.call(`/v1/jobs/${jobId}`, { key }))).toMatchObject({
+      status: "completed",
+      units_charged: 2,
+    });
+  });
+
+  test("of a test key has at most 1,000 rows", async () => {
+    const made = await server.call("/v1/account/keys", { key, body: { mode: "test" } });
+    const { api_key: testKey } = await jsonOf<{ api_key: string }>(made);
+    const reply = await create("a@good.com\n".repeat(1_001), { "Content-Type": "text/plain" }, "", testKey);
+    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining("1001")]);
+  });
+});

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type CommandRoom, openCommandRoom } from "./command.ts";
+
+// Processes of their own on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+const ROWS = 30_000;
+let room: CommandRoom;
+let whole = "";
+beforeAll(async () => {
+  room = await openCommandRoom();
+  await room.write("in.csv", csvOf(ROWS));
+  await room.run(["in.csv", "-q", "-o", "whole.csv"]);
+  whole = await room.read("whole.csv");
+});
+afterAll(() => room[Symbol.asyncDispose]());
+
+function csvOf(rows: number): string {
+  const lines = Array.from(
+    { length: rows },
+    (_, i) => `${i},user${i}@d${i % 300}.many.com,"a ""note"", ${i}"`,
+  );
+  return `id,email,note\n${lines.join("\n")}\n`;
+}
+
+/** Sends the signal once the output has grown to some size. */
+async function interrupt(
+  args: readonly string[],
+  output: string,
+  signal: "SIGKILL" | "SIGINT" | "SIGTERM",
+  bytes: number,
+) {
+  const { child, ended } = room.start(args);
+  while (child.exitCode === null && Bun.file(`${room.folder}/${output}`).size < bytes) await Bun.sleep(2);
+  child.kill(signal);
+  return { child, ...(await ended) };
+}
+
+test("killed again and again and gone on with, the output is as of one run", async () => {
+  const args = ["in.csv", "-q", "-o", "killed.csv", "--resume"];
+  let bytes = 200_000;
+  for (const signal of ["SIGKILL", "SIGINT", "SIGKILL", "SIGTERM"] as const) {
+    const { child } = await interrupt(args, "killed.csv", signal, bytes);
+    expect(`${child.exitCode ?? child.signalCode}`).toBe(
+      { SIGKILL: "SIGKILL", SIGINT: "130", SIGTERM: "143" }[signal],
+    );
+    expect(await room.exists("killed.csv.resume")).toBe(true);
+    bytes += 1_000_000;
+  }
+  const last = await room.run(["in.csv", "-o", "killed.csv", "--resume"]);
+  expect(last.exitCode).toBe(0);
+  expect(last.stderr).toMatch(/rows of the run before, 30,000 in all/);
+  expect(last.stderr).toMatch(/deliverable\s+30,000\s+100\.0%/);
+  expect(await room.read("killed.csv")).toBe(whole);
+  expect(await room.exists("killed.csv.resume")).toBe(false);
+});
+
+test("an interrupt says how to go on, and every line that is there is whole", async () => {
+  const { stderr } = await interrupt(["in.csv", "-q", "-o", "int.csv"], "int.csv", "SIGINT", 500_000);
+  expect(stderr).toMatch(
+    /^Interrupted\. The results of [\d,]+ rows are in int\.csv; the same command with --resume/,
+  );
+  const half = await room.read("int.csv");
+  expect(whole.startsWith(half)).toBe(true);
+  expect(half).toEndWith("\n");
+  const { stderr: refusal, exitCode } = await room.run(["in.csv", "-q", "-o", "int.csv"]);
+  expect(exitCode).toBe(1);
+  expect(refusal).toBe("int.csv is half done; use --resume to go on or --force to begin anew.\n");
+  expect((await room.run(["in.csv", "-q", "-o", "int.csv", "--force"])).exitCode).toBe(0);
+  expect(await room.read("int.csv")).toBe(whole);
+});
+
+test("rows that --only leaves out are not done twice either", async () => {
+  const args = ["in.csv", "-q", "-o", "only.csv", "--only", "deliverable", "--format", "ndjson", "--resume"];
+  await interrupt(args, "only.csv", "SIGKILL", 2_000_000);
+  expect((await room.run(args)).exitCode).toBe(0);
+  const ids = (await room.read("only.csv"))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).input.id);
+  expect(ids).toEqual(Array.from({ length: ROWS }, (_, i) => `${i}`));
+});
+
+test("goes on only with the same input, the same options and the output as it was left", async () => {
+  const start = () => interrupt(["in.csv", "-q", "-o", "same.csv", "--force"], "same.csv", "SIGINT", 500_000);
+  await start();
+  const refusalOf = async (...args: string[]) => {
+    const { exitCode, stderr } = await room.run([...args, "-q", "-o", "same.csv", "--resume"]);
+    expect(exitCode).toBe(1);
+    return stderr;
+  };
+  await room.write("other.csv", csvOf(ROWS).replace("user7@", "user8@"));
+  expect(await refusalOf("other.csv")).toStartWith("The input is not the one that same.csv was begun with");
+  await room.write("short.csv", csvOf(10));
+  expect(await refusalOf("short.csv")).toStartWith("The input is not the one that same.csv was begun with");
+  expect(await refusalOf("in.csv", "--deep")).toStartWith("same.csv was begun with other options");
+  const half = await room.read("same.csv");
+  await room.write("same.csv", half.slice(0, 1000));
+  expect(await refusalOf("in.csv")).toStartWith("same.csv is shorter than when it was left");
+  await room.write("same.csv", half);
+  expect((await room.run(["in.csv", "-q", "-o", "same.csv", "--resume"])).exitCode).toBe(0);
+  expect(await room.read("same.csv")).toBe(whole);
+});
+
+test("a grown input is gone on with", async () => {
+  await room.write("grow.csv", csvOf(700));
+  const broken = `${csvOf(700)}700,"user`;
+  await room.write("grow.csv", broken);
+  expect((await room.run(["grow.csv", "-q", "-o", "grow-out.csv"])).exitCode).toBe(1);
+  await room.write("grow.csv", csvOf(1900));
+  expect((await room.run(["grow.csv", "-q", "-o", "grow-out.csv", "--resume"])).exitCode).toBe(0);
+  expect(whole.startsWith(await room.read("grow-out.csv"))).toBe(true);
+  expect((await room.read("grow-out.csv")).split("\n").length).toBe(1902);
+});
+
+test("memory does not grow with the file", async () => {
+  const peakOf = async (rows: number) => {
+    await room.write("peak.csv", csvOf(rows));
+    const { child, ended } = room.start(["peak.csv", "-q", "--no-dns", "-o", "/dev/null"]);
+    let peakKb = 0;
+    while (child.exitCode === null) {
+      const status = await Bun.file(`/proc/${child.pid}/status`)
+        .text()
+        .catch(() => "");
+      peakKb = Math.max(peakKb, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0));
+      await Bun.sleep(10);
+    }
+    expect((await ended).exitCode).toBe(0);
+    return peakKb / 1024;
+  };
+  const small = await peakOf(40_000);
+  const large = await peakOf(400_000);
+  // Rows and results that are kept would take more than 1 KB each; the heap alone settles some 150 MB higher.
+  expect(large - small).toBeLessThan(300);
+}, 240_000);

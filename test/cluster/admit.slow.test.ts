@@ -1,0 +1,281 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { SQL } from "bun";
+import { fitsMonth } from "../../src/billing/admission.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { Admission, AdmissionRate } from "../../src/store/admit-port.ts";
+import type { ReplyRecord, SharedStore } from "../../src/store/port.ts";
+import { migrate } from "../../src/store/postgres/migrations.ts";
+import { openSharedStore } from "../../src/store/postgres/open.ts";
+import { StorageError, StoreOpenError, UnsettledError } from "../../src/store/storage-error.ts";
+import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
+
+const RULES = { fits: fitsMonth, marksOf: () => [] };
+const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
+const NOON = Date.parse("2026-11-20T12:00:00Z");
+/** Far from what a busy machine takes; a frozen server is waited for no longer. */
+const DEADLINE_MS = 10_000;
+const SHORT_DEADLINE_MS = 2_000;
+
+describe.if(isPostgresInstalled)("a store that several processes write to", () => {
+  let server: PostgresServer;
+  let url: string;
+  const stores: SharedStore[] = [];
+
+  const open = async (deadlineMs = DEADLINE_MS) => {
+    const store = await openSharedStore({
+      url,
+      clock: systemClock,
+      connectionsMax: 3,
+      deadlineMs,
+    });
+    stores.push(store);
+    return store;
+  };
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    url = await server.createDatabase();
+  }, 60_000);
+  afterEach(() => {
+    for (const store of stores.splice(0)) store.close();
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** An account of the free plan that has `units` in the month; returns what charges it. */
+  async function account(store: SharedStore, units: number) {
+    const accountId = `acc_${randomUUID()}`;
+    const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
+    const state = { spendLimitMicroUsd: null, suspendedAt: null, erasedAt: null };
+    await store.signUp(
+      {
+        ...nothing,
+        ...state,
+        accountId,
+        email: accountId,
+        normalized: accountId,
+        plan: "free",
+        createdAt: 1,
+      },
+      {
+        ...{ keyHash: accountId, accountId, keyId: accountId, name: null, hint: "", scopes: "verify" },
+        ...{ createdAt: 1, lastUsedAt: null, expiresAt: null, rotatesAt: null, revokedAt: null },
+      },
+      {
+        ...{ ...MONTH, accountId, plan: "free", monthlyPriceMicroUsd: 0, includedUnits: units },
+        ...{ overagePriceMicroUsd: null, startsAt: MONTH.periodStart },
+      },
+    );
+    const planPeriodId = (await store.readMonth(accountId))?.planPeriods[0]?.planPeriodId ?? 0;
+    const charge = (
+      charged: number,
+      reply: ReplyRecord | null = null,
+      rate: AdmissionRate | null = null,
+    ): Admission => ({
+      entry: { accountId, planPeriodId, at: NOON, endpoint: "/v1/x", units: charged, calls: 1 },
+      reply,
+      chunk: null,
+      rate,
+    });
+    const written = async () => ({
+      counter: (await store.readMonth(accountId))?.planPeriods[0]?.units,
+      events: (await store.eventUnits()).find((sum) => sum.planPeriodId === planPeriodId)?.units ?? 0,
+    });
+    return { accountId, charge, written };
+  }
+
+  const group = (sequence: number, admissions: readonly Admission[]) => ({
+    ...{ sequence, admissions, others: [], keptAt: null },
+  });
+
+  test("a thousand charges through three processes with ten units left are exactly ten", async () => {
+    const nodes = await Promise.all([open(), open(), open()]);
+    const [first] = nodes;
+    if (first === undefined) throw new Error("no store");
+    const { charge, written } = await account(first, 10);
+    const outcomes = await Promise.all(
+      nodes.map(async (node) => {
+        const all = [];
+        for (let sequence = 1; sequence <= 34; sequence += 1) {
+          const asked = Array.from({ length: 10 }, () => charge(1));
+          all.push(...(await node.admit(group(sequence, asked), RULES)).outcomes);
+        }
+        return all;
+      }),
+    );
+    const flat = outcomes.flat();
+    expect(flat).toHaveLength(1_020);
+    expect(flat.filter((outcome) => outcome === "charged")).toHaveLength(10);
+    expect(flat.filter((outcome) => outcome === "quota")).toHaveLength(1_010);
+    expect(await written()).toEqual({ counter: 10, events: 10 });
+  });
+
+  test("a group that is sent again is written once, and answered as it was", async () => {
+    const node = await open();
+    const { charge, written } = await account(node, 5);
+    const asked = group(1, [charge(3), charge(3), charge(2)]);
+    const first = await node.admit(asked, RULES);
+    expect(first.outcomes).toEqual(["charged", "quota", "charged"]);
+    expect((await node.admit(asked, RULES)).outcomes).toEqual(first.outcomes);
+    expect(await written()).toEqual({ counter: 5, events: 5 });
+  });
+
+  test("charges of several accounts from several processes never wait for each other in a circle", async () => {
+    const nodes = await Promise.all([open(), open(), open()]);
+    const [first] = nodes;
+    if (first === undefined) throw new Error("no store");
+    const accounts = await Promise.all(Array.from({ length: 8 }, () => account(first, 1_000)));
+    await Promise.all(
+      nodes.map(async (node, place) => {
+        for (let sequence = 1; sequence <= 20; sequence += 1) {
+          const order = place === 0 ? accounts : [...accounts].reverse();
+          await node.admit(
+            group(
+              sequence,
+              order.map(({ charge }) => charge(1)),
+            ),
+            RULES,
+          );
+        }
+      }),
+    );
+    for (const { written } of accounts) expect(await written()).toEqual({ counter: 60, events: 60 });
+  });
+
+  test("a rate holds for all processes together, and calls that took long are no burst", async () => {
+    const nodes = await Promise.all([open(), open()]);
+    const [first] = nodes;
+    if (first === undefined) throw new Error("no store");
+    const quick = { stepMs: 60_000, burstMs: 300_000, ageMs: 0 };
+    const { charge } = await account(first, 1_000);
+    const outcomes = await Promise.all(
+      nodes.map((node) =>
+        node.admit(
+          group(
+            1,
+            Array.from({ length: 5 }, () => charge(1, null, quick)),
+          ),
+          RULES,
+        ),
+      ),
+    );
+    const charged = outcomes.flatMap((each) => each.outcomes).filter((outcome) => outcome === "charged");
+    expect(charged).toHaveLength(5);
+    const other = await account(first, 1_000);
+    const slow = Array.from({ length: 7 }, () => other.charge(1, null, { ...quick, ageMs: 120_000 }));
+    expect((await first.admit(group(2, slow), RULES)).outcomes).toEqual(slow.map(() => "charged"));
+  });
+
+  test("an Idempotency-Key belongs to one process at a time, and pays only while it does", async () => {
+    const [one, two] = [await open(), await open()];
+    const { accountId, charge, written } = await account(one, 10);
+    const reply: ReplyRecord = {
+      ...{ accountId, idempotencyKey: randomUUID(), fingerprint: "f", status: 200, bodyBytes: 1 },
+      ...{ expiresAt: NOON, headers: "{}", bodyFile: null, body: "x" },
+    };
+    expect(await one.claimKey(accountId, reply.idempotencyKey, "f")).toEqual({ isClaimed: true });
+    expect(await two.claimKey(accountId, reply.idempotencyKey, "g")).toEqual({
+      isClaimed: false,
+      fingerprint: "f",
+    });
+    expect((await two.admit(group(1, [charge(1, reply)]), RULES)).outcomes).toEqual(["claim_lost"]);
+    expect((await one.admit(group(1, [charge(1, reply)]), RULES)).outcomes).toEqual(["charged"]);
+    expect(await two.findReply(accountId, reply.idempotencyKey)).toEqual(reply);
+    expect(await two.claimKey(accountId, reply.idempotencyKey, "g")).toEqual({ isClaimed: true });
+    await two.releaseKey(accountId, reply.idempotencyKey);
+    expect(await written()).toEqual({ counter: 1, events: 1 });
+  });
+
+  test("a change of an account's keys is seen by the other processes", async () => {
+    const [one, two] = [await open(), await open()];
+    const { accountId } = await account(one, 10);
+    expect(await two.changedAccounts(60_000)).not.toContain(accountId);
+    expect(await one.revokeKey(accountId, accountId, NOON, () => {})).toBe(true);
+    expect(await two.changedAccounts(60_000)).toContain(accountId);
+    expect((await two.findKey(accountId))?.revokedAt).toBe(NOON);
+  });
+
+  test("a frozen server is given up at the deadline; nothing is charged, and all heals", async () => {
+    const node = await open(SHORT_DEADLINE_MS);
+    const { charge, written } = await account(node, 10);
+    await server.freeze();
+    const startedMs = performance.now();
+    const refused = await node.admit(group(1, [charge(1)]), RULES).catch((error: unknown) => error);
+    const tookMs = performance.now() - startedMs;
+    await server.thaw();
+    expect(refused).toBeInstanceOf(StorageError);
+    expect(tookMs).toBeLessThan(DEADLINE_MS);
+    expect((await untilAnswered(() => node.admit(group(2, [charge(1)]), RULES))).outcomes).toEqual([
+      "charged",
+    ]);
+    expect(await written()).toEqual({ counter: 1, events: 1 });
+  });
+
+  test("charges survive a server that crashes between and under them, each once", async () => {
+    const node = await open();
+    const { charge, written } = await account(node, 100_000);
+    let charged = 0;
+    let stopped = false;
+    let failure: unknown;
+    const until = async (isReached: () => boolean) => {
+      while (!isReached() && failure === undefined) await Bun.sleep(5);
+      if (failure !== undefined) throw failure;
+    };
+    const charging = (async () => {
+      for (let sequence = 1; !stopped; sequence += 1) {
+        const { outcomes } = await untilAnswered(() => node.admit(group(sequence, [charge(1)]), RULES));
+        charged += outcomes.filter((outcome) => outcome === "charged").length;
+      }
+    })().catch((error: unknown) => {
+      failure = error;
+    });
+    for (let crash = 0; crash < 2; crash += 1) {
+      const before = charged;
+      await until(() => charged >= before + 20);
+      await server.restart();
+    }
+    const before = charged;
+    await until(() => charged >= before + 20);
+    stopped = true;
+    await charging;
+    expect(await written()).toEqual({ counter: charged, events: charged });
+  });
+
+  test("a node that starts while the server is frozen ends with a sentence, and does not wait for ever", async () => {
+    await server.freeze();
+    const refused = await open().catch((error: unknown) => error);
+    await server.thaw();
+    expect(refused).toBeInstanceOf(StoreOpenError);
+    expect(String(refused)).toContain("the database cannot be used now");
+  });
+
+  test("nodes that start at once migrate once; one that is older than the database refuses it", async () => {
+    const fresh = await server.createDatabase();
+    const opened = await Promise.all(
+      [1, 2, 3].map(() => openSharedStore({ url: fresh, clock: systemClock, connectionsMax: 2 })),
+    );
+    for (const store of opened) store.close();
+    await using sql = new SQL(fresh, { max: 1 });
+    const older = migrate(sql, NOON, []);
+    await expect(older).rejects.toBeInstanceOf(StoreOpenError);
+    await expect(older).rejects.toThrow("newer version");
+  });
+});
+
+if (!isPostgresInstalled) {
+  test.skip("SKIPPED: PostgreSQL is not installed, so nothing of a cluster is tested", () => {});
+}
+
+/** Tries again while the server is away, as those who charge do. */
+async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StorageError) && !(error instanceof UnsettledError)) throw error;
+      await Bun.sleep(20);
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import type { SharedStore } from "../../src/store/port.ts";
+import { openSharedStore } from "../../src/store/postgres/open.ts";
+import { claimed, finish, finishedChunk, jobRecord, startedJob } from "../store/job-conformance.ts";
+import { NOON, signUp, unitsOf } from "../store/store-conformance.ts";
+import { event, webhookRecord } from "../store/webhook-conformance.ts";
+import {
+  emptyDatabase,
+  isPostgresInstalled,
+  type PostgresServer,
+  startPostgres,
+} from "../support/postgres.ts";
+
+if (!isPostgresInstalled) {
+  test.skip("SKIPPED: PostgreSQL is not installed, so leases are not tested", () => {});
+}
+
+describe.if(isPostgresInstalled)("leases of two processes", () => {
+  let server: PostgresServer;
+  let url: string;
+  let sql: SQL;
+  let one: SharedStore;
+  let two: SharedStore;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    url = await server.createDatabase();
+    sql = new SQL(url, { max: 1 });
+    const clock = { now: () => NOON, monotonic: () => performance.now() };
+    one = await openSharedStore({ url, clock, processId: "one" });
+    two = await openSharedStore({ url, clock, processId: "two" });
+  }, 60_000);
+  beforeEach(async () => {
+    await emptyDatabase(url);
+    await signUp(one, "acc_a");
+  });
+  afterAll(async () => {
+    one?.close();
+    two?.close();
+    await sql?.close({ timeout: 0 });
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** Lets the leases of a process end, as if it had hung for a while. */
+  async function endLeases(processId: string): Promise<void> {
+    await sql`UPDATE job_chunks SET lease_until = 0 WHERE owner = ${processId}`;
+    await sql`UPDATE jobs SET read_until = 0 WHERE reader = ${processId}`;
+    await sql`UPDATE webhook_deliveries SET lease_until = 0 WHERE owner = ${processId}`;
+  }
+
+  const claimOf = ({ n, attempt }: { readonly n: number; readonly attempt: number }) => ({
+    ...{ jobId: "job_1", n, attempt },
+  });
+
+  test("a chunk whose lease has ended is worked on by another, and what the first one comes back with is neither kept nor charged", async () => {
+    await startedJob(one, "job_1", 1);
+    const hung = await claimed(one, "job_1");
+    expect(await two.reapChunks()).toBe(0);
+    await endLeases("one");
+    expect(await two.reapChunks()).toBe(1);
+    const taken = await claimed(two, "job_1");
+    expect(taken.attempt).toBe(2);
+    const late = async () => finish(one, finishedChunk("job_1", hung));
+    await expect(late()).rejects.toThrow();
+    await one.releaseChunk(claimOf(hung), false);
+    expect([await unitsOf(one, "acc_a"), await two.resultBodies("job_1", 0)]).toEqual([0, []]);
+    await finish(two, finishedChunk("job_1", taken));
+    await expect(late()).rejects.toThrow();
+    expect(await unitsOf(one, "acc_a")).toBe(10);
+    expect(await one.findJob("job_1")).toMatchObject({ processed: 10, unitsCharged: 10 });
+  });
+
+  test("a claim that was lost does not pass for a later one of the same process and number", async () => {
+    await startedJob(one, "job_1", 1);
+    const hung = await claimed(one, "job_1");
+    await endLeases("one");
+    await two.reapChunks();
+    const some = { rowsDone: 4, isWhole: false, processed: 4, units: 4, counts: { valid: 4 } };
+    await finish(two, finishedChunk("job_1", await claimed(two, "job_1"), some));
+    expect((await claimed(one, "job_1")).attempt).toBe(hung.attempt);
+    const late = async () => finish(one, finishedChunk("job_1", hung));
+    await expect(late()).rejects.toThrow();
+    expect(await unitsOf(one, "acc_a")).toBe(4);
+  });
+
+  test("a lease is renewed for what is held alone, by the process that holds it", async () => {
+    await startedJob(one, "job_1", 2);
+    const [held, lost] = [await claimed(one, "job_1"), await claimed(one, "job_1")];
+    await endLeases("one");
+    await two.renewLeases([claimOf(held), claimOf(lost)], []);
+    await one.renewLeases([claimOf(held)], []);
+    expect(await two.reapChunks()).toBe(1);
+    expect((await claimed(two, "job_1")).n).toBe(lost.n);
+    await finish(one, finishedChunk("job_1", held));
+  });
+
+  test("what a process held goes back at once where it is started again, and free of fault where it ended", async () => {
+    await startedJob(one, "job_1", 1);
+    await claimed(one, "job_1");
+    await two.releaseLeases("one");
+    expect((await claimed(one, "job_1")).attempt).toBe(2);
+    await one.releaseLeases(null);
+    expect((await claimed(two, "job_1")).attempt).toBe(2);
+  });
+
+  test("what was carried over from one server, which held it, is put back", async () => {
+    await startedJob(one, "job_1", 1);
+    await claimed(one, "job_1");
+    await one.createWebhook(webhookRecord("wh_1"), null);
+    await one.addDelivery(webhookRecord("wh_1"), event(), () => null);
+    await one.claimDelivery(NOON, []);
+    await sql`UPDATE job_chunks SET owner = NULL, lease_until = NULL`;
+    await sql`UPDATE webhook_deliveries SET owner = NULL, lease_until = NULL`;
+    expect([await two.reapChunks(), await two.reapDeliveries()]).toEqual([1, 1]);
+    expect((await claimed(two, "job_1")).attempt).toBe(2);
+    expect((await two.claimDelivery(NOON, []))?.webhook.webhookId).toBe("wh_1");
+  });
+
+  test("an input is read by one process at a time; one that lost it can neither add to it nor start its job", async () => {
+    await one.createJob(jobRecord("job_1"), null, 9);
+    expect([await one.claimInput("job_1"), await two.claimInput("job_1")]).toEqual([true, false]);
+    expect(await two.unreadJobs()).toEqual([]);
+    await endLeases("one");
+    expect((await two.unreadJobs()).map(({ jobId }) => jobId)).toEqual(["job_1"]);
+    expect(await two.claimInput("job_1")).toBe(true);
+    const chunk = { n: 0, firstRow: 0, rows: 1, form: "text", body: new Uint8Array(3) };
+    const late = async () => one.addJobChunks("job_1", [chunk]);
+    await expect(late()).rejects.toThrow("no longer read by this node");
+    expect(await one.startJob("job_1", { status: "queued" }, null)).toBeNull();
+    await two.addJobChunks("job_1", [chunk]);
+    expect((await two.startJob("job_1", { status: "queued" }, null))?.status).toBe("queued");
+  });
+
+  test("a part is there when it is whole, in the place of the former one, until its input is read", async () => {
+    await one.createJob(jobRecord("job_1"), null, 9);
+    const write = async (store: SharedStore, partId: string, ...frames: readonly number[]) => {
+      const part = { accountId: "acc_a", jobId: "job_1", n: 1, partId, bytes: frames.length };
+      for (const [at, byte] of frames.entries()) await store.addPartFrame(part, at, new Uint8Array([byte]));
+      return () => store.commitPart(part);
+    };
+    const first = await write(one, "p1", 1, 2);
+    expect(await two.partsOf("job_1")).toEqual([]);
+    expect(await first()).toBe(true);
+    expect(await (await write(two, "p2", 7))()).toBe(true);
+    expect(await one.partsOf("job_1")).toEqual([{ n: 1, bytes: 1 }]);
+    expect([...((await one.partFrame("job_1", 1, 0)) ?? [])]).toEqual([7]);
+    expect(await one.partFrame("job_1", 1, 1)).toBeNull();
+    expect(await one.partBytes("acc_a")).toEqual({ account: 1, all: 1 });
+    await one.claimInput("job_1");
+    expect(await (await write(two, "p3", 9))()).toBe(false);
+    await two.removeAbandonedFrames(0);
+    const [left] = await sql`SELECT count(*)::int AS frames FROM job_part_frames`;
+    expect(left.frames).toBe(1);
+    await one.removeParts("job_1");
+    expect([await one.partsOf("job_1"), await one.partFrame("job_1", 1, 0)]).toEqual([[], null]);
+  });
+
+  test("a delivery that its process did not end is sent by another, whose outcome counts", async () => {
+    await one.createWebhook(webhookRecord("wh_1"), null);
+    await one.addDelivery(webhookRecord("wh_1"), event(), () => null);
+    const { delivery } = (await one.claimDelivery(NOON, [])) ?? {};
+    expect(await two.claimDelivery(NOON, [])).toBeNull();
+    expect(await two.reapDeliveries()).toBe(0);
+    await endLeases("one");
+    expect(await two.reapDeliveries()).toBe(1);
+    expect((await two.claimDelivery(NOON, []))?.delivery.deliveryId).toBe(delivery?.deliveryId ?? "");
+    const outcome = { status: 200, error: null, latencyMs: 1, answer: null };
+    const end = (state: "delivered" | "failed") => ({ state, nextAttemptAt: null, webhook: {} });
+    await one.endAttempt(delivery?.deliveryId ?? "", NOON, { ...outcome, status: 500 }, end("failed"));
+    await two.endAttempt(delivery?.deliveryId ?? "", NOON, outcome, end("delivered"));
+    const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
+    expect(await one.deliveryPage(page)).toMatchObject([{ state: "delivered", status: 200, attempts: 1 }]);
+  });
+});

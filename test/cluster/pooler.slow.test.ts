@@ -1,0 +1,82 @@
+import { afterAll, afterEach, beforeAll, test } from "bun:test";
+import { SQL } from "bun";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { SharedStore } from "../../src/store/port.ts";
+import { openSharedStore } from "../../src/store/postgres/open.ts";
+import { describeStore } from "../store/store-conformance.ts";
+import { isPgBouncerInstalled, type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
+import {
+  emptyDatabase,
+  isPostgresInstalled,
+  type PostgresServer,
+  startPostgres,
+} from "../support/postgres.ts";
+
+const NOON = Date.parse("2026-11-20T12:00:00Z");
+const isInstalled = isPostgresInstalled && isPgBouncerInstalled;
+
+if (!isInstalled) {
+  test.skip("SKIPPED: PostgreSQL or PgBouncer is not installed, so nothing behind a pooler is tested", () => {});
+} else {
+  let server: PostgresServer;
+  let pooler: PgBouncer;
+  let directUrl: string;
+  let store: SharedStore;
+  const others: SharedStore[] = [];
+
+  const open = (now: () => number) =>
+    openSharedStore({
+      url: pooler.through(directUrl),
+      directUrl,
+      clock: { now, monotonic: () => performance.now() },
+    });
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    pooler = await startPgBouncer(server.port);
+    directUrl = await server.createDatabase();
+    store = await open(() => NOON);
+  }, 60_000);
+  afterEach(() => {
+    for (const other of others.splice(0)) other.close();
+  });
+  afterAll(async () => {
+    store?.close();
+    await pooler?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  describeStore("PostgreSQL behind PgBouncer in transaction mode", async () => {
+    await emptyDatabase(directUrl);
+    return store;
+  });
+
+  test("a change is announced past the pooler, also after PostgreSQL was started again", async () => {
+    const listening = await open(systemClock.now);
+    others.push(listening);
+    const heard: string[] = [];
+    let resumed = 0;
+    listening.hearChanges({
+      heard: (accountId) => heard.push(accountId),
+      resumed: () => {
+        resumed += 1;
+      },
+    });
+    await until(() => resumed === 1);
+    await announce(directUrl, "acc_one");
+    await until(() => heard.includes("acc_one"));
+    await server.restart();
+    await until(() => resumed >= 2);
+    await announce(directUrl, "acc_two");
+    await until(() => heard.includes("acc_two"));
+  });
+}
+
+async function announce(url: string, accountId: string): Promise<void> {
+  await using sql = new SQL(url, { max: 1 });
+  await sql`SELECT pg_notify('assay_account_changed', ${accountId})`;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(10);
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { type Caller, quantile } from "../support/caller.ts";
+import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
+import type { ServerProcess } from "../support/process.ts";
+
+setDefaultTimeout(120_000);
+
+const CALLS = 500;
+const CONNECTIONS = 16;
+/** Two cores do the server, the flood and the measuring: below this a quantile says nothing. */
+const FLOOR_MS = 60;
+/** Batches of a whole plan keep both cores busy, and this process with reading them. */
+const BATCHES_FLOOR_MS = 120;
+
+let faults: FaultServer;
+let server: ServerProcess;
+let caller: Caller;
+let key: string;
+
+beforeAll(async () => {
+  faults = await startFaultServer("neighbours");
+  ({ server, caller, key } = faults);
+});
+
+afterAll(async () => {
+  await faults[Symbol.asyncDispose]();
+});
+
+const CHECK = "/v1/email/verify?email=someone%40good.com";
+
+/** Calls one after the other with the good key, below its rate of 1,000 a second; how long they took. */
+async function measure(): Promise<readonly number[]> {
+  const times: number[] = [];
+  while (times.length < CALLS) {
+    const startedMs = performance.now();
+    const reply = await caller.call(CHECK, { key });
+    await reply.text();
+    expect(reply.status).toBe(200);
+    times.push(performance.now() - startedMs);
+    await Bun.sleep(1);
+  }
+  return times;
+}
+
+/** Has another process call by the thousand a second meanwhile; what it was answered. */
+async function flooded<T>(
+  path: string,
+  floodKey: string | null,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly answers: { readonly [answer: string]: number } }> {
+  const child = Bun.spawn({
+    cmd: [
+      process.execPath,
+      join(import.meta.dir, "../support/flood.ts"),
+      server.url,
+      `${CONNECTIONS}`,
+      path,
+      ...(floodKey === null ? [] : [floodKey]),
+    ],
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  try {
+    const reader = child.stdout.getReader();
+    await reader.read();
+    const result = await work();
+    child.stdin.write("stop\n");
+    await child.stdin.flush();
+    let said = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      said += new TextDecoder().decode(part.value);
+    }
+    return { result, answers: JSON.parse(said) };
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+}
+
+/**
+ * Measures in quiet and in noise, up to three times: what else the machine does can only make a comparison worse.
+ * `noise` measures while it makes noise, and returns with the times what it counted.
+ */
+async function compare(
+  what: string,
+  noise: () => Promise<{ readonly times: readonly number[]; readonly counted: unknown }>,
+  floorMs = FLOOR_MS,
+): Promise<void> {
+  let isUnhurt = false;
+  for (let attempt = 0; attempt < 3 && !isUnhurt; attempt += 1) {
+    const quietMs = quantile(await measure(), 0.99);
+    const { times, counted } = await noise();
+    const loudMs = quantile(times, 0.99);
+    process.stdout.write(
+      `${what}: p99 ${quietMs.toFixed(1)} ms quiet, ${loudMs.toFixed(1)} ms beside ${JSON.stringify(counted)}\n`,
+    );
+    isUnhurt = loudMs < Math.max(2 * quietMs, floorMs);
+  }
+  expect(isUnhurt).toBeTrue();
+}
+
+describe("a good key is not slowed down", () => {
+  test("by a flood of bad keys, all of which are 401", async () => {
+    await measure();
+    await compare("bad keys", async () => {
+      const before = await caller.unitsOf(key);
+      const { result, answers } = await flooded(CHECK, null, measure);
+      expect(Object.keys(answers)).toEqual(["401 bad_key"]);
+      expect(answers["401 bad_key"]).toBeGreaterThan(CALLS);
+      expect(await caller.unitsOf(key)).toBe(before + CALLS);
+      return { times: result, counted: answers };
+    });
+  });
+
+  test("by another key that calls by the thousand a second, which is held to its rate and pays for what passed", async () => {
+    await compare("a noisy key", async () => {
+      const noisyKey = await caller.signUp("free");
+      const startedMs = performance.now();
+      const { result, answers } = await flooded(CHECK, noisyKey, measure);
+      const seconds = (performance.now() - startedMs) / 1000;
+      const passed = answers["200 ok"] ?? 0;
+      expect(Object.keys(answers).sort()).toEqual(["200 ok", "429 rate_limited"]);
+      expect(passed).toBeGreaterThanOrEqual(20);
+      expect(passed).toBeLessThanOrEqual(Math.ceil(20 + 10 * seconds));
+      expect(await caller.unitsOf(noisyKey)).toBe(passed);
+      return { times: result, counted: answers };
+    });
+  });
+
+  test("by another key's batches of its whole plan", async () => {
+    const emails = Array.from({ length: 100_000 }, (_, at) => `a${at}@d${at % 500}.many.com`);
+    const body = JSON.stringify({ emails });
+    const beside = async () => {
+      const noisyKey = await caller.signUp("scale");
+      let isDone = false;
+      const batches = [0, 1].map(async () => {
+        let units = 0;
+        while (!isDone) {
+          const reply = await caller.call("/v1/email/batch", { key: noisyKey, body });
+          const text = await reply.text();
+          units += Number(/"units_charged":(\d+)\}\}$/.exec(text)?.[1]);
+        }
+        return units;
+      });
+      const times = await measure();
+      isDone = true;
+      const units = (await Promise.all(batches)).reduce((total, each) => total + each, 0);
+      expect(await caller.unitsOf(noisyKey)).toBe(units);
+      return { times, counted: { units } };
+    };
+    await compare("batches", beside, BATCHES_FLOOR_MS);
+  });
+});

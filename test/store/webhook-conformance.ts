@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import type { Clock } from "../../src/platform/clock.ts";
+import type { Store } from "../../src/store/port.ts";
+import type { WebhookRecord } from "../../src/store/webhook-port.ts";
+import { claimed, finish, finishedChunk, jobRecord, startedJob } from "./job-conformance.ts";
+import { clock, NOON, replyRecord, signUp } from "./store-conformance.ts";
+
+export function webhookRecord(webhookId: string, more: Partial<WebhookRecord> = {}): WebhookRecord {
+  return {
+    ...{ webhookId, accountId: "acc_a", url: "https://a.example/", events: null, description: null },
+    ...{ disabledReason: null, secret: "whsec_a", formerSecrets: [], createdAt: NOON, failingSince: null },
+    ...more,
+  };
+}
+
+export const event = (type = "webhook.test", at = NOON) => ({ type, at, data: { of: type } });
+const noReply = () => null;
+const GOT_500 = { status: 500, error: null, latencyMs: 12, answer: "no\0" };
+const stays = {};
+
+/** What every store does with webhooks and their deliveries. */
+export function describeWebhooks(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
+  async function opened(...webhooks: readonly WebhookRecord[]): Promise<Store> {
+    const store = await open(clock);
+    await signUp(store, "acc_a");
+    for (const webhook of webhooks) await store.createWebhook(webhook, null);
+    return store;
+  }
+
+  const typesOf = async (store: Store, webhookId: string) => {
+    const page = { webhookId, afterDeliveryId: null, since: 0, limit: 100 };
+    return ((await store.deliveryPage(page)) ?? []).map(({ type }) => type).sort();
+  };
+
+  describe(`${name}: webhooks`, () => {
+    test("a webhook is kept as it is, with its reply, for its account alone", async () => {
+      const former = [{ secret: "whsec_b", endsAt: 7 }];
+      const webhook = webhookRecord("wh_1", { events: ["job.completed"], formerSecrets: former });
+      const store = await opened();
+      await store.createWebhook(webhook, replyRecord("r"));
+      expect(await store.findWebhook("acc_a", "wh_1")).toEqual(webhook);
+      expect(await store.findWebhook("acc_b", "wh_1")).toBeNull();
+      expect(await store.webhooksOf("acc_a")).toEqual([webhook]);
+      expect((await store.findReply("acc_a", "r"))?.body).toBe("x");
+      expect(await store.removeWebhook("acc_b", "wh_1")).toBe(false);
+      expect(await store.removeWebhook("acc_a", "wh_1")).toBe(true);
+      expect(await store.webhooksOf("acc_a")).toEqual([]);
+    });
+
+    test("a change is made whole, with the reply that is made of it", async () => {
+      const store = await opened(webhookRecord("wh_1", { events: ["job.failed"] }));
+      const change = { url: "https://b.example/", events: null, secret: "whsec_c" };
+      const changed = await store.changeWebhook("acc_a", "wh_1", change, ({ url }) =>
+        replyRecord("r", { body: url }),
+      );
+      expect(changed).toEqual(webhookRecord("wh_1", change));
+      expect((await store.findReply("acc_a", "r"))?.body).toBe("https://b.example/");
+      expect(await store.changeWebhook("acc_b", "wh_1", change, noReply)).toBeNull();
+    });
+
+    test("a job's end is written for each webhook that wants it, under one id, and for the job's own address", async () => {
+      const store = await opened(
+        webhookRecord("wh_all"),
+        webhookRecord("wh_some", { events: ["quota.80"], createdAt: NOON + 1 }),
+        webhookRecord("wh_off", { disabledReason: "by_caller", createdAt: NOON + 2 }),
+      );
+      await startedJob(store, "job_1", 1);
+      await finish(store, finishedChunk("job_1", await claimed(store, "job_1")));
+      await store.endRound("job_1", { finishedAt: NOON, expiresAt: NOON });
+      const own = { status: "running", webhookUrl: "https://own.example/" } as const;
+      await store.createJob(jobRecord("job_2", own), null, 9);
+      await store.changeJob("job_2", ["running"], { status: "failed", statusReason: "x" });
+      expect(await typesOf(store, "wh_all")).toEqual(["job.completed", "job.failed", "job.failed"]);
+      expect([await typesOf(store, "wh_some"), await typesOf(store, "wh_off")]).toEqual([[], []]);
+      const page = { webhookId: "wh_all", afterDeliveryId: null, since: 0, limit: 9 };
+      const failed = ((await store.deliveryPage(page)) ?? []).filter(({ type }) => type === "job.failed");
+      expect(new Set(failed.map(({ eventId }) => eventId)).size).toBe(1);
+      expect(failed.map(({ url }) => url).sort()).toEqual(["https://own.example/", null]);
+    });
+
+    test("a share of the quota that is used up is told of once", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const mark = { accountId: "acc_a", periodStart: 1, percent: 80, event: event("quota.80") } as const;
+      const record = () =>
+        store.record({ entries: [], replies: [], chunks: [], quotaMarks: [mark], keptAt: null }, "at_once");
+      await record();
+      await record();
+      expect(await typesOf(store, "wh_1")).toEqual(["quota.80"]);
+    });
+
+    test("webhooks take turns, and none is claimed before it is due or for an account that is left out", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      const [one, two] = await store.webhooksOf("acc_a");
+      if (one === undefined || two === undefined) throw new Error("no webhooks");
+      for (const at of [NOON, NOON + 1, NOON + 2])
+        await store.addDelivery(one, event("webhook.test", at), noReply);
+      await store.addDelivery(two, event("webhook.test", NOON + 3), noReply);
+      expect(await store.nextDueAt()).toBe(NOON);
+      expect(await store.claimDelivery(NOON - 1, [])).toBeNull();
+      expect(await store.claimDelivery(NOON + 9, ["acc_a"])).toBeNull();
+      const turns: (string | undefined)[] = [];
+      for (let turn = 0; turn < 5; turn += 1) {
+        turns.push((await store.claimDelivery(NOON + 9, []))?.webhook.webhookId);
+      }
+      expect(turns).toEqual(["wh_1", "wh_2", "wh_1", "wh_1", undefined]);
+      expect(await store.nextDueAt()).toBeNull();
+    });
+
+    test("deliveries that are claimed at once are claimed once each", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      for (const webhook of await store.webhooksOf("acc_a")) {
+        for (let n = 0; n < 4; n += 1) await store.addDelivery(webhook, event(), noReply);
+      }
+      const claims = new Set<string>();
+      for (let round = 0; round < 20 && claims.size < 8; round += 1) {
+        const some = await Promise.all(Array.from({ length: 4 }, async () => store.claimDelivery(NOON, [])));
+        const ids = some.flatMap((claim) => claim?.delivery.deliveryId ?? []);
+        expect(ids.filter((id) => claims.has(id))).toEqual([]);
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const id of ids) claims.add(id);
+      }
+      expect(claims.size).toBe(8);
+    });
+
+    test("an attempt that failed is due again when it says, and one that ended is not", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const [webhook] = await store.webhooksOf("acc_a");
+      if (webhook === undefined) throw new Error("no webhook");
+      const { deliveryId } = await store.addDelivery(webhook, event(), noReply);
+      expect((await store.claimDelivery(NOON, []))?.delivery.deliveryId).toBe(deliveryId);
+      const again = { state: "pending", nextAttemptAt: NOON + 50, webhook: { failingSince: NOON } } as const;
+      await store.endAttempt(deliveryId, NOON + 1, GOT_500, again);
+      const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
+      expect(await store.deliveryPage(page)).toMatchObject([
+        { state: "pending", attempts: 1, scheduled: 1, status: 500, latencyMs: 12, lastAttemptAt: NOON + 1 },
+      ]);
+      expect((await store.findWebhook("acc_a", "wh_1"))?.failingSince).toBe(NOON);
+      expect([await store.nextDueAt(), await store.claimDelivery(NOON + 49, [])]).toEqual([NOON + 50, null]);
+      expect((await store.claimDelivery(NOON + 50, []))?.delivery.attempts).toBe(1);
+      const done = { state: "delivered", nextAttemptAt: null, webhook: { failingSince: null } } as const;
+      await store.endAttempt(deliveryId, NOON + 60, { ...GOT_500, status: 200 }, done);
+      expect([await store.nextDueAt(), (await store.findWebhook("acc_a", "wh_1"))?.failingSince]).toEqual([
+        null,
+        null,
+      ]);
+    });
+
+    test("one that is disabled has no attempts left, nor gets one from what it was being sent", async () => {
+      const store = await opened(webhookRecord("wh_1"));
+      const [webhook] = await store.webhooksOf("acc_a");
+      if (webhook === undefined) throw new Error("no webhook");
+      for (let n = 0; n < 3; n += 1) await store.addDelivery(webhook, event(), noReply);
+      const sent = (await store.claimDelivery(NOON, []))?.delivery.deliveryId ?? "";
+      await store.changeWebhook("acc_a", "wh_1", { disabledReason: "by_caller" }, noReply);
+      await store.endAttempt(sent, NOON, GOT_500, {
+        state: "pending",
+        nextAttemptAt: NOON + 5,
+        webhook: stays,
+      });
+      expect([await store.nextDueAt(), await store.claimDelivery(NOON + 9, [])]).toEqual([null, null]);
+      const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
+      expect(((await store.deliveryPage(page)) ?? []).map(({ state }) => state)).toEqual([
+        "failed",
+        "failed",
+        "failed",
+      ]);
+    });
+
+    test("a replay begins the schedule anew; pages are of one webhook, and old ones are removed", async () => {
+      const store = await opened(webhookRecord("wh_1"), webhookRecord("wh_2"));
+      const [webhook] = await store.webhooksOf("acc_a");
+      if (webhook === undefined) throw new Error("no webhook");
+      const { deliveryId } = await store.addDelivery(webhook, event(), noReply);
+      await store.claimDelivery(NOON, []);
+      const failed = { state: "failed", nextAttemptAt: null, webhook: stays } as const;
+      await store.endAttempt(deliveryId, NOON, GOT_500, failed);
+      expect(await store.replayDelivery("wh_2", deliveryId, NOON, noReply)).toBeNull();
+      const replayed = await store.replayDelivery("wh_1", deliveryId, NOON + 3, () => replyRecord("r"));
+      expect(replayed).toMatchObject({
+        state: "pending",
+        scheduled: 0,
+        attempts: 1,
+        nextAttemptAt: NOON + 3,
+      });
+      const page = { since: 0, limit: 9, afterDeliveryId: deliveryId };
+      expect(await store.deliveryPage({ ...page, webhookId: "wh_1" })).toEqual([]);
+      expect(await store.deliveryPage({ ...page, webhookId: "wh_2" })).toBeNull();
+      expect(await store.removeDeliveries(NOON + 1, 9)).toBe(0);
+      await store.claimDelivery(NOON + 3, []);
+      await store.endAttempt(deliveryId, NOON, GOT_500, failed);
+      expect(await store.removeDeliveries(NOON + 1, 9)).toBe(1);
+      expect(await typesOf(store, "wh_1")).toEqual([]);
+    });
+  });
+}
