@@ -4,14 +4,15 @@ import { drizzle } from "drizzle-orm/bun-sql";
 import type { Clock } from "../../platform/clock.ts";
 import { StorageError, UnsettledError } from "../storage-error.ts";
 import type { Orm } from "./orm.ts";
-import { asStorageError, isLost, isUndone } from "./postgres-error.ts";
+import { asStorageError, isLost, isTimeOrOrder, isUndone } from "./postgres-error.ts";
 import { abandon, createPrimaryFinder, openPool, type Servers, serverLimits } from "./servers.ts";
 
 export type Connection = {
   /**
    * Runs work as one transaction, and resolves once it is committed. Rejects with a StorageError where it is certain
    * that nothing of it is, and with an UnsettledError where that is not known: the connection was lost during the
-   * commit. It never takes longer than `deadlineMs`.
+   * commit. It never takes longer than `deadlineMs`. Work that the server has undone for the time it took, or for its
+   * order among others, is run once more: it must leave no trace but in the database.
    */
   readonly transact: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
   /** Runs statements that only read; never takes longer than `deadlineMs`. */
@@ -131,15 +132,22 @@ export function createConnection(options: ConnectionOptions): Connection {
       let isCommitting = false;
       let isGivenUp = false;
       try {
-        return await withinDeadline((orm) =>
-          orm.transaction(async (inside) => {
-            const result = await limited(inside, work);
-            // A caller that was refused must not be charged afterwards.
-            if (isGivenUp) throw new StorageError("the transaction took too long");
-            isCommitting = true;
-            return result;
-          }),
-        );
+        return await withinDeadline((orm) => {
+          const once = () => {
+            isCommitting = false;
+            return orm.transaction(async (inside) => {
+              const result = await limited(inside, work);
+              // A caller that was refused must not be charged afterwards.
+              if (isGivenUp) throw new StorageError("the transaction took too long");
+              isCommitting = true;
+              return result;
+            });
+          };
+          return once().catch((error: unknown) => {
+            if (isGivenUp || !isTimeOrOrder(error)) throw error;
+            return once();
+          });
+        });
       } catch (error) {
         isGivenUp = true;
         const known = counted(error);

@@ -42,6 +42,18 @@ export function isUndone(thrown: unknown): boolean {
   return !ENDING_CLASSES.has(error.errno?.slice(0, 2) ?? "");
 }
 
+/**
+ * What ends a transaction that may succeed when it is run again: this process was held up in its midst while the server
+ * waited, or others came between.
+ */
+const TIME_OR_ORDER: ReadonlySet<string> = new Set(["25P03", "40001", "40P01"]);
+
+/** Whether the server has undone a transaction for the time it took, or for its order among others. */
+export function isTimeOrOrder(thrown: unknown): boolean {
+  const error = driverError(thrown);
+  return error instanceof SQL.PostgresError && TIME_OR_ORDER.has(error.errno ?? "");
+}
+
 /** Whether the connection is gone, or leads to a server that does not take writes. */
 export function isLost(thrown: unknown): boolean {
   const error = driverError(thrown);
