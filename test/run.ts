@@ -5,9 +5,9 @@ import { join } from "node:path";
  * Runs the test files side by side, each file in a process of its own, and prints a summary as its last line.
  * `bun test/run.ts [--slow] [text in a path…]`; exits with 1 where a test failed or a file broke off.
  *
- * `*.timing.test.ts` bound times of a few milliseconds, so they run one after another when all else has ended. A few of
- * them, and of the slow ones, which load the machine themselves, are tried once more at the very end where they failed:
- * what else the machine does can only lengthen what they wait for. Both tries are printed, and so is that there were two.
+ * `*.timing.test.ts` bound times of a few milliseconds, so they run one after another when all else has ended. Where a
+ * few files failed, they are tried once more at the very end, each alone: what else the machine does can only lengthen
+ * what they wait for. Both tries are printed, and so is that there were two.
  * `*.slow.test.ts` and `*.slow.timing.test.ts` run with `--slow` only, which is what the gate does.
  */
 
@@ -97,11 +97,9 @@ async function runAll(files: readonly string[], lanes: number): Promise<Outcome[
 /** Where more of them have failed it is not the machine. */
 const SECOND_TRIES_MAX = 6;
 
-/** Runs files of times and slow ones that failed once more, one after another. Returns the last outcome of each file. */
+/** Runs files that failed once more, one after another. Returns the last outcome of each file. */
 async function tryAgain(outcomes: readonly Outcome[]): Promise<readonly Outcome[]> {
-  const failed = outcomes
-    .filter((one) => one.failed > 0 && /\.(?:timing|slow)\./.test(one.file))
-    .map(({ file }) => file);
+  const failed = outcomes.filter((one) => one.failed > 0).map(({ file }) => file);
   if (failed.length === 0 || failed.length > SECOND_TRIES_MAX) return outcomes;
   process.stdout.write(`Tried a second time, each alone: ${failed.join(", ")}\n`);
   const again = await runAll(failed, 1);

@@ -1,10 +1,18 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { createMetrics } from "../../src/http/routes/metrics.ts";
 import { until } from "../support/caller.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 describe("GET /metrics", () => {
+  test("200 writes a value that is no number as Prometheus does", async () => {
+    const metrics = createMetrics({
+      assay_mean: { help: "Of none.", type: "gauge", read: () => Number.NaN },
+    });
+    expect((await metrics.text()).split("\n")).toContain("assay_mean NaN");
+  });
+
   test("200 counts calls by route and status, and the units they cost", async () => {
     await using server = await startTestServer();
     const key = await server.signUp();

@@ -44,7 +44,8 @@ export function createMetrics(readings: Readings): Metrics {
         registry = undefined;
         throw error;
       });
-      return loaded.metrics();
+      // The library writes what no number stands for as no reader of the form knows it.
+      return (await loaded.metrics()).replaceAll(/ Nan$/gm, " NaN");
     },
   };
 }
