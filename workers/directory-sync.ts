@@ -18,6 +18,7 @@ type Answer = {
   readonly transfer: ArrayBuffer[];
 };
 
+let settings: SyncSettings | null = null;
 let started: Promise<Syncer> | null = null;
 let retired: () => void = () => {};
 
@@ -26,7 +27,7 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   if (data.call === "start") {
     // A sync can wait, a request cannot.
     yieldThread(10);
-    started = start(data.settings);
+    settings = data.settings;
     return;
   }
   const { reply, transfer } = await answer(data);
@@ -35,10 +36,19 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   setTimeout(data.call === "gzip" ? edenGC : () => Bun.gc(true), 0);
 };
 
-async function start(settings: SyncSettings): Promise<Syncer> {
-  const measures = await measuresOf(settings.probesDir ?? null);
-  const shared = await sharedOf(settings.database ?? null);
-  return createSyncer(settings, {
+/** The sync side; where it could not be put together, the next call tries again. */
+function syncerOf(known: SyncSettings): Promise<Syncer> {
+  started ??= start(known).catch((error: unknown) => {
+    started = null;
+    throw error;
+  });
+  return started;
+}
+
+async function start(known: SyncSettings): Promise<Syncer> {
+  const measures = await measuresOf(known.probesDir ?? null);
+  const shared = await sharedOf(known.database ?? null);
+  return createSyncer(known, {
     ...(measures === null ? {} : { measures }),
     ...(shared === null ? {} : { shared }),
     lookUp: systemAddressLookup,
@@ -58,8 +68,8 @@ async function start(settings: SyncSettings): Promise<Syncer> {
 async function answer(request: Extract<SyncRequest, { id: number }>): Promise<Answer> {
   const { id } = request;
   try {
-    if (started === null) throw new Error("The sync thread was not started.");
-    const syncer = await started;
+    if (settings === null) throw new Error("The sync thread was not started.");
+    const syncer = await syncerOf(settings);
     if (request.call === "gzip") {
       const body = await syncer.gzip(request.version, request.form);
       return { reply: { id, ok: true, value: body }, transfer: body === null ? [] : [body.buffer] };

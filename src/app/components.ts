@@ -100,9 +100,7 @@ export async function openComponents(config: Config, platform: Platform): Promis
   const { clock, log } = platform;
   // Its thread reads the last snapshot while the rest is opened, and the first calls are answered.
   const directory = stack.use(createDirectoryOf(config, platform, shared?.store ?? null));
-  const directoryStarted = directory.start().catch((error: unknown) => {
-    log.error("the directory cannot be opened", errorFacts(error));
-  });
+  const directoryStarted = directory.start();
   const lists = createDomainLists();
   const testFacts = createTestFacts({ clock, lists }, stack);
   const lookups = openLookups(

@@ -34,7 +34,7 @@ export type DirectoryEvent = {
 };
 
 export type Directory = AsyncDisposable & {
-  /** Loads the last good state and starts the schedule. Throws where the folder cannot be written. */
+  /** Loads the last good state and starts the schedule, which opens a folder later that cannot be opened now. */
   readonly start: () => Promise<void>;
   /** Resolves at the end of the start, whatever came of it; null where there is nothing to wait for. */
   readonly opening: () => Promise<void> | null;
@@ -71,7 +71,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const ended = new AbortController();
   let kept: readonly Kept[] = [];
   let acceptTripped = settings.acceptNextSnapshot;
-  /** The sync side broke down: it may have committed a state that never came here. */
+  /** The sync side could not be opened or broke down: it may have a state that never came here. */
   let isLost = false;
 
   const staleMs = settings.syncIntervalMs * STALE_INTERVALS;
@@ -129,9 +129,13 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     if (outcome.kind === "changed") publish(outcome.published, outcome.freshness);
     else refresh(outcome.freshness);
   };
-  const reopen = async (): Promise<void> => {
-    const { published, freshness } = await syncer.open();
+  const openSyncer = async (): Promise<void> => {
+    const opened = await syncer.open();
     isLost = false;
+    health.open(opened);
+    for (const { reason: problem } of opened.problems)
+      report({ level: "error", message: "stored state", problem });
+    const { published, freshness } = opened;
     if (published === null || freshness === null) return;
     const [newest] = kept;
     if (newest?.published.snapshot.digest !== published.snapshot.digest) return publish(published, freshness);
@@ -141,12 +145,14 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   };
   const settled = async (work: () => Promise<SyncOutcome>): Promise<SyncOutcome> => {
     const startedMs = clock.monotonic();
+    let failing = "the stored state cannot be opened";
     const outcome = await (async () => {
-      if (isLost) await reopen();
+      if (isLost) await openSyncer();
+      failing = "the sync thread broke down";
       return work();
     })().catch((error: unknown): SyncOutcome => {
       isLost = true;
-      return failed(error);
+      return { kind: "failed", reason: reasonOf(error), shown: failing, retryAfterMs: null };
     });
     settle(outcome, clock.monotonic() - startedMs);
     return outcome;
@@ -167,24 +173,22 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
           follow: () => settled(syncer.follow),
           confirmed: ({ syncedAt, upstreamAgeMs }) => refresh({ syncedAt, upstreamAgeMs }),
           failed: (error) => {
-            const reason = error instanceof Error ? error.message : String(error);
-            report({ level: "warn", message: "the turn to sync is not known", reason });
+            report({ level: "warn", message: "the turn to sync is not known", reason: reasonOf(error) });
           },
         });
   const sync = turns?.sync ?? syncAlone;
   let opening: Promise<void> | null = null;
   const open = async (): Promise<void> => {
-    const opened = await syncer.open();
-    health.open(opened);
-    for (const { reason: problem } of opened.problems)
-      report({ level: "error", message: "stored state", problem });
-    if (opened.published !== null && opened.freshness !== null) publish(opened.published, opened.freshness);
+    await openSyncer().catch((error: unknown) => {
+      isLost = true;
+      report({ level: "error", message: "the stored state cannot be opened", reason: reasonOf(error) });
+    });
     const isLocal = settings.upstream === null;
     if (turns !== null) {
       return turns.start({ until: () => !isLocal || view() !== null, withinMs: FIRST_STATE_MS });
     }
-    if (isLocal) await sync();
-    schedule.start({ atOnce: !isLocal });
+    if (isLocal && !isLost) await sync();
+    schedule.start({ atOnce: !isLocal || isLost });
   };
   return {
     start() {
@@ -219,9 +223,8 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   };
 }
 
-function failed(error: unknown): SyncOutcome {
-  const reason = error instanceof Error ? error.message : String(error);
-  return { kind: "failed", reason, shown: "the sync thread broke down", retryAfterMs: null };
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Callers that come while the work is under way share its result. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDirectory, type DirectoryEvent } from "../../src/directory/directory.ts";
 import { findMatches } from "../../src/directory/snapshot/matches.ts";
@@ -312,6 +312,49 @@ describe("the sync thread", () => {
     expect(await directory.sync()).toMatchObject({ kind: "failed" });
     expect(await directory.sync()).toMatchObject({ kind: "failed" });
     await directory[Symbol.asyncDispose]();
+  });
+
+  test("a folder that cannot be opened at the start is opened by the schedule once it can be", async () => {
+    using folder = temporaryFolder("occupied");
+    const path = join(folder.path, "directory");
+    writeFileSync(path, "");
+    const events: DirectoryEvent[] = [];
+    let waiting = Promise.withResolvers<() => void>();
+    const directory = createDirectory({
+      settings: { upstream: null, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
+      syncer: createSyncThread({ workerFile, settings: { ...settings, folder: path } }),
+      clock: systemClock,
+      random: () => 0.5,
+      wait: (_, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve());
+          waiting.resolve(resolve);
+        }),
+      report: (event) => events.push(event),
+    });
+    await using _ = directory;
+    /** Lets the schedule sync once. */
+    const syncOnce = async () => {
+      const go = await waiting.promise;
+      waiting = Promise.withResolvers();
+      go();
+      await waiting.promise;
+    };
+    await directory.start();
+    expect(directory.view()).toBeNull();
+    expect(events).toEqual([
+      {
+        level: "error",
+        message: "the stored state cannot be opened",
+        reason: expect.stringContaining("EEXIST"),
+      },
+    ]);
+    await syncOnce();
+    expect(directory.status().output).toBe("No snapshot yet. Last sync: the stored state cannot be opened.");
+    rmSync(path);
+    await syncOnce();
+    expect(directory.view()?.snapshot.version).toBe(1);
+    expect(directory.status()).toMatchObject({ status: "pass" });
   });
 
   test("reports a folder that cannot be written as an error of the start", async () => {
