@@ -13,6 +13,7 @@ import {
 } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
+import { attemptsAfterFailure } from "./attempts.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-run.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type Job, jobOf } from "./job.ts";
@@ -71,7 +72,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const inWork = createTally();
   const inWorkOf = createTally();
   const claims = new Set<ChunkClaim>();
-  const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly isFault: boolean }>();
+  const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly attempts: number }>();
   /** Jobs that wait for room until they are looked at again. */
   const resting = new Set<string>();
   /** When jobs go on that look up again what has failed, on the monotonic clock. */
@@ -151,7 +152,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     try {
       const outcome = await runChunk(await begun(record), chunk, stop.signal);
       if (outcome === "out_of_units") {
-        await release(claim, false);
+        await release(claim, claim.attempt - 1);
         await pause(record, "out_of_units");
       }
     } catch (error) {
@@ -195,14 +196,14 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       resting.add(job.jobId);
       leaveQueue(job);
     }
-    await release(claim, isFault);
+    await release(claim, isFault ? attemptsAfterFailure(claim.attempt) : claim.attempt - 1);
     if (isQuota && (await unitsLeft(job.accountId)) < job.unitsPerItem) await pause(job, "out_of_units");
     else if (isStorage && settings.pausesForStorage) await pause(job, "storage");
   }
 
   /** Puts a chunk back; where the disk does not take that, it is tried again with the next look. */
-  async function release(claim: ChunkClaim, isFault: boolean): Promise<void> {
-    unreleased.set(`${claim.jobId} ${claim.n}`, { claim, isFault });
+  async function release(claim: ChunkClaim, attempts: number): Promise<void> {
+    unreleased.set(`${claim.jobId} ${claim.n}`, { claim, attempts });
     await releaseAll();
   }
 
@@ -211,7 +212,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     for (const [key, held] of [...unreleased]) {
       if (!unreleased.delete(key)) continue;
       try {
-        await store.releaseChunk(held.claim, held.isFault);
+        await store.releaseChunk(held.claim, held.attempts);
       } catch (error) {
         unreleased.set(key, held);
         throw error;

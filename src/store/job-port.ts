@@ -75,7 +75,7 @@ export type ClaimedChunk = NewJobChunk & {
   readonly duplicates: Uint8Array | null;
   /** Rows that an earlier part of the chunk has finished. */
   readonly rowsDone: number;
-  /** How many times it was claimed, this one included: who finishes it must name it. */
+  /** One more than the attempts that were counted before: who finishes it must name it. */
   readonly attempt: number;
 };
 
@@ -198,11 +198,11 @@ export type JobPort = {
   readonly jobsToErase: (now: number, limit: number) => Answer<readonly JobRecord[]>;
   /** Claims the first chunk of a job that waits; null where none does, or the job is to run no further. */
   readonly claimChunk: (jobId: string) => Answer<ClaimedWork | null>;
-  /** Puts a claimed chunk back. `isFault`: its attempt counts, as the chunk itself may be what fails. */
-  readonly releaseChunk: (chunk: ChunkClaim, isFault: boolean) => Answer<void>;
+  /** Puts a claimed chunk back, with the attempts to count for it. */
+  readonly releaseChunk: (chunk: ChunkClaim, attempts: number) => Answer<void>;
   /** Lets the rows of a claimed chunk stand whose look-up failed, without looking them up again. */
   readonly keepUnchecked: (chunk: ChunkClaim) => Answer<void>;
-  /** Puts all chunks back that a former process had claimed; returns how many. */
+  /** Puts all chunks back that a former process had claimed, and counts that attempt; returns how many. */
   readonly reapChunks: () => Answer<number>;
   /**
    * Where all chunks of a running job are done, puts those back that have unchecked rows, once, or completes the job.

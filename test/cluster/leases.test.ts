@@ -63,7 +63,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     expect(taken.attempt).toBe(2);
     const late = async () => finish(one, finishedChunk("job_1", hung));
     await expect(late()).rejects.toThrow();
-    await one.releaseChunk(claimOf(hung), false);
+    await one.releaseChunk(claimOf(hung), 0);
     expect([await unitsOf(one, "acc_a"), await two.resultBodies("job_1", 0)]).toEqual([0, []]);
     await finish(two, finishedChunk("job_1", taken));
     await expect(late()).rejects.toThrow();

@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
-import { attemptsAfter, planAttempt } from "../../src/jobs/attempts.ts";
+import { attemptsAfter, attemptsAfterFailure, planAttempt } from "../../src/jobs/attempts.ts";
 
 /** Attempts at a chunk some of whose rows fail every time; returns what became of each row, and the failures. */
-function simulate(rows: number, isPoison: (row: number) => boolean) {
+function simulate(
+  rows: number,
+  isPoison: (row: number) => boolean,
+  countedAfterFailure = attemptsAfterFailure,
+) {
   const outcomes: string[] = [];
   let attempts = 0;
   let failures = 0;
@@ -17,6 +21,7 @@ function simulate(rows: number, isPoison: (row: number) => boolean) {
     if (plan.act === "fail") throw new Error("the chunk was given up");
     if (plan.act === "verify" && next.some(isPoison)) {
       failures += 1;
+      attempts = countedAfterFailure(attempts);
       continue;
     }
     outcomes.push(...next.map(() => (plan.act === "verify" ? "verified" : "given up")));
@@ -24,6 +29,9 @@ function simulate(rows: number, isPoison: (row: number) => boolean) {
   }
   return { outcomes, failures };
 }
+
+/** The process is gone: its claim is all that was counted. */
+const attemptsAfterEnd = (attempt: number): number => attempt;
 
 test("of rows that fail every time only they are given up, wherever they are", () => {
   for (const rows of [1, 2, 3, 7, 64, 1_000, 4_000]) {
@@ -44,29 +52,39 @@ test("several are found one after the other", () => {
   expect(outcomes.flatMap((outcome, row) => (outcome === "given up" ? [row] : []))).toEqual([...poison]);
 });
 
-test("a chunk that ended with others by chance is verified to its last row", () => {
-  // Six kills, none of them its own fault.
-  let attempts = 6;
-  let rowsDone = 0;
-  for (let claims = 0; rowsDone < 4_000; claims++) {
-    expect(claims).toBeLessThan(30);
-    attempts += 1;
-    const plan = planAttempt(attempts, 4_000);
-    expect(plan.act).toBe("verify");
-    rowsDone += plan.act === "verify" ? plan.rowsMax : 1;
-    attempts = attemptsAfter(attempts, 4_000);
-  }
+test("a row that ends the process each time is found too, in the end", () => {
+  const { outcomes, failures } = simulate(4_000, (row) => row === 1_234, attemptsAfterEnd);
+  expect(outcomes.flatMap((outcome, row) => (outcome === "given up" ? [row] : []))).toEqual([1_234]);
+  expect(failures).toBeLessThanOrEqual(22 * 8);
+});
+
+test("no row is given up in a hundred kills at the same place, and the chunk is verified to its last row", () => {
+  let kills = 0;
+  const { outcomes } = simulate(
+    4_000,
+    () => kills < 100,
+    (attempt) => {
+      kills += 1;
+      return attemptsAfterEnd(attempt);
+    },
+  );
+  expect([kills, new Set(outcomes)]).toEqual([100, new Set(["verified"])]);
 });
 
 test("a row is given up once it has failed four times by itself, not by chance once", () => {
-  // Seventeen: another row has just been verified by itself.
-  const acts = [1, 2, 3, 4, 5].map((failures) => planAttempt(17 + failures, 4_000).act);
+  // Another row has just been verified by itself.
+  let attempt = 17 * 8 + 1;
+  const acts = [1, 2, 3, 4, 5].map(() => {
+    const { act } = planAttempt(attempt, 4_000);
+    attempt = attemptsAfterFailure(attempt) + 1;
+    return act;
+  });
   expect(acts).toEqual(["verify", "verify", "verify", "verify", "give_up_row"]);
 });
 
 test("a chunk whose rows cannot even be given up ends its job, and no attempt is without end", () => {
-  const acts = Array.from({ length: 40 }, (_, at) => planAttempt(at + 1, 4_000).act);
-  expect(acts.indexOf("give_up_row")).toBe(21);
-  expect(acts.indexOf("fail")).toBe(26);
-  expect(acts.slice(26).every((act) => act === "fail")).toBe(true);
+  const acts = Array.from({ length: 40 * 8 }, (_, at) => planAttempt(at + 1, 4_000).act);
+  expect(acts.indexOf("give_up_row")).toBe(21 * 8);
+  expect(acts.indexOf("fail")).toBe(26 * 8);
+  expect(acts.slice(26 * 8).every((act) => act === "fail")).toBe(true);
 });

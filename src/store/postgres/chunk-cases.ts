@@ -68,9 +68,9 @@ function claimCases({ transact }: Connection, processId: string, clock: Pick<Clo
         return { chunk, job: readJob(found.job) };
       }),
 
-    releaseChunk: (chunk, isFault) =>
+    releaseChunk: (chunk, attempts) =>
       transact(async (orm) => {
-        await putBack(orm, isHeld(chunk, processId), isFault);
+        await putBack(orm, isHeld(chunk, processId), attempts);
       }),
 
     keepUnchecked: (chunk) =>
@@ -91,7 +91,7 @@ function claimCases({ transact }: Connection, processId: string, clock: Pick<Clo
         await addProgress(orm, { jobId, processed: unchecked, counts: { unknown: unchecked }, units: 0 });
       }),
 
-    reapChunks: () => transact((orm) => putBack(orm, hasEnded(jobChunks.leaseUntil), true)),
+    reapChunks: () => transact((orm) => putBack(orm, hasEnded(jobChunks.leaseUntil), "counted")),
 
     endRound: (jobId, ended) =>
       transact(async (orm) => {
@@ -220,7 +220,7 @@ function leaseCases({ transact, read }: Connection, processId: string): LeasePor
     releaseLeases: (former) =>
       transact(async (orm) => {
         const owner = former ?? processId;
-        await putBack(orm, eq(jobChunks.owner, owner), former !== null);
+        await putBack(orm, eq(jobChunks.owner, owner), former === null ? "not_counted" : "counted");
         await releaseDeliveries(orm, eq(webhookDeliveries.owner, owner));
         await orm
           .update(jobs)

@@ -89,14 +89,23 @@ export function isHeld(
 
 const WAITING = { state: "waiting", owner: null, leaseUntil: null } as const;
 
-/** Puts chunks back; those that are `isFault` may be what ended their process. */
-export async function putBack(orm: Orm, which: SQL | undefined, isFault: boolean): Promise<number> {
+/** Puts chunks back, with these attempts to count, or those so far, with or without the one that has ended. */
+export async function putBack(
+  orm: Orm,
+  which: SQL | undefined,
+  attempts: number | "counted" | "not_counted",
+): Promise<number> {
   const rows = await orm
     .update(jobChunks)
-    .set({ ...WAITING, ...(isFault ? {} : { attempt: sql`${jobChunks.attempt} - 1` }) })
+    .set({ ...WAITING, attempt: attemptsLeft(attempts) })
     .where(and(which, sql`${jobChunks.state} = 'claimed'`))
     .returning({ n: jobChunks.n });
   return rows.length;
+}
+
+function attemptsLeft(attempts: number | "counted" | "not_counted"): SQL {
+  if (attempts === "counted") return sql`${jobChunks.attempt}`;
+  return attempts === "not_counted" ? sql`${jobChunks.attempt} - 1` : sql`${attempts}::bigint`;
 }
 
 export const chunkName = ({ jobId, n, attempt }: ChunkClaim): string => `${jobId} ${n} ${attempt}`;

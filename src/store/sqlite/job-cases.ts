@@ -63,7 +63,7 @@ export function createJobCases(
         const chunk = jobs.claim(jobId);
         return chunk === null ? null : { chunk, job };
       }, "with_sync"),
-    releaseChunk: (claim, isFault) => transact(() => jobs.release(claim, isFault), "with_sync"),
+    releaseChunk: (claim, attempts) => transact(() => jobs.release(claim, attempts), "with_sync"),
     keepUnchecked: (claim) => transact(() => jobs.keepUnchecked(claim), "with_sync"),
     reapChunks: () => transact(() => jobs.reap()),
     endRound: (jobId, ended) =>

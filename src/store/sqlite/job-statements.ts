@@ -192,10 +192,10 @@ export function createJobStatements(orm: Orm) {
       return { n, firstRow, rows, form, duplicates, rowsDone, attempt: attempt + 1, body };
     },
 
-    release: ({ jobId, n, attempt }: ChunkClaim, isFault: boolean): void => {
+    release: ({ jobId, n, attempt }: ChunkClaim, attempts: number): void => {
       orm
         .update(jobChunks)
-        .set({ state: "waiting", attempt: isFault ? attempt : attempt - 1 })
+        .set({ state: "waiting", attempt: attempts })
         .where(claimedBy(jobId, n, attempt))
         .run();
     },
