@@ -54,3 +54,16 @@ export function byteStream(
     { highWaterMark: 0 },
   );
 }
+
+/** The body of a HEAD whose length is not known: for no body, or an empty one, the server would announce a length of 0. */
+export function unsentBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(parts) {
+        parts.enqueue(new Uint8Array(1));
+        parts.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

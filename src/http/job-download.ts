@@ -6,7 +6,7 @@ import { SUMMARY_WORDS } from "../jobs/job-view.ts";
 import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { Call } from "./boundary.ts";
-import { byteStream } from "./byte-stream.ts";
+import { byteStream, unsentBody } from "./byte-stream.ts";
 import { isCurrent } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 
@@ -33,40 +33,88 @@ export async function downloadOf(
     subStatuses: job.kind === "email" ? wordsOf("sub_status", [sub_status], null) : noSubStatus(sub_status),
   };
   const isComplete = job.status === "completed";
+  const isFinal = isComplete || job.status === "cancelled";
   const isWhole = filter.statuses === null && filter.subStatuses === null;
   const etag = `"${job.jobId}-${format}-${Bun.hash.xxHash32(JSON.stringify(filter)).toString(36)}"`;
   const headers: { [name: string]: string } = {
     "Content-Type": TYPES[format],
     "X-Job-Complete": `${isComplete}`,
-    ...(isComplete ? { ETag: etag } : { "Cache-Control": "no-store" }),
+    ...(isFinal ? { ETag: etag } : { "Cache-Control": "no-store" }),
+    ...(isFinal && isWhole ? { "Accept-Ranges": "bytes" } : {}),
   };
-  if (isComplete && isCurrent(call.request, etag)) {
+  if (isFinal && isCurrent(call.request, etag)) {
     return { status: 304, body: null, headers };
   }
-  const length = isComplete && isWhole ? await results.length(job, format) : null;
-  const range = length === null ? null : rangeOf(call.request, length, etag);
-  if (length !== null) headers["Accept-Ranges"] = "bytes";
+  call.suspendIdleTimeout(readerStallMs);
+  if (call.request.method === "HEAD") {
+    if (!isFinal || !isWhole) return { status: 200, body: unsentBody(), headers };
+    const length = await results.length(job, format);
+    return { status: 200, body: null, headers: { ...headers, ...AS_IS, "Content-Length": `${length}` } };
+  }
+  const asked = isFinal && isWhole ? askedRange(call.request, etag) : null;
+  const length = asked === null ? 0 : await results.length(job, format);
+  const range = asked === null ? null : rangeWithin(asked, length);
   if (range === "unsatisfiable") {
     return { status: 416, body: null, headers: { ...headers, "Content-Range": `bytes */${length}` } };
   }
-  const fromByte = range?.first ?? 0;
-  const bytes = range === null ? length : range.last - range.first + 1;
-  if (bytes !== null) headers["Content-Length"] = `${bytes}`;
-  if (range !== null) headers["Content-Range"] = `bytes ${range.first}-${range.last}/${length}`;
-  const statusCode = range === null ? 200 : 206;
-  call.suspendIdleTimeout(readerStallMs);
-  call.streaming = true;
   const stop = new AbortController();
-  const source = results.read(job, { format, filter, fromByte }, stop.signal);
-  const body = byteStream(bytes === null ? source : limited(source, bytes), {
+  const source = results.read(job, { format, filter, fromByte: range?.first ?? 0 }, stop.signal);
+  if (range === null) return sent(call, { status: 200, headers, source, stop, readerStallMs });
+  const { first, last } = range;
+  return sent(call, {
+    status: 206,
+    headers: { ...headers, ...AS_IS, "Content-Range": `bytes ${first}-${last}/${length}` },
+    source: limited(source, last - first + 1),
+    stop,
+    readerStallMs,
+  });
+}
+
+/** Of replies that no encoding is chosen for, though others of the same path have one. */
+const AS_IS = { Vary: "Accept-Encoding" };
+
+type Download = {
+  readonly status: number;
+  readonly headers: Reply["headers"] & {};
+  readonly source: AsyncGenerator<Uint8Array, void, undefined>;
+  readonly stop: AbortController;
+  readonly readerStallMs: number;
+};
+
+/** Up to here a download leaves in one piece, with its length: the server does not announce the length of a stream. */
+const WHOLE_BYTES_MAX = 2_097_152;
+
+async function sent(call: Call, { status, headers, source, stop, readerStallMs }: Download): Promise<Reply> {
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes <= WHOLE_BYTES_MAX) {
+    const { done, value } = await source.next();
+    if (done === true) return { status, headers, body: Buffer.concat(first) };
+    first.push(value);
+    bytes += value.byteLength;
+  }
+  call.streaming = true;
+  const body = byteStream(followed(first, source), {
     stallMs: readerStallMs,
     onError: call.reportError,
     onEnd(isRead) {
       stop.abort();
-      call.finish(statusCode, isRead ? "complete" : "cut");
+      call.finish(status, isRead ? "complete" : "cut");
     },
   });
-  return { status: statusCode, body, headers };
+  return { status, body, headers };
+}
+
+async function* followed(
+  first: Uint8Array[],
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for (let next = first.shift(); next !== undefined; next = first.shift()) yield next;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
 }
 
 function wordsOf(
@@ -92,18 +140,17 @@ function noSubStatus(text: string | undefined): null {
 
 type ByteRange = { readonly first: number; readonly last: number };
 
-/** One range of bytes; null where there is none, or one of another form, which is passed over (RFC 9110). */
-function rangeOf(request: Request, length: number, etag: string): ByteRange | "unsatisfiable" | null {
-  const header = request.headers.get("range");
+/** The range that is asked for, null where there is none, or one of another form, which is passed over (RFC 9110). */
+function askedRange(request: Request, etag: string): RegExpExecArray | null {
   const ifRange = request.headers.get("if-range");
-  const parts = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
-  if (parts === null || (ifRange !== null && ifRange !== etag)) return null;
-  const [, from = "", to = ""] = parts;
-  if (from === "" && to === "") return null;
+  const parts = /^bytes=(?=\d*-\d|\d)(\d*)-(\d*)$/.exec(request.headers.get("range") ?? "");
+  return ifRange === null || ifRange === etag ? parts : null;
+}
+
+function rangeWithin([, from = "", to = ""]: RegExpExecArray, length: number): ByteRange | "unsatisfiable" {
   const first = from === "" ? Math.max(0, length - Number(to)) : Number(from);
   const last = from === "" || to === "" ? length - 1 : Math.min(Number(to), length - 1);
-  if (first > last || first >= length) return "unsatisfiable";
-  return { first, last };
+  return first > last || first >= length ? "unsatisfiable" : { first, last };
 }
 
 async function* limited(

@@ -27,17 +27,20 @@ export type JobResults = {
     request: ResultsRequest,
     signal: AbortSignal,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /**
-   * Returns how many bytes an unfiltered download has, or null where that is not known without writing it: CSV, whose
-   * cells are written anew.
-   */
-  readonly length: (job: Job, format: ResultFormat) => Promise<number | null>;
+  /** Returns how many bytes an unfiltered download has, of a job whose results no longer change. */
+  readonly length: (job: Job, format: ResultFormat) => Promise<number>;
 };
+
+/** Bytes of the finished chunks of a download, in their order. */
+type ChunkBytes = AsyncIterable<number>;
 
 /** Chunks that are read ahead of the reader. */
 const CHUNKS_AHEAD = 3;
 const PAGE_CHUNKS = 64;
+/** Jobs whose CSV was measured last, some kilobytes each. */
+const MEASURED_JOBS_MAX = 256;
 const JSON_START = '{"results":[';
+const UNFILTERED: ResultFilter = { statuses: null, subStatuses: null };
 
 export function createJobResults({
   store,
@@ -46,6 +49,9 @@ export function createJobResults({
   readonly store: Pick<JobPort, "chunkResults" | "resultBodies" | "inputBody">;
   readonly pool: JobPool;
 }): JobResults {
+  /** By job, the bytes of its finished chunks as CSV. Their cells are written anew, so that only writing them tells. */
+  const csvBytes = new Map<string, Promise<readonly number[]>>();
+
   /** The finished chunks: up to the first gap, unless the job has ended and none will be filled any more. */
   async function* finished({ jobId, status }: Job): AsyncGenerator<ChunkResults, void, undefined> {
     const hasEnded = !UNFINISHED.includes(status);
@@ -79,12 +85,44 @@ export function createJobResults({
     };
   }
 
-  /** The download from a byte at or before the wanted one; whole chunks whose length is known are passed over. */
+  async function measured(job: Job): Promise<readonly number[]> {
+    const request = { format: "csv", filter: UNFILTERED, fromByte: 0 } as const;
+    // For all who ask, also where the first of them leaves.
+    const rendered = mapConcurrently(
+      finished(job),
+      () => CHUNKS_AHEAD,
+      render(job, request, new AbortController().signal),
+    );
+    const bytes: number[] = [];
+    for await (const chunk of rendered) bytes.push(chunk.bytes.byteLength);
+    return bytes;
+  }
+
+  function csvBytesOf(job: Job): Promise<readonly number[]> {
+    const known = csvBytes.get(job.jobId);
+    if (known !== undefined) return known;
+    const measuring = measured(job);
+    csvBytes.set(job.jobId, measuring);
+    measuring.catch(() => csvBytes.delete(job.jobId));
+    const [oldest] = csvBytes.keys();
+    if (csvBytes.size > MEASURED_JOBS_MAX && oldest !== undefined) csvBytes.delete(oldest);
+    return measuring;
+  }
+
+  async function* chunkBytes(job: Job, format: ResultFormat): ChunkBytes {
+    if (format === "csv") yield* await csvBytesOf(job);
+    else for await (const chunk of finished(job)) yield bytesOf(chunk);
+  }
+
+  /** The download from a byte on; whole chunks before it are passed over, but in JSON, which counts its rows at the end. */
   async function* fromByte(job: Job, request: ResultsRequest, signal: AbortSignal) {
-    const { format, filter } = request;
-    const isKnown = format === "ndjson" && filter.statuses === null && filter.subStatuses === null;
-    const passed = isKnown ? await chunksBefore(finished(job), request.fromByte) : { chunks: 0, bytes: 0 };
-    let skip = request.fromByte - passed.bytes;
+    const { format } = request;
+    const start = startOf(job, format).byteLength;
+    const passed =
+      format === "json" || request.fromByte <= start
+        ? { chunks: 0, bytes: 0 }
+        : await chunksBefore(chunkBytes(job, format), request.fromByte - start);
+    let skip = request.fromByte - (passed.chunks === 0 ? 0 : start + passed.bytes);
     for await (const bytes of whole(job, request, passed.chunks, signal)) {
       if (skip >= bytes.byteLength) skip -= bytes.byteLength;
       else {
@@ -96,9 +134,7 @@ export function createJobResults({
 
   async function* whole(job: Job, request: ResultsRequest, chunksPassed: number, signal: AbortSignal) {
     const { format } = request;
-    const encoder = new TextEncoder();
-    if (format === "csv") yield encoder.encode(csvHeader(taskOf(job.kind, job.options), job.table));
-    if (format === "json") yield encoder.encode(JSON_START);
+    if (chunksPassed === 0 && format !== "ndjson") yield startOf(job, format);
     let rows = 0;
     // The last comma of a JSON list is held back until it is known that more follows.
     let held: Uint8Array | null = null;
@@ -115,39 +151,44 @@ export function createJobResults({
       else yield rendered.bytes;
     }
     if (held !== null) yield held.subarray(0, -1);
-    if (format === "json") yield encoder.encode(`],"count":${rows}}`);
+    if (format === "json") yield new TextEncoder().encode(jsonEnd(rows));
   }
 
   return {
     read: fromByte,
     async length(job, format) {
-      if (format === "csv") return null;
-      let bytes = 0;
+      let bytes = startOf(job, format).byteLength;
+      for await (const chunk of chunkBytes(job, format)) bytes += chunk;
+      if (format !== "json") return bytes;
       let rows = 0;
-      for await (const chunk of finished(job)) {
-        bytes += bytesOf(chunk);
-        rows += chunk.rowsDone;
-      }
-      if (format === "ndjson") return bytes;
-      return JSON_START.length + Math.max(0, bytes - (rows > 0 ? 1 : 0)) + `],"count":${rows}}`.length;
+      for await (const chunk of finished(job)) rows += chunk.rowsDone;
+      return bytes - (rows > 0 ? 1 : 0) + jsonEnd(rows).length;
     },
   };
 }
+
+/** What stands before the rows. */
+function startOf(job: Job, format: ResultFormat): Uint8Array {
+  const csv = () => csvHeader(taskOf(job.kind, job.options), job.table);
+  return new TextEncoder().encode({ csv, json: () => JSON_START, ndjson: () => "" }[format]());
+}
+
+const jsonEnd = (rows: number): string => `],"count":${rows}}`;
 
 /** The bytes of a chunk's lines as NDJSON, or as JSON with a comma behind each. */
 function bytesOf({ lineBytes, rowsDone, firstRow }: ChunkResults): number {
   return lineBytes + rowsDone * ROW_FIELD_CHARS + digitsUpTo(firstRow + rowsDone) - digitsUpTo(firstRow);
 }
 
-/** Counts the chunks that end at or before a byte of the download, and their bytes. */
+/** Counts the chunks that end at or before a byte of the rows, and their bytes. */
 async function chunksBefore(
-  chunks: AsyncIterable<ChunkResults>,
+  chunks: ChunkBytes,
   fromByte: number,
 ): Promise<{ readonly chunks: number; readonly bytes: number }> {
   let passed = 0;
   let bytes = 0;
   for await (const chunk of chunks) {
-    const next = bytes + bytesOf(chunk);
+    const next = bytes + chunk;
     if (next > fromByte) break;
     bytes = next;
     passed += 1;

@@ -118,18 +118,29 @@ describe("202", () => {
   test("any part of a download can be asked for, and says how long the whole is", async () => {
     const key = await server.signUp();
     const job = await ended(key, await created(key, ADDRESSES.slice(0, 5_000).join("\n"), "text/plain"));
-    for (const format of ["ndjson", "json"]) {
+    for (const format of ["ndjson", "csv", "json"]) {
       const whole = await (await results(key, job, `?format=${format}`)).text();
-      const part = await results(key, job, `?format=${format}`, { Range: "bytes=900000-900099" });
-      expect(part.status).toBe(206);
       const total = Buffer.byteLength(whole);
-      expect(part.headers.get("content-range")).toBe(`bytes 900000-900099/${total}`);
-      expect(await part.text()).toBe(whole.slice(900_000, 900_100));
+      const { headers } = await server.call(`/v1/jobs/${job.job_id}/results?format=${format}`, {
+        key,
+        method: "HEAD",
+      });
+      expect([headers.get("content-length"), headers.get("accept-ranges")]).toEqual([`${total}`, "bytes"]);
+      for (const first of [10, total - 20_000]) {
+        const Range = `bytes=${first}-${first + 99}`;
+        const part = await results(key, job, `?format=${format}`, { Range, "Accept-Encoding": "gzip" });
+        expect([part.status, part.headers.get("content-encoding")]).toEqual([206, null]);
+        expect(part.headers.get("content-length")).toBe("100");
+        expect(part.headers.get("content-range")).toBe(`bytes ${first}-${first + 99}/${total}`);
+        expect(await part.text()).toBe(whole.slice(first, first + 100));
+      }
       const tail = await results(key, job, `?format=${format}`, { Range: "bytes=-10" });
       expect(await tail.text()).toBe(whole.slice(-10));
     }
     const beyond = await results(key, job, "", { Range: "bytes=99999999-" });
     expect(beyond.status).toBe(416);
+    const small = await results(key, job, "?sub_status=disposable");
+    expect(small.headers.get("content-length")).toBe("0");
     const packed = await results(key, job, "", { "Accept-Encoding": "gzip" });
     const held = { "If-None-Match": `"other", ${packed.headers.get("etag")}` };
     expect([packed.status, (await results(key, job, "", held)).status]).toEqual([200, 304]);

@@ -12,7 +12,7 @@ export const jobResults = operation({
   tag: "Jobs",
   summary: "The results in the order of the input",
   description:
-    "Each has `row`, the place in the input from 1, a header not counted. CSV has the original columns and then ours. While the job runs: what is finished without a gap, with `X-Job-Complete: false`. When it is done, `Range` asks for a part of what is not filtered.",
+    "Each has `row`, the place in the input from 1, a header not counted. CSV has the original columns and then ours. While the job runs: what is finished without a gap, with `X-Job-Complete: false`. When it is done, and unless they are filtered: `HEAD` tells their length, which CSV of millions of rows takes seconds to count, and `Range` a part of them, as they are without compression. Replies of more than two megabytes come in chunks, without `Content-Length`.",
   access: "key",
   query: described(
     Type.Object({
@@ -41,7 +41,11 @@ export const jobResults = operation({
     206: {
       description: "A part of them.",
       headers: ["Content-Range", "X-Job-Complete", "ETag", "Accept-Ranges"],
-      content: { "application/x-ndjson": Type.String(), "application/json": Type.String() },
+      content: {
+        "application/x-ndjson": Type.String(),
+        "text/csv": Type.String(),
+        "application/json": Type.String(),
+      },
     },
     304: { description: "They are still the same.", headers: ["X-Job-Complete", "ETag"] },
     416: {

@@ -4,7 +4,7 @@ import type { View } from "../../directory/directory-health.ts";
 import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
 import type { Call } from "../boundary.ts";
-import { byteStream } from "../byte-stream.ts";
+import { byteStream, unsentBody } from "../byte-stream.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
 import { NDJSON_TYPE, type Reply } from "../reply.ts";
@@ -58,19 +58,6 @@ export async function answerExport(call: Call, view: View, directory: Directory)
     body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.reportError }),
     headers,
   };
-}
-
-/** The body of a HEAD whose length is not known: for no body, or an empty one, the server would announce a length of 0. */
-function unsentBody(): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      async pull(parts) {
-        parts.enqueue(new Uint8Array(1));
-        parts.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** JSON lines, unless the caller would rather have JSON. */
