@@ -17,7 +17,7 @@ export async function singlesRound(job: SinglesJob, aim: Aim): Promise<SinglesRo
   const busyBefore = process.cpuUsage();
   const startedMs = performance.now();
   meter.open(startedMs);
-  if (job.ratePerSecond === null) await sendWithoutPause(job, wires, startedMs);
+  if (job.ratePerSecond === null) await sendWithoutPause(job, wires, meter, startedMs);
   else await sendOnSchedule({ ...job, ratePerSecond: job.ratePerSecond }, wires, startedMs);
   const sendingMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(busyBefore);
@@ -51,6 +51,8 @@ function createRoundMeter({ ratePerSecond, roundMs }: SinglesJob) {
       else wrong += 1;
     },
     lost: (dueMs: number, nowMs: number) => latency.add(nowMs - dueMs),
+    /** Whether a reply has been counted: without one there is no rate. */
+    hasCounted: () => right + wrong > 0,
     report: (sendingMs: number, lost: number, driverBusy: number): SinglesRound => ({
       replies,
       perSecond: (right / Math.max(lastMs - openedMs, sendingMs - countFromMs)) * 1000,
@@ -133,19 +135,22 @@ async function openWires(
   return wires;
 }
 
+/** A round is longer than it should be only where nothing was answered in it. */
 async function sendWithoutPause(
   { connections, roundMs }: SinglesJob,
   wires: Wires,
+  meter: RoundMeter,
   startedMs: number,
 ): Promise<void> {
   const endMs = startedMs + roundMs;
   const send = () => {
     const nowMs = performance.now();
-    if (nowMs < endMs) wires.send(nowMs);
+    if (nowMs < endMs || !meter.hasCounted()) wires.send(nowMs);
   };
   wires.onFree = send;
   for (let wire = 0; wire < connections; wire += 1) send();
   await Bun.sleep(roundMs);
+  while (!meter.hasCounted() && performance.now() < endMs + DRAIN_MS) await Bun.sleep(1);
   wires.onFree = null;
 }
 
