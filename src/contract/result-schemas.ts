@@ -1,17 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "./defaults.ts";
 import { PhoneCountry } from "./phone-country.ts";
-import { Word } from "./schema.ts";
+import { LineOrNull, Word } from "./schema.ts";
 import { DOCUMENT_TYPES, KEY_SCOPES, PLAN_NAMES } from "./words.ts";
 
 /** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
 
 const Plan = Word(PLAN_NAMES);
 const Text = (maxLength: number) => Type.String({ maxLength });
-const Nullable = <Inner extends ReturnType<typeof Text>>(inner: Inner) =>
-  Type.Union([inner, Type.Null()], {
-    demand: `must be null or a string of at most ${inner.maxLength} characters`,
-  });
 
 export const EmailQuery = Type.Object({
   email: Type.String({ demand: "must be a string" }),
@@ -56,18 +52,11 @@ export const PhoneBatchQuery = Type.Object({ country: Type.Optional(PhoneCountry
 
 export const SignupBody = Type.Object({
   email: Text(1000),
-  name: Type.Optional(Nullable(Text(200))),
-  company: Type.Optional(Nullable(Text(200))),
-  country: Type.Optional(
-    Type.Union(
-      [Type.String({ maxLength: 100, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" }), Type.Null()],
-      {
-        demand: "must be null or a string of at most 100 characters, none of them a control character",
-      },
-    ),
-  ),
+  name: Type.Optional(LineOrNull(200)),
+  company: Type.Optional(LineOrNull(200)),
+  country: Type.Optional(LineOrNull(100)),
   plan: Type.Optional(Plan),
-  referral_code: Type.Optional(Nullable(Text(100))),
+  referral_code: Type.Optional(LineOrNull(100)),
 });
 
 export const PlanBody = Type.Object({
@@ -98,7 +87,7 @@ export const InvoicesQuery = Type.Object({
 });
 
 export const KeyBody = Type.Object({
-  name: Type.Optional(Type.Union([Text(100), Type.Null()])),
+  name: Type.Optional(LineOrNull(100)),
   mode: Type.Optional(Type.Union([Word(["live", "test"]), Type.Null()])),
   scopes: Type.Optional(
     Type.Union([Type.Array(Word(KEY_SCOPES), { minItems: 1, maxItems: 3 }), Type.Null()]),

@@ -42,6 +42,21 @@ export function Word<const Words extends readonly string[]>(words: Words, descri
 }
 
 /**
+ * Names and the like, which people read on one line: no control characters, no ends of lines or paragraphs (U+2028,
+ * U+2029), and nothing that turns the direction of the text behind it (U+202A to U+202E, U+2066 to U+2069).
+ */
+export const Line = (maxLength: number) =>
+  Type.String({ maxLength, pattern: LINE, demand: `must be ${lineOf(maxLength)}` });
+
+/** The same, or null. */
+export const LineOrNull = (maxLength: number) =>
+  Type.Union([Line(maxLength), Type.Null()], { demand: `must be null or ${lineOf(maxLength)}` });
+
+const LINE = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$";
+const lineOf = (maxLength: number) =>
+  `a string of at most ${maxLength} characters, without control characters, line separators and direction overrides`;
+
+/**
  * Compiles a schema into a reader. Booleans of a query are true, false, 1 or 0 in any case; numbers are plain
  * decimals. Parameters and fields that the schema does not name are passed over.
  */

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
 import type { SharedStore } from "../../src/store/port.ts";
+import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
 import {
   emptyDatabase,
@@ -37,4 +39,47 @@ if (!isPostgresInstalled) {
       return store;
     });
   }
+
+  test.each([
+    ["a new database", MIGRATIONS],
+    ["one of an earlier version, brought forward", MIGRATIONS.slice(0, 4)],
+  ])(
+    "invoices, plan periods, usage events and operators' acts of %s can be neither changed nor removed",
+    async (_, first) => {
+      await using sql = new SQL(await server.createDatabase(), { max: 1 });
+      await migrate(sql, NOON, first);
+      await sql.unsafe(
+        "INSERT INTO accounts (account_id, email, normalized, plan, created_at) VALUES ('a','e','n','free',1)",
+      );
+      await sql.unsafe("INSERT INTO invoices VALUES ('i','a',1,2,3,4,'{}',5)");
+      await sql.unsafe(
+        "INSERT INTO plan_periods (account_id, period_start, period_end, plan, monthly_price_micro_usd, included_units, starts_at, ends_at, invoice_id) VALUES ('a',1,2,'free',0,1,1,2,'i')",
+      );
+      await sql.unsafe(
+        "INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units) VALUES ('a',1,1,'/',1)",
+      );
+      await sql.unsafe(
+        "INSERT INTO operator_acts (at, operator, action, details) VALUES (1,'root','list','{}')",
+      );
+      await migrate(sql, NOON);
+      const changes = {
+        invoices: "total_micro_usd = 0",
+        plan_periods: "units = 9",
+        usage_events: "units = 9",
+        operator_acts: "operator = 'x'",
+      };
+      for (const [table, change] of Object.entries(changes)) {
+        for (const statement of [
+          `UPDATE ${table} SET ${change}`,
+          `DELETE FROM ${table}`,
+          `TRUNCATE ${table}`,
+          `TRUNCATE accounts, ${table} RESTART IDENTITY CASCADE`,
+        ]) {
+          expect(async () => await sql.unsafe(statement)).toThrow(/never (changes|goes)/);
+        }
+        const [row] = await sql.unsafe(`SELECT count(*)::int AS count FROM ${table}`);
+        expect(row.count).toBe(1);
+      }
+    },
+  );
 }

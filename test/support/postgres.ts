@@ -244,5 +244,10 @@ export async function emptyDatabase(url: string): Promise<void> {
   const tables: { name: string }[] = await sql`
     SELECT quote_ident(tablename) AS name FROM pg_tables
     WHERE schemaname = 'public' AND tablename <> 'migrations'`;
-  await sql.unsafe(`TRUNCATE ${tables.map(({ name }) => name).join(", ")} RESTART IDENTITY CASCADE`);
+  await sql.begin(async (transaction) => {
+    // No trigger refuses anything meanwhile; only a superuser may say so.
+    await transaction.unsafe("SET LOCAL session_replication_role = replica");
+    const names = tables.map(({ name }) => name).join(", ");
+    await transaction.unsafe(`TRUNCATE ${names} RESTART IDENTITY CASCADE`);
+  });
 }

@@ -1,13 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "../defaults.ts";
 import { PhoneCountry } from "../phone-country.ts";
-import { Word } from "../schema.ts";
+import { Line, Word } from "../schema.ts";
 import { DOCUMENT_TYPES } from "../words.ts";
 import { described } from "./operation.ts";
 
 const options = {
   kind: Type.Optional(Word(["email", "identity", "phone"])),
-  name: Type.Optional(Type.String({ maxLength: 200 })),
+  name: Type.Optional(Line(200)),
   deep: Type.Optional(Type.Boolean()),
   dns: Type.Optional(Type.Boolean()),
   country: Type.Optional(PhoneCountry),

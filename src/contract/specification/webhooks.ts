@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "../defaults.ts";
+import { Line } from "../schema.ts";
 import { WEBHOOK_EVENTS } from "../words.ts";
 import { described, operation } from "./operation.ts";
 import { type Body, count, moment, nullable, text, textOrNull, word, wordOrNull } from "./reply-schema.ts";
@@ -95,7 +96,7 @@ export const WebhookRequest = described(
   Type.Object({
     url: Url,
     events: Type.Optional(Events),
-    description: Type.Optional(Type.String({ maxLength: 200 })),
+    description: Type.Optional(Line(200)),
   }),
   {
     url: "An https address with a public name.",
