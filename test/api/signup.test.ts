@@ -62,7 +62,7 @@ describe("400", () => {
     [
       "a name that is too long",
       { email: "x@good.com", name: "x".repeat(201) },
-      "name must be null or a string of at most 200 characters.",
+      "name must be null or a string of at most 200 characters, without control characters, line separators and direction overrides.",
     ],
   ])("%s", async (_, body, message) => {
     const { error } = await refusalBodyOf(await signUp(body));
