@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { nounOf } from "./contract/noun.ts";
 import { checkReceipt } from "./inference/receipt-check.ts";
 import { sha256 } from "./platform/sha256.ts";
 import { type PublicKey, rotateSigningKey } from "./signing/signing-key.ts";
@@ -70,8 +71,10 @@ function verify(file: string, keysFile: string, { request, choices }: Options): 
       `${receipt?.receipt_id ?? `line ${at + 1}`}: ${valid ? "valid" : "NOT VALID"}. ${failed.join(" ")}\n`,
     );
   }
-  process.stdout.write(`${receipts.length - invalid} of ${receipts.length} receipts are valid.\n`);
-  return invalid > 0 || receipts.length === 0 ? 1 : 0;
+  const total = receipts.length;
+  const verb = total === 1 ? "is" : "are";
+  process.stdout.write(`${total - invalid} of ${total} ${nounOf(total, "receipt")} ${verb} valid.\n`);
+  return invalid > 0 || total === 0 ? 1 : 0;
 }
 
 function receiptsIn(text: string): readonly string[] {

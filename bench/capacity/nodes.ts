@@ -1,3 +1,4 @@
+import { nounOf } from "../../src/contract/noun.ts";
 import { type ClusterResult, KINDS, type Kind, predictedPerSecond } from "../cluster/result.ts";
 import { shown } from "../print.ts";
 import type { Demand } from "./demand.ts";
@@ -54,7 +55,7 @@ export function nodeRows(plan: NodePlan, cluster: ClusterResult): Row[] {
   const { nodes, coresPerNode, nodeCoresBusy, postgresCores, postgresCoresBusy } = plan;
   return [
     [
-      `As a cluster: nodes of ${coresPerNode} cores`,
+      `As a cluster: nodes of ${coresPerNode} ${nounOf(coresPerNode, "core")}`,
       `${nodes} (${shown(nodeCoresBusy)} cores busy in the busiest second)`,
     ],
     ["As a cluster: cores of PostgreSQL", `${postgresCores} (${shown(postgresCoresBusy)} busy)`],

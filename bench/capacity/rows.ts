@@ -1,3 +1,4 @@
+import { nounOf } from "../../src/contract/noun.ts";
 import { shown } from "../print.ts";
 import { type Demand, INPUTS, shownNumber } from "./demand.ts";
 import type { Plan } from "./plan.ts";
@@ -65,7 +66,7 @@ function moreRows({ jobDaysKept }: Demand, { more }: Plan): Row[] {
     ],
     ["Disk: charges, kept for good", value(({ chargesMbPerDay }) => `${megabytes(chargesMbPerDay)} a day`)],
     [
-      `Disk: jobs, each kept for ${jobDaysKept} days`,
+      `Disk: jobs, each kept for ${jobDaysKept} ${nounOf(jobDaysKept, "day")}`,
       value(({ jobsMb }) => `${megabytes(jobsMb)} at any time`),
     ],
   ];

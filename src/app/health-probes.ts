@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
 import type { PoolStats } from "../batch/pool.ts";
+import { nounOf } from "../contract/noun.ts";
 import type { CheckResult } from "../contract/specification/service-replies.ts";
 import type { BodyReader } from "../http/body-reader.ts";
 import type { Check } from "../http/routes/health.ts";
@@ -45,7 +46,7 @@ export function checksOf(
         const daysBehind = billingClock.daysBehind();
         const probed = await timed(() => store.probe());
         if (daysBehind === 0) return probed;
-        const output = `The clock stands ${daysBehind} days before the last time that was kept in the database.`;
+        const output = `The clock stands ${daysBehind} ${nounOf(daysBehind, "day")} before the last time that was kept in the database.`;
         return { ...probed, status: "warn", output };
       },
     },

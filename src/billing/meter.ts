@@ -1,4 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
+import { nounOf } from "../contract/noun.ts";
 import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
@@ -205,10 +206,11 @@ export function quotaExceeded(ledger: Ledger, units: number, now: number): ApiEr
   const until = secondOf(period.end);
   const left = unitsLeft(ledger);
   const used = current.units + current.heldUnits;
+  const needs = `This call needs ${units} ${nounOf(units, "unit")}`;
   const message =
     current.overagePriceMicroUsd === null
-      ? `This call needs ${units} units; ${used} of the ${allowance(ledger)} units of the ${current.plan} plan are used or held until ${until}. POST /v1/account/plan changes to a larger plan.`
-      : `This call needs ${units} units; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. POST /v1/account/plan changes it.`;
+      ? `${needs}; ${used} of the ${allowance(ledger)} units of the ${current.plan} plan are used or held until ${until}. POST /v1/account/plan changes to a larger plan.`
+      : `${needs}; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. POST /v1/account/plan changes it.`;
   return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
 }
 

@@ -1,3 +1,4 @@
+import { hintFor } from "../tables/csv-form.ts";
 import { createTable, type TableForm } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
 import { PLAIN_TEXT } from "../tables/text-form.ts";
@@ -91,13 +92,13 @@ function tableFormOf({ output, format }: FileRun, input: Input): TableForm {
   const byInput = input.format === "ndjson" ? "ndjson" : "csv";
   const byName = ending === undefined ? byInput : /[ct]sv/.test(ending) ? "csv" : "ndjson";
   const form = format ?? byName;
-  const { columns, textForm } = input;
-  if (form === "ndjson") return { format: form, columns, delimiter: ",", textForm: PLAIN_TEXT };
+  const { columns, hint, textForm } = input;
+  if (form === "ndjson") return { format: form, columns, delimiter: ",", hint: "", textForm: PLAIN_TEXT };
   // Spreadsheets read UTF-16 in columns only where tabs part them.
   const isTabbed = input.delimiter === "\t" && textForm.encoding !== "utf-8";
   const becomesCommas = ending === "csv" && input.delimiter === "\t" && !isTabbed;
   const delimiter = ending === "tsv" ? "\t" : becomesCommas ? "," : input.delimiter;
-  return { format: form, columns, delimiter, textForm };
+  return { format: form, columns, delimiter, hint: hintFor(hint, delimiter), textForm };
 }
 
 /** What an earlier run must have in common with this one. */

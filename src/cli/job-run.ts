@@ -11,7 +11,7 @@ import { readJobState, removeJobState } from "./job-state.ts";
 import { createUploadOf, type Upload, uploadItems } from "./job-upload.ts";
 import { createJobVerifier } from "./job-verifier.ts";
 import { statOf } from "./output.ts";
-import { createProgress, grouped, type Progress } from "./progress.ts";
+import { counted, createProgress, grouped, type Progress } from "./progress.ts";
 import { cliError } from "./server-verifier.ts";
 
 export type JobRunDependencies = FileRunDependencies & { readonly apiKey: string };
@@ -141,7 +141,7 @@ function progressOf(
 
 function unfinished(run: JobRun, job: Job): CliError {
   const { status, status_reason: reason, counts, job_id: jobId } = job;
-  const done = `after ${grouped(counts.processed)} of ${grouped(counts.rows)} rows`;
+  const done = `after ${grouped(counts.processed)} of ${counted(counts.rows, "row")}`;
   if (hasEnded(job)) {
     removeJobState(run.output);
     return new CliError(

@@ -1,4 +1,5 @@
 import { SingleBar } from "cli-progress";
+import { nounOf } from "../contract/noun.ts";
 import type { Clock } from "../platform/clock.ts";
 
 /** Shows the user how far a run has come. */
@@ -28,7 +29,7 @@ export function createProgress(settings: ProgressSettings): Progress {
 
 function createBar({ stream, bytesTotal, clock }: ProgressSettings): Progress {
   const pace = createPace(bytesTotal, clock);
-  const counts = "{rows} rows | {rate}/s";
+  const counts = "{rows} | {rate}/s";
   const bar = new SingleBar({
     stream,
     format: bytesTotal === null ? counts : `{bar} {percentage}% | ${counts} | {left} left`,
@@ -39,11 +40,11 @@ function createBar({ stream, bytesTotal, clock }: ProgressSettings): Progress {
     gracefulExit: false,
     hideCursor: false,
   });
-  bar.start(bytesTotal ?? 1, 0, { rows: "0", rate: "–", left: "–" });
+  bar.start(bytesTotal ?? 1, 0, { rows: counted(0, "row"), rate: "–", left: "–" });
   return {
     update(done) {
       const { rate, left } = pace(done);
-      bar.update(bytesTotal === null ? 0 : done.bytes, { rows: grouped(done.rows), rate, left });
+      bar.update(bytesTotal === null ? 0 : done.bytes, { rows: counted(done.rows, "row"), rate, left });
     },
     stop: () => bar.stop(),
   };
@@ -60,7 +61,7 @@ function createLines({ stream, bytesTotal, clock }: ProgressSettings): Progress 
       const share =
         bytesTotal === null ? "" : ` (${Math.floor((100 * done.bytes) / Math.max(1, bytesTotal))}%)`;
       const rest = bytesTotal === null ? "" : `, ${left} left`;
-      stream.write(`${grouped(done.rows)} rows${share}, ${rate}/s${rest}\n`);
+      stream.write(`${counted(done.rows, "row")}${share}, ${rate}/s${rest}\n`);
     },
     stop: () => {},
   };
@@ -85,6 +86,11 @@ function createPace(bytesTotal: number | null, clock: Clock) {
 
 export function grouped(count: number): string {
   return count.toLocaleString("en-US");
+}
+
+/** @example counted(2000, "row") // "2,000 rows" */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${nounOf(count, noun)}`;
 }
 
 /** @example durationText(130) // "2 min 10 s" */

@@ -1,11 +1,12 @@
 import { formatUsd, parseUsd } from "../billing/money.ts";
 import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import type { Account, Plan } from "../client/contract-types.ts";
+import { nounOf } from "../contract/noun.ts";
 import type { Row } from "../tables/rows.ts";
 import type { Task } from "../tables/task.ts";
 import { blocksOf } from "./blocks.ts";
 import { CliError } from "./failure.ts";
-import { grouped } from "./progress.ts";
+import { counted, grouped } from "./progress.ts";
 
 /** What an account may still use in this month. */
 export type Budget = {
@@ -73,21 +74,17 @@ export function refuseOverBudget(name: string, units: number | null, budget: Bud
 export function costText(name: string, units: number | null, budget: Budget): string {
   const left = leftText(budget);
   if (units === null) return `${left} What ${name} costs cannot be known beforehand.`;
-  return `${name} costs up to ${unitsText(units)}. ${left}${overageText(units, budget)}`;
+  return `${name} costs up to ${counted(units, "unit")}. ${left}${overageText(units, budget)}`;
 }
 
 function leftText({ unitsLeft, includedUnitsLeft, plan, overagePriceMicroUsd }: Budget): string {
   if (overagePriceMicroUsd === null) return `The plan ${plan} has ${grouped(unitsLeft)} left.`;
   const limited = Number.isFinite(unitsLeft) ? `, the spend limit pays for ${grouped(unitsLeft)}` : "";
-  return `The plan ${plan} has ${grouped(includedUnitsLeft)} included units left${limited}.`;
+  return `The plan ${plan} has ${grouped(includedUnitsLeft)} included ${nounOf(includedUnitsLeft, "unit")} left${limited}.`;
 }
 
 function overageText(units: number, { includedUnitsLeft, overagePriceMicroUsd, unitsLeft }: Budget): string {
   const beyond = units - includedUnitsLeft;
   if (overagePriceMicroUsd === null || beyond <= 0 || units > unitsLeft) return "";
-  return ` The other ${grouped(beyond)} cost up to ${formatUsd(beyond * overagePriceMicroUsd)} USD.`;
-}
-
-function unitsText(units: number): string {
-  return units === 1 ? "1 unit" : `${grouped(units)} units`;
+  return ` The other ${grouped(beyond)} ${beyond === 1 ? "costs" : "cost"} up to ${formatUsd(beyond * overagePriceMicroUsd)} USD.`;
 }

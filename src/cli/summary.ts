@@ -1,5 +1,5 @@
 import { KINDS, type Task } from "../tables/task.ts";
-import { durationText, grouped } from "./progress.ts";
+import { counted, durationText, grouped } from "./progress.ts";
 import type { WrittenState } from "./run-ledger.ts";
 import { type Tally, uncheckedCount } from "./tally.ts";
 
@@ -19,16 +19,18 @@ export function summaryText({ task, tally, rows, seconds, outputName, isServer }
   const perSecond = seconds > 0 ? ` (${grouped(Math.round(rows / seconds))}/s)` : "";
   const before = tally.rows - rows;
   const lines = [
-    `${grouped(rows)} rows in ${seconds < 10 ? `${seconds.toFixed(1)} s` : durationText(seconds)}${perSecond}`,
-    ...(before > 0 ? [`${grouped(before)} rows of the run before, ${grouped(tally.rows)} in all`] : []),
+    `${counted(rows, "row")} in ${seconds < 10 ? `${seconds.toFixed(1)} s` : durationText(seconds)}${perSecond}`,
+    ...(before > 0 ? [`${counted(before, "row")} of the run before, ${grouped(tally.rows)} in all`] : []),
     ...KINDS[task.kind].statuses.map((status) => statusLine(status, tally)),
-    `${grouped(tally.written)} rows written to ${outputName}`,
+    `${counted(tally.written, "row")} written to ${outputName}`,
   ];
-  if (isServer) lines.push(`${grouped(tally.unitsCharged)} units charged`);
+  if (isServer) lines.push(`${counted(tally.unitsCharged, "unit")} charged`);
   const unchecked = uncheckedCount(tally);
   if (unchecked > 0) {
     const reasons = Object.entries(tally.unchecked).map(([reason, count]) => `${reason} ${grouped(count)}`);
-    lines.push(`${grouped(unchecked)} could not be checked (${reasons.join(", ")}): try them again later`);
+    lines.push(
+      `${grouped(unchecked)} could not be checked (${reasons.join(", ")}): try ${unchecked === 1 ? "it" : "them"} again later`,
+    );
   }
   return `${lines.join("\n")}\n`;
 }
@@ -57,7 +59,9 @@ function writtenText(
 ): string {
   if (rows === 0) return bytes === 0 ? "Nothing was written" : `Only the header was written to ${name}`;
   const results = isChosen
-    ? `${grouped(written)} results of ${grouped(rows)} rows`
-    : `The results of ${grouped(rows)} rows`;
-  return savedRows === null ? `${results} were written` : `${results} are in ${name}`;
+    ? `${counted(written, "result")} of ${counted(rows, "row")}`
+    : `The results of ${counted(rows, "row")}`;
+  const isOne = isChosen && written === 1;
+  if (savedRows === null) return `${results} ${isOne ? "was" : "were"} written`;
+  return `${results} ${isOne ? "is" : "are"} in ${name}`;
 }

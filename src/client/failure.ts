@@ -1,3 +1,4 @@
+import { nounOf } from "../contract/noun.ts";
 /** The server refused. `code` is one of the error codes of the API, or `unreadable_reply` where it is not ours. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
@@ -30,7 +31,7 @@ export class IncompleteReplyError extends Error {
   readonly received: number;
 
   constructor(received: number, options?: ErrorOptions) {
-    super(`The reply was cut off after ${received} results.`, options);
+    super(`The reply was cut off after ${received} ${nounOf(received, "result")}.`, options);
     this.received = received;
   }
 }

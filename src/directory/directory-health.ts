@@ -1,3 +1,4 @@
+import { nounOf } from "../contract/noun.ts";
 import type { Snapshot } from "./snapshot/snapshot.ts";
 import type { Feed, Opened, SyncOutcome } from "./sync/syncer.ts";
 
@@ -67,7 +68,9 @@ export function createHealth() {
         view?.stale === true ? `The snapshot is stale.${last}` : null,
       ].filter((output) => output !== null);
       const quarantined =
-        view === null || view.quarantined === 0 ? null : `${view.quarantined} records quarantined.`;
+        view === null || view.quarantined === 0
+          ? null
+          : `${view.quarantined} ${nounOf(view.quarantined, "record")} quarantined.`;
       return {
         status: outputs.length === 0 ? "pass" : "warn",
         ageSeconds: view?.ageSeconds ?? null,

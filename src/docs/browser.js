@@ -90,21 +90,30 @@
     index ??= fetch("/docs/search.json").then((reply) => reply.json());
     return index;
   };
-  /** Every word must occur; words in a heading or a title count more than words in the text. */
+  /** From 0 to 1: a word that is often in a short text counts more than one that is once in a long one. */
+  const shareOf = ({ text }, word) => {
+    const places = text.toLowerCase().split(word).length - 1;
+    return places === 0 ? 0 : places / (places + text.length / 500);
+  };
+  /** Every word must occur; in a heading, in what a page is about or in a title it counts more than in the text. */
   const scoreOf = (entry, words) => {
     let score = 0;
     for (const word of words) {
       const inHeading = entry.heading.toLowerCase().includes(word);
       const inTitle = entry.title.toLowerCase().includes(word);
-      const at = entry.text.toLowerCase().indexOf(word);
-      if (!inHeading && !inTitle && at === -1) return 0;
-      score += (inHeading ? 10 : 0) + (inTitle ? 4 : 0) + (at === -1 ? 0 : 1);
+      const inAbout = entry.about.toLowerCase().includes(word);
+      const share = shareOf(entry, word);
+      if (!inHeading && !inAbout && !inTitle && share === 0) return 0;
+      score += (inHeading ? 10 : 0) + (inAbout ? 6 : 0) + (inTitle ? 4 : 0) + share;
     }
     return score;
   };
+  /** Some words around the first place of one. */
   const snippetOf = ({ text }, word) => {
-    const at = Math.max(0, text.toLowerCase().indexOf(word) - 30);
-    return `${at > 0 ? "…" : ""}${text.slice(at, at + 110)}`;
+    const at = Math.max(0, text.toLowerCase().indexOf(word));
+    const start = at < 30 ? 0 : text.indexOf(" ", at - 30) + 1;
+    const end = text.length < start + 110 ? text.length : text.lastIndexOf(" ", start + 110);
+    return `${start > 0 ? "… " : ""}${text.slice(start, end)}${end < text.length ? " …" : ""}`;
   };
   const draw = async () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);

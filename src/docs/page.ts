@@ -6,6 +6,8 @@ export type SitePage = {
   readonly path: string;
   readonly title: string;
   readonly markdown: string;
+  /** What it is about, in a line. */
+  readonly summary: string;
 };
 
 const ERRORS = "errors";
@@ -19,8 +21,8 @@ export function sitePages(): readonly SitePage[] {
   ]);
 }
 
-function pageOf({ name, markdown }: Chapter): SitePage {
-  return { path: `/docs/${name}`, title: titleOf(markdown), markdown };
+function pageOf({ name, markdown, summary }: Chapter): SitePage {
+  return { path: `/docs/${name}`, title: titleOf(markdown), markdown, summary };
 }
 
 /** The sections of the page of errors, each as a page. */
@@ -30,7 +32,7 @@ function errorPages({ markdown }: Chapter): SitePage[] {
     .slice(1)
     .map((section) => {
       const code = section.split("\n", 1)[0] ?? "";
-      return { path: `/docs/${ERRORS}/${code}`, title: code, markdown: `# ${section}` };
+      return { path: `/docs/${ERRORS}/${code}`, title: code, markdown: `# ${section}`, summary: "" };
     });
 }
 

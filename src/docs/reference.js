@@ -21,6 +21,11 @@
     },
   });
 
+  const darkness = matchMedia("(prefers-color-scheme: dark)");
+  const darken = () => document.documentElement.classList.toggle("dark-mode", darkness.matches);
+  darkness.addEventListener("change", darken);
+  darken();
+
   const ui = SwaggerUIBundle({
     url: "/openapi.json",
     dom_id: "#reference",

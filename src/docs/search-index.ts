@@ -6,6 +6,8 @@ export type SearchEntry = {
   readonly title: string;
   readonly heading: string;
   readonly text: string;
+  /** What a whole page is about, with its first section; empty with the others. */
+  readonly about: string;
 };
 
 /** What the search needs of an operation of the specification. */
@@ -30,16 +32,23 @@ function operationEntry({ method, path, operationId, tag, summary }: SearchedOpe
     title: "Reference",
     heading: `${method} ${path}`,
     text: summary,
+    about: "",
   };
 }
 
-function sectionsOf({ path, title, markdown }: SitePage): SearchEntry[] {
+function sectionsOf({ path, title, markdown, summary }: SitePage): SearchEntry[] {
   return markdown.split(/^#{1,3} /m).flatMap((section) => {
     const [heading = "", ...lines] = section.split("\n");
     if (heading === "") return [];
-    const anchor = heading === title ? "" : `#${anchorOf(heading)}`;
+    const isFirst = heading === title;
     return [
-      { path: path + anchor, title, heading: heading.replaceAll("`", ""), text: plain(lines.join(" ")) },
+      {
+        path: isFirst ? path : `${path}#${anchorOf(heading)}`,
+        title,
+        heading: heading.replaceAll("`", ""),
+        text: plain(lines.join(" ")),
+        about: isFirst ? summary : "",
+      },
     ];
   });
 }

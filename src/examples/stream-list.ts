@@ -15,7 +15,7 @@ export async function deliverableOf(
   try {
     for await (const { email, status } of results) if (status === "deliverable") deliverable.push(email);
   } catch (error) {
-    if (error instanceof IncompleteReplyError) console.error(`Only ${error.received} results came.`);
+    if (error instanceof IncompleteReplyError) console.error(`Results that came: ${error.received}.`);
     throw error;
   }
   return { deliverable, unitsCharged: results.end()?.summary.units_charged ?? 0 };
@@ -27,6 +27,6 @@ if (import.meta.main) {
   await runExample(async () => {
     const list = emails.length > 0 ? emails : ["info@proton.me", "anna@gmial.com", "jane..doe@yahoo.com"];
     const { deliverable, unitsCharged } = await deliverableOf(list, exampleAccount(process.env));
-    return `deliverable: ${deliverable.join(", ") || "none"}; ${unitsCharged} units charged`;
+    return `deliverable: ${deliverable.join(", ") || "none"}; units charged: ${unitsCharged}`;
   });
 }

@@ -9,7 +9,7 @@ export async function firstInvoice(baseUrl: string, email: string): Promise<stri
   // Units beyond the included ones are paid for only up to this sum a month.
   await assay.changePlan({ plan: "growth", spend_limit_usd: "200.00" });
   const { usage, projected_invoice: invoice } = await assay.account();
-  return `${usage.units} units used, ${invoice.total_usd} USD so far`;
+  return `units used: ${usage.units}; ${invoice.total_usd} USD so far`;
 }
 
 // bun src/examples/usage-and-invoice.ts ADDRESS

@@ -4,6 +4,7 @@ import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
 import { clientAddressKey, type Rate, type RateDecision, type RateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
+import { nounOf } from "../contract/noun.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
@@ -118,8 +119,8 @@ export function keyOf({ bearer }: Call): string {
 function describeRate({ requestsPerSecond, burst }: Rate): string {
   const perMinute = Math.round(requestsPerSecond * 60);
   const rate = Number.isInteger(requestsPerSecond)
-    ? `${requestsPerSecond} calls a second`
-    : `${perMinute} calls a minute`;
+    ? `${requestsPerSecond} ${nounOf(requestsPerSecond, "call")} a second`
+    : `${perMinute} ${nounOf(perMinute, "call")} a minute`;
   return `${rate} and ${burst} at once`;
 }
 

@@ -5,6 +5,7 @@ import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
 import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import { ApiError } from "../contract/errors.ts";
+import { nounOf } from "../contract/noun.ts";
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
@@ -346,7 +347,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
 }
 
 function tooManyJobs({ plan, maxJobs }: Plan): ApiError {
-  const message = `The ${plan} plan allows ${maxJobs} unfinished ${maxJobs === 1 ? "job" : "jobs"} at once.`;
+  const message = `The ${plan} plan allows ${maxJobs} unfinished ${nounOf(maxJobs, "job")} at once.`;
   return new ApiError("too_many_jobs", message, { retryAfterSeconds: 10 });
 }
 

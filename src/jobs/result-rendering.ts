@@ -62,6 +62,7 @@ function resultTable(task: Task, table: InputTable | null): Table {
     format: "csv",
     columns: table?.columns ?? null,
     delimiter: table?.delimiter ?? ",",
+    hint: "",
     textForm: { encoding: "utf-8", hasMark: false, lineEnd: table?.lineEnd ?? "\n" },
   });
 }

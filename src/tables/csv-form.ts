@@ -8,16 +8,23 @@ export type CsvForm = {
   readonly rowsBefore: number;
 };
 
+/** A CSV text's form, and the line `sep=;` above its records with its line end; empty where there is none. */
+export type HintedForm = CsvForm & { readonly hint: string };
+
 /** Finds out how a CSV text is written from its start, which contains its first line. */
-export function csvFormOf(start: string): CsvForm & { readonly hintChars: number } {
+export function csvFormOf(start: string): HintedForm {
   const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
-  const hintChars = hint?.[0].length ?? 0;
   return {
     delimiter: hint?.[1] ?? delimiterOf(firstLineOf(start)),
     lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
-    rowsBefore: hintChars > 0 ? 1 : 0,
-    hintChars,
+    rowsBefore: hint === null ? 0 : 1,
+    hint: hint?.[0] ?? "",
   };
+}
+
+/** Returns the hint as it names this delimiter. */
+export function hintFor(hint: string, delimiter: string): string {
+  return hint.replace(/=./, () => `=${delimiter}`);
 }
 
 export function firstLineOf(start: string): string {

@@ -14,12 +14,12 @@ export async function csvRows(
   text: AsyncIterable<string>,
   { start, kind, options }: { start: string; kind: BatchKind; options: ColumnOptions },
 ): Promise<Rows> {
-  const { hintChars, ...form } = csvFormOf(start);
+  const { hint, ...form } = csvFormOf(start);
   const { delimiter } = form;
-  const records = csvRecords(name, withoutStart(text, hintChars), form);
+  const records = csvRecords(name, withoutStart(text, hint.length), form);
   const first = await firstRecords(records);
   if (first.length === 0) {
-    return { columns: null, delimiter, runs: rejoined<Row>(undefined, noRows()), chosen: null };
+    return { columns: null, delimiter, hint, runs: rejoined<Row>(undefined, noRows()), chosen: null };
   }
   const { index, names, hasHeader } = chooseColumn(name, first, kind, options);
   async function* runs() {
@@ -30,7 +30,7 @@ export async function csvRows(
     }
   }
   const header = hasHeader ? (names[index] ?? "") : null;
-  return { columns: names, delimiter, runs: runs(), chosen: { number: index + 1, header } };
+  return { columns: names, delimiter, hint, runs: runs(), chosen: { number: index + 1, header } };
 }
 
 /** Enough records to find the column in, or all there are; those that were read along come with them. */

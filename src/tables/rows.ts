@@ -11,6 +11,8 @@ export type Rows = {
   /** The names of the original columns; null where there are none. */
   readonly columns: readonly string[] | null;
   readonly delimiter: string;
+  /** The line `sep=;` of a CSV with its line end; empty where there is none. */
+  readonly hint: string;
   readonly runs: AsyncIterable<readonly Row[]>;
   /** The column that holds the items; null where the input has none. */
   readonly chosen: ChosenColumn | null;
@@ -56,7 +58,7 @@ export function textRows(name: string, text: AsyncIterable<string>): Rows {
     for await (const lines of linesOf(name, text))
       yield lines.map(({ line }) => ({ item: line, original: null }));
   }
-  return { columns: null, delimiter: ",", runs: runs(), chosen: null };
+  return { columns: null, delimiter: ",", hint: "", runs: runs(), chosen: null };
 }
 
 /** On each line a JSON string, or an object with the item in `field`; other fields are kept. */
@@ -67,6 +69,7 @@ export async function ndjsonRows(name: string, text: AsyncIterable<string>, fiel
   return {
     columns: original === null ? null : Object.keys(original),
     delimiter: ",",
+    hint: "",
     runs: rejoined(first, runs),
     chosen: null,
   };

@@ -16,6 +16,8 @@ export type TableForm = {
   readonly format: OutputFormat;
   readonly columns: readonly string[] | null;
   readonly delimiter: string;
+  /** Stands above the header of a CSV: `sep=;` with its line end, or nothing. */
+  readonly hint: string;
   readonly textForm: TextForm;
 };
 
@@ -24,13 +26,13 @@ export function createTable(task: Task, form: TableForm): Table {
 }
 
 /** The original columns, then ours; without original columns the item itself comes first. */
-function csvTable(task: Task, { columns, delimiter, textForm }: TableForm): Table {
+function csvTable(task: Task, { columns, delimiter, hint, textForm }: TableForm): Table {
   const fields = columns === null ? [KINDS[task.kind].field, ...resultColumns(task)] : resultColumns(task);
   const original = columns ?? [];
   const join = (cells: readonly string[]) =>
     cells.map((cell) => quoted(cell, delimiter)).join(delimiter) + textForm.lineEnd;
   return {
-    header: (textForm.hasMark ? "\ufeff" : "") + join([...original, ...freeNames(fields, original)]),
+    header: (textForm.hasMark ? "\ufeff" : "") + hint + join([...original, ...freeNames(fields, original)]),
     line(row, result) {
       const cells = cellsOf(row.original, original);
       const ours = fields.map((field) => cellOf(result[field]));

@@ -1,4 +1,5 @@
 import { readConfig } from "../app/settings.ts";
+import { nounOf } from "../contract/noun.ts";
 import { systemClock } from "../platform/clock.ts";
 import { carryTables } from "../store/postgres/table-target.ts";
 import { openTables } from "../store/sqlite/table-source.ts";
@@ -34,11 +35,14 @@ async function main(): Promise<number> {
   const { isNew, tables: carried } = await carryTables({ url, at: Math.floor(systemClock.now()), tables });
   const seconds = ((systemClock.monotonic() - startedMs) / 1000).toFixed(1);
   for (const { name, rows, sum } of carried) {
-    if (rows > 0) process.stdout.write(`${name.padEnd(20)} ${String(rows).padStart(10)} rows  ${sum}\n`);
+    if (rows > 0)
+      process.stdout.write(
+        `${name.padEnd(20)} ${String(rows).padStart(10)} ${nounOf(rows, "row").padEnd(4)}  ${sum}\n`,
+      );
   }
   const { units, invoicedMicroUsd } = source.totals();
   process.stdout.write(
-    `${units} units in events as in counters, ${invoicedMicroUsd} micro-USD invoiced: the same in both, checked row by row in ${seconds} s\n`,
+    `${units} ${nounOf(units, "unit")} in events as in counters, ${invoicedMicroUsd} micro-USD invoiced: the same in both, checked row by row in ${seconds} s\n`,
   );
   const lost = source.count(REPLIES, "body_file IS NOT NULL");
   if (lost > 0)

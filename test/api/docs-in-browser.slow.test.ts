@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
       const links = await browser.evaluate<string[]>(
         '[...document.querySelectorAll("#found a")].map((link) => link.getAttribute("href"))',
       );
-      expect(links.some((link) => link.startsWith("/docs/identity"))).toBe(true);
+      expect(links[0]).toBe("/docs/identity");
 
       const key = "asy_someKeyOfTheReader";
       await browser.evaluate(

@@ -97,15 +97,20 @@ describe("CSV", () => {
     expect(resumable.stdout).not.toContain("\r");
   });
 
-  test("a first line sep=; names the delimiter and is no row", async () => {
+  test("a first line sep=; names the delimiter, is no row and comes back", async () => {
     await room.write("hint.csv", 'sep=;\r\n"Name, full";Email\r\nA,b,c;ann@good.com\r\n');
     const { stdout, exitCode } = await room.run(["hint.csv", "-q"]);
     expect(exitCode).toBe(0);
-    expect(recordsOf(stdout, ";")).toMatchObject([
+    const hint = "sep=;\r\n";
+    expect(stdout).toStartWith(`${hint}Name, full;Email;status;`);
+    expect(recordsOf(stdout.slice(hint.length), ";")).toMatchObject([
       { "Name, full": "A,b,c", Email: "ann@good.com", status: "deliverable" },
     ]);
     const piped = await room.run(["-", "-q"], { stdin: "sep=|\nName|Email\nAnn|ann@good.com\n" });
-    expect(recordsOf(piped.stdout, "|")).toMatchObject([{ Name: "Ann", status: "deliverable" }]);
+    expect(piped.stdout).toStartWith("sep=|\nName|Email|status|");
+    const tabbed = "sep=\t\nName\tEmail\nAnn\tann@good.com\n";
+    await room.run(["-", "-q", "-o", "hint-out.csv"], { stdin: tabbed });
+    expect(await room.read("hint-out.csv")).toStartWith("sep=,\nName,Email,status,");
   });
 
   test("lines that end with LF in a file of CR LF are rows of their own", async () => {
@@ -137,7 +142,8 @@ describe("CSV", () => {
   test("the column taken is named", async () => {
     await room.write("which.csv", "id,Work email\n1,ann@good.com\n");
     const { stderr } = await room.run(["which.csv"]);
-    expect(stderr).toStartWith('The addresses of which.csv are in column 2 ("Work email").\n');
+    expect(stderr).toStartWith('The addresses of which.csv are in column 2 ("Work email").\n1 row in ');
+    expect(stderr).toContain("\n1 row written to ");
     const bare = await room.run(["-"], { stdin: "1,ann@good.com\n2,bob@good.com\n" });
     expect(bare.stderr).toStartWith(
       "The addresses of Standard input are in column 2 (the file has no header).\n",

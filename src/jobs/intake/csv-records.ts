@@ -31,10 +31,10 @@ export async function readCsvRecords(
   const source = pieces[Symbol.asyncIterator]();
   const start = await readStart(source);
   const startText = new TextDecoder().decode(start);
-  const { hintChars, ...found } = csvFormOf(startText);
+  const { hint, ...found } = csvFormOf(startText);
   const form = { ...found, delimiter: options.delimiter ?? found.delimiter };
-  const text = startText.slice(hintChars);
-  const rest = startingWith(start.subarray(Buffer.byteLength(startText.slice(0, hintChars))), source);
+  const text = startText.slice(hint.length);
+  const rest = startingWith(start.subarray(Buffer.byteLength(hint)), source);
   // What lines alone cannot decide is left to the parser: quotes, lines that end with CR, a delimiter of several bytes.
   const isPlain = form.lineEnds.includes("\n") && !text.includes('"') && form.delimiter < "\u0080";
   const lineEnd: InputTable["lineEnd"] = /\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n";

@@ -1,3 +1,4 @@
+import { nounOf } from "../../contract/noun.ts";
 import { type Check, fail, pass, warn } from "../check.ts";
 import { exchangeOf, exchangesOf, isFields, jsonOf } from "../evidence.ts";
 
@@ -21,7 +22,7 @@ export const discWellknown: Check = {
         urls.some(({ href }) => href === url) && (status === null || status === 404 || status >= 500),
     );
     return dead === undefined
-      ? pass(file, `${urls.length} resources`)
+      ? pass(file, `${urls.length} ${nounOf(urls.length, "resource")}`)
       : warn(dead, `${dead.status ?? dead.failure}`);
   },
 };

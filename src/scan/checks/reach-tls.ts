@@ -1,3 +1,4 @@
+import { nounOf } from "../../contract/noun.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { exchangeOf } from "../evidence.ts";
 
@@ -19,7 +20,7 @@ export const reachTls: Check = {
     if (tls.protocol !== null && !/^TLSv1\.[23]$/.test(tls.protocol)) return fail(root, tls.protocol);
     if (tls.validTo === null) return notApplicable("the certificate does not say how long it is valid");
     const days = Math.floor((tls.validTo - scannedAt) / DAY_MS);
-    const observed = `${tls.protocol ?? "TLS"}, ${days} days left`;
+    const observed = `${tls.protocol ?? "TLS"}, ${days} ${nounOf(days, "day")} left`;
     if (days > 14) return pass(root, observed);
     return days > 3 ? warn(root, observed) : fail(root, observed);
   },

@@ -111,19 +111,19 @@ function disagreementOf(database: Database): string | null {
       (SELECT plan_period_id, sum(units) AS units FROM usage_events GROUP BY plan_period_id) e
       ON e.plan_period_id = p.plan_period_id WHERE p.units <> coalesce(e.units, 0)`,
   );
-  if (counters > 0) return `The events of ${counters} plan periods are not of the units that they count.`;
+  if (counters > 0) return `Plan periods that count other units than their events: ${counters}.`;
   const days = numberOf(
     database,
     `SELECT count(*) AS n FROM (SELECT account_id, sum(units) AS units FROM usage_events GROUP BY account_id) e
       LEFT JOIN (SELECT account_id, sum(units) AS units FROM usage_days GROUP BY account_id) d
       ON d.account_id = e.account_id WHERE e.units <> coalesce(d.units, 0)`,
   );
-  if (days > 0) return `The days of ${days} accounts are not of the units of their events.`;
+  if (days > 0) return `Accounts whose days count other units than their events: ${days}.`;
   const invoices = numberOf(
     database,
     `SELECT count(*) AS n FROM invoices i LEFT JOIN
       (SELECT invoice_id, sum(units) AS units FROM plan_periods GROUP BY invoice_id) p
       ON p.invoice_id = i.invoice_id WHERE i.units <> coalesce(p.units, 0)`,
   );
-  return invoices > 0 ? `${invoices} invoices are not of the units of their plan periods.` : null;
+  return invoices > 0 ? `Invoices of other units than their plan periods: ${invoices}.` : null;
 }

@@ -46,7 +46,7 @@ export async function readList(request: ReadRequest, report: (report: ReadReport
   };
 
   const reader = readerOf(request, delimiter, take);
-  let skip = found?.hintChars ?? 0;
+  let skip = found?.hint.length ?? 0;
   let bytes = 0;
   let reported = 0;
   const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
@@ -72,7 +73,7 @@ function RangedTable({ job }: { readonly job: Job }) {
 const STEPS = 20;
 
 function foundText(count: number, byFilter: boolean): string {
-  const rows = `${countOf(count)} ${count === 1 ? "row" : "rows"}`;
+  const rows = `${countOf(count)} ${nounOf(count, "row")}`;
   if (!byFilter) return `${rows} so far.`;
   return `${rows} ${count === 1 ? "matches" : "match"}.`;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { countOf } from "../text/format.ts";
 
 export type VirtualColumn<Row> = {
@@ -83,7 +84,7 @@ export function VirtualTable<Row>({
     <div class="virtual">
       <section
         class="virtual-frame"
-        aria-label={`${caption}: arrow keys, Page Up, Page Down, Home and End go through ${countOf(rowCount)} rows`}
+        aria-label={`${caption}: arrow keys, Page Up, Page Down, Home and End go through ${countOf(rowCount)} ${nounOf(rowCount, "row")}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard
         tabIndex={0}
         ref={frame}

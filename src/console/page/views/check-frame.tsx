@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { nounOf } from "../../../contract/noun.ts";
 import { Card } from "../parts/card.tsx";
 import { Samples } from "../parts/samples.tsx";
 import { countOf } from "../text/format.ts";
@@ -16,10 +17,7 @@ export function CheckFrame<Result>({
   const { call, result, units } = checked;
   return (
     <div class="halves">
-      <Card
-        title="Result"
-        aside={<span class="muted">{units === 1 ? "1 unit" : `${countOf(units)} units`}</span>}
-      >
+      <Card title="Result" aside={<span class="muted">{`${countOf(units)} ${nounOf(units, "unit")}`}</span>}>
         {children}
       </Card>
       <Card title="API call">

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { SORT_FIELDS, type SortField } from "../../../contract/words.ts";
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
@@ -105,7 +106,7 @@ export function DirectoryView() {
           {({ listings, total, next_cursor }) => (
             <>
               <p class="muted" role="status">
-                {total === 1 ? "1 service" : `${countOf(total)} services`}
+                {countOf(total)} {nounOf(total, "service")}
               </p>
               <ListingTable listings={listings} />
               <Pager paging={paging} next={next_cursor} back="Back" on="More" />

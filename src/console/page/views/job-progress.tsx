@@ -1,3 +1,4 @@
+import { nounOf } from "../../../contract/noun.ts";
 import { MeterBar } from "../charts/meter-bar.tsx";
 import { countOf, durationOf, percentOf } from "../text/format.ts";
 import type { Job } from "../wire/bodies.ts";
@@ -14,11 +15,13 @@ export function JobProgress({ job }: { readonly job: Job }) {
         <p>
           <b class="score-number">{percentOf(progress)}</b>{" "}
           <span class="muted">
-            {countOf(counts.processed)} of {countOf(counts.rows)} rows
+            {countOf(counts.processed)} of {countOf(counts.rows)} {nounOf(counts.rows, "row")}
           </span>
         </p>
         <p class="muted">
-          {isRunning && rows_per_second !== null ? `${countOf(rows_per_second)} rows a second` : ""}
+          {isRunning && rows_per_second !== null
+            ? `${countOf(rows_per_second)} ${nounOf(rows_per_second, "row")} a second`
+            : ""}
           {isRunning && eta_seconds !== null ? `, ${durationOf(eta_seconds)} left` : ""}
         </p>
       </div>

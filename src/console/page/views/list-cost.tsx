@@ -1,3 +1,4 @@
+import { nounOf } from "../../../contract/noun.ts";
 import { MeterBar } from "../charts/meter-bar.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -49,7 +50,7 @@ export function ListCost({
         facts={[
           ["Rows", countOf(rows)],
           ["Duplicates, not charged", countOf(rows - distinct)],
-          ["Cost at most", `${countOf(units)} units`],
+          ["Cost at most", `${countOf(units)} ${nounOf(units, "unit")}`],
           ["Units left", known === null ? "–" : leftText(known)],
           ...(known !== null && plan !== undefined
             ? [["Beyond the plan", beyondText(known, plan, units)] as const]
@@ -90,6 +91,7 @@ function leftText({ usage }: Account): string {
 function beyondText({ usage }: Account, { overage_unit_price_usd }: Plan, units: number): string {
   const beyond = Math.max(0, units - Math.max(0, usage.included_units - usage.units));
   if (beyond === 0) return "Nothing";
-  if (overage_unit_price_usd === null) return `${countOf(beyond)} units: not sold on this plan`;
-  return `${countOf(beyond)} units, ${moneyOf(beyond * Number(overage_unit_price_usd))}`;
+  const needs = `${countOf(beyond)} ${nounOf(beyond, "unit")}`;
+  if (overage_unit_price_usd === null) return `${needs}: not sold on this plan`;
+  return `${needs}, ${moneyOf(beyond * Number(overage_unit_price_usd))}`;
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { Columns } from "../charts/columns.tsx";
 import { MeterBar } from "../charts/meter-bar.tsx";
 import { Await } from "../parts/await.tsx";
@@ -91,7 +92,11 @@ export function EndpointUsageCard() {
                 {
                   head: "Share of units",
                   cell: ({ units, endpoint }) => (
-                    <MeterBar label={`${endpoint}: ${countOf(units)} units`} value={units} most={most} />
+                    <MeterBar
+                      label={`${endpoint}: ${countOf(units)} ${nounOf(units, "unit")}`}
+                      value={units}
+                      most={most}
+                    />
                   ),
                 },
               ]}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Card } from "../parts/card.tsx";
@@ -126,7 +127,9 @@ function PlanCard({
         <li>{countOf(plan.requests_per_second)} calls per second</li>
         <li>Batches of {shortCountOf(plan.max_batch_size)}</li>
         <li>Lists of {shortCountOf(plan.max_job_size)} rows</li>
-        <li>{plan.max_jobs === 1 ? "1 list" : `${countOf(plan.max_jobs)} lists`} at once</li>
+        <li>
+          {countOf(plan.max_jobs)} {nounOf(plan.max_jobs, "list")} at once
+        </li>
       </ul>
       <button
         type="button"

@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { Columns } from "../charts/columns.tsx";
 import { Await } from "../parts/await.tsx";
 import { Card } from "../parts/card.tsx";
@@ -39,7 +40,7 @@ export function ScoreHistogram({ job }: { readonly job: Job }) {
               barsPerName={1}
               note={
                 isWhole
-                  ? `All ${countOf(rows.length)} rows`
+                  ? `All ${countOf(rows.length)} ${nounOf(rows.length, "row")}`
                   : `A sample of ${countOf(rows.length)} of ${countOf(job.counts.rows)} rows, from ${PLACES} places spread over the list`
               }
             />

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { nounOf } from "../../../contract/noun.ts";
 import { Shares } from "../charts/shares.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Choice } from "../parts/choice.tsx";
@@ -30,7 +31,7 @@ export function TryBatch() {
   const items = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   const send = (event: Event) => {
     event.preventDefault();
-    void check(callOf(kind, items), ({ count }) => `${countOf(count)} results`);
+    void check(callOf(kind, items), ({ count }) => `${countOf(count)} ${nounOf(count, "result")}`);
   };
   return (
     <div class="stack">
@@ -40,7 +41,7 @@ export function TryBatch() {
           label="One item on each line"
           hint={
             <>
-              {items.length === 1 ? "1 item" : `${countOf(items.length)} items`}. For long lists use{" "}
+              {countOf(items.length)} {nounOf(items.length, "item")}. For long lists use{" "}
               <a href={hrefOf("lists")}>Lists</a>.
             </>
           }
