@@ -281,7 +281,7 @@ describe("what is checked and written", () => {
   test("items that could not be checked are reported, and are exit code 2", async () => {
     const { exitCode, stderr } = await room.run(["-"], { stdin: "ann@good.com\nbob@servfail.com\n" });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("1 could not be checked (dns_error 1): try them again later");
+    expect(stderr).toContain("1 could not be checked (dns_error 1): try it again later");
   });
 
   test("--quiet says nothing", async () => {

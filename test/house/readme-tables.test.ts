@@ -481,6 +481,13 @@ describe("what the text of the README and the pages names", () => {
     expect(named.filter((name) => !known.has(name) && !unread.includes(name))).toEqual([]);
   });
 
+  test("are commands, each of which installs what is missing or says why it cannot", () => {
+    const named = new Set([...readme.matchAll(/\bbun run ([a-z][a-z:-]*)/g)].map(([, name = ""]) => name));
+    const scripts = new Map(Object.entries<string>(packageFile.scripts));
+    const unready = [...named].filter((name) => !scripts.get(name)?.startsWith("bun src/tools/prepare.ts "));
+    expect(unready).toEqual([]);
+  });
+
   test("are settings that there are", async () => {
     const files = readdirSync(join(ROOT, "src/app")).filter((file) => file.endsWith("settings.ts"));
     const text = (await Promise.all(files.map((file) => source(`src/app/${file}`)))).join("");
