@@ -70,7 +70,7 @@ export function createTransport(settings: ClientSettings): Send {
     };
     const isRepeatable = method !== "POST" || typeof key === "string";
     for (let attempt = 0; ; attempt++) {
-      const { value, failure } = await attemptOnce(() => send(base + path, init), init.signal, read);
+      const { value, failure } = await attemptOnce(base, () => send(base + path, init), init.signal, read);
       if (failure === null) return value;
       const pauseMs = pauseBefore(failure, attempt, isRepeatable);
       if (pauseMs === null || attempt >= retriesMax || pauseMs > retryWaitMaxMs) throw failure;
@@ -84,6 +84,7 @@ type Attempt<Read> =
   | { readonly value: null; readonly failure: RefusedError | UnreachableError };
 
 async function attemptOnce<Read>(
+  base: string,
   send: () => Promise<Response>,
   signal: AbortSignal | null | undefined,
   read: (reply: Response) => Promise<Read>,
@@ -94,7 +95,7 @@ async function attemptOnce<Read>(
     return { value: await read(reply), failure: null };
   } catch (cause) {
     signal?.throwIfAborted();
-    return { value: null, failure: new UnreachableError("The server gave no whole reply.", { cause }) };
+    return { value: null, failure: new UnreachableError(`${base} gave no whole reply.`, { cause }) };
   }
 }
 

@@ -135,6 +135,17 @@ for (const name of Object.keys(ODD())) {
   });
 }
 
+test("an announced body is refused before a byte of it is sent where the key is bad", async () => {
+  using connection = await openRaw(server.url);
+  connection.write(
+    post("Expect: 100-continue", "Content-Length: 1000").replace(bearer(), "Authorization: Bearer asy_bad"),
+  );
+  await until("refusal", () => connection.received().endsWith("}"));
+  // Bun.serve writes the 100 by itself, before any handler.
+  const refusal = connection.received().replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "");
+  expect(readReply(refusal)).toMatchObject({ status: 401 });
+});
+
 test("calls sent ahead of their answers are answered in order", async () => {
   using connection = await openRaw(server.url);
   const call = (path: string) => lines(`GET ${path} HTTP/1.1`, HOST);
