@@ -1,4 +1,3 @@
-import { nounOf } from "../contract/noun.ts";
 /** The server refused. `code` is one of the error codes of the API, or `unreadable_reply` where it is not ours. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
@@ -31,7 +30,7 @@ export class IncompleteReplyError extends Error {
   readonly received: number;
 
   constructor(received: number, options?: ErrorOptions) {
-    super(`The reply was cut off after ${received} ${nounOf(received, "result")}.`, options);
+    super(`The reply was cut off; results that came before: ${received}.`, options);
     this.received = received;
   }
 }
