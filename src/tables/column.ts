@@ -8,6 +8,8 @@ export type ColumnOptions = {
   readonly column: string | undefined;
   /** Undefined: find out. */
   readonly header: boolean | undefined;
+  /** What a caller names the column with; `--column` unless given. */
+  readonly optionName?: string;
 };
 
 export type ColumnChoice = {
@@ -41,7 +43,7 @@ export function chooseColumn(
     ? numbered(file, Number(options.column), names)
     : options.column !== undefined
       ? named(file, options.column, names)
-      : found(file, hasHeader ? records.slice(1) : records, hasHeader ? names : [], kind, names);
+      : found(file, hasHeader ? records.slice(1) : records, { kind, names, hasHeader, options });
   return { index, names, hasHeader };
 }
 
@@ -63,11 +65,15 @@ function named(file: string, name: string, names: readonly string[]): number {
 function found(
   file: string,
   rows: Records,
-  header: readonly string[],
-  kind: BatchKind,
-  names: readonly string[],
+  {
+    kind,
+    names,
+    hasHeader,
+    options: { optionName = "--column" },
+  }: Omit<ColumnChoice, "index"> & { readonly kind: BatchKind; readonly options: ColumnOptions },
 ): number {
   const { columnNames, looksLike, plural } = KINDS[kind];
+  const header = hasHeader ? names : [];
   const bare = header.map((name) => name.toLowerCase().replace(/[^\p{L}\d]/gu, ""));
   const known = bare.findIndex((name) => columnNames.includes(name));
   if (known !== -1) return known;
@@ -78,7 +84,7 @@ function found(
   const most = Math.max(...counts);
   if (most > 0 && counts.filter((count) => count === most).length === 1) return counts.indexOf(most);
   throw new TableError(
-    `Say with --column which column of ${file} holds the ${plural}: it has ${listOf(names)}.`,
+    `${file} has no column that plainly holds the ${plural}: say which one does with ${optionName}. It has ${listOf(names)}.`,
   );
 }
 

@@ -84,7 +84,7 @@ describe("an input that cannot be read", () => {
     [
       "many.csv",
       "a,b\nx,y\n",
-      /^Say with --column which column of many\.csv holds the addresses: it has 1 a, 2 b\./,
+      /^many\.csv has no column that plainly holds the addresses: say which one does with --column\. It has 1 a, 2 b\./,
     ],
     ["line.ndjson", '"ann@good.com"\nann\n', /^line\.ndjson: line 2 is not valid JSON\./],
     [

@@ -115,7 +115,7 @@ function tableOf(
   records: Records,
   { form, lineEnd, options }: Reading,
 ): { readonly table: InputTable; readonly hasHeader: boolean } {
-  const wish = { column: options.column ?? undefined, header: undefined };
+  const wish = { column: options.column ?? undefined, header: undefined, optionName: "column" };
   const { index, names, hasHeader } = chooseColumn(NAME, records, options.kind, wish);
   return { table: { columns: names, delimiter: form.delimiter, index, lineEnd }, hasHeader };
 }
