@@ -4,8 +4,8 @@ import { createHealth, type DirectoryStats, type DirectoryStatus, type View } fr
 import { freeIndex, type Snapshot } from "./snapshot/snapshot.ts";
 import { warmUp } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
+import { createSyncTurns } from "./sync/sync-turns.ts";
 import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
-import { createTurns } from "./turns.ts";
 
 export type DirectoryDependencies = {
   readonly settings: DirectorySettings;
@@ -165,7 +165,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const turns =
     dependencies.turns === undefined || dependencies.turns === null
       ? null
-      : createTurns({
+      : createSyncTurns({
           ...scheduling,
           turns: dependencies.turns,
           clock,

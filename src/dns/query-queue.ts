@@ -1,5 +1,5 @@
 /** Who is on the way, and who waits for a turn. */
-export type Turns<Item> = {
+export type QueryQueue<Item> = {
   /** Starts the item now, or when its turn comes; false where the queue is full. */
   readonly enter: (item: Item) => boolean;
   /** Ends an item's turn, or returns false where it had none. */
@@ -14,7 +14,7 @@ export type Turns<Item> = {
   readonly counts: () => { readonly inFlight: number; readonly late: number; readonly waiting: number };
 };
 
-export type TurnsOptions<Item> = {
+export type QueryQueueOptions<Item> = {
   readonly inFlightMax: number;
   readonly lateMax: number;
   readonly waitingMax: number;
@@ -24,12 +24,12 @@ export type TurnsOptions<Item> = {
 const COMPACT_FROM = 1024;
 
 /** First come, first served; each step costs the same however many wait. */
-export function createTurns<Item>({
+export function createQueryQueue<Item>({
   inFlightMax,
   lateMax,
   waitingMax,
   start,
-}: TurnsOptions<Item>): Turns<Item> {
+}: QueryQueueOptions<Item>): QueryQueue<Item> {
   const underWay = new Set<Item>();
   const late = new Set<Item>();
   let waiting: Item[] = [];

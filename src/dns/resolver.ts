@@ -2,7 +2,7 @@ import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./look
 import { isEncodable } from "./name.ts";
 import { encodeQuery, type Query } from "./query.ts";
 import { QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
-import { createTurns } from "./query-queue.ts";
+import { createQueryQueue } from "./query-queue.ts";
 import { createSweeper } from "./query-reaper.ts";
 import {
   type Exchange,
@@ -57,7 +57,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     }),
   }));
   const health = createServerHealth(servers, clock, settings.serverPenaltyMs);
-  const turns = createTurns<Question>({
+  const queue = createQueryQueue<Question>({
     inFlightMax: settings.inFlightMax,
     lateMax: settings.inFlightMax * LATE_PER_PLACE,
     waitingMax: settings.waitingMax,
@@ -80,7 +80,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     if (allowance !== undefined) allowance.left -= QUERIES_PER_QUESTION;
     return new Promise((resolve) => {
       const settle = resolve as (lookup: Lookup<RecordType>) => void;
-      turns.enter(newQuestion(name, type, allowance ?? null, settle));
+      queue.enter(newQuestion(name, type, allowance ?? null, settle));
     });
   }
 
@@ -88,7 +88,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     if (closed) return "closed";
     if (servers.length === 0) return "no_servers";
     if (!isEncodable(name)) return "unusable_name";
-    return turns.isFull() ? "queue_full" : null;
+    return queue.isFull() ? "queue_full" : null;
   }
 
   function start(question: Question): void {
@@ -223,12 +223,12 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     question.deadline = Number.POSITIVE_INFINITY;
     question.nextAttemptAt = Number.POSITIVE_INFINITY;
     question.settle(lookup);
-    turns.leave(question);
+    queue.leave(question);
   }
 
   /** Starts the attempts that are due and ends what has passed its deadline. */
   function sweep(now: number): void {
-    const underWay = turns.underWay();
+    const underWay = queue.underWay();
     if (underWay.length === 0) sweeper.stop();
     for (const question of underWay) {
       if (now >= question.deadline) finish(question, exhausted(question));
@@ -242,7 +242,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
       health.failed(server, false);
       if (health.isFailing(server)) server.channel.renew();
     }
-    turns.markLate(question);
+    queue.markLate(question);
     // After the last attempt, an answer to any of them counts up to the deadline.
     const isLast = question.attempts >= settings.attemptTimeoutsMs.length;
     if (isLast && isOpen(question)) question.nextAttemptAt = question.deadline;
@@ -252,7 +252,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
   function stats(): ResolverStats {
     return {
       ...counts,
-      ...turns.counts(),
+      ...queue.counts(),
       servers: servers.map((server) => ({
         address: formatServerAddress(server.address),
         failing: health.isFailing(server),
@@ -262,7 +262,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
 
   function close(): void {
     closed = true;
-    for (const question of turns.clear()) {
+    for (const question of queue.clear()) {
       endExchanges(question);
       question.settle(emptyLookup("error", 0, "closed"));
     }

@@ -3,13 +3,13 @@ import type { Chunk, VerifiedChunk } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Reservation } from "../billing/reservation.ts";
+import { createSemaphore } from "../platform/semaphore.ts";
 import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
 import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
 import type { JobPool } from "./thread-tasks.ts";
-import { createTurns } from "./turns.ts";
 
 export type ChunkRunDependencies = {
   readonly store: Pick<JobPort, "resultBodies" | "keepUnchecked">;
@@ -54,7 +54,7 @@ type VerifiedRows = {
  * throws, and a HopelessChunkError; the chunk is then still claimed.
  */
 export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRunDependencies) {
-  const turns = createTurns(threads);
+  const semaphore = createSemaphore(threads);
   /** Rows that were given up, by chunk. */
   const givenUp = new Map<string, number>();
 
@@ -68,15 +68,15 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
       await store.keepUnchecked({ jobId, n: claimed.n, attempt: claimed.attempt });
       return "finished";
     }
-    let endTurn = () => {};
+    let release = () => {};
     const turn = async () => {
-      endTurn = await turns.take(signal);
+      release = await semaphore.acquire(signal);
     };
     const options = { share: { tenant: job.accountId, weight: BACKGROUND_WEIGHT }, signal, turn };
     try {
       return await verifyRows(job, claimed, plan, options);
     } finally {
-      endTurn();
+      release();
     }
   };
 

@@ -1,3 +1,4 @@
+import { createSemaphore, type Semaphore } from "../platform/semaphore.ts";
 import { findNetwork } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 import type { SentPayment } from "./x402-codec.ts";
@@ -80,32 +81,25 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     }
   };
   const { verifyDeadlineMs, settleDeadlineMs } = options;
-  const verifyInTurn = createTurns(CONCURRENCY);
-  const settleInTurn = createTurns(CONCURRENCY);
+  const verifying = createSemaphore(CONCURRENCY);
+  const settling = createSemaphore(CONCURRENCY);
   return {
-    verify: (request) => verifyInTurn(async () => readVerify(await ask("verify", request, verifyDeadlineMs))),
+    verify: (request) =>
+      bounded(verifying, async () => readVerify(await ask("verify", request, verifyDeadlineMs))),
     settle: (request) =>
-      settleInTurn(async () => readSettle(await ask("settle", request, settleDeadlineMs), request)),
+      bounded(settling, async () => readSettle(await ask("settle", request, settleDeadlineMs), request)),
     feePayers: async () =>
       readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, options.verifyDeadlineMs))),
   };
 }
 
-/** Runs as much at a time as is allowed, the others in order of arrival: how many wait is bounded by the callers. */
-function createTurns(concurrencyMax: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running < concurrencyMax) running += 1;
-    else await new Promise<void>((start) => void waiting.push(start));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
+async function bounded<T>({ acquire }: Semaphore, work: () => Promise<T>): Promise<T> {
+  const release = await acquire();
+  try {
+    return await work();
+  } finally {
+    release();
+  }
 }
 
 type Fields = { readonly [name: string]: unknown };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createTurns } from "../../src/dns/query-queue.ts";
+import { createQueryQueue } from "../../src/dns/query-queue.ts";
 
 test("whatever comes and goes, all bounds hold and all start in the order they came", () => {
   const step = fc.oneof(
@@ -12,7 +12,7 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const started: number[] = [];
       const accepted: number[] = [];
-      const turns = createTurns<number>({
+      const queue = createQueryQueue<number>({
         inFlightMax: 3,
         lateMax: 2,
         waitingMax: 5,
@@ -20,15 +20,15 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
       });
       let next = 0;
       for (const move of steps) {
-        const underWay = turns.underWay();
+        const underWay = queue.underWay();
         if (move === "enter") {
-          if (turns.enter(next)) accepted.push(next);
+          if (queue.enter(next)) accepted.push(next);
           next++;
         } else if ("leave" in move) {
           const item = underWay[move.leave % Math.max(1, underWay.length)];
-          expect(turns.leave(item ?? -1)).toBe(item !== undefined);
-        } else turns.markLate(underWay[move.late % Math.max(1, underWay.length)] ?? -1);
-        const { inFlight, late, waiting } = turns.counts();
+          expect(queue.leave(item ?? -1)).toBe(item !== undefined);
+        } else queue.markLate(underWay[move.late % Math.max(1, underWay.length)] ?? -1);
+        const { inFlight, late, waiting } = queue.counts();
         expect(inFlight <= 3 && late <= 2 && waiting <= 5).toBe(true);
         expect(waiting === 0 || inFlight === 3).toBe(true);
         expect(started).toEqual(accepted.slice(0, started.length));
@@ -40,7 +40,7 @@ test("whatever comes and goes, all bounds hold and all start in the order they c
 
 test("a hundred thousand that wait each get their turn", () => {
   let started = 0;
-  const turns = createTurns<number>({
+  const queue = createQueryQueue<number>({
     inFlightMax: 10,
     lateMax: 0,
     waitingMax: 100_000,
@@ -48,8 +48,8 @@ test("a hundred thousand that wait each get their turn", () => {
       started++;
     },
   });
-  for (let item = 0; item < 100_000; item++) turns.enter(item);
-  for (let item = 0; item < 100_000; item++) turns.leave(item);
+  for (let item = 0; item < 100_000; item++) queue.enter(item);
+  for (let item = 0; item < 100_000; item++) queue.leave(item);
   expect(started).toBe(100_000);
-  expect(turns.counts()).toEqual({ inFlight: 0, late: 0, waiting: 0 });
+  expect(queue.counts()).toEqual({ inFlight: 0, late: 0, waiting: 0 });
 });

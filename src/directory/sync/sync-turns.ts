@@ -1,9 +1,9 @@
-import type { Clock } from "../platform/clock.ts";
-import type { DirectoryAge, DirectoryTurn, DirectoryTurnPort } from "../store/directory-port.ts";
-import { nextDelayMs } from "./sync/schedule.ts";
-import type { SyncOutcome } from "./sync/syncer.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { DirectoryAge, DirectoryTurn, DirectoryTurnPort } from "../../store/directory-port.ts";
+import { nextDelayMs } from "./schedule.ts";
+import type { SyncOutcome } from "./syncer.ts";
 
-export type TurnDependencies = {
+export type SyncTurnDependencies = {
   readonly turns: DirectoryTurnPort;
   /** Syncs with the source, in a term of this process. */
   readonly lead: (term: number) => Promise<SyncOutcome>;
@@ -26,7 +26,7 @@ const SOON_MS = 100;
  * Has this process sync the directory of a cluster while it is its turn, and follow the one whose turn it is
  * otherwise. It looks each second, also while a sync is under way: who syncs must not lose its turn by that.
  */
-export function createTurns(dependencies: TurnDependencies) {
+export function createSyncTurns(dependencies: SyncTurnDependencies) {
   const { turns, clock } = dependencies;
   const controller = new AbortController();
   let term: number | null = null;
