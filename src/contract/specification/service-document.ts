@@ -35,7 +35,7 @@ export function serviceDocument(
     Object.fromEntries(
       Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
     );
-  const contact = publicUrl === null ? {} : { contact: { name: title, url: `${publicUrl}/docs` } };
+  const contact = { name: title, url: `${publicUrl ?? ""}/docs` };
   return {
     openapi: "3.1.0",
     info: {
@@ -43,7 +43,7 @@ export function serviceDocument(
       version,
       summary,
       description,
-      ...contact,
+      contact,
       license: { name: "MIT", identifier: "MIT" },
       "x-guidance": guidance,
     },
