@@ -54,7 +54,7 @@ async function main(): Promise<number> {
       lookUp: createDnsEvidence(lookUp),
       randomName: () => crypto.randomUUID(),
     },
-    { origin, resources: values.resource.slice(0, 5), known: [] },
+    { origin, resources: values.resource.slice(0, 5), known: [], startedMs: systemClock.monotonic() },
   );
   if (evidence === null) {
     process.stderr.write(`${origin}/robots.txt keeps ${SCAN_AGENT} out.\n`);

@@ -55,6 +55,7 @@ export function createScan(
   // Scans of services that want to hold up others may end at the same time, each with megabytes to look at.
   const step = createSteps(clock.monotonic);
   return async (reportId, { origin, resources, reportUrl }) => {
+    const startedMs = clock.monotonic();
     const lookUp = onceForEachHost(dependencies.lookUp);
     const { hostname } = new URL(origin);
     const found = await lookUp(hostname);
@@ -62,7 +63,6 @@ export function createScan(
     if (isPrivate && !options.allowPrivate) {
       return { kind: "refused", reason: `${hostname} has an address that is not public.` };
     }
-    const startedMs = clock.monotonic();
     const evidence = await probeOrigin(
       {
         client: dependencies.clientOf(lookUp),
@@ -70,7 +70,7 @@ export function createScan(
         lookUp: createDnsEvidence(lookUp),
         randomName: dependencies.randomName,
       },
-      { origin, resources, known: await knownResources(store, origin) },
+      { origin, resources, known: await knownResources(store, origin), startedMs },
     );
     if (evidence === null) {
       return { kind: "refused", reason: `${origin}/robots.txt keeps ${SCAN_AGENT} out.` };

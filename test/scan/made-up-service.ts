@@ -171,7 +171,7 @@ export async function scanService(
       lookUp: createDnsEvidence(lookUp),
       randomName: () => "nothing-is-here",
     },
-    { origin, resources: [], known: [] },
+    { origin, resources: [], known: [], startedMs: clock.monotonic() },
   );
   if (requests.length > 26) throw new Error(`${requests.length} requests are more than a scan may send`);
   const odd = requests.find((request) => !/^(GET|HEAD|POST) /.test(request));
