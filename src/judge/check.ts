@@ -20,8 +20,8 @@ export type OwnEvidence = {
 /** Returns what the prober knows of a resource; null where it has not probed it. */
 export type FindOwnEvidence = (resource: string) => OwnEvidence | null;
 
-/** A check as it is answered. */
-export type CheckText = Pick<KeptJudgement, "text" | "headers">;
+/** A check as it is answered, in JSON. */
+export type CheckText = { readonly text: string; readonly hash: number };
 
 export type Check = {
   /** Returns the answer to a call whose address, as it was spelt, was asked before, while it holds; null otherwise. */
@@ -63,9 +63,14 @@ export function createCheck(dependencies: {
     const unsigned = { ...facts, ...judge(facts), rules_version: JUDGE_RULES_VERSION };
     const checked: CheckView = { ...unsigned, signature: signingKey.sign(unsigned) };
     const text = JSON.stringify(checked);
-    const headers = { ETag: `"${Bun.hash(text).toString(36)}"`, "Cache-Control": "public, max-age=60" };
     const { snapshot, stale } = view;
-    const judgement = { text, headers, digest: snapshot.digest, stale, madeMs: monotonic() };
+    const judgement = {
+      text,
+      hash: Bun.hash.xxHash32(text) | 0,
+      digest: snapshot.digest,
+      stale,
+      madeMs: monotonic(),
+    };
     return { kept: facts.pay_to.address === null ? unlisted : listed, judgement };
   }
 

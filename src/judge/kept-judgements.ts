@@ -1,7 +1,12 @@
-/** A judgement as it is answered, until something is known that it does not say. */
+/**
+ * A judgement as it is answered, until something is known that it does not say. Few objects each: of tens of thousands,
+ * those of a call lie in no cache of the processor.
+ */
 export type KeptJudgement = {
-  readonly text: string;
-  readonly headers: { readonly ETag: string; readonly "Cache-Control": string };
+  /** Empty once it is forgotten, for the calls that still lead to it. */
+  text: string;
+  /** Of the text: 32 bits. */
+  readonly hash: number;
   /** What of the directory it was made of. */
   readonly digest: string;
   readonly stale: boolean;
@@ -24,43 +29,43 @@ export type KeptJudgements = {
 /** Longer addresses are answered by their resource: a query may be spelt in endless ways. */
 const CALL_LENGTH_MAX = 512;
 
-/** Emptied, it holds no text for the calls that still lead to it. */
-type Place = { judgement: KeptJudgement | null };
-
 /** Keeps a bounded number of bytes of texts, and of calls; the oldest is evicted first. Texts are ASCII. */
 export function createKeptJudgements(limits: {
   readonly bytesMax: number;
   readonly callsMax: number;
 }): KeptJudgements {
-  const places = new Map<string, Place>();
-  const byCall = new Map<string, Place>();
+  const byResource = new Map<string, KeptJudgement>();
+  const byCall = new Map<string, KeptJudgement>();
   let bytes = 0;
 
   function forget(resource: string): void {
-    const place = places.get(resource);
-    if (place === undefined) return;
-    bytes -= place.judgement?.text.length ?? 0;
-    place.judgement = null;
-    places.delete(resource);
+    const known = byResource.get(resource);
+    if (known === undefined) return;
+    bytes -= known.text.length;
+    known.text = "";
+    byResource.delete(resource);
   }
 
   return {
-    ofCall: (asked) => byCall.get(asked)?.judgement ?? null,
-    ofResource: (resource) => places.get(resource)?.judgement ?? null,
+    ofCall(asked) {
+      const known = byCall.get(asked);
+      return known === undefined || known.text === "" ? null : known;
+    },
+    ofResource: (resource) => byResource.get(resource) ?? null,
     keep(resource, judgement) {
       forget(resource);
-      places.set(resource, { judgement });
+      byResource.set(resource, judgement);
       bytes += judgement.text.length;
-      for (const oldest of places.keys()) {
+      for (const oldest of byResource.keys()) {
         if (bytes <= limits.bytesMax) break;
         forget(oldest);
       }
     },
     name(asked, resource) {
-      const place = places.get(resource);
-      if (place === undefined || asked.length > CALL_LENGTH_MAX) return;
+      const known = byResource.get(resource);
+      if (known === undefined || asked.length > CALL_LENGTH_MAX) return;
       byCall.delete(asked);
-      byCall.set(asked, place);
+      byCall.set(asked, known);
       for (const oldest of byCall.keys()) {
         if (byCall.size <= limits.callsMax) break;
         byCall.delete(oldest);

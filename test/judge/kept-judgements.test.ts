@@ -3,7 +3,7 @@ import { createKeptJudgements, type KeptJudgement } from "../../src/judge/kept-j
 
 const judgement = (text: string): KeptJudgement => ({
   text,
-  headers: { ETag: '"1"', "Cache-Control": "public, max-age=60" },
+  hash: 1,
   digest: "d",
   stale: false,
   madeMs: 0,

@@ -10,7 +10,7 @@ import { createSyncThread } from "../../src/directory/sync/sync-thread.ts";
 import { createAddressGuard } from "../../src/http/auth.ts";
 import { createBoundary } from "../../src/http/boundary.ts";
 import { mountRoutes } from "../../src/http/mount.ts";
-import { checkRoutes } from "../../src/http/routes/check.ts";
+import { checkHeaders, checkRoutes } from "../../src/http/routes/check.ts";
 import { createRouting } from "../../src/http/routing.ts";
 import { createCheck } from "../../src/judge/check.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -88,14 +88,15 @@ async function main(listings: number): Promise<void> {
   });
   const view = directory.view();
   if (view === null) throw new Error("there is no directory");
-  const { text, headers } = check.judge(view, "", new URL(listedResource(0)));
+  const made = check.judge(view, "", new URL(listedResource(0)));
+  const headers = checkHeaders(made);
   const bare = routing.public(
     operation({
       ...{ operationId: "bare", method: "GET", path: "/bare", tag: "Test", summary: "A constant." },
       access: "public",
       replies: { 200: { description: "The constant." } },
     }),
-    () => ({ status: 200, body: text, headers }),
+    () => ({ status: 200, body: made.text, headers }),
   );
   const app = mountRoutes(
     [...checkRoutes({ routing, directory, loadCheck: async () => check }), bare],
