@@ -1,6 +1,9 @@
 import type { ByteSource } from "../payments/paid-call.ts";
 import { createPatience } from "../platform/patience.ts";
 
+/** So much goes to the connection by itself, the least that the runtime allows; what is shorter has to be flushed. */
+const SENT_AT_ONCE_BYTES = 64;
+
 /**
  * Returns the bytes of a source as they come; the source is held back while its reader's connection is full. A reader that
  * takes nothing for `stallMs` is given up; where it is or leaves, the source is cancelled at once, also while it is silent.
@@ -44,14 +47,14 @@ export function relayedStream(
     if (!hasEnded) source.resume();
   };
   // A direct stream: between a part and the connection there is no queue, and no promise where there is room.
-  return new ReadableStream<Uint8Array>({
+  const direct: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: "direct",
     pull(controller) {
       source.flow({
         write(part) {
           if (hasEnded) return;
           const written: unknown = controller.write(part);
-          controller.flush();
+          if (part.length < SENT_AT_ONCE_BYTES) controller.flush();
           if (isHeld || !(written instanceof Promise)) return;
           isHeld = true;
           patience.begin();
@@ -72,5 +75,6 @@ export function relayedStream(
       return over;
     },
     cancel: leave,
-  });
+  };
+  return new ReadableStream<Uint8Array>(direct, { highWaterMark: SENT_AT_ONCE_BYTES });
 }

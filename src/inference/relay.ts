@@ -42,7 +42,7 @@ export type AnswerRoom = {
 /** Room is taken in such steps, so that most events take none. */
 const ROOM_STEP = 32_768;
 /** Up to here what was sent is kept to the letter, in characters. */
-const KEPT_TEXT_MAX = 262_144;
+const KEPT_TEXT_MAX = 16_384;
 /** A longer answer is not kept, in bytes as `Choices.size` counts them: to encrypt and store it would hold up others. */
 const KEPT_ANSWER_MAX = 1_048_576;
 

@@ -85,8 +85,29 @@ export function createChunkDecoder(): ChunkDecoder {
     } else if (byte !== CR) trailerLineBytes += 1;
   }
 
+  /** Returns the data of bytes that are one chunk and nothing else, as those of a stream mostly are; null otherwise. */
+  function oneChunk(bytes: Uint8Array): Uint8Array | null {
+    let length = 0;
+    let at = 0;
+    for (; at < SIZE_DIGITS_MAX; at++) {
+      const digit = hexDigit(bytes[at] ?? 0);
+      if (digit === -1) break;
+      length = length * 16 + digit;
+    }
+    const end = at + 2 + length;
+    // Of two bytes at least: what stands around them is within bounds then.
+    const isOne = length > 1 && bytes.length === end + 2 && isLineEnd(bytes, at) && isLineEnd(bytes, end);
+    return isOne ? bytes.subarray(at + 2, end) : null;
+  }
+
   return {
     push(bytes) {
+      const only = state === "size" && digits === 0 ? oneChunk(bytes) : null;
+      if (only !== null) {
+        dataBytes += only.length;
+        lineBytes += bytes.length - only.length;
+        return only;
+      }
       // Most often the data stand in one piece, which needs no copy.
       let data = bytes;
       let start = 0;
@@ -125,6 +146,10 @@ function copied(bytes: Uint8Array, start: number, length: number): Uint8Array {
 function copy(from: Uint8Array, start: number, length: number, to: Uint8Array, offset: number): void {
   if (length > COPIED_BY_HAND_MAX) to.set(from.subarray(start, start + length), offset);
   else for (let at = 0; at < length; at++) to[offset + at] = from[start + at] ?? 0;
+}
+
+function isLineEnd(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === CR && bytes[at + 1] === LF;
 }
 
 function hexDigit(byte: number): number {
