@@ -1,3 +1,4 @@
+import { nounOf } from "../../contract/noun.ts";
 import { FUTURE_TOLERANCE_MS } from "../listing.ts";
 
 /** What a sync would change, as far as it can show that something is wrong with the upstream. */
@@ -38,18 +39,26 @@ export function trippedBreakers(facts: SyncFacts): Trip[] {
   );
 }
 
+/** @example shareOf(2, 5, "listing") // "2 of 5 listings are" */
+function shareOf(part: number, whole: number, noun: string): string {
+  return `${part} of ${whole} ${nounOf(whole, noun)} ${part === 1 ? "is" : "are"}`;
+}
+
 function quarantine({ quarantined, quarantinedAccepted, records }: SyncFacts): Trip | null {
   const allBad = quarantined > 0 && quarantined === records;
   const tooMany = quarantined >= RECORDS_MIN && quarantined * 100 > records * 5;
   if (!(allBad || tooMany) || quarantined <= quarantinedAccepted) return null;
-  return { breaker: "quarantine", message: `${quarantined} of ${records} records are not valid (limit 5 %)` };
+  return {
+    breaker: "quarantine",
+    message: `${shareOf(quarantined, records, "record")} not valid (limit 5 %)`,
+  };
 }
 
 function countDrop({ count, countBefore }: SyncFacts): Trip | null {
   const drop = countBefore - count;
   const emptied = drop > 0 && count === 0;
   if (!emptied && !(drop >= RECORDS_MIN && drop * 100 > countBefore * 30)) return null;
-  return { breaker: "count_drop", message: `${drop} of ${countBefore} listings are gone (limit 30 %)` };
+  return { breaker: "count_drop", message: `${shareOf(drop, countBefore, "listing")} gone (limit 30 %)` };
 }
 
 function rollback(facts: SyncFacts): Trip | null {

@@ -118,13 +118,17 @@ function PlanCard({
         <b class="plan-price">{moneyOf(plan.monthly_price_usd)}</b> <span class="muted">a month</span>
       </p>
       <ul>
-        <li>{countOf(plan.included_units)} units</li>
+        <li>
+          {countOf(plan.included_units)} {nounOf(plan.included_units, "unit")}
+        </li>
         <li>
           {plan.overage_unit_price_usd === null
             ? "Hard stop beyond"
             : `${exactMoneyOf(plan.overage_unit_price_usd)} a unit beyond`}
         </li>
-        <li>{countOf(plan.requests_per_second)} calls per second</li>
+        <li>
+          {countOf(plan.requests_per_second)} {nounOf(plan.requests_per_second, "call")} per second
+        </li>
         <li>Batches of {shortCountOf(plan.max_batch_size)}</li>
         <li>Lists of {shortCountOf(plan.max_job_size)} rows</li>
         <li>

@@ -86,7 +86,11 @@ function Result({ batch: { summary, results, count } }: { readonly batch: Batch 
         title="Verdicts"
         shares={Object.entries(words).map(([word, number]) => ({ word, count: number }))}
       />
-      {duplicates === 0 ? null : <p class="muted">{countOf(duplicates)} duplicates, not charged.</p>}
+      {duplicates === 0 ? null : (
+        <p class="muted">
+          {countOf(duplicates)} {nounOf(duplicates, "duplicate")}, not charged.
+        </p>
+      )}
       <Table
         caption="Results"
         columns={[
