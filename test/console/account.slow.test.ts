@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       await tab.press("Batch");
       await tab.fill("One item on each line", "ann@good.com\nbob@null.com\nann@good.com");
       await tab.press("Verify");
-      await tab.sees("1 duplicates, not charged.");
+      await tab.sees("1 duplicate, not charged.");
       expectQuiet(tab);
     },
     TEST_TIMEOUT_MS,
