@@ -118,7 +118,7 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     expect([carried.exitCode, carried.complaint]).toEqual([0, ""]);
     expect(carried.said).toContain("405 units in events as in counters");
     for (const table of ["jobs", "job_chunks", "job_results", "webhooks"]) {
-      expect(carried.said).toMatch(new RegExp(`^${table} +1 rows`, "m"));
+      expect(carried.said).toMatch(new RegExp(`^${table} +1 row `, "m"));
     }
     expect(carried.said).toMatch(/^accounts +2 rows/m);
     const again = await carry(url);
