@@ -16,7 +16,7 @@ input { text-align: right; font-variant-numeric: tabular-nums; color: var(--ink)
 button { margin-top: .5rem; padding: .3rem .9rem; cursor: pointer } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
 table { border-collapse: collapse; width: 100% } tr { border-top: 1px solid var(--faint) } th, td { text-align: left; vertical-align: top; padding: .4rem 0 }
 th { font-weight: 400; color: var(--soft); width: 45%; padding-right: 1.5rem } td { font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
-.stale table { opacity: .45 } .note { color: var(--soft); font-size: .9rem } code { font-size: .88rem; overflow-wrap: anywhere; color: var(--ink) }
+.stale table { opacity: .45 } .note { color: var(--soft); font-size: .9rem } code { display: block; margin-top: .3rem; padding: .5rem .7rem; overflow-x: auto; white-space: nowrap; font-size: .88rem; color: var(--ink); background: var(--raised); border-radius: 6px }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 2.5rem 2rem; margin-top: 2rem }
 figure { margin: 0; min-width: 0 } figcaption { font-weight: 600; margin-bottom: .5rem } figure > svg { display: block; width: 100%; height: auto }
 .grid { stroke: var(--faint) } .limit { stroke: var(--ink); stroke-dasharray: 6 4 } text { fill: var(--ink) } .tick { font-size: 12px } .title { font-size: 13px }
