@@ -144,7 +144,10 @@ function withFileOptions(command: Command): Command {
       .option("--encoding <name>", "encoding of the input (default: UTF-8, or by its byte order mark)")
       .option("--resume", "go on where an earlier run stopped")
       .option("--force", "overwrite the output")
-      .option("--partial", "begin although the account's units do not suffice, and stop where they end")
+      .option(
+        "--partial",
+        "begin although the account's units do not suffice, and stop at the first call that they do not pay for",
+      )
       .option("--job", "send the file to --server as a job, which goes on without this command")
       .option("--attach <job>", "come back to a job of this file")
       .option("-q, --quiet", "no progress, no summary"),

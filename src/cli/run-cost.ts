@@ -66,7 +66,7 @@ function unitsOf(task: Task): number {
 export function refuseOverBudget(name: string, units: number | null, budget: Budget): void {
   if (units === null || units <= budget.unitsLeft) return;
   throw new CliError(
-    `${costText(name, units, budget)} Nothing was sent. Change the plan or its spend limit, or use --partial to begin and stop where the units end.`,
+    `${costText(name, units, budget)} Nothing was sent. Change the plan or its spend limit, or use --partial to begin and stop at the first call that the units do not pay for.`,
   );
 }
 
