@@ -35,6 +35,11 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
       const { operations } = await readSpecification(server);
       expect(drawn.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
       expect(await browser.evaluate('document.querySelectorAll(".errors-wrapper").length')).toBe(0);
+      // The library's own elements take nothing of the page's layout: operations stand under the page's title.
+      const indent = await browser.evaluate<number>(
+        'document.querySelector(".opblock").getBoundingClientRect().left - document.querySelector("h1").getBoundingClientRect().left',
+      );
+      expect(indent).toBeLessThan(24);
       const elsewhere = browser
         .requested()
         .filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"));
