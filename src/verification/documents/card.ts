@@ -13,9 +13,9 @@ const LENGTH_MAX = 19;
 
 const testNumbers = new Set(tableRows(testNumberText).map(([number = ""]) => number));
 
-const TEST_NUMBER: readonly IdentityWarning[] = Object.freeze(["test_number"] as const);
-const UNKNOWN_ISSUER: readonly IdentityWarning[] = Object.freeze(["unknown_issuer"] as const);
-const LEGACY_LENGTH: readonly IdentityWarning[] = Object.freeze(["legacy_length"] as const);
+const TEST_NUMBER: readonly IdentityWarning[] = ["test_number"];
+const UNKNOWN_ISSUER: readonly IdentityWarning[] = ["unknown_issuer"];
+const LEGACY_LENGTH: readonly IdentityWarning[] = ["legacy_length"];
 
 const UNREAD: Finding<"card"> = {
   normalized: null,

@@ -27,12 +27,12 @@ type Prefix = {
 const UNASSIGNED: Prefix = {
   issuer: null,
   class: "product",
-  warnings: Object.freeze(["unknown_issuer"] as const),
+  warnings: ["unknown_issuer"],
 };
 const RESTRICTED: Prefix = {
   issuer: null,
   class: "restricted",
-  warnings: Object.freeze(["restricted_prefix"] as const),
+  warnings: ["restricted_prefix"],
 };
 const ISMN: Prefix = { issuer: "ISMN", class: "ismn", warnings: NO_WARNINGS };
 

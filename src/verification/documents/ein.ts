@@ -10,7 +10,7 @@ const DATA_VERSION = "IRS valid EIN prefixes";
 /** A separator belongs behind the prefix and nowhere else: 123-45-6789 is a social security number. */
 const WRITTEN = /^ *\d{2}[- \u2013]?\d{7} *$/;
 
-const NO_CAMPUS: readonly string[] = Object.freeze([]);
+const NO_CAMPUS: readonly string[] = [];
 const campusesByPrefix = new Map(
   tableRows(prefixText).map(([prefix = "", campuses = ""]) => [prefix, campuses.split("; ")]),
 );

@@ -27,7 +27,7 @@ const DIGIT = 1;
 const LETTER = 2;
 const CLASSES: Readonly<Record<string, number>> = { n: DIGIT, a: LETTER, c: DIGIT | LETTER };
 
-const QR_IBAN: readonly IdentityWarning[] = Object.freeze(["qr_iban"] as const);
+const QR_IBAN: readonly IdentityWarning[] = ["qr_iban"];
 
 const rows = tableRows(registryText);
 const countries = indexCountries();

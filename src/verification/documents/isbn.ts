@@ -7,7 +7,7 @@ import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, pa
 
 const ALPHABET = alphabetOf(`${DIGITS}X`, "-");
 
-const UNASSIGNED_RANGE: readonly IdentityWarning[] = Object.freeze(["unassigned_range"] as const);
+const UNASSIGNED_RANGE: readonly IdentityWarning[] = ["unassigned_range"];
 
 const UNREAD: Finding<"isbn"> = {
   normalized: null,

@@ -12,7 +12,7 @@ import { westernRules } from "./vat/western.ts";
 // The sign characters stand in old Irish numbers, & and Ñ in Mexican ones.
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
 
-const LEGACY_LENGTH: readonly IdentityWarning[] = Object.freeze(["legacy_length"] as const);
+const LEGACY_LENGTH: readonly IdentityWarning[] = ["legacy_length"];
 
 const europeanRules = [...westernRules, ...southernRules, ...northernRules, ...easternRules];
 

@@ -80,7 +80,7 @@ const india: VatRule = {
 
 const RFC = /^[A-ZÑ&]{3,4}\d{6}[0-9A-Z]{2}[0-9A]$/;
 const RFC_CHARACTERS = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
-const MISMATCH: readonly IdentityWarning[] = Object.freeze(["check_digit_mismatch"] as const);
+const MISMATCH: readonly IdentityWarning[] = ["check_digit_mismatch"];
 
 /** The check digit of an RFC by annex 20; authorities have issued some that do not obey it. */
 function holdsMexican(body: string): boolean {
