@@ -3,6 +3,7 @@ import { DOCUMENT_TYPES, isDocumentType, PHONE_COUNTRY_DEMAND } from "../contrac
 import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "../platform/json-value.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
+import { documentsWithin } from "./plain-documents.ts";
 import { readPlainList } from "./plain-list.ts";
 
 export type ItemsOutcome =
@@ -49,12 +50,11 @@ export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, ite
   const text = decodeUtf8(body);
   if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
   if (form !== "json") return readLines(shape, form, text, itemsMax);
-  const plain = kind === "identity" ? null : readPlainJson(shape, text, itemsMax);
-  return plain ?? readJson(shape, text, itemsMax);
+  return readPlainJson(kind, shape, text, itemsMax) ?? readJson(shape, text, itemsMax);
 }
 
-function readPlainJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome | null {
-  const plain = readPlainList(text, shape.list, itemsMax);
+function readPlainJson(kind: BatchKind, shape: Shape, text: string, itemsMax: number): ItemsOutcome | null {
+  const plain = readPlainList(text, shape.list, itemsMax, kind === "identity" ? documentsWithin : undefined);
   if (plain === null) return null;
   const options = readOptions(shape, plain.object);
   if (options instanceof Problem) return refuse("invalid_request", options.message);

@@ -1,5 +1,4 @@
 import { isOutcomeCharged } from "../billing/units.ts";
-import type { DocumentType } from "../contract/words.ts";
 import { autodetect } from "../verification/documents/autodetect.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../verification/documents/registry.ts";
 import { checkFailed as phoneCheckFailed } from "../verification/phone/phone-number.ts";
@@ -8,6 +7,7 @@ import { validatePhone } from "../verification/phone/validation.ts";
 import { phoneWithoutCard } from "./card-redaction.ts";
 import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
+import { readDocuments } from "./plain-documents.ts";
 import { type ItemVerdict, type ItemVerifier, verifyItems, writeObjects } from "./verifier.ts";
 
 /** Verifies chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
@@ -16,11 +16,6 @@ export type ChunkVerifier = {
   /** Returns `check_failed` for every item: for a chunk that broke its threads. */
   readonly failed: (task: VerifyTask) => VerifiedChunk;
 };
-
-/** A document as it is written in a chunk: its type, or null to find it out, and its value. */
-type DocumentItem = readonly [type: DocumentType | null, value: string];
-
-const NO_DOCUMENT: DocumentItem = [null, ""];
 
 export function createChunkVerifier(): ChunkVerifier {
   const emailVerifier = createEmailItems();
@@ -55,9 +50,8 @@ function phoneVerifier({ items, country }: VerifyTask): ItemVerifier<object> {
   };
 }
 
-function documentVerifier({ items }: VerifyTask): ItemVerifier<object> {
-  const documents: readonly DocumentItem[] = JSON.parse(items);
-  const documentAt = (position: number) => documents[position] ?? NO_DOCUMENT;
+function documentVerifier({ items, count }: VerifyTask): ItemVerifier<object> {
+  const documentAt = readDocuments(items, count);
   return {
     verify(position) {
       const [type, value] = documentAt(position);

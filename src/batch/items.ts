@@ -13,7 +13,7 @@ export type Items = {
   readonly end: (position: number) => number;
   /** What an item has in common with its duplicates alone. */
   readonly identity: (position: number) => string;
-  /** A run of items as a JSON array: strings, or for documents `[type or null, value]`; long ones shortened. */
+  /** A run of items as a JSON array: strings, or documents as `readDocuments` reads them; long ones shortened. */
   readonly json: (start: number, end: number) => string;
 };
 
@@ -24,7 +24,7 @@ export type Items = {
 export const ITEM_UNITS_MAX = 131_072;
 
 /** The text, or so much of it that it is still known to be over every limit, without half a character at the end. */
-function shortened(text: string): string {
+export function shortened(text: string): string {
   if (text.length <= ITEM_UNITS_MAX) return text;
   const isHalved = (text.charCodeAt(ITEM_UNITS_MAX - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHalved ? ITEM_UNITS_MAX - 1 : ITEM_UNITS_MAX);

@@ -50,7 +50,7 @@ export type BatchOptions = {
 export type Chunk = {
   /** Of its first item in the batch. */
   readonly position: number;
-  /** A JSON array: strings, or for documents `[type or null, value]`. */
+  /** A JSON array: strings, or documents, each as `[type or null, value]` or as an object of its type and its value. */
   readonly items: string;
   readonly count: number;
   /** Ascending positions of the items that duplicate an earlier item of the batch. */

@@ -43,10 +43,21 @@ export function verifyItems<Result>(
   return { bytes, counts, chargeable, failures };
 }
 
-/** A list is written at once, as that takes two thirds of the time of one by one. */
+/**
+ * Results that are written at once: that takes two thirds of the time of one by one. One text that is not in Latin
+ * script makes all that are written with it take four times as long, so they are few.
+ */
+const OBJECTS_AT_ONCE = 16;
+
+/** Returns objects as JSON, with the separator between them. */
 export function writeObjects(results: readonly object[], separator: "," | "\n"): string {
-  if (separator === ",") return JSON.stringify(results).slice(1, -1);
-  return results.map((result) => JSON.stringify(result)).join(separator);
+  if (separator === "\n") return results.map((result) => JSON.stringify(result)).join(separator);
+  let whole = "";
+  for (let at = 0; at < results.length; at += OBJECTS_AT_ONCE) {
+    const written = JSON.stringify(results.slice(at, at + OBJECTS_AT_ONCE)).slice(1, -1);
+    whole += at === 0 ? written : `,${written}`;
+  }
+  return whole;
 }
 
 function attempt<Result>(

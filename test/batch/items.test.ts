@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readItems } from "../../src/batch/body-items.ts";
 import { ITEM_UNITS_MAX, type Items, readTexts } from "../../src/batch/items.ts";
+import { documentsWithin, readDocuments } from "../../src/batch/plain-documents.ts";
 import { readPlainList } from "../../src/batch/plain-list.ts";
+import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
 
 const ITEMS_MAX = 1_000;
 
@@ -127,6 +129,108 @@ describe("a list in a JSON body", () => {
     expect(body('{"emails":["a\tb"]}')).toMatchObject({ code: "invalid_json" });
     expect(body('{"emails":["a"],"dns":1}')).toMatchObject({ code: "invalid_request" });
     expect(body('{"emails":["a",1]}')).toMatchObject({ message: "emails[1] must be a string." });
+  });
+});
+
+describe("a list of documents in a JSON body", () => {
+  const types = fc.oneof(
+    { weight: 30, arbitrary: fc.constantFrom(...DOCUMENT_TYPES) },
+    fc.constantFrom("", "CPF", "cp\tf", "constructor"),
+  );
+  const spaces = fc.oneof(
+    { weight: 40, arbitrary: fc.constant(" ") },
+    fc.constantFrom("", "\n", "\u00a0", "\f"),
+  );
+  const values = fc.oneof(
+    { weight: 30, arbitrary: plain },
+    fc.constantFrom("\t", "\u0000", "é", "\ud83d\ude00", '"'),
+  );
+  const tails = fc.oneof(
+    { weight: 20, arbitrary: fc.constantFrom("]}", '],"more":true}') },
+    fc.constantFrom(
+      "",
+      "]",
+      ",5]}",
+      ",]}",
+      '],"items":[]}',
+      ',{"value":"1"}]}',
+      ',{"type":"ein","value":"1","value":"2"}]}',
+    ),
+  );
+  const documents = fc.array(fc.tuple(types, values, spaces), { minLength: 1, maxLength: 5 });
+
+  function parsed(body: string): readonly { readonly type: string; readonly value: string }[] | null {
+    try {
+      return JSON.parse(body).items;
+    } catch {
+      return null;
+    }
+  }
+
+  test("is read without a parser only where a parser reads the same", () => {
+    let readPlain = 0;
+    fc.assert(
+      fc.property(documents, tails, (list, tail) => {
+        const texts = list.map(
+          ([type, value, space]) => `{"type":${space}"${type}","value":${space}"${value}"${space}}`,
+        );
+        const body = `{"items":[${texts.join(", ")}${tail}`;
+        const found = readPlainList(body, "items", ITEMS_MAX, documentsWithin);
+        if (found === null) return;
+        readPlain += 1;
+        const expected = parsed(body) ?? [];
+        expect(textsIn(found.items)).toEqual(expected.map(({ value }) => value));
+        for (let start = 0; start < expected.length; start++) {
+          const count = expected.length - start;
+          const documentAt = readDocuments(found.items.json(start, expected.length), count);
+          expect(Array.from({ length: count }, (_, at) => documentAt(at))).toEqual(
+            expected.slice(start).map(({ type, value }) => [type, value] as never),
+          );
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(readPlain).toBeGreaterThan(500);
+  });
+
+  test("is read alike by every reader, and so are its chunks", () => {
+    const document = fc.record(
+      { type: fc.constantFrom(...DOCUMENT_TYPES), value: fc.oneof({ weight: 9, arbitrary: plain }, text) },
+      { requiredKeys: ["value"] },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(document, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(0, 1),
+        (list, indent) => {
+          const body = Buffer.from(JSON.stringify({ items: list }, null, indent));
+          const outcome = readItems("identity", "json", body, ITEMS_MAX);
+          if (!outcome.ok) throw new Error(outcome.message);
+          const expected = parsed(body.toString()) ?? [];
+          const documentAt = readDocuments(outcome.items.json(0, list.length), list.length);
+          expect(positionsOf(outcome.items).map(documentAt)).toEqual(
+            expected.map(({ type = null, value }) => [type, value] as never),
+          );
+          const sameTwice = new Set(expected.map((each) => JSON.stringify(each))).size;
+          expect(new Set(positionsOf(outcome.items).map(outcome.items.identity)).size).toBe(sameTwice);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("that is long keeps its types where its values are shortened", () => {
+    const list = [
+      { type: "ein", value: `${"1".repeat(ITEM_UNITS_MAX)}2` },
+      { type: "cpf", value: "1" },
+    ];
+    const read = readItems("identity", "json", Buffer.from(JSON.stringify({ items: list })), ITEMS_MAX);
+    if (!read.ok) throw new Error(read.message);
+    const documentAt = readDocuments(read.items.json(0, 2), 2);
+    expect([documentAt(0), documentAt(1)]).toEqual([
+      ["ein", "1".repeat(ITEM_UNITS_MAX)],
+      ["cpf", "1"],
+    ]);
   });
 });
 
