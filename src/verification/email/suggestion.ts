@@ -10,17 +10,7 @@ import { lookAlike } from "./look-alike.ts";
 import { isIcannTld } from "./mail-domain.ts";
 import { providerOf } from "./providers.ts";
 import { withRepairedTld } from "./tld-repair.ts";
-import {
-  dotless,
-  type Family,
-  families,
-  familyOfHead,
-  headOf,
-  notTypos,
-  squats,
-  tailOf,
-  undotted,
-} from "./typo-families.ts";
+import { type Family, headOf, notTypos, squats, tailOf, typoTables } from "./typo-families.ts";
 
 /** Nothing is suggested for a longer one. */
 export const DOMAIN_LENGTH_MAX = 80;
@@ -41,7 +31,7 @@ export function suggestDomain(domain: string, mail: MailEvidence): string | null
   if (drawnLike !== null) return drawnLike;
   if (mail === "works" || notTypos.has(name)) return null;
   if (name.startsWith("www.") && providerOf(name.slice(4)) !== undefined) return name.slice(4);
-  const dotted = undotted.get(name.replaceAll(".", ""));
+  const dotted = typoTables().undotted.get(name.replaceAll(".", ""));
   if (dotted !== undefined) return dotted;
   if (!name.includes(".")) return withoutTail(name);
   return nearestProvider(name, mail) ?? withRepairedTld(name);
@@ -59,6 +49,7 @@ function tidied(domain: string): string {
 
 /** A provider's name alone, as in `user@gmail`. */
 function withoutTail(name: string): string | null {
+  const { dotless, familyOfHead, undotted } = typoTables();
   const undottedDomain = dotless.get(name) ?? dotless.get(name.replace(/[-_]/g, ""));
   if (undottedDomain !== undefined) return undottedDomain;
   const family = familyOfHead.get(name);
@@ -75,7 +66,7 @@ function nearestProvider(name: string, mail: MailEvidence): string | null {
   const isReal = isIcannTld(tail.slice(tail.lastIndexOf(".") + 1));
   const letters = letterMask(head);
   let best: Candidate | null = null;
-  for (const family of families) {
+  for (const family of typoTables().families) {
     const difference = head.length - family.head.length;
     if (Math.abs(difference) > 2) continue;
     const least = leastEditCost(letters, family.letters, difference);

@@ -18,10 +18,16 @@ export type Family = {
 
 const UNKNOWN_WEIGHT = 0.5;
 
-export const families: readonly Family[] = familiesOf();
-export const familyOfHead: ReadonlyMap<string, Family> = new Map(
-  families.map((family) => [family.head, family]),
-);
+/** Tables that a name which may be a slip is looked up in. */
+export type TypoTables = {
+  readonly families: readonly Family[];
+  readonly familyOfHead: ReadonlyMap<string, Family>;
+  /** Names of much used providers without their dots, for a dot that is missing or has slipped. */
+  readonly undotted: ReadonlyMap<string, string>;
+  /** Every mailbox provider's name without its dots, with and without its hyphens, for text that has none and so cannot be right as it stands. */
+  readonly dotless: ReadonlyMap<string, string>;
+};
+
 /** Misspelled names that others than the provider own, with the provider's. */
 export const squats: ReadonlyMap<string, string> = squatsOf(squatsText);
 /** Names in their own right that lie close to a provider's. */
@@ -31,9 +37,17 @@ export const notTypos: ReadonlySet<string> = new Set(
     .filter((line) => !line.startsWith("#"))
     .flatMap((line) => line.split(" ")),
 );
-export const undotted: ReadonlyMap<string, string> = undottedTargets();
-/** Every mailbox provider's name without its dots, with and without its hyphens, for text that has none and so cannot be right as it stands. */
-export const dotless: ReadonlyMap<string, string> = dotlessNames();
+
+let made: TypoTables | undefined;
+
+/** Returns the tables. They are made when they are first asked for: most threads, and the first calls, never do. */
+export function typoTables(): TypoTables {
+  if (made !== undefined) return made;
+  const families = familiesOf();
+  const familyOfHead = new Map(families.map((family) => [family.head, family]));
+  made = { families, familyOfHead, undotted: undottedTargets(), dotless: dotlessNames() };
+  return made;
+}
 
 function familiesOf(): readonly Family[] {
   const weights = new Map(typoTargets().map(({ domain, weight }) => [domain, weight]));
@@ -64,7 +78,6 @@ function squatsOf(text: string): ReadonlyMap<string, string> {
   return squats;
 }
 
-/** Names without their dots, for a dot that is missing or has slipped. */
 function undottedTargets(): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { domain, weight } of typoTargets()) {
