@@ -37,8 +37,12 @@ export type DnsCacheDependencies = {
 };
 
 const ENTRIES_MAX = 100_000;
-/** Bounds the text of all records together: one TXT answer can have 64 KB. */
-const RECORD_CHARACTERS_MAX = 64_000_000;
+/** Of a usual entry. All entries together take as many at most: one TXT answer can have 64 KB. */
+const BYTES_PER_ENTRY = 400;
+/** Of an entry, beside its texts. */
+const BYTES_BESIDE_TEXTS = 250;
+/** Of a record that is no text, and of a string. */
+const BYTES_PER_RECORD = 40;
 
 const POSITIVE_FLOOR_MS = 60_000;
 const POSITIVE_CAP_MS = 24 * 3_600_000;
@@ -72,8 +76,8 @@ export function createDnsCache({
 }: DnsCacheDependencies): DnsCache {
   const entries = new LRUCache<string, Entry>({
     max: entriesMax,
-    maxSize: RECORD_CHARACTERS_MAX,
-    sizeCalculation: charactersOf,
+    maxSize: entriesMax * BYTES_PER_ENTRY,
+    sizeCalculation: bytesOf,
     perf: { now: clock.monotonic },
     ttl: POSITIVE_CAP_MS,
     ttlResolution: 0,
@@ -144,10 +148,10 @@ function clamp(value: number, floor: number, cap: number): number {
   return Math.min(Math.max(value, floor), cap);
 }
 
-function charactersOf(entry: Entry): number {
-  let characters = 1;
+function bytesOf(entry: Entry, key: string): number {
+  let bytes = BYTES_BESIDE_TEXTS + key.length;
   for (const record of entry.records) {
-    characters += typeof record === "string" ? record.length : record.exchange.length;
+    bytes += BYTES_PER_RECORD + (typeof record === "string" ? record.length : record.exchange.length);
   }
-  return characters;
+  return bytes;
 }

@@ -6,23 +6,44 @@ export type Inbox<Item> = {
 };
 
 const ITEMS_A_TURN = 32;
+/** After so much work the event loop goes on, with what follows from the items that were read. */
+const WORK_MS_A_TURN = 2;
 const WAITING_MAX = 4096;
 
-/** Reads so many items in one turn of the event loop that a burst of them lets other calls in between. */
-export function createInbox<Item>(read: (item: Item) => void): Inbox<Item> {
-  let waiting: Item[] = [];
+/** A turn of the event loop that was asked for. */
+type Turn = { reads: number; begunMs: number | null };
 
-  function readSome(): void {
-    const due = waiting;
-    waiting = due.splice(ITEMS_A_TURN);
-    if (waiting.length > 0) setImmediate(readSome);
-    for (const item of due) read(item);
+/**
+ * Reads so many items, or for so long, in one turn of the event loop that a burst of them lets other calls in between.
+ * Each is read by itself: all that its reader has resolved then goes on before the next one is, and counts.
+ */
+export function createInbox<Item>(read: (item: Item) => void, monotonic: () => number): Inbox<Item> {
+  let waiting: Item[] = [];
+  /** The next turn, which has not begun. */
+  let next: Turn | null = null;
+
+  function askForReads(): void {
+    next ??= { reads: 0, begunMs: null };
+    for (; next.reads < Math.min(waiting.length, ITEMS_A_TURN); next.reads += 1) {
+      setImmediate(readOne, next);
+    }
+  }
+
+  function readOne(turn: Turn): void {
+    if (next === turn) next = null;
+    const nowMs = monotonic();
+    turn.begunMs ??= nowMs;
+    turn.reads -= 1;
+    const item = nowMs - turn.begunMs < WORK_MS_A_TURN ? waiting.shift() : undefined;
+    if (turn.reads === 0 && waiting.length > 0) askForReads();
+    if (item !== undefined) read(item);
   }
 
   return {
     put(item) {
       if (waiting.length >= WAITING_MAX) return false;
-      if (waiting.push(item) === 1) setImmediate(readSome);
+      waiting.push(item);
+      askForReads();
       return true;
     },
     clear() {

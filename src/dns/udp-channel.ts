@@ -67,7 +67,7 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
   const ports: Port<Sent>[] = [];
   /** What waits for the sockets to open: no more than the resolver lets be in flight. */
   const backlog: Sent[] = [];
-  const inbox = createInbox(receive);
+  const inbox = createInbox(receive, clock.monotonic);
   let opening = 0;
   let turn = 0;
   let flushing = false;

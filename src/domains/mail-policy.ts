@@ -3,6 +3,7 @@ import type { MailPolicy } from "../verification/email/domain-facts.ts";
 import type { SharedAllowance } from "./allowed-lookup.ts";
 import { findDmarc } from "./dmarc.ts";
 import { evaluateSpf } from "./spf.ts";
+import { createSpfRecords } from "./spf-records.ts";
 
 export type PolicyFinding = {
   /** Given whether the domain exists: the policy of a missing sub-domain may be another one. */
@@ -20,8 +21,9 @@ export type MailPolicies = {
 };
 
 export function createMailPolicies({ cache }: { readonly cache: DnsCache }): MailPolicies {
+  const records = createSpfRecords();
   const policyOf: MailPolicies["policyOf"] = async (domain, shared) => {
-    const evaluated = evaluateSpf(cache, domain, shared);
+    const evaluated = evaluateSpf({ cache, records }, domain, shared);
     const [spf, dmarc] = await Promise.all([evaluated, findDmarc(cache, domain, shared, evaluated)]);
     return {
       policyFor: (exists) => ({

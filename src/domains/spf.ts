@@ -10,11 +10,11 @@ import {
   expandMacros,
   isEmptyHanded,
   isSpf,
-  parseSpf,
   type SpfMechanism,
   type SpfQualifier,
   type SpfRecord,
 } from "./spf-record.ts";
+import type { SpfRecords } from "./spf-records.ts";
 
 export type SpfFinding = { readonly finding: MailPolicy["spf"]; readonly expiresAt: number };
 
@@ -32,6 +32,7 @@ type Outcome =
 /** One evaluation: the limits hold for all the records that it comes through. */
 type Evaluation = {
   readonly cache: DnsCache;
+  readonly records: SpfRecords;
   readonly shared: SharedAllowance;
   /** The domain whose record is evaluated, before any include. */
   readonly sender: string;
@@ -47,12 +48,12 @@ type Evaluation = {
  * allowance ends the outcome is `temperror`.
  */
 export async function evaluateSpf(
-  cache: DnsCache,
+  sources: Pick<Evaluation, "cache" | "records">,
   domain: string,
   shared: SharedAllowance,
 ): Promise<SpfFinding> {
   const evaluation: Evaluation = {
-    cache,
+    ...sources,
     shared,
     sender: domain,
     lookups: 0,
@@ -78,7 +79,7 @@ async function evaluateDomain(evaluation: Evaluation, domain: string): Promise<O
   const texts = lookup.records.filter(isSpf);
   const [text] = texts;
   if (text === undefined) return { state: "none" };
-  const record = texts.length === 1 ? parseSpf(text) : null;
+  const record = texts.length === 1 ? evaluation.records.parse(text) : null;
   if (record === null) return { state: "permerror" };
   return evaluateRecord(evaluation, domain, record, text);
 }

@@ -81,6 +81,13 @@ describe("the cache keeps", () => {
   });
 });
 
+test("the cache keeps fewer entries where they are large", async () => {
+  const text = "x".repeat(3_750);
+  const { cache } = cacheOver(async () => ({ ...addresses(600), records: [text] }) as Lookup<RecordType>);
+  for (let name = 0; name < 100; name += 1) await cache.lookUp(`${name}.com`, "TXT");
+  expect(cache.stats().entries).toBe(9);
+});
+
 test("look-ups for the same name and type that run at once are one", async () => {
   const release = Promise.withResolvers<Lookup<RecordType>>();
   const { cache, asked } = cacheOver(() => release.promise);

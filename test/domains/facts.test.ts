@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createDnsCache } from "../../src/dns/cache.ts";
+import type { RecordType, Resolver } from "../../src/dns/lookup.ts";
 import {
   createDomainFacts,
   type DomainFactsSource,
@@ -118,6 +119,26 @@ describe("facts", () => {
 });
 
 describe("known facts", () => {
+  test("are fewer where they are large: a domain may name 64 exchangers of 253 characters", async () => {
+    const exchangers = Array.from({ length: 64 }, (_, at) => ({
+      preference: at,
+      exchange: `${`${at}`.padStart(60, "x")}.${"y".repeat(60)}.com`,
+    }));
+    const answerOf = (type: RecordType) => ({
+      outcome: "answer",
+      records: type === "MX" ? exchangers : ["8.8.8.8"],
+      ttlSeconds: 600,
+      alias: false,
+      detail: null,
+    });
+    const resolver = { lookUp: (async (_, type) => answerOf(type)) as Resolver["lookUp"] };
+    const cache = createDnsCache({ resolver, clock: systemClock });
+    const lists = { listsOf: () => ({ disposable: null, freeProvider: false }) };
+    const facts = createDomainFacts({ cache, lists, clock: systemClock, entriesMax: 100 });
+    for (let at = 0; at < 100; at += 1) await facts.findDomain(`${at}.com`, PLAIN);
+    expect(facts.stats().entries).toBe(5);
+  });
+
   test("are unknown at first, then the same object and text while they hold", async () => {
     await using setting = await startFacts();
     expect(setting.facts.cachedFacts("one.com", PLAIN)).toBeUndefined();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createDnsCache, type DnsCache } from "../../src/dns/cache.ts";
 import { findDmarc, namesToAsk } from "../../src/domains/dmarc.ts";
 import { evaluateSpf } from "../../src/domains/spf.ts";
+import { createSpfRecords } from "../../src/domains/spf-records.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 import dmarcText from "../vectors/dns/dmarc.txt" with { type: "text" };
@@ -41,7 +42,7 @@ afterAll(() => dns[Symbol.asyncDispose]());
 
 describe("SPF", () => {
   test.each(spfRows)("$domain: $expected", async ({ domain, expected }) => {
-    const { finding } = await evaluateSpf(cache, domain, unshared());
+    const { finding } = await evaluateSpf({ cache, records: createSpfRecords() }, domain, unshared());
     const words = [finding.state, finding.all ?? "", finding.sendsNoMail ? "sends_no_mail" : ""];
     expect(words.filter((word) => word !== "").join(" ")).toBe(expected);
   });
