@@ -1,6 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import type { DocumentType } from "../contract/words.ts";
-import { EMAIL_STATUSES } from "../contract/words.ts";
+import { DOCUMENT_TYPES, type DocumentType, EMAIL_STATUSES } from "../contract/words.ts";
 
 /** What every item is checked for. */
 export type Task =
@@ -67,16 +66,10 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
       "details",
     ],
     columnNames: [
-      "value",
-      "document",
-      "documentnumber",
-      "number",
-      "cpf",
-      "cnpj",
-      "iban",
-      "vat",
-      "vatnumber",
-    ].concat(["vatid", "card", "cardnumber", "isbn", "ean", "ean13", "gtin", "ein", "taxid"]),
+      ...["value", "document", "documentnumber", "number", "taxid"],
+      ...DOCUMENT_TYPES,
+      ...["vatnumber", "vatid", "cardnumber", "ean", "gtin"],
+    ],
     looksLike: hasDigits,
   },
   phone: {

@@ -49,30 +49,30 @@ test("what holds where a field is left out is written in src/contract/defaults.t
   expect(found).toEqual([]);
 });
 
-/** Beside its word in the contract and the fields of its details, a type is nowhere else but in these. */
+/** The registry and the page are made from its word; beside them it is where the contract says what is special of it. */
 describe("a type of document", () => {
-  test.each(words.DOCUMENT_TYPES)("%s is a file, two files of vectors and a line of the registry", (type) => {
+  test.each(words.DOCUMENT_TYPES)("%s is a file and two files of vectors", (type) => {
     const files = [
       `src/verification/documents/${type}.ts`,
       `test/vectors/documents/${type}.valid.txt`,
       `test/vectors/documents/${type}.invalid.txt`,
     ];
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-    const registry = SOURCES.find(({ file }) => file === "src/verification/documents/registry.ts");
-    expect(registry?.text).toContain(`\n  ${type},\n`);
   });
 
-  test("is listed with all others by the contract and the registry alone", () => {
-    // Autodetection and the columns of tables name some types for what is special of them.
-    const some = ["src/verification/documents/autodetect.ts", "src/tables/task.ts"];
+  test("is listed with all others by its word and what is made from it alone", () => {
+    // What is special of some: how they are detected, the fields of their details, samples.
+    const some = [
+      "src/contract/specification/identity-replies.ts",
+      "src/contract/specification/identity.ts",
+      "src/verification/documents/autodetect.ts",
+    ];
     const listing = SOURCES.filter(({ text }) =>
       words.DOCUMENT_TYPES.every((type) => new RegExp(`\\b${type}\\b`).test(text)),
     ).map(({ file }) => file);
     expect(listing.filter((file) => !some.includes(file))).toEqual([
-      "src/contract/specification/identity-replies.ts",
-      "src/contract/specification/identity.ts",
       "src/contract/words.ts",
-      "src/verification/documents/registry.ts",
+      "src/verification/documents/all-documents.ts",
     ]);
   });
 });

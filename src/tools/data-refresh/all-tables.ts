@@ -1,3 +1,4 @@
+import { tables as documentTypes } from "./document-types.ts";
 import { tables as cardBrands } from "./documents-card-brands.ts";
 import { tables as isbnRanges } from "./documents-isbn-ranges.ts";
 import { tables as emailLists } from "./email-lists.ts";
@@ -10,6 +11,7 @@ import { tables as phoneTables } from "./phone-tables.ts";
 export const allTables: readonly GeneratedTable[] = [
   ...emailLists,
   ...gibberishTable,
+  ...documentTypes,
   ...cardBrands,
   ...isbnRanges,
   ...phoneTables,

@@ -104,6 +104,8 @@ function validate(value: string): Outcome<"card"> {
 /**
  * A payment card number (ISO/IEC 7812) by the Luhn digit and its brand's lengths. The number is masked in all
  * that is answered, however it was written.
+ * @checked Luhn, 12–19 digits, the lengths of the brand
+ * @registry credit-card-type release
  * @example
  * card.validate("4242 4242 4242 4242").value === "424242******4242"
  */

@@ -88,6 +88,7 @@ function validate(value: string): Outcome<"cnpj"> {
 /**
  * The Brazilian number of a legal entity (Receita Federal): an eight-character root, a four-character
  * branch and two check digits, alphanumeric since 31 July 2026.
+ * @checked 12 characters and two digits modulo 11, letters since July 2026; repeated characters refused (`component`)
  * @example
  * cnpj.validate("12.abc.345/01de-35").normalized === "12ABC34501DE35"
  */

@@ -86,6 +86,7 @@ function validate(value: string): Outcome<"cpf"> {
 
 /**
  * The Brazilian number of a natural person (Receita Federal): nine digits and two check digits.
+ * @checked 11 digits, two digits modulo 11; repeated digits refused (`component`)
  * @example
  * cpf.validate("529.982.247-25").valid === true
  */

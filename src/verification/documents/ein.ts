@@ -64,6 +64,8 @@ function validate(value: string): Outcome<"ein"> {
 
 /**
  * The US employer identification number (26 CFR 301.6109-1). It has no check digit: only its prefix can be wrong.
+ * @checked prefix assigned by the IRS (there is no check digit)
+ * @registry IRS list
  * @example
  * ein.validate("46-1234567").details.campus // ["Internet", "Philadelphia"]
  */

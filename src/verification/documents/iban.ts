@@ -144,6 +144,8 @@ function unstructured(iban: string, country: IbanCountry): Finding<"iban"> {
 /**
  * The international bank account number (ISO 13616): structure by the SWIFT registry, ISO 7064 MOD 97-10,
  * and the check digits within the national number where their rule is public and holds for real accounts.
+ * @checked country, length and structure of the SWIFT registry (89 countries), digits 02–98, ISO 7064 MOD 97-10; then national check digits of BE BA CZ EE ES FI FR HR HU IT MC ME MK MR NO PL PT RS SI SK SM TL TN (`component` where they fail, or where a key lies outside 02–98 or, by RIB, 01–97)
+ * @registry SWIFT IBAN registry
  * @example
  * iban.validate("GB29 NWBK 6016 1331 9268 19").details.bank_code === "NWBK"
  */

@@ -124,6 +124,8 @@ function verifyGroup(value: string, isbn: string): Outcome<"isbn"> {
 /**
  * The international standard book number (ISO 2108) of ten or thirteen digits, its group and hyphens by the
  * ranges of the International ISBN Agency.
+ * @checked 10 or 13 digits, 978 or 979 and not 979-0, group assigned
+ * @registry RangeMessage date
  * @example
  * isbn.validate("0-306-40615-2").details.isbn13 === "9780306406157"
  */

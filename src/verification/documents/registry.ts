@@ -1,34 +1,9 @@
 import type { DocumentType, IdentityReason } from "../../contract/words.ts";
-import { card } from "./card.ts";
+import { documents } from "./all-documents.ts";
 import { withoutCardNumber } from "./card-hiding.ts";
 import { maskCardNumber } from "./card-mask.ts";
 import { isWholeCardNumber, mayHoldCardNumber } from "./card-search.ts";
-import { cnpj } from "./cnpj.ts";
-import { cpf } from "./cpf.ts";
-import { ean13 } from "./ean13.ts";
-import { ein } from "./ein.ts";
-import { iban } from "./iban.ts";
-import { isbn } from "./isbn.ts";
-import {
-  type AutodetectResult,
-  type DocumentCheck,
-  failed,
-  type IdentityResult,
-  undetected,
-} from "./outcome.ts";
-import { vat } from "./vat.ts";
-
-/** Every type of document there is. */
-export const documents: { readonly [T in DocumentType]: DocumentCheck<T> } = {
-  cpf,
-  cnpj,
-  iban,
-  vat,
-  card,
-  isbn,
-  ean13,
-  ein,
-};
+import { type AutodetectResult, failed, type IdentityResult, undetected } from "./outcome.ts";
 
 /**
  * Verifies a value as a document of the type. Takes any text: what is wrong with it is in the result.

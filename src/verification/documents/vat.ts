@@ -141,6 +141,8 @@ function isAllZeros(numeral: string): boolean {
 /**
  * A value added tax number with its country's prefix, by the arithmetic of each country (the European
  * Commission's rules for its members). Whether it is registered is not looked up.
+ * @checked the arithmetic of each country: EU-27, XI, GB, CH, NO, then IS RS TR AU IN MX RU BR and the One Stop Shop (EU, IM). Registration is not looked up
+ * @strength by country; `format` for IS, MX, EU, IM, for GB and XI departments (GD, HA) and Latvian persons
  * @example
  * vat.validate("GR 094259216").normalized === "EL094259216"
  */

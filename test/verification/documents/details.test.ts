@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { DocumentType } from "../../../src/contract/words.ts";
+import { documents } from "../../../src/verification/documents/all-documents.ts";
 import { ibanCountries } from "../../../src/verification/documents/iban-country.ts";
 import type { Outcome } from "../../../src/verification/documents/outcome.ts";
-import { documents } from "../../../src/verification/documents/registry.ts";
 import { vatRules } from "../../../src/verification/documents/vat.ts";
 import { readDocumentVectors } from "../../support/documents-vectors.ts";
 

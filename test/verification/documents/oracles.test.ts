@@ -7,9 +7,10 @@ import isbn3 from "isbn3";
 import { checkVAT, countries } from "jsvat-next";
 import validator from "validator";
 import type { DocumentType } from "../../../src/contract/words.ts";
+import { documents } from "../../../src/verification/documents/all-documents.ts";
 import { ibanCountries } from "../../../src/verification/documents/iban-country.ts";
 import type { IdentityResult } from "../../../src/verification/documents/outcome.ts";
-import { documents, validateDocument } from "../../../src/verification/documents/registry.ts";
+import { validateDocument } from "../../../src/verification/documents/registry.ts";
 import { vatRules } from "../../../src/verification/documents/vat.ts";
 import {
   alphanumerics,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DOCUMENT_TYPES } from "../../../src/contract/words.ts";
+import { documents } from "../../../src/verification/documents/all-documents.ts";
 import { autodetect } from "../../../src/verification/documents/autodetect.ts";
-import { documents, validateDocument } from "../../../src/verification/documents/registry.ts";
+import { validateDocument } from "../../../src/verification/documents/registry.ts";
 import { changedDigit, digits, withGs1Digit } from "../../support/documents-generators.ts";
 import { readDocumentVectors } from "../../support/documents-vectors.ts";
 
