@@ -14,6 +14,7 @@ import { createUpstreams } from "../inference/upstreams.ts";
 import { systemAddressLookup } from "../net/address-lookup.ts";
 import { connectDirectly } from "../net/direct-connection.ts";
 import { createHttpClient } from "../net/http-client.ts";
+import { createSteps } from "../platform/steps.ts";
 import { openSecret } from "../signing/secret.ts";
 import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
 import type { InferenceServiceConfig } from "./inference-settings.ts";
@@ -55,7 +56,8 @@ export function startInferenceService(
   config: InferenceServiceConfig,
   platform: Platform,
 ): Promise<RunningServer> {
-  return startService(config, platform, async (kernel, stack) =>
+  const bodyBytesMax = Math.max(config.bodyBytesMax, CHECKED_BODY_BYTES_MAX);
+  return startService({ ...config, bodyBytesMax }, platform, async (kernel, stack) =>
     openInference(config, platform, kernel, stack),
   );
 }
@@ -63,7 +65,7 @@ export function startInferenceService(
 function openInference(
   config: InferenceServiceConfig,
   { clock, log, randomBytes }: Platform,
-  { routing, paid, payments, signingKey, originOf }: ServiceKernel,
+  { routing, paid, payments, bodies, signingKey, originOf }: ServiceKernel,
   stack: AsyncDisposableStack,
 ): ServiceContent {
   const { pricing, upstreamTimeoutMs } = config;
@@ -96,6 +98,7 @@ function openInference(
   const tariff = createTariff(pricing, createQuotes(secret, now));
   // A task costs the same whatever it is about.
   const taskTariff = createTariff({ kind: "flat", models: pricing.models }, createQuotes(secret, now));
+  const step = createSteps(clock.monotonic);
   const chatWork = createChatWork({
     ...{ upstreams, ledger, clock, keepAliveMs: KEEP_ALIVE_MS },
     room: createFairShares(STREAMED_BYTES),
@@ -105,7 +108,7 @@ function openInference(
   const tasks = stack.use(
     createTasks({
       ...{ store: taskStore, payments, clock, secret, reportError },
-      workOf: taskWork(chatWork, taskTariff),
+      workOf: taskWork(chatWork, taskTariff, step),
       statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
     }),
   );
@@ -117,7 +120,7 @@ function openInference(
     routes: [
       ...chatRoutes({
         ...{ routing, paid, tariff, taskTariff, prices, chatWork, tasks, payments, clock, originOf },
-        bodyBytesMax: config.bodyBytesMax,
+        ...{ bodyBytesMax: config.bodyBytesMax, bodies, step },
       }),
       ...taskRoutes({ routing, tasks }),
       ...modelRoutes({
@@ -131,7 +134,7 @@ function openInference(
         ...{ routing, store: receipts, signingKey, clock },
         keys: signingKey.publicKeys,
         findPayment: (receipt) => findPayment(receipts, payments, receipt.receipt_id),
-        bodyBytesMax: CHECKED_BODY_BYTES_MAX,
+        ...{ bodyBytesMax: CHECKED_BODY_BYTES_MAX, bodies, step },
       }),
     ],
     checks: {

@@ -12,7 +12,6 @@ export type InferenceServiceConfig = ServiceConfig & {
   readonly pricing: Pricing;
   /** Until the head of an upstream's reply, and between two parts of it. */
   readonly upstreamTimeoutMs: number;
-  readonly bodyBytesMax: number;
   /** Of an answer in one piece, and of a stream as put together. */
   readonly answerBytesMax: number;
 };

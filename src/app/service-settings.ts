@@ -1,3 +1,4 @@
+import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { type PaymentConfig, readPaymentConfig } from "./payment-settings.ts";
 import { type Config, createReader, type Environment, type SettingReader } from "./settings.ts";
 
@@ -12,6 +13,8 @@ export type ServiceConfig = Pick<
   /** `ip`, `ip:port` or `[ip6]:port`; empty: the system's. */
   readonly dnsServers: readonly string[];
   readonly payment: PaymentConfig;
+  /** Of the largest body that a route takes. */
+  readonly bodyBytesMax: number;
 };
 
 /** Reads the settings of every paid service. `port` and `dataDir` are its own defaults. */
@@ -30,6 +33,7 @@ export function readServiceConfig(
     publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),
     dnsServers: settings.servers("DNS_SERVERS"),
     payment: readPaymentConfig(settings),
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
   };
 }
 

@@ -5,6 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
 import { createAddressGuard } from "../http/auth.ts";
+import { type BodyReader, createBodyReader } from "../http/body-reader.ts";
 import { type Call, createBoundary } from "../http/boundary.ts";
 import { type MountedApp, mountRoutes } from "../http/mount.ts";
 import { createPaid, type Paid } from "../http/paid.ts";
@@ -32,6 +33,7 @@ export type ServiceKernel = {
   /** Registers the operations that have a price. */
   readonly paid: Paid;
   readonly payments: Payments;
+  readonly bodies: BodyReader;
   readonly signingKey: SigningKey;
   /** Returns the origin under which callers reach the service. */
   readonly originOf: (request: Request) => string;
@@ -85,8 +87,9 @@ export async function startService(
   const { publicRequestsPerSecond } = config;
   const routing = createRouting({ guard, publicRequestsPerSecond });
   const originOf = createOriginOf(config);
-  const paid = createPaid({ routing, payments, originOf, readerStallMs: READER_STALL_MS });
-  const content = await open({ routing, paid, payments, signingKey, originOf }, stack);
+  const bodies = createBodyReader(bodyBounds(config.bodyBytesMax));
+  const paid = createPaid({ routing, payments, bodies, originOf, readerStallMs: READER_STALL_MS });
+  const content = await open({ routing, paid, payments, bodies, signingKey, originOf }, stack);
   const { facts } = content;
   const checks = { ...content.checks, disk: diskCheck(config.dataDir) };
   const described = [
@@ -117,6 +120,15 @@ export async function startService(
       return ended;
     },
   };
+}
+
+/**
+ * What bodies take together until their calls are answered: 64 MB or 8 of the largest, and a quarter of it for one client
+ * address. Parsed, a body takes up to five times as much. A connection alone takes as much as those that are not counted.
+ */
+function bodyBounds(bytesMax: number) {
+  const heldBytesMax = Math.max(8 * bytesMax, 67_108_864);
+  return { bytesMax, heldBytesMax, heldByTenantBytesMax: heldBytesMax / 4, smallBytesMax: 16_384 };
 }
 
 function operationsOf(routes: readonly Route[]): readonly Operation[] {

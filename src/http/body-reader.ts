@@ -57,9 +57,15 @@ type Arrival = {
 export function createBodyReader({
   bytesMax,
   heldBytesMax,
+  heldByTenantBytesMax = heldBytesMax,
+  smallBytesMax = SMALL_BODY_BYTES_MAX,
 }: {
   readonly bytesMax: number;
   readonly heldBytesMax: number;
+  /** No less than `bytesMax`. */
+  readonly heldByTenantBytesMax?: number;
+  /** Bodies whose stated length is no more are not counted. */
+  readonly smallBytesMax?: number;
 }): BodyReader {
   const shares = createShares({ capacity: heldBytesMax, guaranteed: bytesMax, overflow: OVERFLOW });
   const arriving = new Set<Arrival>();
@@ -90,19 +96,23 @@ export function createBodyReader({
     return true;
   }
 
+  const isOverTenants = (tenant: string, bytes: number) =>
+    shares.heldBy(tenant) + bytes > heldByTenantBytesMax;
+
   function hold(body: Arrival, bytes: number): void {
+    if (isOverTenants(body.tenant, bytes)) throw full();
     while (!shares.acquire(body.tenant, bytes)) if (!giveUpOne(body.tenant)) throw full();
     body.held += bytes;
   }
 
   async function fill(request: Request, body: Arrival, mostBytes: number): Promise<Uint8Array> {
     const declared = declaredBytes(request, mostBytes);
-    if (declared !== null && declared <= SMALL_BODY_BYTES_MAX) {
+    if (declared !== null && declared <= smallBytesMax) {
       const bytes = new Uint8Array(await request.arrayBuffer());
       body.hash?.update(bytes);
       return bytes;
     }
-    if (declared !== null && !shares.fits(body.tenant, declared) && !mayGetRoom(body.tenant)) throw full();
+    if (declared !== null && !mayFit(body.tenant, declared)) throw full();
     const wholeBytes = declared ?? mostBytes;
     arriving.add(body);
     let length = 0;
@@ -132,6 +142,11 @@ export function createBodyReader({
       if (body.isGivenUp) throw full();
     }
     if (former.room !== null) rooms.giveBack(former.room);
+  }
+
+  function mayFit(tenant: string, bytes: number): boolean {
+    if (isOverTenants(tenant, bytes)) return false;
+    return shares.fits(tenant, bytes) || mayGetRoom(tenant);
   }
 
   /** Whether bodies could be given up for the tenant. */

@@ -1,11 +1,12 @@
 import { parseUsd } from "../billing/money.ts";
+import { clientAddressKey } from "../billing/rate-limiter.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
+import type { BodyReader } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
 import { relayedStream } from "./relayed-stream.ts";
-import { readBytes } from "./request-body.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";
 
@@ -35,6 +36,8 @@ export type Paid = (operation: Operation, prepare: PrepareWork, options: PaidRou
 export type PaidDependencies = {
   readonly routing: Pick<Routing, "public">;
   readonly payments: Pick<Payments, "take">;
+  /** Holds bodies until their calls are answered, as nobody has paid for their memory yet. */
+  readonly bodies: Pick<BodyReader, "read">;
   /** Returns the origin under which callers reach this server; challenges bind payments to addresses there. */
   readonly originOf: (request: Request) => string;
   /** A reader of a stream that takes nothing for this long is given up. */
@@ -65,7 +68,7 @@ const NO_HEADERS = { get: () => null };
  * `work` runs again for a settled payment whose answer was lost with the process, and is not charged again.
  *
  * @example
- * const paid = createPaid({ routing, payments, originOf, readerStallMs: 60_000 });
+ * const paid = createPaid({ routing, payments, bodies, originOf, readerStallMs: 60_000 });
  * const route = paid({ ...convert, price: { mode: "fixed", amountUsd: "0.01" } }, (call, body) => {
  *   const asked = readBody(parseJson(body));
  *   return {
@@ -74,7 +77,7 @@ const NO_HEADERS = { get: () => null };
  * }, { bodyBytesMax: 131_072 });
  */
 export function createPaid(dependencies: PaidDependencies): Paid {
-  const { routing, payments, originOf, readerStallMs } = dependencies;
+  const { routing, payments, bodies, originOf, readerStallMs } = dependencies;
   return (operation, prepare, { extensions, bodyBytesMax, take = payments.take }) => {
     const { price } = operation;
     if (price === undefined) throw new Error(`${operation.operationId} has no price`);
@@ -91,10 +94,19 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       };
     };
 
+    const readBody = (call: Call) =>
+      bodies.read(call.request, {
+        tenant: clientAddressKey(call.clientAddress()),
+        callBytesMax: bodyBytesMax,
+      });
+
     async function answer(call: Call): Promise<PaidReply> {
       const { method, headers, url } = call.request;
       const { pathname, search } = requestPath(url);
-      const body = method === "POST" ? await readBytes(call.request, bodyBytesMax) : NO_BODY;
+      using held = method === "POST" ? await readBody(call) : null;
+      const body = held === null ? NO_BODY : held.bytes;
+      // Work and settlement may take longer than connections may be silent; bodies may not.
+      call.suspendIdleTimeout();
       const isPaying = headers.has("payment-signature") || headers.has("x-payment");
       const asksNothing = body.byteLength === 0 && search === "";
       if (method === "HEAD" || (asksNothing && !isPaying)) {
@@ -115,8 +127,6 @@ export function createPaid(dependencies: PaidDependencies): Paid {
 
     return routing.public(operation, async (call) => {
       call.headers["Access-Control-Expose-Headers"] = EXPOSED;
-      // Work and settlement may take longer than connections may be silent.
-      call.suspendIdleTimeout();
       const { body, ...reply } = await answer(call);
       if (typeof body === "string") {
         return { ...reply, body, headers: { "Cache-Control": "no-store", ...reply.headers } };

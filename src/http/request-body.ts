@@ -1,5 +1,11 @@
 import { ApiError } from "../contract/errors.ts";
-import { parseJson as parseBounded, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
+import {
+  parseJson as parseBounded,
+  parseJsonInSteps as parseInSteps,
+  TOO_DEEP,
+  TOO_MANY_VALUES,
+} from "../platform/json-value.ts";
+import type { Steps } from "../platform/steps.ts";
 import { bodySlices } from "./body-slices.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
@@ -37,7 +43,17 @@ const DEPTH_MAX = 512;
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) return {};
   const text = utf8(bytes);
-  const value = text === null ? undefined : parseBounded(text, VALUES_MAX, DEPTH_MAX);
+  return accepted(text === null ? undefined : parseBounded(text, VALUES_MAX, DEPTH_MAX));
+}
+
+/** Does the same for a body that may be large. */
+export async function parseJsonInSteps(bytes: Uint8Array, step: Steps): Promise<unknown> {
+  if (bytes.byteLength === 0) return {};
+  const text = await step(() => utf8(bytes));
+  return accepted(text === null ? undefined : await parseInSteps(text, step, VALUES_MAX, DEPTH_MAX));
+}
+
+function accepted(value: unknown): unknown {
   if (value === TOO_MANY_VALUES) {
     throw new ApiError("payload_too_large", `The body must hold at most ${VALUES_MAX} values.`);
   }

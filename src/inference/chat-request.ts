@@ -1,4 +1,5 @@
-import { isObject, parseJson, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
+import { isObject, parseJsonInSteps, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
+import type { Steps } from "../platform/steps.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import { withMembers } from "./json-members.ts";
 
@@ -35,9 +36,9 @@ const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
 
 /** Reads the body of a chat completion, in JSON. */
-export function readChatRequest(bytes: Uint8Array): ReadChatRequest {
-  const text = decoded(bytes);
-  const body = text === null ? undefined : parseJson(text, VALUES_MAX, DEPTH_MAX);
+export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {
+  const text = await step(() => decoded(bytes));
+  const body = text === null ? undefined : await parseJsonInSteps(text, step, VALUES_MAX, DEPTH_MAX);
   if (text === null || body === undefined) {
     return { ok: false, code: "invalid_json", message: "The body is not valid JSON.", param: null };
   }

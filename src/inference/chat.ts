@@ -30,7 +30,7 @@ export type ChatCall = Pick<PaidChat, "resourceUrl" | "quoteId" | "requestSha256
 /** What a paid route needs of it. */
 export type ChatWork = {
   readonly work: (payment: Payment) => Promise<PreparedAnswer>;
-  readonly finish: (answer: KeptAnswer, payment: SettledPayment) => KeptAnswer;
+  readonly finish: (answer: KeptAnswer, payment: SettledPayment) => KeptAnswer | Promise<KeptAnswer>;
 };
 
 export type ChatDependencies = {

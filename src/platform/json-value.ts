@@ -1,3 +1,5 @@
+import type { Steps } from "./steps.ts";
+
 export type JsonObject = { readonly [name: string]: unknown };
 
 /** In place of the value of a text that holds more values than were allowed. */
@@ -19,10 +21,34 @@ export function parseJson(
   depthMax = Number.POSITIVE_INFINITY,
 ): unknown {
   if (text.length > Math.min(valuesMax, depthMax)) {
-    const { values, depth } = measure(text, valuesMax, depthMax);
-    if (values > valuesMax) return TOO_MANY_VALUES;
-    if (depth > depthMax) return TOO_DEEP;
+    const measured = measure(text, text.length, BEGINNING, valuesMax, depthMax);
+    if (measured.values > valuesMax) return TOO_MANY_VALUES;
+    if (measured.deepest > depthMax) return TOO_DEEP;
   }
+  return parsed(text);
+}
+
+/** So many characters are looked at in one step: about 1 ms. */
+const MEASURED_AT_ONCE = 524_288;
+
+/** Returns the same, for a long text; only the parsing itself is one step, some 5 ns a character. */
+export async function parseJsonInSteps(
+  text: string,
+  step: Steps,
+  valuesMax = VALUES_MAX,
+  depthMax = Number.POSITIVE_INFINITY,
+): Promise<unknown> {
+  let measured = BEGINNING;
+  while (measured.at < text.length) {
+    const { at } = measured;
+    measured = await step(() => measure(text, at + MEASURED_AT_ONCE, measured, valuesMax, depthMax));
+    if (measured.values > valuesMax) return TOO_MANY_VALUES;
+    if (measured.deepest > depthMax) return TOO_DEEP;
+  }
+  return step(() => parsed(text));
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -42,13 +68,31 @@ const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** How many values a JSON text holds at least, and how deep; no further than one past a limit. About 1 ns a character. */
-function measure(text: string, valuesMax: number, depthMax: number): { values: number; depth: number } {
-  let values = 1;
-  let depth = 0;
-  let deepest = 0;
-  let inText = false;
-  for (let at = 0; at < text.length && values <= valuesMax && deepest <= depthMax; at++) {
+/** What was seen of a text up to a place. */
+type Measured = {
+  readonly at: number;
+  readonly values: number;
+  readonly depth: number;
+  readonly deepest: number;
+  readonly inText: boolean;
+};
+
+const BEGINNING: Measured = { at: 0, values: 1, depth: 0, deepest: 0, inText: false };
+
+/**
+ * How many values a JSON text holds at least, and how deep, from a place up to an end; no further than one past a limit.
+ * About 1 ns a character.
+ */
+function measure(
+  text: string,
+  endMax: number,
+  from: Measured,
+  valuesMax: number,
+  depthMax: number,
+): Measured {
+  let { at, values, depth, deepest, inText } = from;
+  const end = Math.min(endMax, text.length);
+  for (; at < end && values <= valuesMax && deepest <= depthMax; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) inText = !inText;
     else if (inText) at += code === BACKSLASH ? 1 : 0;
@@ -59,5 +103,5 @@ function measure(text: string, valuesMax: number, depthMax: number): { values: n
       if (depth > deepest) deepest = depth;
     } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth -= 1;
   }
-  return { values, depth: deepest };
+  return { at, values, depth, deepest, inText };
 }

@@ -3,6 +3,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 /** Runs one step of a long work, which takes few milliseconds. */
 export type Steps = <T>(step: () => T) => Promise<T>;
 
+/** Runs a step at once: of a work that is short as a whole. */
+export const atOnce: Steps = async (step) => step();
+
 /** After so much work the event loop has its turn. */
 const WORK_MS_MAX = 4;
 

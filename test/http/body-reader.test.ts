@@ -108,6 +108,24 @@ describe("a body that is arriving", () => {
     expect(bodies.heldBytes()).toBe(0);
   });
 
+  test("is refused to a tenant that holds its part, however much room is left for others", async () => {
+    const limits = { bytesMax: 400_000, heldBytesMax: 4 * MEGABYTE, heldByTenantBytesMax: MEGABYTE };
+    const bodies = createBodyReader({ ...limits, smallBytesMax: 1000 });
+    const read = (tenant: string, headers: { readonly [name: string]: string } = {}) => {
+      const body = "x".repeat(400_000);
+      return bodies.read(new Request("http://localhost/", { method: "POST", headers, body }), { tenant });
+    };
+    const held = [await read("one"), await read("one")];
+    for (const headers of [{}, { "Content-Length": "400000" }]) {
+      await expect(read("one", headers)).rejects.toMatchObject({ code: "overloaded" });
+    }
+    held.push(await read("other"));
+    expect(bodies.heldBytes()).toBe(1_200_000);
+    for (const body of held) body[Symbol.dispose]();
+    using again = await read("one");
+    expect([again.bytes.byteLength, bodies.heldBytes()]).toEqual([400_000, 400_000]);
+  });
+
   test("is given room as it comes, at most eight times what has come", async () => {
     const bodies = createBodyReader({ bytesMax: 32 * MEGABYTE, heldBytesMax: 64 * MEGABYTE });
     for (const bytes of [200_000, 700_000, 9_000_000]) {

@@ -3,6 +3,7 @@ import { type ChatRequest, readChatRequest } from "../../src/inference/chat-requ
 import { boundCost } from "../../src/inference/cost-bound.ts";
 import { type Model, readModels } from "../../src/inference/model-table.ts";
 import { createQuotes, QUOTE_MS } from "../../src/inference/quote.ts";
+import { atOnce } from "../../src/platform/steps.ts";
 
 const ROW = {
   model: "m",
@@ -25,8 +26,8 @@ function modelOf(row: object): Model {
   return model;
 }
 
-function requestOf(body: object): ChatRequest {
-  const read = readChatRequest(Buffer.from(JSON.stringify(body)));
+async function requestOf(body: object): Promise<ChatRequest> {
+  const read = await readChatRequest(Buffer.from(JSON.stringify(body)), atOnce);
   if (!read.ok) throw new Error(read.message);
   return read.request;
 }
@@ -67,20 +68,23 @@ describe("the price table", () => {
 });
 
 describe("the bound of a call's cost", () => {
-  test("is never under what the tokens of any tokenizer can be: one for each byte", () => {
+  test("is never under what the tokens of any tokenizer can be: one for each byte", async () => {
     const content = "a😀".repeat(1000);
     const bound = boundCost(
-      requestOf({ model: "m", messages: [user(content)], max_tokens: 10 }),
+      await requestOf({ model: "m", messages: [user(content)], max_tokens: 10 }),
       modelOf(ROW),
     );
     expect(bound.ok && bound.inputTokens).toBeGreaterThan(Buffer.byteLength(content));
     expect(bound.ok && bound.outputTokens).toBe(10);
   });
 
-  test("is rounded up, with the margin, and never under 0.002 USD", () => {
-    const small = boundCost(requestOf({ model: "m", messages: [user("hi")], max_tokens: 1 }), modelOf(ROW));
+  test("is rounded up, with the margin, and never under 0.002 USD", async () => {
+    const small = boundCost(
+      await requestOf({ model: "m", messages: [user("hi")], max_tokens: 1 }),
+      modelOf(ROW),
+    );
     expect(small.ok && small.microUsd).toBe(2000);
-    const request = requestOf({ model: "m", messages: [user("x".repeat(50_000))], n: 2 });
+    const request = await requestOf({ model: "m", messages: [user("x".repeat(50_000))], n: 2 });
     const bound = boundCost(request, modelOf(ROW));
     if (!bound.ok) throw new Error(bound.message);
     expect(bound.outputTokens).toBe(8000);
@@ -88,17 +92,20 @@ describe("the bound of a call's cost", () => {
     expect(bound.microUsd).toBe(Math.ceil(exact - 1e-6));
   });
 
-  test("counts an image by the table, whatever its address is long", () => {
+  test("counts an image by the table, whatever its address is long", async () => {
     const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(90_000)}` } };
-    const request = requestOf({ model: "m", messages: [user([{ type: "text", text: "see" }, image])] });
+    const request = await requestOf({ model: "m", messages: [user([{ type: "text", text: "see" }, image])] });
     const refused = boundCost(request, modelOf(ROW));
     expect(refused).toEqual({ ok: false, message: "m takes no images here.", param: "messages" });
     const bound = boundCost(request, modelOf({ ...ROW, image_tokens: 2000 }));
     expect(bound.ok && bound.inputTokens).toBeWithin(2000, 3000);
   });
 
-  test("is refused for parts whose tokens nobody knows", () => {
-    const request = requestOf({ model: "m", messages: [user([{ type: "input_audio", input_audio: {} }])] });
+  test("is refused for parts whose tokens nobody knows", async () => {
+    const request = await requestOf({
+      model: "m",
+      messages: [user([{ type: "input_audio", input_audio: {} }])],
+    });
     expect(boundCost(request, modelOf(ROW))).toEqual({
       ok: false,
       message: "Parts of type input_audio have no price here.",
@@ -126,7 +133,7 @@ describe("a quote", () => {
       expect(quotes.find(odd, "aa", 2500)).toBeNull();
   });
 
-  test("says when it ends: 300 s, never more", () => {
+  test("says when it ends: 300 s, never more", async () => {
     expect(quote.expiresAt - now).toBeWithin(QUOTE_MS - 1000, QUOTE_MS + 1);
     now += QUOTE_MS + 1;
     expect(quotes.find(quote.quoteId, "aa", 2500)?.expiresAt).toBe(quote.expiresAt);
@@ -134,28 +141,32 @@ describe("a quote", () => {
 });
 
 describe("the body of a chat", () => {
-  const refusalOf = (body: unknown) => {
-    const read = readChatRequest(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
+  const refusalOf = async (body: unknown) => {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const read = await readChatRequest(Buffer.from(text), atOnce);
     return read.ok ? null : [read.code, read.param];
   };
   const messages = [user("hi")];
 
-  test("is refused with the field that is wrong", () => {
-    expect(refusalOf("{")).toEqual(["invalid_json", null]);
-    expect(refusalOf([])).toEqual(["invalid_request", null]);
-    expect(refusalOf({ messages })).toEqual(["invalid_request", "model"]);
-    expect(refusalOf({ model: "m" })).toEqual(["invalid_request", "messages"]);
-    expect(refusalOf({ model: "m", messages: [] })).toEqual(["invalid_request", "messages"]);
-    expect(refusalOf({ model: "m", messages: ["hi"] })).toEqual(["invalid_request", "messages"]);
-    expect(refusalOf({ model: "m", messages, stream: 1 })).toEqual(["invalid_request", "stream"]);
-    expect(refusalOf({ model: "m", messages, stream_options: [] })).toEqual([
+  test("is refused with the field that is wrong", async () => {
+    expect(await refusalOf("{")).toEqual(["invalid_json", null]);
+    expect(await refusalOf([])).toEqual(["invalid_request", null]);
+    expect(await refusalOf({ messages })).toEqual(["invalid_request", "model"]);
+    expect(await refusalOf({ model: "m" })).toEqual(["invalid_request", "messages"]);
+    expect(await refusalOf({ model: "m", messages: [] })).toEqual(["invalid_request", "messages"]);
+    expect(await refusalOf({ model: "m", messages: ["hi"] })).toEqual(["invalid_request", "messages"]);
+    expect(await refusalOf({ model: "m", messages, stream: 1 })).toEqual(["invalid_request", "stream"]);
+    expect(await refusalOf({ model: "m", messages, stream_options: [] })).toEqual([
       "invalid_request",
       "stream_options",
     ]);
-    expect(refusalOf({ model: "m", messages, n: 0 })).toEqual(["invalid_request", "n"]);
-    expect(refusalOf({ model: "m", messages, max_tokens: 1.5 })).toEqual(["invalid_request", "max_tokens"]);
+    expect(await refusalOf({ model: "m", messages, n: 0 })).toEqual(["invalid_request", "n"]);
+    expect(await refusalOf({ model: "m", messages, max_tokens: 1.5 })).toEqual([
+      "invalid_request",
+      "max_tokens",
+    ]);
     const n = { model: "m", messages, n: 1e9 };
-    expect(refusalOf(n)).toEqual(["invalid_request", "n"]);
+    expect(await refusalOf(n)).toEqual(["invalid_request", "n"]);
     for (const filled of [
       `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
       `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
@@ -165,8 +176,10 @@ describe("the body of a chat", () => {
         '"tools":0',
         `"tools":${filled}`,
       );
-      expect(refusalOf(body)).toEqual(["invalid_request", null]);
+      expect(await refusalOf(body)).toEqual(["invalid_request", null]);
     }
-    expect(refusalOf({ model: "m", messages, whatever: { it: "is" }, stream: null, n: null })).toBeNull();
+    expect(
+      await refusalOf({ model: "m", messages, whatever: { it: "is" }, stream: null, n: null }),
+    ).toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 import type { AnyElysia } from "elysia";
 import { ApiError } from "../../src/contract/errors.ts";
 import { type Operation, operation } from "../../src/contract/specification/operation.ts";
+import { createBodyReader } from "../../src/http/body-reader.ts";
 import { createBoundary } from "../../src/http/boundary.ts";
 import { mountRoutes } from "../../src/http/mount.ts";
 import { createPaid, type PaidWork } from "../../src/http/paid.ts";
@@ -80,7 +81,8 @@ export function startPaidServer(options: PaidServerOptions) {
     public: (described, handler) => ({ ...described, handler, operation: described }),
   };
   const originOf = (request: Request) => new URL(request.url).origin;
-  const paid = createPaid({ routing, payments, originOf, readerStallMs: 5000 });
+  const bodies = createBodyReader({ bytesMax: 65_536, heldBytesMax: 1_048_576 });
+  const paid = createPaid({ routing, payments, bodies, originOf, readerStallMs: 5000 });
   const route = paid(
     PAID_OPERATION,
     (_call, body) => {

@@ -1,4 +1,5 @@
 import { formatUsd } from "../../billing/money.ts";
+import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { chatOperations, postQuote } from "../../contract/specification/chat.ts";
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
 import { type ChatCall, type ChatWork, quoteExpired } from "../../inference/chat.ts";
@@ -8,11 +9,14 @@ import type { Price, Tariff } from "../../inference/tariff.ts";
 import type { SentCall, Tasks } from "../../inference/tasks.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payments } from "../../payments/payments.ts";
-import { sha256 } from "../../platform/sha256.ts";
+import { loadedOnce } from "../../platform/loaded-once.ts";
+import { sha256InSteps } from "../../platform/sha256.ts";
+import { atOnce, type Steps } from "../../platform/steps.ts";
+import type { BodyReader } from "../body-reader.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import type { Paid } from "../paid.ts";
 import { json } from "../reply.ts";
-import { readBytes, requireJson } from "../request-body.ts";
+import { requireJson, SMALL_BODY_BYTES_MAX } from "../request-body.ts";
 import { requestPath } from "../request-path.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -29,6 +33,9 @@ export type ChatRouteDependencies = {
   readonly clock: { readonly now: () => number };
   readonly originOf: (request: Request) => string;
   readonly bodyBytesMax: number;
+  readonly bodies: Pick<BodyReader, "read">;
+  /** For all that is done with large bodies. */
+  readonly step: Steps;
 };
 
 /** `POST /v1/chat/completions`, `/v1/quote` and `/task-request`. */
@@ -38,11 +45,10 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
 
   const chat = paid(
     postChatCompletion,
-    (call, body) => {
+    async (call, body) => {
       requireJson(call.request);
-      const request = requestIn(body);
-      const requestSha256 = sha256(body);
-      const price = tariff.priceOf(request, requestSha256, call.request.headers);
+      const { headers } = call.request;
+      const { request, requestSha256, price } = await readCall(body, tariff, headers, dependencies.step);
       const origin = originOf(call.request);
       const resourceUrl = `${origin}${requestPath(call.request.url).pathname}`;
       const work = chatWork({
@@ -60,12 +66,11 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
 
   const task = paid(
     postTask,
-    (call, body) => {
+    async (call, body) => {
       requireJson(call.request);
-      const request = requestIn(body);
+      const { request, price } = await readCall(body, taskTariff, NO_HEADERS, dependencies.step);
       if (request.isStream) throw new ParamError("invalid_request", "A task has no stream.", "stream");
-      const { microUsd } = taskTariff.priceOf(request, sha256(body), NO_HEADERS);
-      return { priceMicroUsd: microUsd, work: () => Promise.reject(new Error("done by the task")) };
+      return { priceMicroUsd: price.microUsd, work: () => Promise.reject(new Error("done by the task")) };
     },
     {
       ...{ bodyBytesMax, take: tasks.take },
@@ -75,10 +80,14 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
 
   const quote = routing.public(postQuote, async (call) => {
     requireJson(call.request);
-    const body = await readBytes(call.request, bodyBytesMax);
-    const request = requestIn(body);
-    const requestSha256 = sha256(body);
-    const price = tariff.priceOf(request, requestSha256, NO_HEADERS);
+    const tenant = clientAddressKey(call.clientAddress());
+    using held = await dependencies.bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
+    const { request, requestSha256, price } = await readCall(
+      held.bytes,
+      tariff,
+      NO_HEADERS,
+      dependencies.step,
+    );
     const { bound, expiresAt } = price;
     return {
       ...json({
@@ -121,27 +130,41 @@ const NO_HEADERS = { get: () => null };
 export function taskWork(
   chatWork: (call: ChatCall) => ChatWork,
   tariff: Tariff,
+  step: Steps,
 ): (call: SentCall, signal: AbortSignal) => ChatWork {
   return ({ request: sent, offer }, signal) => {
-    // One character a byte, behind the line of the request.
-    const body = Buffer.from(sent.slice(sent.indexOf("\n") + 1), "latin1");
-    const request = requestIn(body);
-    const requestSha256 = sha256(body);
-    const { upstreamModel } = tariff.priceOf(request, requestSha256, NO_HEADERS);
-    const resourceUrl = offer.resource.url;
-    const { origin } = new URL(resourceUrl);
-    return chatWork({
-      ...{ request, requestSha256, resourceUrl, origin, upstreamModel, signal },
-      quoteId: null,
-      admit: () => {},
+    const made = loadedOnce(async () => {
+      // One character a byte, behind the line of the request.
+      const body = Buffer.from(sent.slice(sent.indexOf("\n") + 1), "latin1");
+      const { request, requestSha256, price } = await readCall(body, tariff, NO_HEADERS, step);
+      const resourceUrl = offer.resource.url;
+      const { origin } = new URL(resourceUrl);
+      return chatWork({
+        ...{ request, requestSha256, resourceUrl, origin, upstreamModel: price.upstreamModel, signal },
+        quoteId: null,
+        admit: () => {},
+      });
     });
+    return {
+      work: async (payment) => (await made.get()).work(payment),
+      finish: async (answer, payment) => (await made.get()).finish(answer, payment),
+    };
   };
 }
 
-function requestIn(body: Uint8Array): ChatRequest {
-  const read = readChatRequest(body);
+/** Reads what is asked and what it costs: where the body is large, in steps. */
+async function readCall(
+  body: Uint8Array,
+  tariff: Tariff,
+  headers: { get(name: string): string | null },
+  steps: Steps,
+): Promise<{ readonly request: ChatRequest; readonly requestSha256: string; readonly price: Price }> {
+  const step = body.byteLength > SMALL_BODY_BYTES_MAX ? steps : atOnce;
+  const read = await readChatRequest(body, step);
   if (!read.ok) throw new ParamError(read.code, read.message, read.param);
-  return read.request;
+  const { request } = read;
+  const requestSha256 = await sha256InSteps(body, step);
+  return { request, requestSha256, price: await step(() => tariff.priceOf(request, requestSha256, headers)) };
 }
 
 /** A quote buys within its time; a payment that has bought already still gets its answer. */

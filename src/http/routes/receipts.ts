@@ -1,3 +1,4 @@
+import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import { bodyReader, queryReader } from "../../contract/schema.ts";
@@ -7,14 +8,18 @@ import { getReceipt, postReceiptVerification } from "../../contract/specificatio
 import type { JsonValue } from "../../inference/choices.ts";
 import { leafHash, leavesOf, type MerkleTree, rootOf } from "../../inference/merkle.ts";
 import { checkRecorded } from "../../inference/receipt-check.ts";
+import { responseHash } from "../../inference/receipt-ledger.ts";
 import { receiptPage } from "../../inference/receipt-page.ts";
+import { sha256 } from "../../platform/sha256.ts";
+import { atOnce, type Steps } from "../../platform/steps.ts";
 import { readJws } from "../../signing/jws.ts";
 import type { PublicKey, SigningKey } from "../../signing/signing-key.ts";
 import type { ReceiptDay, ReceiptStore } from "../../store/receipt-port.ts";
+import type { BodyReader } from "../body-reader.ts";
 import type { Call } from "../boundary.ts";
 import { weightOf } from "../negotiation.ts";
 import { json, type Reply } from "../reply.ts";
-import { parseJson, readBytes, requireJson } from "../request-body.ts";
+import { parseJsonInSteps, requireJson, SMALL_BODY_BYTES_MAX } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type ReceiptRouteDependencies = {
@@ -26,6 +31,9 @@ export type ReceiptRouteDependencies = {
   readonly clock: { readonly now: () => number };
   /** Of what is sent to be checked. */
   readonly bodyBytesMax: number;
+  readonly bodies: Pick<BodyReader, "read">;
+  /** For all that is done with large bodies. */
+  readonly step: Steps;
 };
 
 const DAYS_MAX = 100;
@@ -40,7 +48,7 @@ const SHORTLY = { "Cache-Control": "public, max-age=60", Vary: "Accept" };
 
 /** Receipts, for anyone: one of them checked, one sent in checked, and the roots that hold each day together. */
 export function receiptRoutes(dependencies: ReceiptRouteDependencies): readonly Route[] {
-  const { routing, store, keys, findPayment, bodyBytesMax } = dependencies;
+  const { routing, store, keys, findPayment, bodies, bodyBytesMax } = dependencies;
   const records = { store, findPayment };
   const verification = bodyReader(postReceiptVerification);
   const rootsQuery = queryReader(listReceiptRoots);
@@ -64,12 +72,17 @@ export function receiptRoutes(dependencies: ReceiptRouteDependencies): readonly 
       const next = rows.length === ENTRIES_MAX ? (rows.at(-1)?.position ?? null) : null;
       return json({ day, entries, next_after: next });
     }),
-    routing.public(postReceiptVerification, async ({ request }) => {
-      requireJson(request);
-      const body = verification(parseJson(await readBytes(request, bodyBytesMax)));
-      const { valid, checks } = checkRecorded(body.receipt, keys, records, {
-        ...(body.request === undefined ? {} : { request: body.request }),
-        ...(body.choices === undefined ? {} : { choices: body.choices as readonly JsonValue[] }),
+    routing.public(postReceiptVerification, async (call) => {
+      requireJson(call.request);
+      const tenant = clientAddressKey(call.clientAddress());
+      using held = await bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
+      const step = held.bytes.byteLength > SMALL_BODY_BYTES_MAX ? dependencies.step : atOnce;
+      const { receipt, request, choices } = verification(await parseJsonInSteps(held.bytes, step));
+      const { valid, checks } = checkRecorded(receipt, keys, records, {
+        ...(request === undefined ? {} : { request: await step(() => sha256(request)) }),
+        ...(choices === undefined
+          ? {}
+          : { choices: await step(() => responseHash(choices as readonly JsonValue[])) }),
       });
       return { ...json({ valid, checks }), headers: { "Cache-Control": "no-store" } };
     }),
