@@ -39,7 +39,9 @@ const GROUP_WAIT_MAX_MS = 1;
 /**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
  * `entriesPerCommitMax` of them, and what comes in while a group is on its way to the disk is the next. The disk is
- * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company.
+ * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company. A chunk
+ * of a job is committed at once, also while a group is on its way, with all that waits: a thread waits for that commit
+ * with its next chunk. It is brought to the disk with the next group.
  */
 export function createChargeLog(dependencies: {
   store: Pick<EmbeddedStore, "record" | "sync" | "isOpen">;
@@ -53,6 +55,8 @@ export function createChargeLog(dependencies: {
 }): AtOnce<ChargeLog> {
   const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
   let queue: Waiting[] = [];
+  /** Charges that are committed and not yet on the disk. */
+  let committed: readonly Waiting[] = [];
   const later = createLaterCharges(writeLater);
   let isWriting = false;
   let groupTimer: Timer | undefined;
@@ -61,8 +65,8 @@ export function createChargeLog(dependencies: {
 
   function schedule(): void {
     busiest = Math.max(busiest, openCalls());
-    if (isWriting || queue.length === 0) return;
-    if (queue.length >= Math.floor(busiest / 2)) write();
+    if (isWriting || queue.length + committed.length === 0) return;
+    if (committed.length > 0 || queue.length >= Math.floor(busiest / 2)) write();
     else groupTimer ??= setTimeout(write, GROUP_WAIT_MAX_MS);
   }
 
@@ -74,7 +78,8 @@ export function createChargeLog(dependencies: {
   }
 
   async function writeInTurn(): Promise<void> {
-    const written = writeNext("with_sync");
+    const written = [...committed, ...writeNext("with_sync")];
+    committed = [];
     const error = written.length === 0 ? undefined : await caughtLater(store.sync);
     for (const { resolve, reject } of written) {
       if (error === undefined) resolve();
@@ -82,6 +87,11 @@ export function createChargeLog(dependencies: {
     }
     busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
     isWriting = false;
+    schedule();
+  }
+
+  function commitNow(): void {
+    committed = [...committed, ...writeNext("with_sync")];
     schedule();
   }
 
@@ -131,7 +141,9 @@ export function createChargeLog(dependencies: {
     append: (entry, settled, paidFor) =>
       new Promise((resolve, reject) => {
         queue.push({ entry, paidFor, settled, resolve, reject });
-        schedule();
+        // Whoever appends is told of the commit in a later turn.
+        if (paidFor.chunk === null) schedule();
+        else queueMicrotask(commitNow);
       }),
     appendLater: later.keep,
     flush: () => {

@@ -19,12 +19,14 @@ export type Reservation = {
    * chunk of a job.
    * Where it rejects with a StorageError nothing was charged and the units are held as before; with an UnsettledError
    * they count as charged, and the call may be answered neither way. However often it is called, the reservation counts
-   * as one call. More than is held is a bug, and thrown.
+   * as one call. More than is held is a bug, and thrown. `onCommit` is called once the end of the process no longer undoes
+   * the charge: before it is on the disk, which the end of the power would need.
    */
   readonly record: (
     charge: Charge,
     reply?: ReplyRecord | null,
     chunk?: FinishedChunk | null,
+    onCommit?: () => void,
   ) => Promise<void>;
   /** Frees what was not recorded. To be called when the call ends, however it ends; again does nothing. */
   readonly release: () => void;
@@ -87,7 +89,7 @@ export function openReservation(
   return {
     accountId,
     units,
-    record: (charge, reply = null, chunk = null) => {
+    record: (charge, reply = null, chunk = null, onCommit = undefined) => {
       if (isReleased) throw new Error("a released reservation cannot be recorded");
       if (!Number.isSafeInteger(charge.units) || charge.units < 0 || charge.units > left) {
         throw new Error(`${charge.units} units cannot be recorded, ${left} are held`);
@@ -97,7 +99,10 @@ export function openReservation(
       const endpoint = checkEndpoint(charge.endpoint);
       const promise = book.append(
         { accountId, planPeriodId, at, endpoint, units: charge.units, calls },
-        (isOnDisk) => settle(charge.units, calls, isOnDisk),
+        (isOnDisk) => {
+          settle(charge.units, calls, isOnDisk);
+          if (isOnDisk) onCommit?.();
+        },
         { reply, chunk },
       );
       left -= charge.units;

@@ -35,7 +35,8 @@ function freeReservation(held: Reservation, units: number): Reservation {
   return {
     ...held,
     units,
-    record: ({ endpoint }, reply, chunk) => held.record({ endpoint, units: 0 }, reply, chunk),
+    record: ({ endpoint }, reply, chunk, onCommit) =>
+      held.record({ endpoint, units: 0 }, reply, chunk, onCommit),
     chargedUnits: () => 0,
   };
 }

@@ -37,6 +37,8 @@ type WorkOptions = {
   readonly signal: AbortSignal;
   /** Waits for a place among those whose results may be lost with the process. */
   readonly turn: () => Promise<void>;
+  /** Gives that place back. */
+  readonly release: () => void;
 };
 
 /** Rows of a chunk with their results. */
@@ -49,7 +51,7 @@ type VerifiedRows = {
 /**
  * Verifies one claimed chunk: opens it in a thread, looks its domains up, verifies it, and charges for it in the
  * transaction that stores its results. Where the units of the account do not suffice for all of it, as many rows are
- * done as they pay for; where it has failed before, as many as its attempts leave. From the verifying to the disk there
+ * done as they pay for; where it has failed before, as many as its attempts leave. From the verifying to the commit there
  * is at most one chunk for each thread: that is the work which the end of the process costs. Throws what the store
  * throws, and a HopelessChunkError; the chunk is then still claimed.
  */
@@ -72,7 +74,8 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
     const turn = async () => {
       release = await semaphore.acquire(signal);
     };
-    const options = { share: { tenant: job.accountId, weight: BACKGROUND_WEIGHT }, signal, turn };
+    const share = { tenant: job.accountId, weight: BACKGROUND_WEIGHT };
+    const options = { share, signal, turn, release: () => release() };
     try {
       return await verifyRows(job, claimed, plan, options);
     } finally {
@@ -100,7 +103,7 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
       const charged = job.isTest ? 0 : verified.chargeable * unitsPerItem;
       const rowsDone = replaces ? claimed.rowsDone : claimed.rowsDone + rows.length;
       const isWhole = rowsDone === claimed.rows;
-      await reservation.record({ endpoint: JOBS_ENDPOINT, units: charged }, null, {
+      const finished = {
         jobId,
         n: claimed.n,
         attempt: claimed.attempt,
@@ -111,7 +114,9 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
         replaces,
         units: charged,
         processed: rows.length - packed.unchecked,
-      });
+      };
+      const charge = { endpoint: JOBS_ENDPOINT, units: charged };
+      await reservation.record(charge, null, finished, options.release);
       if (isWhole) givenUp.delete(`${jobId} ${claimed.n}`);
       return "finished";
     } finally {

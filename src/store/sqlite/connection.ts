@@ -147,6 +147,8 @@ export function createConnection(
       }
     },
     sync: async () => {
+      // What was committed while an earlier sync failed is as uncertain: that another succeeds proves nothing.
+      if (isUnsettled) return throwUnlessSettled(undefined);
       try {
         await logSync?.sync();
       } catch (cause) {
