@@ -1,10 +1,12 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, mock, test } from "bun:test";
 import { copyFileSync, fdatasync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isLogWhole } from "../../src/store/sqlite/log-check.ts";
 import type { SyncFile } from "../../src/store/sqlite/log-sync.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
+import { claimed, finishedChunk, startedJob } from "../store/job-conformance.ts";
+import { until } from "../support/caller.ts";
 import { type Accounting, charge, handClock, openAccounting, signUp, withDirectory } from "./accounting.ts";
 import { checkBooks } from "./books.ts";
 
@@ -110,6 +112,35 @@ test("where that fails too, the call is answered neither way, and nothing more i
     expect([unitsOf(accounting, accountId), unitsOf(accounting, other)]).toEqual([13, 3]);
     checkBooks(join(dataDir, "assay.db"), new Map(), (totals) => expect(totals.size).toBe(2));
     accounting.store.close();
+  }));
+
+test("a chunk is committed while another charge is on its way to the disk, and where that sync fails neither is acknowledged", () =>
+  withDirectory(async (root) => {
+    const dataDir = join(root, "data");
+    const syncs: ((error: Error | null) => void)[] = [];
+    const accounting = openAccounting({
+      clock: handClock(),
+      dataDir,
+      syncFile: (_, done) => void syncs.push(done),
+    });
+    const { accountId } = signUp(accounting);
+    const { store } = accounting;
+    await startedJob(store, "job_1", 1, accountId);
+    const chunk = finishedChunk("job_1", await claimed(store, "job_1"));
+    const first = outcomeOf(charge(accounting, accountId, 7));
+    await until("sync of the charge", () => syncs.length === 1);
+    const reservation = accounting.meter.reserve({ accountId }, 10, { isCall: false });
+    const onCommit = mock();
+    const second = outcomeOf(reservation.record({ endpoint: "/v1/jobs", units: 10 }, null, chunk, onCommit));
+    await until("commit of the chunk", () => onCommit.mock.calls.length === 1);
+    expect((await store.findJob("job_1"))?.unitsCharged).toBe(10);
+    const reader = openReader(dataDir);
+    expect(syncs).toHaveLength(1);
+    syncs[0]?.(new Error("EIO: i/o error, fdatasync"));
+    expect([await first, await second]).toEqual(["unanswered", "unanswered"]);
+    expect(syncs).toHaveLength(1);
+    reader.end();
+    store.close();
   }));
 
 test("of 40 calls at once on a disk that fails and heals, each that is refused is not charged, each acknowledged is", () =>
