@@ -82,7 +82,10 @@ function createOffsets(factsBuffer: FactsBuffer) {
     },
     put(number: number, domain: KnownDomain): void {
       const { buffer, key, start, end } = factsBuffer.put(domain);
-      numbers.set([key, start, end], number * NUMBERS_PER_OFFSET);
+      const first = number * NUMBERS_PER_OFFSET;
+      numbers[first] = key;
+      numbers[first + 1] = start;
+      numbers[first + 2] = end;
       // A domain met before is on an older buffer: there are few.
       let at = buffers.lastIndexOf(buffer);
       if (at === -1) at = buffers.push(buffer) - 1;

@@ -64,6 +64,30 @@ export function createJobStatements(orm: Orm) {
     .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isUnfinished))
     .groupBy(jobChunks.state)
     .prepare();
+  const finish = orm
+    .update(jobChunks)
+    .set({
+      state: sql`${sql.placeholder("state")}`,
+      attempt: sql`${sql.placeholder("attempts")}`,
+      rowsDone: sql`${sql.placeholder("rowsDone")}`,
+      unchecked: sql`${jobChunks.unchecked} * ${sql.placeholder("keeps")} + ${sql.placeholder("unchecked")}`,
+      units: sql`${jobChunks.units} + ${sql.placeholder("units")}`,
+      lineBytes: sql`${jobChunks.lineBytes} * ${sql.placeholder("keeps")} + ${sql.placeholder("lineBytes")}`,
+    })
+    .where(
+      and(thisChunk, eq(jobChunks.attempt, sql.placeholder("attempt")), sql`${jobChunks.state} = 'claimed'`),
+    )
+    .returning({ n: jobChunks.n })
+    .prepare();
+  const insertResult = orm
+    .insert(jobResults)
+    .values({
+      jobId: sql.placeholder("jobId"),
+      n: sql.placeholder("n"),
+      rowsDone: sql.placeholder("rowsDone"),
+      body: sql.placeholder("body"),
+    })
+    .prepare();
   const claimedBy = (jobId: string, n: number, attempt: number) =>
     and(
       eq(jobChunks.jobId, jobId),
@@ -245,19 +269,12 @@ export function createJobStatements(orm: Orm) {
     /** Writes what a claimed chunk came to. Throws where somebody else has claimed it since. */
     finish: (finished: FinishedChunk): void => {
       const { jobId, n, attempt, rowsDone, isWhole, body, units, unchecked, lineBytes } = finished;
-      const changed = orm
-        .update(jobChunks)
-        .set({
-          state: isWhole ? "done" : "waiting",
-          attempt: isWhole ? 0 : finished.attemptsAfter,
-          rowsDone,
-          unchecked: finished.replaces ? unchecked : sql`${jobChunks.unchecked} + ${unchecked}`,
-          units: sql`${jobChunks.units} + ${units}`,
-          lineBytes: finished.replaces ? lineBytes : sql`${jobChunks.lineBytes} + ${lineBytes}`,
-        })
-        .where(claimedBy(jobId, n, attempt))
-        .returning({ n: jobChunks.n })
-        .all();
+      const changed = finish.all({
+        ...{ jobId, n, attempt, rowsDone, unchecked, units, lineBytes },
+        state: isWhole ? "done" : "waiting",
+        attempts: isWhole ? 0 : finished.attemptsAfter,
+        keeps: finished.replaces ? 0 : 1,
+      });
       if (changed.length !== 1) throw new Error("a chunk was finished by one who no longer holds it");
       if (finished.replaces) {
         orm
@@ -265,10 +282,12 @@ export function createJobStatements(orm: Orm) {
           .where(and(eq(jobResults.jobId, jobId), eq(jobResults.n, n)))
           .run();
       }
-      orm
-        .insert(jobResults)
-        .values({ jobId, n, rowsDone, body: Buffer.from(body) })
-        .run();
+      insertResult.run({
+        jobId,
+        n,
+        rowsDone,
+        body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      });
       addProgress(orm, finished, find.get({ jobId }));
     },
 
