@@ -99,18 +99,39 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     return owner;
   }
 
+  /** Readings under way: calls of one key that come at once wait for one. Empty once anything is forgotten. */
+  let readings = new Map<string, Promise<KnownKey | undefined>>();
+
+  function read(keyHash: string, mode: KeyMode): Answer<KnownKey | undefined> {
+    const begun = readings.get(keyHash);
+    if (begun !== undefined) return begun;
+    const found = store.findKey(keyHash);
+    if (!(found instanceof Promise)) return remember(keyHash, found, mode);
+    const among = readings;
+    const reading = found
+      // What was forgotten meanwhile is what was read.
+      .then((key) => (among === readings ? remember(keyHash, key, mode) : understood(key, mode)))
+      .finally(() => among.delete(keyHash));
+    among.set(keyHash, reading);
+    return reading;
+  }
+
   function remember(keyHash: string, key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
-    if (key === null || key.revokedAt !== null) {
-      unknownKeys.set(keyHash, true);
-      return undefined;
-    }
+    const known = understood(key, mode);
+    if (known === undefined) unknownKeys.set(keyHash, true);
+    else knownKeys.set(keyHash, known);
+    return known;
+  }
+
+  function understood(key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
+    if (key === null || key.revokedAt !== null) return undefined;
     const { accountId, keyId, expiresAt } = key;
     const plan = planOf(plans, storedPlanName(key.plan));
     const holder =
       mode === "live"
         ? { accountId, plan }
         : { accountId: testTenantOf(accountId), plan: planOf(plans, "free") };
-    const known = {
+    return {
       account: { ...holder, keyId, scopes: readScopes(key.scopes) },
       owner: ownerOf(accountId, plan),
       expiresAt,
@@ -118,8 +139,6 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       isSuspended: key.suspendedAt !== null,
       knownUntilMs: clock.monotonic() + TTL_MS,
     };
-    knownKeys.set(keyHash, known);
-    return known;
   }
 
   /** Hash of a key → the hour in which it was used. */
@@ -158,7 +177,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     const known = knownKeys.get(keyHash);
     if (known?.owner.isCurrent && clock.monotonic() < known.knownUntilMs) return known;
     if (unknownKeys.has(keyHash) || !isApiKeyWellFormed(key)) return undefined;
-    return after(store.findKey(keyHash), (found) => remember(keyHash, found, modeOfKey(key)));
+    return read(keyHash, modeOfKey(key));
   }
 
   function accountOf(key: string, known: KnownKey | undefined): Account | null {
@@ -178,9 +197,11 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
         return expiredForMs >= 0 && expiredForMs <= withinMs ? known.account : null;
       }),
     forget: (accountId) => {
+      readings = new Map();
       owners.delete(accountId);
     },
     forgetAll: () => {
+      readings = new Map();
       owners.clear();
       unknownKeys.clear();
     },

@@ -91,3 +91,24 @@ test("a second rotation ends the first one's overlap no later than it was", () =
   expect(accounting.keyRing.find(first.apiKey)?.accountId).toBe(accountId);
   expect(accounting.keyRing.find(second.apiKey)?.accountId).toBe(accountId);
 });
+
+test("where the database answers later, calls at once read a key once, and none believes what was read before a change", async () => {
+  const accounting = openAccounting({ clock: handClock() });
+  const { accountId, apiKey } = signUp(accounting);
+  const answers: (() => void)[] = [];
+  const findKey = (hash: string) => {
+    const found = accounting.store.findKey(hash);
+    return new Promise<typeof found>((resolve) => answers.push(() => resolve(found)));
+  };
+  const keyRing = createKeyRing({ ...accounting, store: { ...accounting.store, findKey } });
+  const early = [keyRing.find(apiKey), keyRing.find(apiKey)];
+  expect(answers).toHaveLength(1);
+  const [keyId = ""] = accounting.store.listKeys(accountId, 0).map((key) => key.keyId);
+  accounting.store.revokeKey(accountId, keyId, accounting.clock.now(), () => {});
+  keyRing.forget(accountId);
+  const late = keyRing.find(apiKey);
+  for (const answer of answers) answer();
+  expect(await Promise.all(early)).toMatchObject([{ accountId }, { accountId }]);
+  expect(await late).toBeNull();
+  expect(keyRing.find(apiKey)).toBeNull();
+});
