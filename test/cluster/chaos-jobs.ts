@@ -43,7 +43,7 @@ export async function endJobs(cluster: TestCluster, { jobs, key }: Told): Promis
     const url = `${cluster.nodes[n % cluster.nodes.length]?.url}/v1/jobs/${told.jobId}`;
     const headers = { Authorization: `Bearer ${key}` };
     const job = await untilEnded(url, headers);
-    const text = await (await fetch(`${url}/results`, { headers })).text();
+    const text = await readResults(url, headers);
     const results = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Result]));
     const inputs = results.map(({ email, input, phone }) => email ?? phone ?? input);
     expect(results.map(({ row }) => row)).toEqual(results.map((_, at) => at + 1));
@@ -63,6 +63,20 @@ type Result = {
   readonly phone?: string;
   readonly input?: string;
 };
+
+/** A node that has just been thawed may answer 503, as to any caller. */
+async function readResults(url: string, headers: { readonly [name: string]: string }): Promise<string> {
+  const startedMs = performance.now();
+  for (;;) {
+    const reply = await fetch(`${url}/results`, { headers });
+    const text = await reply.text();
+    if (reply.ok) return text;
+    const answer = `${url}/results answered ${reply.status}: ${text}`;
+    if (reply.status !== 503 || performance.now() - startedMs > ENDED_WITHIN_MS) throw new Error(answer);
+    console.log(answer);
+    await Bun.sleep(LOOK_EVERY_MS);
+  }
+}
 
 async function untilEnded(url: string, headers: { readonly [name: string]: string }): Promise<Job> {
   const startedMs = performance.now();

@@ -147,12 +147,17 @@ async function breakThings(cluster: TestCluster, random: Random): Promise<readon
 /** A node that starts while the database is away ends, and is started again, as its service manager does. */
 async function startAgain(cluster: TestCluster, place: number): Promise<void> {
   const startedMs = performance.now();
+  let failure: unknown;
   while (performance.now() - startedMs < ENDED_WITHIN_MS) {
-    const started = await cluster.startNode(place).catch(() => null);
-    if (started !== null) return;
+    try {
+      await cluster.startNode(place);
+      return;
+    } catch (error) {
+      failure = error;
+    }
     await Bun.sleep(200);
   }
-  throw new Error(`node ${place} does not start again`);
+  throw new Error(`node ${place} does not start again`, { cause: failure });
 }
 
 type Sums = {
