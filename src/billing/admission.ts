@@ -1,4 +1,5 @@
-import type { FitsMonth } from "../store/admit-port.ts";
+import type { FitsMonth, PlainUnitsOfMonth } from "../store/admit-port.ts";
+import { unitsBeforeMark } from "./quota-marks.ts";
 import { ledgerOf, unitsLeft } from "./usage-ledger.ts";
 
 /**
@@ -13,4 +14,13 @@ export const fitsMonth: FitsMonth = (month, entries) => {
     if (tally !== undefined) tally.units += units;
     return true;
   });
+};
+
+/**
+ * Up to there nothing is to be decided. What is left shrinks by what is charged and no faster, so that it may be asked
+ * beforehand.
+ */
+export const plainUnitsOfMonth: PlainUnitsOfMonth = (month) => {
+  const ledger = ledgerOf(month);
+  return Math.min(ledger.current.units + unitsLeft(ledger), unitsBeforeMark(ledger));
 };

@@ -48,3 +48,10 @@ export function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] 
     event: { type: `quota.${percent}`, at: Math.floor(at), data },
   }));
 }
+
+/** Returns up to how many units of the running plan period no further share is used up; Infinity where all are. */
+export function unitsBeforeMark(ledger: Ledger): number {
+  const limit = allowance(ledger);
+  const marks = PERCENTS.map((percent) => Math.ceil((limit * percent) / 100));
+  return Math.min(...marks.filter((mark) => mark > ledger.current.units).map((mark) => mark - 1));
+}

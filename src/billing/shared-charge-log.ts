@@ -3,14 +3,14 @@ import type { Clock } from "../platform/clock.ts";
 import type {
   AdmissionOutcome,
   AdmissionRate,
+  AdmissionRules,
   AdmitPort,
   Admitted,
-  MarksOfMonth,
 } from "../store/admit-port.ts";
 import { ClaimLostError } from "../store/job-port.ts";
 import type { ChargeEntry, Upkeep, UsagePort } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
-import { fitsMonth } from "./admission.ts";
+import { fitsMonth, plainUnitsOfMonth } from "./admission.ts";
 import type { ChargeLog, PaidFor } from "./charge-log.ts";
 import { createLaterCharges } from "./later-charges.ts";
 import { marksOf } from "./quota-marks.ts";
@@ -101,7 +101,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     let unsettled: UnsettledError | undefined;
     for (;;) {
       try {
-        return await store.admit(request, { fits: fitsMonth, marksOf: marksNow });
+        return await store.admit(request, rules);
       } catch (error) {
         if (error instanceof UnsettledError) unsettled = error;
         else if (!(error instanceof StorageError)) throw error;
@@ -112,7 +112,11 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     }
   }
 
-  const marksNow: MarksOfMonth = (month, units) => marksOf(ledgerOf(month), units, clock.now());
+  const rules: AdmissionRules = {
+    fits: fitsMonth,
+    marksOf: (month, units) => marksOf(ledgerOf(month), units, clock.now()),
+    plainUnits: plainUnitsOfMonth,
+  };
 
   /** Reports what became of each charge, in one turn with what the store counts. */
   function settle(group: readonly Waiting[], { outcomes, units }: Admitted): void {

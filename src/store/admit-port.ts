@@ -49,8 +49,18 @@ export type FitsMonth = (month: AccountMonth, entries: readonly ChargeEntry[]) =
 /** Returns the shares of a month's units that are used up by further units. */
 export type MarksOfMonth = (month: AccountMonth, addedUnits: number) => readonly QuotaMark[];
 
+/**
+ * Returns up to how many units of the running plan period every charge is admitted and none makes a mark, for as long
+ * as nothing else of the month changes; Infinity where there is no such number.
+ */
+export type PlainUnitsOfMonth = (month: AccountMonth) => number;
+
 /** What is decided inside the transaction, of months as they are there. */
-export type AdmissionRules = { readonly fits: FitsMonth; readonly marksOf: MarksOfMonth };
+export type AdmissionRules = {
+  readonly fits: FitsMonth;
+  readonly marksOf: MarksOfMonth;
+  readonly plainUnits: PlainUnitsOfMonth;
+};
 
 export type ClaimOutcome =
   | { readonly isClaimed: true }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { SQL } from "bun";
-import { fitsMonth } from "../../src/billing/admission.ts";
+import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { Admission, AdmissionRate } from "../../src/store/admit-port.ts";
 import type { ReplyRecord, SharedStore } from "../../src/store/port.ts";
@@ -10,7 +10,7 @@ import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { StorageError, StoreOpenError, UnsettledError } from "../../src/store/storage-error.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
 
-const RULES = { fits: fitsMonth, marksOf: () => [] };
+const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 /** Far from what a busy machine takes; a frozen server is waited for no longer. */
@@ -122,6 +122,22 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await written()).toEqual({ counter: 5, events: 5 });
   });
 
+  test("a process that knows a month far from its limit decides by what others have charged since", async () => {
+    const [one, two] = [await open(), await open()];
+    const { charge, written } = await account(one, 100);
+    const third = group(3, [charge(10), charge(0)]);
+    for (const asked of [group(1, [charge(10)]), group(2, [charge(10)]), third, third]) {
+      expect((await one.admit(asked, RULES)).outcomes).toEqual(asked.admissions.map(() => "charged"));
+    }
+    expect(await written()).toEqual({ counter: 30, events: 30 });
+    expect((await two.admit(group(1, [charge(40), charge(25)]), RULES)).outcomes).toEqual([
+      "charged",
+      "charged",
+    ]);
+    expect((await one.admit(group(4, [charge(6), charge(5)]), RULES)).outcomes).toEqual(["quota", "charged"]);
+    expect(await written()).toEqual({ counter: 100, events: 100 });
+  });
+
   test("charges of several accounts from several processes never wait for each other in a circle", async () => {
     const nodes = await Promise.all([open(), open(), open()]);
     const [first] = nodes;
@@ -163,9 +179,17 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     );
     const charged = outcomes.flatMap((each) => each.outcomes).filter((outcome) => outcome === "charged");
     expect(charged).toHaveLength(5);
+    const single = await account(first, 1_000);
+    const one = single.charge(1, null, quick);
+    const turns = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      const node = nodes[turn % 2] ?? first;
+      turns.push(...(await node.admit(group(3 + turn, [one]), RULES)).outcomes);
+    }
+    expect(turns).toEqual([...new Array(5).fill("charged"), ...new Array(3).fill("rate")]);
     const other = await account(first, 1_000);
     const slow = Array.from({ length: 7 }, () => other.charge(1, null, { ...quick, ageMs: 120_000 }));
-    expect((await first.admit(group(2, slow), RULES)).outcomes).toEqual(slow.map(() => "charged"));
+    expect((await first.admit(group(20, slow), RULES)).outcomes).toEqual(slow.map(() => "charged"));
   });
 
   test("an Idempotency-Key belongs to one process at a time, and pays only while it does", async () => {

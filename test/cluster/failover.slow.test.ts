@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { SQL } from "bun";
-import { fitsMonth } from "../../src/billing/admission.ts";
+import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
@@ -17,7 +17,7 @@ import { startTcpProxy } from "../support/tcp-proxy.ts";
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 const DEADLINE_MS = 2_000;
-const RULES = { fits: fitsMonth, marksOf: () => [] };
+const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so no failover is tested", () => {});

@@ -1,4 +1,5 @@
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import type { Clock } from "../../platform/clock.ts";
 import type {
   Admission,
   AdmissionGroup,
@@ -15,6 +16,7 @@ import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
 import { chunkName, finishChunk, lockChunks } from "./job-rows.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
+import { createPlainGroups } from "./plain-groups.ts";
 import { accountChanges, accountRates, flushes, idempotencyClaims, planPeriods } from "./schema.ts";
 import { accountIdsOf, writeCharges, writeMarks } from "./usage-cases.ts";
 
@@ -24,13 +26,45 @@ const LEASE_MS = 15_000;
 const FLUSHES_KEPT_MS = 3_600_000;
 const CHANGES_KEPT_MS = 3_600_000;
 
+/**
+ * Where so many groups have followed one another the server is there, and a statement that is a transaction by itself
+ * will be answered. Others begin a transaction first, so that what a server that is away did not get is certain not to
+ * be written.
+ */
+const FOLLOWING_MIN = 8;
+const FOLLOWS_WITHIN_MS = 2;
+
 /** Decides over charges where all nodes write them. `processId` is of this process alone, never used again. */
 export function createAdmitCases(
-  { transact, read }: Connection,
+  { transact, transactAtOnce, read }: Connection,
   processId: string,
+  clock: Pick<Clock, "monotonic">,
 ): Omit<AdmitPort, "hearChanges"> {
+  const plain = createPlainGroups();
+  let answeredMs = Number.NEGATIVE_INFINITY;
+  let following = 0;
+
+  async function write(group: AdmissionGroup, rules: AdmissionRules, isThere: boolean): Promise<Admitted> {
+    const asked = plain.asked(group);
+    if (asked !== null) {
+      const run = isThere ? transactAtOnce : transact;
+      const written = await run((orm) => plain.write(orm, processId, group, asked));
+      if (written !== null) return written;
+    }
+    const learn = (months: ReadonlyMap<string, AccountMonth>) => plain.learn(months, rules);
+    return transact((orm) => decideGroup(orm, processId, group, { ...rules, learn }));
+  }
+
   return {
-    admit: (group, rules) => transact((orm) => admitGroup(orm, processId, group, rules)),
+    admit: async (group, rules) => {
+      const inRow = clock.monotonic() - answeredMs < FOLLOWS_WITHIN_MS ? following + 1 : 0;
+      // Until this one is answered nothing is known.
+      following = 0;
+      const admitted = await write(group, rules, inRow >= FOLLOWING_MIN);
+      following = inRow;
+      answeredMs = clock.monotonic();
+      return admitted;
+    },
 
     claimKey: (accountId, idempotencyKey, fingerprint) =>
       transact(async (orm) => {
@@ -94,11 +128,16 @@ const changedWithin = builtOnce((orm) =>
 const isClaim = (accountId: string, idempotencyKey: string) =>
   and(eq(idempotencyClaims.accountId, accountId), eq(idempotencyClaims.idempotencyKey, idempotencyKey));
 
-async function admitGroup(
+/** `learn` hears the months as they were found. */
+async function decideGroup(
   orm: Orm,
   processId: string,
   { sequence, admissions, others, keptAt }: AdmissionGroup,
-  { fits, marksOf }: AdmissionRules,
+  {
+    fits,
+    marksOf,
+    learn,
+  }: AdmissionRules & { readonly learn: (months: ReadonlyMap<string, AccountMonth>) => void },
 ): Promise<Admitted> {
   const entries = admissions.map(({ entry }) => entry);
   const charged = accountIdsOf(entries);
@@ -117,6 +156,7 @@ async function admitGroup(
     ),
   ]);
   if (!isNew) return { outcomes: await outcomesOf(orm, processId, sequence), units: new Map() };
+  learn(months);
   const passesRate = createRateCheck(rates);
   const outcomes = admissions.map((admission): AdmissionOutcome => {
     const { entry, reply, chunk } = admission;

@@ -15,6 +15,11 @@ export type Connection = {
    * order among others, is run once more: it must leave no trace but in the database.
    */
   readonly transact: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
+  /**
+   * Runs one statement that is a transaction by itself; rejects as `transact` does, with an UnsettledError wherever it
+   * was sent and not answered. Locks that it takes are never held for a turn of this process.
+   */
+  readonly transactAtOnce: <T>(statement: (orm: Orm) => Promise<T>) => Promise<T>;
   /** Runs statements that only read; never takes longer than `deadlineMs`. */
   readonly read: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
   /** Failures of the server or of the way to it since the start. */
@@ -126,33 +131,54 @@ export function createConnection(options: ConnectionOptions): Connection {
     return work(inside);
   }
 
+  /** What became of a transaction, by what was thrown; `isSent` once it may have been committed. */
+  function fateOf(error: unknown, isSent: boolean): unknown {
+    const known = counted(error);
+    if (!isSent || isUndone(error) || !(known instanceof StorageError)) return known;
+    return new UnsettledError(`the commit was not answered: ${known.message}`, { cause: error });
+  }
+
+  async function transact<T>(work: (orm: Orm) => Promise<T>): Promise<T> {
+    requireOpen();
+    let isCommitting = false;
+    let isGivenUp = false;
+    try {
+      return await withinDeadline((orm) => {
+        const once = () => {
+          isCommitting = false;
+          return orm.transaction(async (inside) => {
+            const result = await limited(inside, work);
+            // A caller that was refused must not be charged afterwards.
+            if (isGivenUp) throw new StorageError("the transaction took too long");
+            isCommitting = true;
+            return result;
+          });
+        };
+        return once().catch((error: unknown) => {
+          if (isGivenUp || !isTimeOrOrder(error)) throw error;
+          return once();
+        });
+      });
+    } catch (error) {
+      isGivenUp = true;
+      throw fateOf(error, isCommitting);
+    }
+  }
+
   return {
-    async transact(work) {
+    transact,
+    async transactAtOnce(statement) {
+      // The limits of time need a transaction around it.
+      if (isPooled) return transact(statement);
       requireOpen();
-      let isCommitting = false;
-      let isGivenUp = false;
+      let isSent = false;
       try {
         return await withinDeadline((orm) => {
-          const once = () => {
-            isCommitting = false;
-            return orm.transaction(async (inside) => {
-              const result = await limited(inside, work);
-              // A caller that was refused must not be charged afterwards.
-              if (isGivenUp) throw new StorageError("the transaction took too long");
-              isCommitting = true;
-              return result;
-            });
-          };
-          return once().catch((error: unknown) => {
-            if (isGivenUp || !isTimeOrOrder(error)) throw error;
-            return once();
-          });
+          isSent = true;
+          return statement(orm);
         });
       } catch (error) {
-        isGivenUp = true;
-        const known = counted(error);
-        if (!isCommitting || isUndone(error) || !(known instanceof StorageError)) throw known;
-        throw new UnsettledError(`the commit was not answered: ${known.message}`, { cause: error });
+        throw fateOf(error, isSent);
       }
     },
     async read(work) {

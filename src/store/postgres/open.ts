@@ -61,7 +61,7 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
     ...createUsageCases(connection, processId),
     ...createInvoiceCases(connection),
     ...createOperatorCases(connection),
-    ...createAdmitCases(connection, processId),
+    ...createAdmitCases(connection, processId, clock),
     hearChanges: (hearing) => listener.listen(CHANGES_CHANNEL, hearing),
     ...createJobCases(connection, processId, clock),
     ...createChunkCases(connection, processId, clock),

@@ -6,7 +6,7 @@ import { lockAccounts, putReply, usageByEndpoint } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
 import { finishChunk, lockChunks } from "./job-rows.ts";
-import type { Orm } from "./orm.ts";
+import { builtOnce, type Orm } from "./orm.ts";
 import { idempotentReplies, quotaMarks, usageDays, usageEvents } from "./schema.ts";
 import { emit } from "./webhook-rows.ts";
 
@@ -131,31 +131,20 @@ export function accountIdsOf(entries: readonly ChargeEntry[]): readonly string[]
  */
 export async function writeCharges(orm: Orm, entries: readonly ChargeEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  const sums = chargeSums(entries).map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => ({
-    account_id: accountId,
-    plan_period_id: planPeriodId,
-    at,
-    day,
-    endpoint,
-    units,
-    calls,
-  }));
-  await orm.execute(sql`
-    WITH sums AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(sums)}::text::json) AS sum(
-        account_id text, plan_period_id bigint, at bigint, day text, endpoint text, units bigint, calls bigint
-      )
-    ), events AS (
-      INSERT INTO usage_events (account_id, plan_period_id, at, endpoint, units)
-      SELECT account_id, plan_period_id, at, endpoint, units FROM sums WHERE units > 0
-    ), days AS (
-      INSERT INTO usage_days AS known (account_id, day, endpoint, calls, units)
-      SELECT account_id, day, endpoint, sum(calls), sum(units) FROM sums GROUP BY account_id, day, endpoint
-      ON CONFLICT (account_id, day, endpoint)
-      DO UPDATE SET calls = known.calls + excluded.calls, units = known.units + excluded.units
-    )
-    UPDATE plan_periods SET units = plan_periods.units + counted.units, calls = plan_periods.calls + counted.calls
-    FROM (SELECT plan_period_id, sum(units) AS units, sum(calls) AS calls FROM sums GROUP BY plan_period_id) counted
-    WHERE plan_periods.plan_period_id = counted.plan_period_id
-      AND (plan_periods.invoice_id IS NULL OR counted.units > 0)`);
+  await chargesWritten(orm).execute({ charges: chargesText(entries) });
+}
+
+const chargesWritten = builtOnce((orm) =>
+  orm
+    .select({ nothing: sql`1` })
+    .from(sql`write_charges(${sql.placeholder("charges")}::text::json)`)
+    .prepare("write_charges"),
+);
+
+/** Returns charges as the functions of the database take them, added up. */
+export function chargesText(entries: readonly ChargeEntry[]): string {
+  const sums = chargeSums(entries).map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => {
+    return { account_id: accountId, plan_period_id: planPeriodId, at, day, endpoint, units, calls };
+  });
+  return JSON.stringify(sums);
 }

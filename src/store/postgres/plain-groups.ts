@@ -1,0 +1,164 @@
+import { sql } from "drizzle-orm";
+import type { Admission, AdmissionGroup, AdmissionRules, Admitted } from "../admit-port.ts";
+import type { AccountMonth } from "../port.ts";
+import { builtOnce, type Orm } from "./orm.ts";
+import { chargesText } from "./usage-cases.ts";
+
+/** What is known of the month of an account, by which most of its charges need no decision. */
+type PlainMonth = {
+  readonly planPeriodId: number;
+  /** What the plan period counts at the least. */
+  readonly units: number;
+  /** Up to here nothing is to be decided; null where that has no end. */
+  readonly unitsTo: number | null;
+  /** Of the plan periods before it in its month. */
+  readonly unitsBefore: number;
+  /** Of the whole month. */
+  readonly creditedUnits: number;
+  readonly spendLimitMicroUsd: number | null;
+};
+
+/** What the database holds against its rows; the names are those of the function `admit_plain`. */
+export type Asked = {
+  readonly account_id: string;
+  readonly plan_period_id: number;
+  units: number;
+  readonly units_to: number | null;
+  readonly units_before: number;
+  readonly credited_units: number;
+  readonly spend_limit_micro_usd: number | null;
+  taken_us: number;
+  burst_us: number;
+  age_us_min: number;
+  age_us_max: number;
+};
+
+export type PlainGroups = {
+  /** Returns what makes it certain that each charge of a group is admitted; null where some are to be decided. */
+  readonly asked: (group: AdmissionGroup) => readonly Asked[] | null;
+  /**
+   * Writes a group in one statement, if the database finds that what was asked holds still. Returns null where it wrote
+   * nothing: the group is to be decided, or was written by an earlier try.
+   */
+  readonly write: (
+    orm: Orm,
+    processId: string,
+    group: AdmissionGroup,
+    asked: readonly Asked[],
+  ) => Promise<Admitted | null>;
+  /** Takes over months that were read in full, with the accounts locked. */
+  readonly learn: (months: ReadonlyMap<string, AccountMonth>, rules: AdmissionRules) => void;
+};
+
+const MONTHS_MAX = 50_000;
+
+/**
+ * Most groups need no decision: far from its limits and marks every charge of an account is admitted. What makes that
+ * so is read once, and sent with each group to be compared.
+ */
+export function createPlainGroups(): PlainGroups {
+  const known = new Map<string, PlainMonth>();
+
+  function remember(accountId: string, month: PlainMonth): void {
+    known.delete(accountId);
+    const [oldest] = known.keys();
+    if (known.size >= MONTHS_MAX && oldest !== undefined) known.delete(oldest);
+    known.set(accountId, month);
+  }
+
+  /** Null where one of them is to be decided. */
+  function askedOf(admissions: readonly Admission[]): readonly Asked[] | null {
+    const asked = new Map<string, Asked>();
+    for (const { entry, reply, chunk, rate } of admissions) {
+      const month = known.get(entry.accountId);
+      if (month === undefined || month.planPeriodId !== entry.planPeriodId) return null;
+      if (reply !== null || chunk !== null) return null;
+      let sum = asked.get(entry.accountId);
+      if (sum === undefined) {
+        sum = nothingAsked(entry.accountId, month);
+        asked.set(entry.accountId, sum);
+      }
+      sum.units += entry.units;
+      if (month.unitsTo !== null && month.units + sum.units > month.unitsTo) return null;
+      if (rate === null) continue;
+      sum.taken_us += Math.ceil(rate.stepMs * 1_000);
+      sum.burst_us = Math.min(sum.burst_us, Math.floor(rate.burstMs * 1_000));
+      sum.age_us_min = Math.min(sum.age_us_min, Math.floor(rate.ageMs * 1_000));
+      sum.age_us_max = Math.max(sum.age_us_max, Math.ceil(rate.ageMs * 1_000));
+    }
+    return [...asked.values()];
+  }
+
+  return {
+    asked: ({ admissions, keptAt }) => (keptAt === null ? askedOf(admissions) : null),
+    async write(orm, processId, { sequence, admissions, others }, asked) {
+      const rows = await plainWritten(orm).execute({
+        processId,
+        sequence,
+        outcome: `${admissions.length}`,
+        asked: JSON.stringify(asked),
+        charges: chargesText([...admissions.map(({ entry }) => entry), ...others]),
+      });
+      if (rows.length === 0) {
+        for (const { account_id } of asked) known.delete(account_id);
+        return null;
+      }
+      const units = new Map(rows.map(({ planPeriodId, units: counted }) => [planPeriodId, counted]));
+      for (const { account_id: accountId, plan_period_id: planPeriodId } of asked) {
+        const month = known.get(accountId);
+        const counted = units.get(planPeriodId);
+        if (month?.planPeriodId === planPeriodId && counted !== undefined) {
+          remember(accountId, { ...month, units: counted });
+        }
+      }
+      return { outcomes: new Array(admissions.length).fill("charged"), units };
+    },
+    learn(months, rules) {
+      for (const [accountId, month] of months) {
+        const { account, planPeriods } = month;
+        const running = planPeriods.at(-1);
+        if (running === undefined) continue;
+        const unitsTo = rules.plainUnits(month);
+        const { planPeriodId, units } = running;
+        remember(accountId, {
+          planPeriodId,
+          units,
+          unitsTo: Number.isFinite(unitsTo) ? unitsTo : null,
+          unitsBefore: planPeriods.slice(0, -1).reduce((sum, earlier) => sum + earlier.units, 0),
+          creditedUnits: planPeriods.reduce((sum, period) => sum + period.creditedUnits, 0),
+          spendLimitMicroUsd: account.spendLimitMicroUsd,
+        });
+      }
+    },
+  };
+}
+
+function nothingAsked(accountId: string, month: PlainMonth): Asked {
+  return {
+    account_id: accountId,
+    plan_period_id: month.planPeriodId,
+    units: 0,
+    units_to: month.unitsTo,
+    units_before: month.unitsBefore,
+    credited_units: month.creditedUnits,
+    spend_limit_micro_usd: month.spendLimitMicroUsd,
+    taken_us: 0,
+    burst_us: Number.MAX_SAFE_INTEGER,
+    age_us_min: Number.MAX_SAFE_INTEGER,
+    age_us_max: 0,
+  };
+}
+
+const plainWritten = builtOnce((orm) =>
+  orm
+    .select({
+      planPeriodId: sql`plan_period_id`.mapWith(Number),
+      units: sql`units`.mapWith(Number),
+    })
+    .from(
+      sql`admit_plain(${sql.placeholder("processId")}::text, ${sql.placeholder("sequence")}::bigint,
+        ${sql.placeholder("outcome")}::text, ${sql.placeholder("asked")}::text::json,
+        ${sql.placeholder("charges")}::text::json)`,
+    )
+    .prepare("admit_plain"),
+);
