@@ -156,7 +156,7 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     database.run("UPDATE plan_periods SET units = units + 1 WHERE ends_at IS NULL");
     database.close(true);
     const refused = await carry(url);
-    expect([refused.exitCode, refused.complaint.includes("not of the units that they count")]).toEqual([
+    expect([refused.exitCode, refused.complaint.includes("count other units than their events")]).toEqual([
       1,
       true,
     ]);
