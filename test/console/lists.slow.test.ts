@@ -134,6 +134,8 @@ describe.skipIf(CHROMIUM === null)("a list in the console", () => {
       await tab.goTo("lists");
       await tab.putFile(hostile);
       await tab.sees("<img src=x");
+      // What turns the text around it, or is not seen, has a sign.
+      await tab.sees("[U+202E]evil[U+202C]@good.com");
       await tab.press("Upload and start");
       await tab.sees("Completed");
       await tab.sees("<img src=x");

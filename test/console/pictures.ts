@@ -10,7 +10,7 @@ const WIDTHS = [1366, 390] as const;
 const HEIGHT_PX_MIN = 700;
 const HEIGHT_PX_MAX = 4_000;
 /** The first that leaves a picture small enough is taken. */
-const QUALITIES = [40, 30, 20] as const;
+const QUALITIES = [60, 45, 30, 20] as const;
 const BYTES_MAX = 60_000;
 const [folder = join(import.meta.dir, "../../src/docs/pictures"), theme = "light"] = process.argv.slice(2);
 
@@ -50,6 +50,8 @@ async function take({ page }: ConsolePage, name: string, width: number): Promise
   await page.setViewport({ width, height: HEIGHT_PX_MIN });
   const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
   await page.setViewport({ width, height: Math.min(HEIGHT_PX_MAX, Math.max(HEIGHT_PX_MIN, height)) });
+  // What the mouse rests on looks different.
+  await page.mouse.move(0, 0);
   await page.evaluate("document.activeElement.blur(); document.fonts.ready");
   for (const quality of QUALITIES) {
     const bytes = await page.screenshot({ path: `${join(folder, name)}.webp`, type: "webp", quality });

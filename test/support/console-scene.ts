@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import sample from "../../src/directory/data/sample.txt" with { type: "text" };
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { jsonOf } from "./json.ts";
 import { temporaryFolder } from "./process.ts";
@@ -21,7 +23,7 @@ export type SceneView = {
 
 const DAY_MS = 86_400_000;
 const DAYS = 42;
-const ROWS = 3_000;
+const ROWS = 1_200;
 const GIVEN =
   "anna ben carla daniel elena frank greta hans irene joao karin lucas maria nina oscar paula".split(" ");
 const FAMILY = "smith mueller garcia rossi silva kowalski jensen dubois santos fischer costa moreau".split(
@@ -37,12 +39,18 @@ export async function startConsoleScene(): Promise<ConsoleScene> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder("console-scene"));
   const dataDir = folder.path;
-  const key = await workForWeeks(dataDir);
+  const directoryFile = join(dataDir, "listings.json");
+  await Bun.write(directoryFile, listingsOf(FIRST_PAYEE));
+  const key = await workForWeeks(dataDir, directoryFile);
+  await Bun.write(directoryFile, listingsOf(NEXT_PAYEE));
   const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("thanks") });
   stack.defer(() => receiver.stop(true));
   // A start issues the invoices that are due.
   const server = stack.use(
-    await startTestServer({ dataDir, environment: { WEBHOOK_ALLOW_PRIVATE: "true" } }),
+    await startTestServer({
+      dataDir,
+      environment: { WEBHOOK_ALLOW_PRIVATE: "true", DIRECTORY_FILE: directoryFile },
+    }),
   );
   const call = <Body>(path: string, body: unknown) => server.call(path, { key, body }).then(jsonOf<Body>);
   const { webhook_id } = await call<{ webhook_id: string }>("/v1/webhooks", {
@@ -79,23 +87,43 @@ export async function startConsoleScene(): Promise<ConsoleScene> {
 }
 
 /** Signs up six weeks ago and calls on each day since. Returns the key. */
-async function workForWeeks(dataDir: string): Promise<string> {
+async function workForWeeks(dataDir: string, directoryFile: string): Promise<string> {
   let offsetMs = -DAYS * DAY_MS;
   const clock: Clock = { now: () => systemClock.now() + offsetMs, monotonic: systemClock.monotonic };
-  await using server = await startTestServer({ clock, dataDir });
+  await using server = await startTestServer({
+    clock,
+    dataDir,
+    environment: { DIRECTORY_FILE: directoryFile },
+  });
   const key = await server.signUp("growth");
   const call = (path: string, body: unknown) =>
     server.call(path, { key, body }).then((reply) => reply.text());
   for (let day = 0; day <= DAYS; day++) {
     offsetMs = (day - DAYS) * DAY_MS;
     await call("/v1/email/batch", {
-      emails: addresses(day * 31, 40 + ((day * 37) % 60) * (day % 7 < 5 ? 5 : 1)),
+      emails: addresses(day * 31, 120 + ((day * 37) % 60) * (day % 7 < 5 ? 25 : 5)),
     });
     if (day % 3 === 0) await call("/v1/phone/batch", { phones: ["+5511961234567", "+442079460000"] });
     if (day % 4 === 0) await call("/v1/identity/batch", { items: [{ value: "DE89370400440532013000" }] });
   }
   return key;
 }
+
+const FIRST_PAYEE = "0x7a16ff8270133f063aab6c9977183d9e72835428";
+const NEXT_PAYEE = "0xc0ffee254729296a45a3885639ac7e10f9d54979";
+
+/** The bundled services; the first of them is paid at this address. */
+function listingsOf(payee: string): string {
+  const { source, listings } = JSON.parse(sample) as { source: string; listings: SampleListing[] };
+  const [first, ...rest] = listings;
+  if (first === undefined) throw new Error("The sample has no listings");
+  return JSON.stringify({
+    source,
+    listings: [{ ...first, evidence: { ...first.evidence, pay_to: payee } }, ...rest],
+  });
+}
+
+type SampleListing = { readonly evidence: { readonly pay_to: string } };
 
 function addresses(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, at) => addressOf(from + at));

@@ -18,10 +18,7 @@ function main(): void {
   const api = createApi({
     fetch: (path, init) => fetch(path, init),
     key: session.key.get,
-    onKeyRefused() {
-      session.leave();
-      announcement.set("The server no longer takes this key.");
-    },
+    onKeyRefused: session.leaveRefused,
     connection,
   });
   const uploads = createUploads({ api, storage: sessionStorage });

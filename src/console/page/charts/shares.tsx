@@ -1,9 +1,11 @@
-import { countOf, percentOf, wordsOf } from "../text/format.ts";
+import { countOf, percentOf, shortCountOf, wordsOf } from "../text/format.ts";
 
 export type Share = { readonly word: string; readonly count: number };
 
 const RADIUS = 40;
 const AROUND = 2 * Math.PI * RADIUS;
+/** Longer numbers do not fit in the ring. */
+const WRITTEN_OUT_BELOW = 1_000_000;
 
 /** The parts of a whole as a donut, with a table of the same numbers as its key. */
 export function Shares({ title, shares }: { readonly title: string; readonly shares: readonly Share[] }) {
@@ -32,7 +34,7 @@ export function Shares({ title, shares }: { readonly title: string; readonly sha
           />
         ))}
         <text x="50" y="49" class="shares-total">
-          {countOf(total)}
+          {total < WRITTEN_OUT_BELOW ? countOf(total) : shortCountOf(total)}
         </text>
         <text x="50" y="61" class="shares-word">
           rows

@@ -1,6 +1,9 @@
 import { wordsOf } from "../text/format.ts";
 
-const TONES: { readonly [word: string]: string } = {
+export type Tone = "good" | "warn" | "bad" | "accent" | "plain";
+
+/** Of the words that the API has for states. */
+const TONES: { readonly [word: string]: Tone } = {
   deliverable: "good",
   valid: "good",
   completed: "good",
@@ -15,7 +18,6 @@ const TONES: { readonly [word: string]: string } = {
   degraded: "warn",
   pending: "warn",
   test: "warn",
-  changed: "warn",
   undeliverable: "bad",
   invalid: "bad",
   failed: "bad",
@@ -23,16 +25,20 @@ const TONES: { readonly [word: string]: string } = {
   fail: "bad",
   disabled: "bad",
   revoked: "bad",
-  ended: "bad",
   running: "accent",
   queued: "accent",
   receiving: "accent",
   cancelling: "accent",
   sending: "accent",
-  score: "accent",
 };
 
-/** A state as a word in its colour; the word alone says it all. */
-export function Badge({ word, text = wordsOf(word) }: { readonly word: string; readonly text?: string }) {
-  return <span class={`badge ${TONES[word] ?? "plain"}`}>{text}</span>;
+/** A state in its colour; the words alone say it all. A word of the API brings its tone. */
+export function Badge({
+  word,
+  tone = TONES[word] ?? "plain",
+}: {
+  readonly word: string;
+  readonly tone?: Tone;
+}) {
+  return <span class={`badge ${tone}`}>{wordsOf(word)}</span>;
 }

@@ -4,7 +4,7 @@ import { useConsole } from "../state/console.ts";
 const SHOWN_MS = 2_000;
 
 /** Copies a text. Where the browser forbids it, it says so. */
-export function CopyButton({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
+export function CopyButton({ text, name }: { readonly text: string; readonly name?: string }) {
   const { announcement } = useConsole();
   const [said, setSaid] = useState<string | null>(null);
   const copy = async () => {
@@ -17,8 +17,13 @@ export function CopyButton({ text, label = "Copy" }: { readonly text: string; re
     setTimeout(() => setSaid(null), SHOWN_MS);
   };
   return (
-    <button type="button" class="button small" onClick={copy}>
-      {said ?? label}
+    <button
+      type="button"
+      class="button small"
+      aria-label={name === undefined || said !== null ? undefined : `Copy ${name}`}
+      onClick={copy}
+    >
+      {said ?? "Copy"}
     </button>
   );
 }

@@ -14,7 +14,7 @@ export function Samples({ samples }: { readonly samples: readonly Sample[] }) {
       names={samples.map((sample) => [sample.language, sample.language])}
       chosen={shown.language}
       onChoose={setLanguage}
-      aside={<CopyButton text={shown.text} label={`Copy ${shown.language}`} />}
+      aside={<CopyButton text={shown.text} name={shown.language} />}
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard */}
       <pre tabIndex={0}>

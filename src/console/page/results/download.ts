@@ -1,7 +1,8 @@
 import type { Api } from "../wire/api.ts";
-import type { ResultRow } from "../wire/bodies.ts";
-import { type Filter, isOfDomain, queryOf } from "./filter.ts";
+import { createDomainLines, createDomainRecords } from "./domain-rows.ts";
+import { type Filter, queryOf } from "./filter.ts";
 import { createFormulaGuard } from "./formulas.ts";
+import { eachOf, resultsOf } from "./ndjson-results.ts";
 
 export type DownloadForm = "csv" | "spreadsheet" | "ndjson";
 
@@ -22,12 +23,11 @@ export async function download(
 ): Promise<void> {
   const { jobId, name, form, filter, onBytes, signal } = options;
   const format = form === "ndjson" ? "ndjson" : "csv";
-  const reply = await api.open(`/v1/jobs/${jobId}/results?${queryOf(filter, format)}`, {
-    headers: { Accept: "*/*" },
-    signal,
-  });
+  const read = (wanted: string) =>
+    api.open(`/v1/jobs/${jobId}/results?${queryOf(filter, wanted)}`, { headers: { Accept: "*/*" }, signal });
+  const reply = await read(format);
   const type = reply.headers.get("Content-Type") ?? "text/plain";
-  const stream = rewritten(reply, form, filter);
+  const stream = rewritten(reply, await rewritings(form, filter, () => read("ndjson")));
   const blobs: Blob[] = [];
   let piece: Uint8Array<ArrayBuffer>[] = [];
   let pieceBytes = 0;
@@ -50,36 +50,37 @@ export async function download(
   offer(new Blob([...blobs, ...piece], { type }), `${name.replace(/\.\w+$/, "")}-results.${format}`);
 }
 
-/** The reply as it came, or rewritten line by line. */
-function rewritten(
-  reply: Response,
+/** Writes a text anew that comes in pieces. */
+type Rewriting = (piece: string, isLast: boolean) => string | Promise<string>;
+
+/** What the server does not do for this download, in order; nothing where its bytes are what is wanted. */
+async function rewritings(
   form: DownloadForm,
   { domain }: Filter,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const body = reply.body ?? new ReadableStream();
-  if (form === "csv" || (form === "ndjson" && domain === "")) return body;
-  const texts = body.pipeThrough(new TextDecoderStream("utf-8", { ignoreBOM: true }));
-  const transform = form === "spreadsheet" ? createFormulaGuard() : createDomainLines(domain);
-  return texts
-    .pipeThrough(
-      new TransformStream<string, string>({
-        transform: (text, controller) => controller.enqueue(transform(text, false)),
-        flush: (controller) => controller.enqueue(transform("", true)),
-      }),
-    )
-    .pipeThrough(new TextEncoderStream());
+  readResults: () => Promise<Response>,
+): Promise<readonly Rewriting[]> {
+  const all: Rewriting[] = [];
+  if (domain !== "" && form === "ndjson") all.push(createDomainLines(domain));
+  if (domain !== "" && form !== "ndjson") {
+    all.push(createDomainRecords(domain, eachOf(resultsOf(await readResults()))));
+  }
+  if (form === "spreadsheet") all.push(createFormulaGuard());
+  return all;
 }
 
-function createDomainLines(domain: string): (piece: string, isLast: boolean) => string {
-  let rest = "";
-  return (piece, isLast) => {
-    const lines = (rest + piece).split("\n");
-    rest = isLast ? "" : (lines.pop() ?? "");
-    return lines
-      .filter((line) => line !== "" && isOfDomain(JSON.parse(line) as ResultRow, domain))
-      .map((line) => `${line}\n`)
-      .join("");
-  };
+function rewritten(reply: Response, all: readonly Rewriting[]): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const body = reply.body ?? new ReadableStream();
+  if (all.length === 0) return body;
+  let texts: ReadableStream<string> = body.pipeThrough(new TextDecoderStream("utf-8", { ignoreBOM: true }));
+  for (const rewrite of all) {
+    texts = texts.pipeThrough(
+      new TransformStream<string, string>({
+        transform: async (text, controller) => controller.enqueue(await rewrite(text, false)),
+        flush: async (controller) => controller.enqueue(await rewrite("", true)),
+      }),
+    );
+  }
+  return texts.pipeThrough(new TextEncoderStream());
 }
 
 const KEPT_MS = 60_000;

@@ -1,6 +1,7 @@
 import { Dialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { countOf, wordsOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { ResultRow } from "../wire/bodies.ts";
 
 /** All that was found of one row. */
@@ -31,6 +32,6 @@ export function ResultDialog({
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "Yes" : "No";
-  if (Array.isArray(value)) return value.join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return visible(value.join(", "));
+  return visible(typeof value === "object" ? JSON.stringify(value) : String(value));
 }

@@ -16,6 +16,8 @@ import { VirtualTable } from "./virtual-table.tsx";
 /** Rows that are read around those in view. */
 const MARGIN_ROWS = 30;
 const SETTLE_MS = 60;
+/** As wide as the head of the column. */
+const DIGITS_MIN = 4;
 
 /** The results of a list: any stretch of a finished one, the first rows of one that runs or is filtered. */
 export function ResultTable({ job, filter }: { readonly job: Job; readonly filter: Filter }) {
@@ -116,6 +118,7 @@ function Rows({
     <>
       <VirtualTable
         caption="Results"
+        digits={Math.max(DIGITS_MIN, countOf(job.counts.rows).length)}
         rowCount={rowCount}
         rowAt={rowAt}
         onView={onView}

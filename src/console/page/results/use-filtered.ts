@@ -3,7 +3,7 @@ import { useConsole } from "../state/console.ts";
 import { messageOf } from "../wire/api.ts";
 import type { ResultRow } from "../wire/bodies.ts";
 import { type Filter, isOfDomain, queryOf } from "./filter.ts";
-import { linesOf } from "./lines.ts";
+import { resultsOf } from "./ndjson-results.ts";
 
 export type Filtered = {
   readonly rows: readonly ResultRow[];
@@ -17,13 +17,12 @@ export const FILTERED_ROWS_MAX = 10_000;
 const DRAW_MS = 200;
 const NOTHING: Filtered = { rows: [], isWhole: false, isCut: false, failure: null };
 
-/** Reads the first results that pass a filter, or the first of a list that is not finished. */
-export function useFiltered(jobId: string, filter: Filter | null, turn: unknown): Filtered {
+/** Reads the first results that pass a filter, or the first of a list that is not finished; anew at each turn. */
+export function useFiltered(jobId: string, filter: Filter, turn: unknown): Filtered {
   const { api, now } = useConsole();
   const [filtered, setFiltered] = useState<Filtered>(NOTHING);
-  const { status = "", subStatus = "", domain = "" } = filter ?? {};
+  const { status, subStatus, domain } = filter;
   useEffect(() => {
-    if (filter === null) return;
     const stop = new AbortController();
     const rows: ResultRow[] = [];
     const read = async () => {
@@ -32,10 +31,9 @@ export function useFiltered(jobId: string, filter: Filter | null, turn: unknown)
         signal: stop.signal,
       });
       let drawnAt = now();
-      for await (const lines of linesOf(reply)) {
-        for (const line of lines) {
+      for await (const results of resultsOf(reply)) {
+        for (const result of results) {
           if (rows.length === FILTERED_ROWS_MAX) return "cut";
-          const result: ResultRow = JSON.parse(line);
           if (isOfDomain(result, domain)) rows.push(result);
         }
         if (now() - drawnAt < DRAW_MS) continue;
@@ -54,6 +52,6 @@ export function useFiltered(jobId: string, filter: Filter | null, turn: unknown)
       },
     );
     return () => stop.abort();
-  }, [jobId, filter === null, status, subStatus, domain, turn]);
+  }, [jobId, status, subStatus, domain, turn]);
   return filtered;
 }

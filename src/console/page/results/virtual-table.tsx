@@ -18,12 +18,15 @@ const HEIGHT_PX_MAX = 12_000_000;
 export function VirtualTable<Row>({
   caption,
   columns,
+  digits,
   rowCount,
   rowAt,
   onView,
 }: {
   readonly caption: string;
   readonly columns: readonly VirtualColumn<Row>[];
+  /** Of the longest number of a row, which the column of the numbers is as wide as. */
+  readonly digits: number;
   readonly rowCount: number;
   /** The row at a place from 0; null while it is not there yet. */
   readonly rowAt: (at: number) => Row | null;
@@ -87,12 +90,13 @@ export function VirtualTable<Row>({
         aria-label={`${caption}: arrow keys, Page Up, Page Down, Home and End go through ${countOf(rowCount)} ${nounOf(rowCount, "row")}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard
         tabIndex={0}
+        style={{ "--rows": shown }}
         ref={frame}
         onScroll={follow}
         onWheel={wheel}
         onKeyDown={step}
       >
-        <div class="virtual-height" style={{ height: `${height + ROW_PX}px` }}>
+        <div class="virtual-height" style={{ height: `${height + ROW_PX}px`, "--digits": digits }}>
           {/* biome-ignore lint/a11y/useSemanticElements: a table element cannot lay its rows out by themselves */}
           <div class="virtual-rows" role="table" aria-label={caption} aria-rowcount={rowCount + 1}>
             {/* biome-ignore lint/a11y/useSemanticElements: as above */}

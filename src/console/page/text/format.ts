@@ -11,6 +11,8 @@ function lazily<Formatter>(make: () => Formatter): () => Formatter {
 
 const dollars = { style: "currency", currency: "USD" } as const;
 const wholes = lazily(() => new Intl.NumberFormat());
+const tenths = lazily(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }));
+const hundredths = lazily(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 }));
 const shorts = lazily(
   () => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }),
 );
@@ -20,6 +22,9 @@ const percents = lazily(
 const moneys = lazily(() => new Intl.NumberFormat(undefined, dollars));
 const exactMoneys = lazily(() => new Intl.NumberFormat(undefined, { ...dollars, maximumFractionDigits: 6 }));
 const moments = lazily(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
+const utcMoments = lazily(
+  () => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }),
+);
 const days = lazily(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }));
 const months = lazily(
   () => new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" }),
@@ -30,6 +35,11 @@ const shortDays = lazily(
 
 export function countOf(number: number): string {
   return wholes().format(number);
+}
+
+/** A number with at most two decimals. */
+export function decimalOf(number: number): string {
+  return hundredths().format(number);
 }
 
 export function shortCountOf(number: number): string {
@@ -52,6 +62,16 @@ export function exactMoneyOf(usd: string | number): string {
 
 export function momentOf(iso: string): string {
   return moments().format(new Date(iso));
+}
+
+/** A moment for documents that name UTC. */
+export function utcMomentOf(iso: string): string {
+  return utcMoments().format(new Date(iso));
+}
+
+/** From one day of the server's calendar to another, the year once where it is the same. */
+export function periodOf(startIso: string, endIso: string): string {
+  return days().formatRange(new Date(startIso), new Date(endIso));
 }
 
 /** A day of the server's calendar, which is UTC. */
@@ -80,12 +100,12 @@ export function durationOf(seconds: number): string {
 
 export function bytesOf(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(0)} kB`;
-  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+  if (bytes < 1_000_000) return `${countOf(Math.round(bytes / 1_000))} kB`;
+  if (bytes < 1_000_000_000) return `${tenths().format(bytes / 1_000_000)} MB`;
+  return `${tenths().format(bytes / 1_000_000_000)} GB`;
 }
 
-const SHORT_FORMS = /\b(?:mx|dns|spf|dmarc|ip|tld|cname|iban|cpf|cnpj|ein|isbn|ean13|vat)\b/g;
+const SHORT_FORMS = /\b(?:mx|dns|spf|dmarc|ip|tld|cname|iban|bban|sepa|bic|cpf|cnpj|ein|isbn|ean13|vat)\b/g;
 
 /** Writes a word of the API for a reader: `implicit_mx` as "Implicit MX". */
 export function wordsOf(name: string): string {

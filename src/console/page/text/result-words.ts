@@ -1,9 +1,18 @@
-import type { ResultRow } from "../wire/bodies.ts";
+import { EMAIL_STATUSES } from "../../../contract/words.ts";
+import type { Job, ResultRow } from "../wire/bodies.ts";
 import { wordsOf } from "./format.ts";
+import { visible } from "./visible.ts";
 
-/** What was checked, as it was given. */
+const VALIDITIES = ["valid", "invalid"] as const;
+
+/** Returns the verdicts that a list of a kind can have. */
+export function verdictsOf(kind: Job["kind"]): readonly string[] {
+  return kind === "email" ? EMAIL_STATUSES : VALIDITIES;
+}
+
+/** What was checked, as it was given, to be read. */
 export function itemOf(result: ResultRow): string {
-  return String(result.email ?? result.phone ?? result.value ?? "");
+  return visible(String(result.email ?? result.phone ?? result.value ?? ""));
 }
 
 export function statusOf(result: ResultRow): string {

@@ -1,7 +1,6 @@
 import { envelopeOf, Refusal, Unreachable } from "../wire/refusal.ts";
 
 export type Sending = {
-  readonly method: "POST" | "PUT";
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
   readonly body: Blob;
@@ -10,23 +9,23 @@ export type Sending = {
 };
 
 /**
- * Sends a body with its progress, which fetch cannot report. Returns the text of the reply; throws Refusal, Unreachable,
- * or the signal's reason.
+ * Puts a body to a path with its progress, which fetch cannot report. Throws Refusal, Unreachable, or the signal's
+ * reason.
  */
-export function sendBytes({ method, path, headers, body, onSent, signal }: Sending): Promise<string> {
+export function sendBytes({ path, headers, body, onSent, signal }: Sending): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const request = new XMLHttpRequest();
     const stop = () => request.abort();
     signal.addEventListener("abort", stop, { once: true });
-    request.open(method, path);
+    request.open("PUT", path);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded }) => onSent(loaded));
     request.addEventListener("abort", () => reject(signal.reason));
     request.addEventListener("error", () => reject(new Unreachable("The server does not answer.")));
     request.addEventListener("load", () => {
       const { status, responseText } = request;
-      if (status >= 200 && status < 300) return resolve(responseText);
+      if (status >= 200 && status < 300) return resolve();
       const { code, message } = envelopeOf(responseText) ?? {
         code: "unreadable_reply",
         message: `The server answered ${status}.`,

@@ -1,8 +1,8 @@
 import { createStore, type Store } from "../state/store.ts";
-import { type Api, codeOf, messageOf } from "../wire/api.ts";
+import { type Api, messageOf } from "../wire/api.ts";
 import type { Job } from "../wire/bodies.ts";
-import { pause } from "../wire/job-events.ts";
-import { Refusal, Unreachable } from "../wire/refusal.ts";
+import { pause } from "../wire/pause.ts";
+import { mayPass, Refusal } from "../wire/refusal.ts";
 import { isSameFile, type KeptUpload, partBytesOf, partCountOf, readKept, writeKept } from "./kept-upload.ts";
 import { sendBytes } from "./send-bytes.ts";
 
@@ -84,7 +84,6 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
       await untilAnswered(signal, (isAgain) => {
         show(file, start, isAgain);
         return sendBytes({
-          method: "PUT",
           path: `/v1/jobs/${upload.jobId}/parts/${n}`,
           headers: { ...api.authorization(), "Content-Type": "application/octet-stream", ...headers },
           body,
@@ -99,27 +98,16 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
     return untilAnswered(signal, () => api.send<Job>("POST", `/v1/jobs/${upload.jobId}/start`));
   };
 
-  const sendWhole = async ({ file, contentType, query }: List, signal: AbortSignal): Promise<Job> => {
-    const text = await sendBytes({
-      method: "POST",
-      path: `/v1/jobs?${query}`,
-      headers: { ...api.authorization(), "Content-Type": contentType },
-      body: file,
-      onSent: (bytes) => show(file, Math.min(file.size, bytes)),
-      signal,
-    });
-    return JSON.parse(text);
-  };
-
   return {
     state,
-    begin: (list) =>
+    begin: ({ file, contentType, query }) =>
       run(async (signal) => {
-        show(list.file, 0);
-        const job = await openParts(api, list);
-        // The server takes no parts: the file goes in one body.
-        if (job === null) return sendWhole(list, signal);
-        const { file } = list;
+        show(file, 0);
+        const reply = await api.open(`/v1/jobs?upload=parts&${query}`, {
+          method: "POST",
+          headers: { "Content-Type": contentType },
+        });
+        const job: Job = await reply.json();
         const upload: KeptUpload = {
           jobId: job.job_id,
           name: file.name,
@@ -158,20 +146,6 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
 
 const NOT_THE_FILE = { status: 0, code: "other_file", requestId: null };
 
-/** Opens an upload in parts; null where the server knows none. */
-async function openParts(api: Api, { query, contentType }: List): Promise<Job | null> {
-  const path = `/v1/jobs?upload=parts&${query}`;
-  try {
-    const reply = await api.open(path, { method: "POST", headers: { "Content-Type": contentType } });
-    const job: Job = await reply.json();
-    return job.status === "receiving" ? job : null;
-  } catch (error) {
-    const isUnknown = error instanceof Refusal && [400, 404, 405, 415].includes(error.status);
-    if (isUnknown && codeOf(error) !== "bad_key") return null;
-    throw error;
-  }
-}
-
 /** Repeats what may be repeated until the server answers. */
 async function untilAnswered<Value>(
   signal: AbortSignal,
@@ -181,8 +155,7 @@ async function untilAnswered<Value>(
     try {
       return await work(attempt > 0);
     } catch (error) {
-      const passes = error instanceof Unreachable || (error instanceof Refusal && error.status === 503);
-      if (!passes || signal.aborted) throw error;
+      if (!mayPass(error) || signal.aborted) throw error;
       await pause(Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** attempt), signal);
     }
   }

@@ -2,6 +2,8 @@ import { ScoreBar } from "../charts/score-bar.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { findingsOf, verdictText } from "../text/findings.ts";
+import { decimalOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { EmailResult } from "../wire/bodies.ts";
 
 const yes = (fact: boolean) => (fact ? "Yes" : "No");
@@ -19,7 +21,7 @@ export function AddressResult({
     <div class="stack">
       <div class="verdict">
         <Badge word={status} />
-        <code>{result.email}</code>
+        <code>{visible(result.email)}</code>
       </div>
       <p>{verdictText(result)}</p>
       {did_you_mean === null ? null : (
@@ -37,11 +39,11 @@ export function AddressResult({
       <Facts
         facts={[
           ["Mail hosts", result.mx_hosts.length === 0 ? "None" : result.mx_hosts.join(", ")],
-          ["Normalized", <code key="normalized">{result.normalized}</code>],
+          ["Normalized", result.normalized && <code key="normalized">{result.normalized}</code>],
           ["Disposable", yes(result.is_disposable)],
           ["Role account", yes(result.is_role)],
           ["Free provider", yes(result.is_free_provider)],
-          ["Gibberish score", result.gibberish_score.toFixed(2)],
+          ["Gibberish score", decimalOf(result.gibberish_score)],
         ]}
       />
     </div>

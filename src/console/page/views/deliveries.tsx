@@ -69,7 +69,7 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
                 { head: "Attempts", cell: ({ attempts }) => countOf(attempts), isNumber: true },
                 {
                   head: "Latency",
-                  cell: ({ latency_ms }) => (latency_ms === null ? "–" : `${latency_ms} ms`),
+                  cell: ({ latency_ms }) => (latency_ms === null ? "–" : `${countOf(latency_ms)} ms`),
                   isNumber: true,
                 },
                 { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },

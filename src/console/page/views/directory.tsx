@@ -15,6 +15,7 @@ import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
 import { usePaging } from "../state/use-paging.ts";
 import { countOf, exactMoneyOf, percentOf, wordsOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { Listing, ListingPage } from "../wire/bodies.ts";
 
 type Asked = {
@@ -146,9 +147,9 @@ function ListingTable({ listings }: { readonly listings: readonly Listing[] }) {
           cell: ({ host, service_name, evidence }: Listing) => (
             <>
               <a class="name" href={hrefOf("directory", host)}>
-                {service_name ?? host}
+                {visible(service_name ?? host)}
               </a>{" "}
-              {evidence.pay_to_changed_at === null ? null : <Badge word="changed" text="Payee changed" />}
+              {evidence.pay_to_changed_at === null ? null : <Badge word="payee changed" tone="warn" />}
               <br />
               <small class="muted">{host}</small>
             </>

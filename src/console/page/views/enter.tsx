@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Mark } from "../parts/mark.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useConsole } from "../state/console.ts";
@@ -9,10 +10,10 @@ import { SignupForm } from "./signup-form.tsx";
 
 /** The entrance: with a key, or with a new account. */
 export function EnterView() {
-  const { session, announcement } = useConsole();
+  const { session } = useConsole();
   const [way, setWay] = useState<"enter" | "signup">("enter");
   const [newKey, setNewKey] = useState<string | null>(null);
-  const said = useStore(announcement);
+  const isRefused = useStore(session.isRefused);
   return (
     <main class="enter">
       <div class="enter-card">
@@ -22,7 +23,7 @@ export function EnterView() {
         </p>
         <h1>See what your calls do</h1>
         <p class="lead">Check one address or ten million, watch them, and keep an eye on what they cost.</p>
-        {said === "The server no longer takes this key." ? <p class="notice warn">{said}</p> : null}
+        {isRefused ? <Notice kind="bad">The server no longer takes this key.</Notice> : null}
         {newKey !== null ? (
           <Secret
             title="Your key"

@@ -1,12 +1,12 @@
 import { Table } from "../parts/table.tsx";
-import { countOf, exactMoneyOf, momentOf, moneyOf } from "../text/format.ts";
+import { countOf, exactMoneyOf, moneyOf, utcMomentOf } from "../text/format.ts";
 import type { Invoice } from "../wire/bodies.ts";
 
-/** A moment in the text of a line, in UTC. */
+/** A moment in the text of a line. An invoice says the same to everybody: its times stay in UTC. */
 const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 function withMoments(description: string): string {
-  return description.replace(MOMENT, momentOf);
+  return description.replace(MOMENT, utcMomentOf);
 }
 
 type Line = Invoice["lines"][number];

@@ -4,7 +4,7 @@ import { Facts } from "../parts/facts.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
-import { dayOf, monthOf, wordsOf } from "../text/format.ts";
+import { monthOf, periodOf, wordsOf } from "../text/format.ts";
 import type { Api } from "../wire/api.ts";
 import type { Account, Invoice, InvoicePage } from "../wire/bodies.ts";
 import { InvoiceLines } from "./invoice-lines.tsx";
@@ -47,8 +47,8 @@ export function InvoiceView({ id }: { readonly id: string }) {
                 isWide
                 facts={[
                   ["Billed to", [account.company, account.name, account.email].filter(Boolean).join(", ")],
-                  ["Account", account.account_id],
-                  ["Period", `${dayOf(invoice.period_start)} to ${dayOf(invoice.period_end)} (UTC)`],
+                  ["Account", <code key="account">{account.account_id}</code>],
+                  ["Period (UTC)", periodOf(invoice.period_start, invoice.period_end)],
                   ["Plan", wordsOf(invoice.plan)],
                 ]}
               />

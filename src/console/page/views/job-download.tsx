@@ -32,7 +32,6 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
         if (!signal.aborted) throw error;
       }
     });
-  const byDomain = filter.domain !== "";
   return (
     <div class="stack download">
       <h3>{isFiltered(filter) ? "Download the filtered rows" : "Download all rows"}</h3>
@@ -42,7 +41,7 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
             key={form}
             type="button"
             class="button"
-            disabled={action.isRunning || (byDomain && form !== "ndjson")}
+            disabled={action.isRunning}
             onClick={() => begin(form)}
           >
             {text}
@@ -59,7 +58,6 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
       ) : null}
       <Failure message={action.failure} />
       <p class="hint">
-        {byDomain ? "With a filter by domain: NDJSON alone. " : ""}
         In “CSV for spreadsheets” an apostrophe stands before every cell that a spreadsheet would run as a
         formula (those that begin with =, +, −, @, a tab or a line end). “CSV” and “NDJSON” are what the API
         gives, byte for byte: do not open that CSV in a spreadsheet where you do not trust its rows.

@@ -6,14 +6,10 @@ import { TextField } from "../parts/text-field.tsx";
 import { type Filter, NO_FILTER } from "../results/filter.ts";
 import { ResultTable } from "../results/result-table.tsx";
 import { wordsOf } from "../text/format.ts";
+import { verdictsOf } from "../text/result-words.ts";
 import type { Job } from "../wire/bodies.ts";
 import { JobDownload } from "./job-download.tsx";
 
-const VERDICTS: { readonly [kind: string]: readonly string[] } = {
-  email: ["deliverable", "risky", "undeliverable", "unknown"],
-  identity: ["valid", "invalid"],
-  phone: ["valid", "invalid"],
-};
 const ANY = ["", "Any"] as const;
 
 /** The rows of a list, filtered or not, and their download. */
@@ -33,7 +29,7 @@ export function JobResultsCard({ job }: { readonly job: Job }) {
         <Choice
           label="Verdict"
           value={filter.status}
-          options={[ANY, ...(VERDICTS[job.kind] ?? []).map((word) => [word, wordsOf(word)] as const)]}
+          options={[ANY, ...verdictsOf(job.kind).map((word) => [word, wordsOf(word)] as const)]}
           onValue={(status) => set({ status })}
         />
         {job.kind === "email" ? (

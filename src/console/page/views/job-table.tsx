@@ -3,6 +3,7 @@ import { Moment } from "../parts/moment.tsx";
 import { Table } from "../parts/table.tsx";
 import { hrefOf } from "../state/route.ts";
 import { countOf, percentOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { Job } from "../wire/bodies.ts";
 
 /** Jobs, newest first. */
@@ -15,7 +16,7 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
           head: "List",
           cell: (job: Job) => (
             <a class="name" href={hrefOf("lists", job.job_id)}>
-              {job.name ?? job.job_id}
+              {visible(job.name ?? job.job_id)}
             </a>
           ),
         },

@@ -10,6 +10,8 @@ import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
 import { countOf, percentOf, wordsOf } from "../text/format.ts";
+import { verdictsOf } from "../text/result-words.ts";
+import { visible } from "../text/visible.ts";
 import type { Job } from "../wire/bodies.ts";
 import { isEnded, watchJob } from "../wire/job-events.ts";
 import { JobActions } from "./job-actions.tsx";
@@ -19,7 +21,7 @@ import { ScoreHistogram } from "./score-histogram.tsx";
 
 const REASONS: { readonly [reason: string]: string } = {
   out_of_units: "The units of this month are used up. It goes on by itself when there are more.",
-  by_caller: "It was stopped by a call with a key of this account.",
+  by_caller: "You stopped it, here or by a call.",
   storage: "The server's disk failed.",
 };
 
@@ -57,7 +59,7 @@ function JobDetails({ first }: { readonly first: Job }) {
     <>
       <div class="view-head">
         <div class="row">
-          <h1>{job.name ?? job.job_id}</h1>
+          <h1>{visible(job.name ?? job.job_id)}</h1>
           <Badge word={job.status} />
         </div>
         <JobActions job={job} onJob={setJob} />
@@ -91,13 +93,7 @@ function JobDetails({ first }: { readonly first: Job }) {
   );
 }
 
-const WORDS: { readonly [kind: string]: readonly string[] } = {
-  email: ["deliverable", "risky", "undeliverable", "unknown"],
-  identity: ["valid", "invalid"],
-  phone: ["valid", "invalid"],
-};
-
 function sharesOf({ kind, counts }: Job) {
   const numbers: { readonly [word: string]: number } = counts;
-  return (WORDS[kind] ?? []).map((word) => ({ word, count: numbers[word] ?? 0 }));
+  return verdictsOf(kind).map((word) => ({ word, count: numbers[word] ?? 0 }));
 }

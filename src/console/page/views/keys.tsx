@@ -10,6 +10,7 @@ import { useConsole } from "../state/console.ts";
 import { useStore } from "../state/store.ts";
 import { useLoad } from "../state/use-load.ts";
 import { wordsOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { Key } from "../wire/bodies.ts";
 import { KeyForm } from "./key-form.tsx";
 import { KeyRotation } from "./key-rotation.tsx";
@@ -45,7 +46,7 @@ export function KeysView() {
                     head: "Name",
                     cell: (key: Key) => (
                       <span class="name">
-                        {key.name ?? "Unnamed"} {isOwn(key) ? <Badge word="you" text="This console" /> : null}
+                        {visible(key.name ?? "Unnamed")} {isOwn(key) ? <Badge word="this console" /> : null}
                       </span>
                     ),
                   },
@@ -133,17 +134,21 @@ function End({ entry, isOver }: { readonly entry: Key; readonly isOver: boolean 
   const { revoked_at, rotates_at, expires_at } = entry;
   if (revoked_at !== null) {
     return (
-      <>
+      <span class="over">
         <Badge word="revoked" /> <Moment at={revoked_at} />
-      </>
+      </span>
     );
   }
   const at = rotates_at ?? expires_at;
   if (at === null) return <>Never</>;
   return (
-    <>
-      {isOver ? <Badge word="ended" /> : rotates_at !== null ? <Badge word="paused" text="Rotated" /> : null}{" "}
+    <span class="over">
+      {isOver ? (
+        <Badge word="ended" tone="bad" />
+      ) : rotates_at !== null ? (
+        <Badge word="rotated" tone="warn" />
+      ) : null}{" "}
       <Moment at={at} />
-    </>
+    </span>
   );
 }

@@ -1,4 +1,5 @@
 import type { Preview } from "../reading/messages.ts";
+import { visible } from "../text/visible.ts";
 
 /** The first rows of a file, the column of the items marked. */
 export function ListPreview({
@@ -18,7 +19,7 @@ export function ListPreview({
             <tr>
               {columns.map((name, at) => (
                 <th key={at} scope="col" class={at + 1 === column ? "chosen" : undefined}>
-                  {hasHeader ? name : `Column ${at + 1}`}
+                  {hasHeader ? visible(name) : `Column ${at + 1}`}
                   {at + 1 === column ? <span class="unseen"> (the items)</span> : null}
                 </th>
               ))}
@@ -29,7 +30,7 @@ export function ListPreview({
               <tr key={line}>
                 {columns.map((_, at) => (
                   <td key={at} class={at + 1 === column ? "chosen" : undefined}>
-                    <span class="cell">{row[at] ?? ""}</span>
+                    <span class="cell">{visible(row[at] ?? "")}</span>
                   </td>
                 ))}
               </tr>

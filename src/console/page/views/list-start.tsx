@@ -8,6 +8,7 @@ import { formOf, type ListForm, type ListKind, type Preview } from "../reading/m
 import { useList } from "../reading/use-list.ts";
 import { useConsole } from "../state/console.ts";
 import { bytesOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import { ListCost } from "./list-cost.tsx";
 import { ListPreview } from "./list-preview.tsx";
 
@@ -68,7 +69,7 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
   };
   return (
     <Card
-      title={file.name}
+      title={visible(file.name)}
       aside={
         <button type="button" class="button small" onClick={onBack}>
           Choose another file
@@ -138,6 +139,8 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
 }
 
 function columnsOf({ columns }: Preview, chosen: number | null): readonly (readonly [string, string])[] {
-  const named = columns.map((name, at) => [`${at + 1}`, `${at + 1}: ${name.trim() || "(empty)"}`] as const);
+  const named = columns.map(
+    (name, at) => [`${at + 1}`, `${at + 1}: ${visible(name.trim()) || "(empty)"}`] as const,
+  );
   return chosen === null ? [["", "Choose one"], ...named] : named;
 }

@@ -1,9 +1,8 @@
 import { Await } from "../parts/await.tsx";
-import { Badge } from "../parts/badge.tsx";
+import { Badge, type Tone } from "../parts/badge.tsx";
 import { Card } from "../parts/card.tsx";
 import { useConsole } from "../state/console.ts";
 import { useLoad } from "../state/use-load.ts";
-import { wordsOf } from "../text/format.ts";
 import type { Listing } from "../wire/bodies.ts";
 
 type Verdict = {
@@ -12,13 +11,13 @@ type Verdict = {
   readonly reasons: readonly { readonly code: string; readonly severity: string; readonly message: string }[];
 };
 
-const TONES: { readonly [word: string]: string } = {
-  allow: "pass",
+/** Of verdicts and of how much a reason weighs. */
+const TONES: { readonly [word: string]: Tone } = {
+  allow: "good",
   review: "warn",
-  deny: "fail",
-  info: "info",
+  deny: "bad",
   warn: "warn",
-  block: "fail",
+  block: "bad",
 };
 
 /** What the judging check says, where the server has one. */
@@ -35,7 +34,7 @@ export function ListingVerdict({ listing }: { readonly listing: Listing }) {
         {(found) => (
           <>
             <p class="verdict">
-              <Badge word={TONES[found.verdict] ?? "plain"} text={wordsOf(found.verdict)} />
+              <Badge word={found.verdict} tone={TONES[found.verdict] ?? "plain"} />
               {found.score === null ? null : <span>Score {found.score}</span>}
             </p>
             {found.reasons.length === 0 ? <p class="muted">Nothing speaks against it.</p> : null}
@@ -43,7 +42,7 @@ export function ListingVerdict({ listing }: { readonly listing: Listing }) {
               {found.reasons.map(({ code, severity, message }) => (
                 <li key={code}>
                   <span>{message}</span>
-                  <Badge word={TONES[severity] ?? "plain"} text={wordsOf(severity)} />
+                  <Badge word={severity} tone={TONES[severity] ?? "plain"} />
                 </li>
               ))}
             </ul>

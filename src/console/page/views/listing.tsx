@@ -9,6 +9,7 @@ import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
 import { countOf, exactMoneyOf, percentOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { Listing } from "../wire/bodies.ts";
 import { changesOf, type ListingChange } from "../wire/listing-changes.ts";
 import { ListingVerdict } from "./listing-verdict.tsx";
@@ -38,10 +39,10 @@ function Details({ listing }: { readonly listing: Listing }) {
     <>
       <div class="view-head">
         <div>
-          <h1>{service_name ?? host}</h1>
+          <h1>{visible(service_name ?? host)}</h1>
           <p class="muted">{host}</p>
         </div>
-        <Badge word="score" text={`Score ${countOf(score)}`} />
+        <Badge word={`Score ${countOf(score)}`} tone="accent" />
       </div>
       <div class="stack">
         {evidence.pay_to_changed_at === null ? null : (
@@ -51,7 +52,7 @@ function Details({ listing }: { readonly listing: Listing }) {
             </span>
           </Notice>
         )}
-        {description === "" ? null : <p class="description">{description}</p>}
+        {description === "" ? null : <p class="description">{visible(description)}</p>}
         <div class="halves">
           <Card title="Evidence">
             <Facts
@@ -118,10 +119,10 @@ function HistoryCard({ host }: { readonly host: string }) {
                 {
                   head: "Payee",
                   cell: ({ listing, isPayeeNew }) => (
-                    <>
+                    <span>
                       {listing === null ? "Delisted" : <code>{listing.evidence.pay_to}</code>}{" "}
-                      {isPayeeNew ? <Badge word="changed" text="Changed" /> : null}
-                    </>
+                      {isPayeeNew ? <Badge word="changed" tone="warn" /> : null}
+                    </span>
                   ),
                 },
               ]}

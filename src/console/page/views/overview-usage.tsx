@@ -8,7 +8,7 @@ import { Table } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useConsole } from "../state/console.ts";
 import { useLoad } from "../state/use-load.ts";
-import { countOf, dayOf, shortDayOf } from "../text/format.ts";
+import { countOf, dayOf, percentOf, shortDayOf } from "../text/format.ts";
 import type { DayUsage, EndpointUsage } from "../wire/bodies.ts";
 
 const DAYS = 30;
@@ -81,7 +81,7 @@ export function EndpointUsageCard() {
     <Card title="By endpoint" wide>
       <Await of={byEndpoint}>
         {({ rows }) => {
-          const most = Math.max(1, ...rows.map(({ units }) => units));
+          const total = rows.reduce((sum, { units }) => sum + units, 0);
           return (
             <Table
               caption="Calls and units by endpoint, last 30 days"
@@ -93,9 +93,9 @@ export function EndpointUsageCard() {
                   head: "Share of units",
                   cell: ({ units, endpoint }) => (
                     <MeterBar
-                      label={`${endpoint}: ${countOf(units)} ${nounOf(units, "unit")}`}
+                      label={`${endpoint}: ${percentOf(units / Math.max(1, total))} of the units`}
                       value={units}
-                      most={most}
+                      most={Math.max(1, total)}
                     />
                   ),
                 },

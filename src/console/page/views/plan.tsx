@@ -6,7 +6,7 @@ import { Card } from "../parts/card.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
 import { useLoad } from "../state/use-load.ts";
-import { countOf, dayOf, exactMoneyOf, moneyOf, shortCountOf, wordsOf } from "../text/format.ts";
+import { countOf, dayOf, exactMoneyOf, moneyOf, periodOf, shortCountOf, wordsOf } from "../text/format.ts";
 import type { Account, Plan, Plans } from "../wire/bodies.ts";
 import { InvoiceHistory } from "./invoice-history.tsx";
 import { InvoiceLines } from "./invoice-lines.tsx";
@@ -50,11 +50,7 @@ export function PlanView() {
                 </div>
                 <Card
                   title="This month so far"
-                  aside={
-                    <span class="muted">
-                      {dayOf(held.period.start)} to {dayOf(held.period.end)} (UTC)
-                    </span>
-                  }
+                  aside={<span class="muted">{periodOf(held.period.start, held.period.end)} (UTC)</span>}
                 >
                   <InvoiceLines invoice={held.projected_invoice} />
                   <SpendLimit account={held} onChanged={account.replace} />
@@ -109,9 +105,9 @@ function PlanCard({
       <div class="row apart">
         <h2>{name}</h2>
         {isHeld ? (
-          <Badge word="running" text="Current" />
+          <Badge word="current" tone="accent" />
         ) : isPending ? (
-          <Badge word="paused" text="Next" />
+          <Badge word="next" tone="warn" />
         ) : null}
       </div>
       <p>

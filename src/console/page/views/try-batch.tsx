@@ -94,7 +94,7 @@ function Result({ batch: { summary, results, count } }: { readonly batch: Batch 
       <Table
         caption="Results"
         columns={[
-          { head: "Item", cell: ({ result }) => <code>{itemOf(result)}</code> },
+          { head: "Item", cell: ({ result }) => <code class="name plain">{itemOf(result)}</code> },
           { head: "Verdict", cell: ({ result }) => <Badge word={statusOf(result)} /> },
           { head: "Cause", cell: ({ result }) => whyOf(result) },
         ]}

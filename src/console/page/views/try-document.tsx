@@ -6,6 +6,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { wordsOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { DocumentResult } from "../wire/bodies.ts";
 import { CheckFrame } from "./check-frame.tsx";
 import { useCheck } from "./use-check.ts";
@@ -67,7 +68,7 @@ function Result({ result }: { readonly result: DocumentResult }) {
     <div class="stack">
       <div class="verdict">
         <Badge word={valid ? "valid" : "invalid"} />
-        <code>{result.value}</code>
+        <code>{visible(result.value)}</code>
       </div>
       <p>
         {valid

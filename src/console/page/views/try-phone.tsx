@@ -4,6 +4,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { wordsOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import type { PhoneResult } from "../wire/bodies.ts";
 import { CheckFrame } from "./check-frame.tsx";
 import { useCheck } from "./use-check.ts";
@@ -62,7 +63,7 @@ function Result({ result }: { readonly result: PhoneResult }) {
     <div class="stack">
       <div class="verdict">
         <Badge word={valid ? "valid" : "invalid"} />
-        <code>{result.phone}</code>
+        <code>{visible(result.phone)}</code>
       </div>
       <p>
         {valid

@@ -6,6 +6,7 @@ import { Failure, Notice } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
 import { bytesOf, percentOf } from "../text/format.ts";
+import { visible } from "../text/visible.ts";
 import { partCountOf } from "../upload/kept-upload.ts";
 import type { UploadState } from "../upload/uploads.ts";
 
@@ -30,7 +31,7 @@ export function UploadProgress({
     case "sending": {
       const share = upload.size === 0 ? 1 : upload.sent / upload.size;
       return (
-        <Card title={`Sending ${upload.name}`}>
+        <Card title={`Sending ${visible(upload.name)}`}>
           <MeterBar label={`${percentOf(share)} is sent`} value={share} most={1} />
           <div class="row apart">
             <p role="status">
@@ -51,7 +52,7 @@ export function UploadProgress({
     case "interrupted": {
       const { kept } = upload;
       return (
-        <Card title={`The upload of ${kept.name} was interrupted`}>
+        <Card title={`The upload of ${visible(kept.name)} was interrupted`}>
           <p>
             {kept.parts.length} of {partCountOf(kept)} parts are on the server. Choose the same file to send
             the rest; a page may not open it by itself.

@@ -11,6 +11,7 @@ import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useAction } from "../state/use-action.ts";
 import { useLoad } from "../state/use-load.ts";
+import { visible } from "../text/visible.ts";
 import type { Delivery, RotatedSecret, Webhook } from "../wire/bodies.ts";
 import { DeliveriesCard } from "./deliveries.tsx";
 import { eventsText, WebhookState } from "./webhooks.tsx";
@@ -88,7 +89,7 @@ export function WebhookView({ id }: { readonly id: string }) {
                     facts={[
                       ["Status", <WebhookState key="state" webhook={webhook} />],
                       ["Events", eventsText(webhook.events)],
-                      ["Description", webhook.description],
+                      ["Description", visible(webhook.description ?? "")],
                       ["Created", <Moment key="since" at={webhook.created_at} />],
                     ]}
                   />

@@ -10,6 +10,7 @@ import { Table } from "../parts/table.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
 import { useLoad } from "../state/use-load.ts";
+import { visible } from "../text/visible.ts";
 import type { Webhook } from "../wire/bodies.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
@@ -45,7 +46,10 @@ export function WebhooksView() {
                   },
                   { head: "Status", cell: (webhook) => <WebhookState webhook={webhook} /> },
                   { head: "Events", cell: ({ events }) => eventsText(events) },
-                  { head: "Description", cell: ({ description }) => description ?? "–" },
+                  {
+                    head: "Description",
+                    cell: ({ description }) => <span class="name plain">{visible(description ?? "–")}</span>,
+                  },
                   { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
                 ]}
                 rows={data}
@@ -85,12 +89,15 @@ export function WebhookState({ webhook }: { readonly webhook: Webhook }) {
   const { enabled, disabled_reason, failing_since } = webhook;
   if (!enabled) {
     const why = disabled_reason === null ? "" : `: ${REASONS[disabled_reason] ?? disabled_reason}`;
-    return <Badge word="disabled" text={`Disabled${why}`} />;
+    return <Badge word={`disabled${why}`} tone="bad" />;
   }
   if (failing_since === null) return <Badge word="enabled" />;
   return (
-    <>
-      <Badge word="failing" /> since <Moment at={failing_since} />
-    </>
+    <span class="over">
+      <Badge word="failing" />
+      <small>
+        since <Moment at={failing_since} />
+      </small>
+    </span>
   );
 }

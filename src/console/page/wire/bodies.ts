@@ -107,10 +107,3 @@ export type Batch = {
   readonly summary: { readonly [word: string]: number };
   readonly results: readonly ResultRow[];
 };
-
-export type History = {
-  readonly price?: readonly HistoryEntry[];
-  readonly pay_to?: readonly HistoryEntry[];
-  readonly changes?: readonly HistoryEntry[];
-};
-export type HistoryEntry = { readonly at: string; readonly [field: string]: unknown };

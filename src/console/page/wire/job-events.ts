@@ -1,6 +1,7 @@
 import type { Api } from "./api.ts";
 import type { Job } from "./bodies.ts";
-import { Refusal } from "./refusal.ts";
+import { pause } from "./pause.ts";
+import { mayPass, Refusal } from "./refusal.ts";
 
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
@@ -12,13 +13,15 @@ export function isEnded(job: Job): boolean {
 
 /**
  * Emits the job at each change until it ends, over the server's events. A stream that breaks off is taken up again
- * where it stood. Returns when the job has ended, the signal aborts or the server refuses.
+ * where it stood, as after a restart of the server. Returns when the job has ended, the signal aborts or the server
+ * refuses for good.
  */
 export async function watchJob(
   api: Api,
   jobId: string,
   onJob: (job: Job) => void,
   signal: AbortSignal,
+  wait: typeof pause = pause,
 ): Promise<void> {
   let lastId = "";
   let failures = 0;
@@ -37,10 +40,10 @@ export async function watchJob(
       }
       if (isOver) return;
     } catch (error) {
-      if (signal.aborted || error instanceof Refusal) return;
+      if (signal.aborted || (error instanceof Refusal && !mayPass(error))) return;
       failures += 1;
     }
-    await pause(Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** failures), signal);
+    await wait(Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** failures), signal);
   }
 }
 
@@ -67,18 +70,4 @@ async function* eventsOf(reply: Response): AsyncGenerator<ServerEvent, void, und
       if (data !== "") yield { id: field("id"), data };
     }
   }
-}
-
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

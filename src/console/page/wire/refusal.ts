@@ -18,6 +18,14 @@ export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
+const AWAY: readonly number[] = [502, 503, 504];
+
+/** Whether the same may succeed a little later: the server is away, or this key calls too often. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof Refusal) return AWAY.includes(error.status) || error.code === "rate_limited";
+  return error instanceof Unreachable;
+}
+
 /** Reads the envelope of a refusal; a reply without one is described by its status. */
 export async function refusalOf(reply: Response): Promise<Refusal> {
   const text = await reply.text().catch(() => "");

@@ -1,0 +1,27 @@
+import type { ResultRow } from "../wire/bodies.ts";
+
+/** Returns the results of an NDJSON reply, some at a time as they come; the last line needs no line end. */
+export async function* resultsOf(reply: Response): AsyncGenerator<readonly ResultRow[], void, undefined> {
+  if (reply.body === null) return;
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const lines = (rest + value).split("\n");
+      rest = lines.pop() ?? "";
+      yield lines.map((line) => JSON.parse(line) as ResultRow);
+    }
+    if (rest !== "") yield [JSON.parse(rest)];
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** The same one by one. */
+export async function* eachOf(
+  results: AsyncIterable<readonly ResultRow[]>,
+): AsyncGenerator<ResultRow, void, undefined> {
+  for await (const some of results) yield* some;
+}

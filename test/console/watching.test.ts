@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import type { Api } from "../../src/console/page/wire/api.ts";
+import type { Job } from "../../src/console/page/wire/bodies.ts";
+import { watchJob } from "../../src/console/page/wire/job-events.ts";
+import { Refusal, Unreachable } from "../../src/console/page/wire/refusal.ts";
+
+const refusal = (status: number, code: string) => new Refusal(code, { status, code, requestId: null });
+const events = (text: string) => new Response(text, { headers: { "Content-Type": "text/event-stream" } });
+const event = (id: number, status: string) => `id: ${id}\ndata: {"status":"${status}"}\n\n`;
+
+/** Watches a job whose stream is opened with these outcomes, one after another. */
+async function watched(outcomes: readonly (Response | Error)[]) {
+  const left = [...outcomes];
+  const asked: unknown[] = [];
+  const seen: string[] = [];
+  const open: Api["open"] = async (_path, init) => {
+    asked.push(new Headers(init?.headers).get("Last-Event-ID"));
+    const next = left.shift();
+    if (next === undefined) throw new Error("asked once too often");
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const onJob = ({ status }: Job) => void seen.push(status);
+  await watchJob({ open } as Api, "job_1", onJob, new AbortController().signal, async () => undefined);
+  return { asked, seen, left: left.length };
+}
+
+test("a list is watched on from where it stood, whatever was between here and the server for a while", async () => {
+  const outcomes = [
+    events(event(1, "queued") + event(2, "running")),
+    new Unreachable("gone"),
+    refusal(502, "unreadable_reply"),
+    refusal(503, "starting"),
+    refusal(429, "rate_limited"),
+    events(event(3, "completed")),
+  ];
+  expect(await watched(outcomes)).toEqual({
+    asked: [null, "2", "2", "2", "2", "2"],
+    seen: ["queued", "running", "completed"],
+    left: 0,
+  });
+});
+
+test.each([401, 403, 404])("a list is watched no longer once the server answers %i", async (status) => {
+  expect((await watched([refusal(status, "no"), events(event(1, "completed"))])).left).toBe(1);
+});
