@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { nounOf } from "../../../contract/noun.ts";
 import { Columns } from "../charts/columns.tsx";
 import { MeterBar } from "../charts/meter-bar.tsx";
 import { Await } from "../parts/await.tsx";
