@@ -1,5 +1,5 @@
 import { useConsole } from "../state/console.ts";
-import { useStore } from "../state/store.ts";
+import { useStore } from "../state/use-store.ts";
 
 /** Tells a screen reader what has changed. */
 export function Announcer() {

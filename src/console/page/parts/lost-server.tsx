@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { useConsole } from "../state/console.ts";
-import { useStore } from "../state/store.ts";
+import { useStore } from "../state/use-store.ts";
 import { Notice } from "./notice.tsx";
 
 const RETRY_MS = 2_000;

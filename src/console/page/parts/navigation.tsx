@@ -1,7 +1,8 @@
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
-import { type Store, useStore } from "../state/store.ts";
+import type { Store } from "../state/store.ts";
 import { THEMES, type Theme } from "../state/theme.ts";
+import { useStore } from "../state/use-store.ts";
 import { wordsOf } from "../text/format.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Mark } from "./mark.tsx";

@@ -1,5 +1,3 @@
-import { useEffect, useState } from "preact/hooks";
-
 /** A value that others may follow. */
 export type Store<Value> = {
   readonly get: () => Value;
@@ -23,15 +21,4 @@ export function createStore<Value>(first: Value): Store<Value> {
       return () => listeners.delete(listener);
     },
   };
-}
-
-/** Returns the value of a store, and draws anew when it changes. */
-export function useStore<Value>(store: Store<Value>): Value {
-  const [value, setValue] = useState(() => store.get());
-  useEffect(() => {
-    const follow = () => setValue(() => store.get());
-    follow();
-    return store.subscribe(follow);
-  }, [store]);
-  return value;
 }

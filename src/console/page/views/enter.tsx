@@ -4,7 +4,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useConsole } from "../state/console.ts";
-import { useStore } from "../state/store.ts";
+import { useStore } from "../state/use-store.ts";
 import { EnterForm } from "./enter-form.tsx";
 import { SignupForm } from "./signup-form.tsx";
 

@@ -51,17 +51,17 @@ export function createApi({ fetch, key, onKeyRefused, connection }: ApiDependenc
   return {
     open,
     authorization,
-    async read(path, signal) {
+    async read<Body>(path: string, signal?: AbortSignal) {
       const reply = await open(path, signal === undefined ? {} : { signal });
-      return reply.json();
+      return (await reply.json()) as Body;
     },
-    async send(method, path, body) {
+    async send<Body>(method: "POST" | "PATCH" | "PUT", path: string, body?: unknown) {
       const json = { "Content-Type": "application/json" };
       const reply = await open(path, {
         method,
         ...(body === undefined ? {} : { headers: json, body: JSON.stringify(body) }),
       });
-      return reply.status === 204 ? undefined : reply.json();
+      return (reply.status === 204 ? undefined : await reply.json()) as Body;
     },
     async remove(path) {
       await open(path, { method: "DELETE" });
