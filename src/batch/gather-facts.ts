@@ -129,16 +129,18 @@ function createLookupQueue(
 
   async function lookUpInTurn(): Promise<void> {
     running += 1;
-    for (let one = waiting[next]; one !== undefined; one = waiting[next]) {
+    for (;;) {
+      while (pause !== null) await pause;
+      const one = waiting[next];
+      if (one === undefined) break;
       next += 1;
+      if (next % LOOKUPS_A_TURN === 0) pause ??= pauseForOthers();
       try {
         signal.throwIfAborted();
         one.found(await findDomain(one.domain));
       } catch (error) {
         one.failed(error);
       }
-      if (next % LOOKUPS_A_TURN === 0) pause ??= pauseForOthers();
-      if (pause !== null) await pause;
     }
     running -= 1;
     waiting.length = 0;

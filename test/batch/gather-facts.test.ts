@@ -176,6 +176,18 @@ describe("the facts of a batch", () => {
     expect(turns).toBeGreaterThan(5);
   });
 
+  test("are begun 32 in a turn, however many a chunk needs", async () => {
+    const { answers, source: facts } = source();
+    const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
+    void createGatherFacts(facts, createFactsBuffer(), 256)(options)(chunk(names.join("\n"), 0));
+    const begun: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      begun.push(answers.size);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(begun).toEqual([32, 64, 96, 100]);
+  });
+
   test("fail where they cannot be put down, and keep nobody waiting", async () => {
     const put = () => {
       throw new RangeError("Out of memory");
