@@ -2,7 +2,7 @@ import type { FinishedChunk } from "../store/job-port.ts";
 import type { ChargeEntry, ReplyRecord } from "../store/port.ts";
 import type { PaidFor } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
-import type { Tally } from "./usage-ledger.ts";
+import type { Tally } from "./plan-period-tally.ts";
 
 export type Charge = {
   /** The route's template, at most 64 characters: what usage is grouped by. */

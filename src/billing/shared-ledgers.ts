@@ -3,9 +3,10 @@ import type { Clock } from "../platform/clock.ts";
 import type { AccountMonth, MonthPort } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { MeterLedgers } from "./meter.ts";
+import { createOpenTallies } from "./plan-period-tally.ts";
 import { monthsToEnter } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
-import { isOver, type Ledger, ledgerOf, newTally, type Tally } from "./usage-ledger.ts";
+import { isOver, type Ledger, ledgerOf } from "./usage-ledger.ts";
 
 export type SharedLedgers = MeterLedgers & {
   /** Takes over what the store counts in plan periods now. */
@@ -32,7 +33,7 @@ export function createSharedLedgers(dependencies: {
 }): SharedLedgers {
   const { store, plans, clock, ledgersMax, planChanged } = dependencies;
   const ledgers = new Map<string, Known>();
-  const openTallies = new Map<number, Tally>();
+  const openTallies = createOpenTallies();
   const loading = new Map<string, Promise<Ledger>>();
 
   async function readMonth(accountId: string): Promise<AccountMonth> {
@@ -55,14 +56,7 @@ export function createSharedLedgers(dependencies: {
       await enterMonths([accountId], now);
       month = await readMonth(accountId);
     }
-    const ledger = ledgerOf(month, (row) => {
-      const open = openTallies.get(row.planPeriodId);
-      if (open === undefined) return newTally(row);
-      // Its units come with each group of charges: a group on its way would count twice here.
-      open.endsAt = row.endsAt ?? row.periodEnd;
-      open.creditedUnits = row.creditedUnits;
-      return open;
-    });
+    const ledger = ledgerOf(month, openTallies.of);
     ledgers.delete(accountId);
     const [oldest] = ledgers.keys();
     if (ledgers.size >= ledgersMax && oldest !== undefined) ledgers.delete(oldest);
@@ -113,14 +107,8 @@ export function createSharedLedgers(dependencies: {
         if (tally !== undefined) tally.units = counted;
       }
     },
-    opened: (tally) => {
-      tally.openReservations += 1;
-      openTallies.set(tally.planPeriodId, tally);
-    },
-    closed: (tally) => {
-      tally.openReservations -= 1;
-      if (tally.openReservations === 0) openTallies.delete(tally.planPeriodId);
-    },
-    isOpen: (planPeriodId) => openTallies.has(planPeriodId),
+    opened: openTallies.opened,
+    closed: openTallies.closed,
+    isOpen: openTallies.isOpen,
   };
 }

@@ -1,28 +1,9 @@
 import type { AccountMonth, EmbeddedStore, PlanPeriodRecord } from "../store/port.ts";
 import type { Period } from "./period.ts";
-import { monthsToEnter, planPeriodOf } from "./plan-periods.ts";
-import {
-  basePrices,
-  includedShare,
-  isWithoutPrice,
-  overagePrice,
-  type PlanPeriod,
-  splitUnits,
-} from "./plan-shares.ts";
+import { createOpenTallies, newTally, type OpenTallies, type Tally } from "./plan-period-tally.ts";
+import { monthsToEnter } from "./plan-periods.ts";
+import { basePrices, includedShare, isWithoutPrice, overagePrice, splitUnits } from "./plan-shares.ts";
 import type { PlanCatalogue } from "./plans.ts";
-
-/** What was used in a plan period, and what is being held for calls that run. */
-export type Tally = PlanPeriod & {
-  readonly planPeriodId: number;
-  /** On disk. */
-  units: number;
-  endsAt: number;
-  creditedUnits: number;
-  /** Reserved, or on the way to the disk. */
-  heldUnits: number;
-  /** Reservations that may still be recorded. */
-  openReservations: number;
-};
 
 /** The month in which an account is, in memory. */
 export type Ledger = {
@@ -36,22 +17,17 @@ export type Ledger = {
   readonly spendLimitMicroUsd: number | null;
 };
 
-export type Ledgers = {
+export type Ledgers = Pick<OpenTallies, "opened" | "closed" | "isOpen"> & {
   /** The account's ledger; enters the new month where the old one is over `now`. */
   readonly of: (accountId: string, now: number) => Ledger;
   /** The account's ledger as it is, its month over or not; null where there is no such account. */
   readonly peek: (accountId: string) => Ledger | null;
   /** Reads the account's ledger anew when it is next asked for: the database was changed. */
   readonly forget: (accountId: string) => void;
-  readonly opened: (tally: Tally) => void;
-  readonly closed: (tally: Tally) => void;
-  /** Whether a running call may still be charged to this plan period. */
-  readonly isOpen: (planPeriodId: number) => boolean;
 };
 
 /**
- * Keeps the ledgers of at most `ledgersMax` accounts that were active last. Tallies with open reservations are
- * kept apart for as long as these last, so that every reservation of a plan period counts on the same tally.
+ * Keeps the ledgers of at most `ledgersMax` accounts that were active last.
  */
 export function createLedgers(dependencies: {
   store: Pick<EmbeddedStore, "readMonth" | "enterMonth">;
@@ -61,7 +37,7 @@ export function createLedgers(dependencies: {
 }): Ledgers {
   const { store, plans, ledgersMax, planChanged } = dependencies;
   const ledgers = new Map<string, Ledger>();
-  const openTallies = new Map<number, Tally>();
+  const openTallies = createOpenTallies();
 
   function read(accountId: string): AccountMonth {
     const month = store.readMonth(accountId);
@@ -69,14 +45,7 @@ export function createLedgers(dependencies: {
     return month;
   }
 
-  const ledgerIn = (month: AccountMonth): Ledger =>
-    ledgerOf(month, (row) => {
-      const open = openTallies.get(row.planPeriodId);
-      if (open === undefined) return newTally(row);
-      open.endsAt = row.endsAt ?? row.periodEnd;
-      open.creditedUnits = row.creditedUnits;
-      return open;
-    });
+  const ledgerIn = (month: AccountMonth): Ledger => ledgerOf(month, openTallies.of);
 
   function load(accountId: string, now: number): Ledger {
     let month = read(accountId);
@@ -114,15 +83,9 @@ export function createLedgers(dependencies: {
     forget: (accountId) => {
       ledgers.delete(accountId);
     },
-    opened: (tally) => {
-      tally.openReservations += 1;
-      openTallies.set(tally.planPeriodId, tally);
-    },
-    closed: (tally) => {
-      tally.openReservations -= 1;
-      if (tally.openReservations === 0) openTallies.delete(tally.planPeriodId);
-    },
-    isOpen: (planPeriodId) => openTallies.has(planPeriodId),
+    opened: openTallies.opened,
+    closed: openTallies.closed,
+    isOpen: openTallies.isOpen,
   };
 }
 
@@ -138,10 +101,6 @@ export function ledgerOf(
   const period = { start: running.periodStart, end: running.periodEnd };
   const includedUnits = includedShare(period, current);
   return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
-}
-
-export function newTally(row: PlanPeriodRecord): Tally {
-  return { ...planPeriodOf(row), planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 };
 }
 
 export function isOver({ planPeriods }: AccountMonth, now: number): boolean {

@@ -40,11 +40,7 @@ export async function createUpload(
     account,
     () => bodyDigest(bytes),
     async (entry) => {
-      const replyOf = (job: JobRecord) => ({
-        status: 201,
-        headers: { Location: `/v1/jobs/${job.jobId}` },
-        body: JSON.stringify(jobView(job, clock.now())),
-      });
+      const replyOf = (job: JobRecord) => jobReply(201, job, clock.now());
       const job = await uploads.create(
         account,
         request,
@@ -97,11 +93,7 @@ export async function startUpload(
     account,
     () => bodyDigest(bytes),
     async (entry) => {
-      const replyOf = (job: JobRecord) => ({
-        status: 202,
-        headers: { Location: `/v1/jobs/${job.jobId}` },
-        body: JSON.stringify(jobView(job, clock.now())),
-      });
+      const replyOf = (job: JobRecord) => jobReply(202, job, clock.now());
       const job = await uploads.start(account, jobId, {
         decode: decodedParts,
         readFields: (request) => requests.fieldsOver(accountId, request),
@@ -111,6 +103,14 @@ export async function startUpload(
       return replyOf(job);
     },
   );
+}
+
+function jobReply(status: number, job: JobRecord, now: number) {
+  return {
+    status,
+    headers: { Location: `/v1/jobs/${job.jobId}` },
+    body: JSON.stringify(jobView(job, now)),
+  };
 }
 
 async function* digested(

@@ -17,7 +17,8 @@ import { createSharedMeter } from "../billing/shared-meter.ts";
 import { systemClock } from "../platform/clock.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
 import { openBeside, openStore } from "../store/sqlite/open.ts";
-import { DataDirInUseError, StorageError, StoreOpenError } from "../store/storage-error.ts";
+import { DataDirInUseError } from "../store/storage-error.ts";
+import { fail, runCommand } from "./command.ts";
 
 // What operators do to the accounts of DATA_DIR: by the server that runs on it, or here where none does; or to those of
 // the cluster of DATABASE_URL.
@@ -142,14 +143,4 @@ async function runThere(dataDir: string, ask: OperatorAsk, operator: string): Pr
   }
 }
 
-function fail(sentence: string): number {
-  process.stderr.write(`${sentence}\n`);
-  return 1;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof StoreOpenError) && !(error instanceof StorageError)) throw error;
-  process.exitCode = fail(error.message);
-}
+await runCommand(main);

@@ -3,8 +3,8 @@ import { nounOf } from "../contract/noun.ts";
 import { systemClock } from "../platform/clock.ts";
 import { carryTables } from "../store/postgres/table-target.ts";
 import { openTables } from "../store/sqlite/table-source.ts";
-import { StorageError, StoreOpenError } from "../store/storage-error.ts";
 import type { TableSource } from "../store/table-rows.ts";
+import { fail, runCommand } from "./command.ts";
 
 // Carries the database of DATA_DIR into the empty PostgreSQL of DATABASE_URL, all of it or nothing. The server of
 // DATA_DIR must be stopped.
@@ -68,14 +68,4 @@ function withoutFiles(table: TableSource): TableSource {
   };
 }
 
-function fail(sentence: string): number {
-  process.stderr.write(`${sentence}\n`);
-  return 1;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof StoreOpenError) && !(error instanceof StorageError)) throw error;
-  process.exitCode = fail(error.message);
-}
+await runCommand(main);

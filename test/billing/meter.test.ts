@@ -4,7 +4,7 @@ import { createMeter } from "../../src/billing/meter.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { ApiError } from "../../src/contract/errors.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { charge, handClock, openAccounting, signUp } from "./accounting.ts";
+import { type Accounting, charge, handClock, openAccounting, signUp } from "./accounting.ts";
 
 const ENDPOINT = "/v1/email/verify";
 
@@ -22,6 +22,10 @@ function refusalOf(work: () => unknown): ApiError {
   }
   throw new Error("nothing was refused");
 }
+
+/** A meter over a store that is not quite the one of its accounts. */
+const meterOver = ({ plans, billingClock: clock }: Accounting, store: Accounting["store"]) =>
+  createMeter({ store, plans, clock, planChanged: () => {} });
 
 describe("hard stop", () => {
   test("of 1,000 calls at once with 10 units left exactly 10 pass", async () => {
@@ -145,12 +149,7 @@ describe("record", () => {
       accounting.store.record(...values);
     };
     const store = { ...accounting.store, record };
-    const meter = createMeter({
-      store,
-      plans: accounting.plans,
-      clock: accounting.billingClock,
-      planChanged: () => {},
-    });
+    const meter = meterOver(accounting, store);
     const { accountId } = signUp(accounting, "growth");
     await Promise.all(
       Array.from({ length: 500 }, () =>
@@ -170,12 +169,7 @@ describe("record", () => {
       return promise;
     };
     const store = { ...accounting.store, sync } as typeof accounting.store;
-    const meter = createMeter({
-      store,
-      plans: accounting.plans,
-      clock: accounting.billingClock,
-      planChanged: () => {},
-    });
+    const meter = meterOver(accounting, store);
     const { accountId } = signUp(accounting);
     let acknowledged = 0;
     const charge = async () => {
@@ -205,12 +199,7 @@ describe("record", () => {
       accounting.store.record(...values);
     };
     const store = { ...accounting.store, record };
-    const meter = createMeter({
-      store,
-      plans: accounting.plans,
-      clock: accounting.billingClock,
-      planChanged: () => {},
-    });
+    const meter = meterOver(accounting, store);
     meter.countCall({ accountId }, "/v1/account");
     const reservations = Array.from({ length: 10 }, () => meter.reserve({ accountId }, 100));
     const records = reservations.map((reservation) => reservation.record({ endpoint: ENDPOINT, units: 60 }));

@@ -85,7 +85,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   "@sinclair/typebox": ["src/http", "src/contract", "src/tools/build/schema-types.ts"],
   "prom-client": ["src/http/routes/metrics.ts", "src/http/call-tally.ts"],
   "swagger-ui-dist": ["src/http/routes/docs.ts"],
-  "drizzle-orm": ["src/store/sqlite", "src/store/postgres"],
+  "drizzle-orm": ["src/store/sqlite", "src/store/postgres", "src/store/conditions.ts"],
   "bun:sqlite": ["src/store/sqlite"],
   piscina: ["src/batch/pool.ts", "src/batch/transfer.ts"],
   "@noble/hashes": ["src/directory/payee.ts"],

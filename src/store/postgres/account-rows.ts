@@ -1,5 +1,6 @@
-import { and, asc, eq, getTableColumns, gt, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import { utcDay } from "../charge-sums.ts";
+import { worksAfter } from "../conditions.ts";
 import type { AccountMonth, AccountOverview, EndpointUse, KeyRecord, ReplyRecord } from "../port.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { accountChanges, accounts, apiKeys, idempotentReplies, planPeriods, usageDays } from "./schema.ts";
@@ -122,13 +123,7 @@ export async function keysOf(orm: Orm, accountId: string, endedAfter: number): P
   return orm
     .select(KEY_COLUMNS)
     .from(apiKeys)
-    .where(
-      and(
-        eq(apiKeys.accountId, accountId),
-        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endedAfter)),
-        or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, endedAfter)),
-      ),
-    )
+    .where(worksAfter(apiKeys, accountId, endedAfter))
     .orderBy(asc(apiKeys.createdAt), sql`${apiKeys.keyId} collate "C"`);
 }
 

@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gt, isNotNull, isNull, lt, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lt } from "drizzle-orm";
+import { isToInvoice } from "../conditions.ts";
 import type { InvoicePort } from "../port.ts";
 import { lockAccounts } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
@@ -13,14 +14,7 @@ export function createInvoiceCases({ transact, read }: Connection): InvoicePort 
         orm
           .select()
           .from(planPeriods)
-          .where(
-            and(
-              isNull(planPeriods.invoiceId),
-              isNotNull(planPeriods.endsAt),
-              lte(planPeriods.periodEnd, now),
-              gt(planPeriods.planPeriodId, afterId),
-            ),
-          )
+          .where(and(isToInvoice(planPeriods, now), gt(planPeriods.planPeriodId, afterId)))
           .orderBy(asc(planPeriods.planPeriodId))
           .limit(limit),
       ),

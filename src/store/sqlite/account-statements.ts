@@ -1,4 +1,5 @@
 import { and, asc, eq, getTableColumns, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { worksAfter } from "../conditions.ts";
 import type { AccountRecord, FoundKey, KeyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
@@ -77,13 +78,7 @@ export function createAccountStatements(orm: Orm) {
       orm
         .select(keyColumns)
         .from(apiKeys)
-        .where(
-          and(
-            eq(apiKeys.accountId, accountId),
-            or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endedAfter)),
-            or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, endedAfter)),
-          ),
-        )
+        .where(worksAfter(apiKeys, accountId, endedAfter))
         .orderBy(asc(apiKeys.createdAt), asc(apiKeys.keyId))
         .all(),
 

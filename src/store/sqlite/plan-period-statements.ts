@@ -1,4 +1,5 @@
-import { and, asc, eq, isNotNull, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, lte, sql } from "drizzle-orm";
+import { isToInvoice } from "../conditions.ts";
 import type { NewPlanPeriod, PlanPeriodRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { planPeriods } from "./schema.ts";
@@ -72,14 +73,7 @@ export function createPlanPeriodStatements(orm: Orm) {
       orm
         .select()
         .from(planPeriods)
-        .where(
-          and(
-            isNull(planPeriods.invoiceId),
-            isNotNull(planPeriods.endsAt),
-            lte(planPeriods.periodEnd, now),
-            sql`${planPeriods.planPeriodId} > ${afterId}`,
-          ),
-        )
+        .where(and(isToInvoice(planPeriods, now), sql`${planPeriods.planPeriodId} > ${afterId}`))
         .orderBy(asc(planPeriods.planPeriodId))
         .limit(limit)
         .all(),

@@ -67,20 +67,7 @@ export type DocumentCheck<T extends DocumentType> = {
 export const NO_WARNINGS: readonly IdentityWarning[] = [];
 
 export function passed<T extends DocumentType>(type: T, value: string, finding: Finding<T>): Outcome<T> {
-  return {
-    type,
-    value,
-    valid: true,
-    reason: null,
-    message: null,
-    normalized: finding.normalized,
-    formatted: finding.formatted,
-    country: finding.country,
-    strength: finding.strength,
-    warnings: finding.warnings,
-    data_version: finding.data_version,
-    details: finding.details,
-  };
+  return outcomeOf(type, value, null, null, finding);
 }
 
 export function failed<T extends DocumentType>(
@@ -90,10 +77,20 @@ export function failed<T extends DocumentType>(
   message: string,
   finding: Finding<T>,
 ): Outcome<T> {
+  return outcomeOf(type, value, reason, message, finding);
+}
+
+function outcomeOf<T extends DocumentType>(
+  type: T,
+  value: string,
+  reason: IdentityReason | null,
+  message: string | null,
+  finding: Finding<T>,
+): Outcome<T> {
   return {
     type,
     value,
-    valid: false,
+    valid: reason === null,
     reason,
     message,
     normalized: finding.normalized,
