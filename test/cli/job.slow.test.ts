@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
-import { startTestServer, TEST_ZONE, type TestServer } from "../support/server.ts";
-import { type CommandRoom, openCommandRoom } from "./command.ts";
+import { startTestServer, TEST_ZONE } from "../support/server.ts";
+import { openCommandRoom } from "./command.ts";
 
 // Processes of their own on a machine that may be busy.
 setDefaultTimeout(60_000);
 
-let room: CommandRoom;
-let server: TestServer;
-beforeAll(async () => {
-  room = await openCommandRoom();
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
-});
+const [room, server] = await Promise.all([openCommandRoom(), startTestServer()]);
+afterAll(() => Promise.all([server[Symbol.asyncDispose](), room[Symbol.asyncDispose]()]));
 
 const emails = Array.from({ length: 1_300 }, (_, i) => `user${i % 1_200}@d${i % 7}.many.com`);
 const jobArgs = () => ["--server", server.url, "--job"];

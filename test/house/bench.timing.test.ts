@@ -4,9 +4,10 @@ import { addressCorpus } from "../../bench/input.ts";
 import { createHistogram } from "../../bench/load/histogram.ts";
 import { ALLOCATOR } from "../../bench/load/processes.ts";
 import { singlesRound } from "../../bench/load/singles.ts";
-import { type Figure, judgeTarget, type SuiteResult, slowdowns } from "../../bench/result.ts";
+import { type Figure, judgeTarget, slowdowns } from "../../bench/result.ts";
 import { createSubjects } from "../../bench/subjects.ts";
 import packageFile from "../../package.json" with { type: "json" };
+import { resultOf } from "../support/suite-result.ts";
 
 describe("what is timed", () => {
   test("every function gives the right answers before it is timed", async () => {
@@ -118,23 +119,3 @@ describe("how it is timed", () => {
     expect(judgeTarget({ ...target, measured: 1 }).met).toBe(true);
   });
 });
-
-function resultOf(figures: readonly Figure[]): SuiteResult {
-  const machine = {
-    cores: 2,
-    processor: "a processor",
-    memoryGb: 8,
-    system: "a system",
-    bun: "1.4.5",
-    loadBefore: 0,
-  };
-  return {
-    suite: "load",
-    at: "2026-01-01T00:00:00Z",
-    quick: false,
-    machine,
-    versions: {},
-    figures,
-    targets: [],
-  };
-}

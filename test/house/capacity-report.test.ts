@@ -5,9 +5,10 @@ import { type Demand, INPUTS, readDemand, shownNumber } from "../../bench/capaci
 import { kneeOf, planFor } from "../../bench/capacity/plan.ts";
 import { reportHtml } from "../../bench/capacity/report.ts";
 import { planRows } from "../../bench/capacity/rows.ts";
-import type { Figure, SuiteResult } from "../../bench/result.ts";
+import type { Figure } from "../../bench/result.ts";
 import { type Browser, CHROMIUM, startBrowser } from "../support/browser.ts";
 import { temporaryFolder } from "../support/process.ts";
+import { resultOf } from "../support/suite-result.ts";
 
 describe("the capacity plan", () => {
   test("adds up the cores, the memory and the next million", () => {
@@ -184,25 +185,6 @@ const LOOK_AT_PLOTS = `[...document.querySelectorAll("figure")].map((figure) => 
   ];
   return { id: figure.id, lines: svg.querySelectorAll("polyline.series").length, faults };
 })`;
-function resultOf(figures: readonly Figure[]): SuiteResult {
-  const machine = {
-    cores: 2,
-    processor: "a processor",
-    memoryGb: 8,
-    system: "a system",
-    bun: "1.4.5",
-    loadBefore: 0,
-  };
-  return {
-    suite: "load",
-    at: "2026-01-01T00:00:00Z",
-    quick: false,
-    machine,
-    versions: {},
-    figures,
-    targets: [],
-  };
-}
 
 const DEMAND: Demand = {
   addressesPerDay: 864_000_000,

@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import { createBearerReader } from "../../src/http/bearer.ts";
-import { createBoundary } from "../../src/http/boundary.ts";
 import { mountRoutes } from "../../src/http/mount.ts";
 import type { Route } from "../../src/http/routing.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import { testBoundary } from "../support/boundary.ts";
 
 /** Routes that answer what they were given as bearer token. */
 function routesThatTell(): readonly Route[] {
@@ -25,20 +24,7 @@ function routesThatTell(): readonly Route[] {
   ];
 }
 
-const boundary = createBoundary({
-  clock: systemClock,
-  newRequestId: () => "req_1",
-  trustProxy: false,
-  server: () => null,
-  draining: () => false,
-  readBearer: createBearerReader("unguessable"),
-  setRateLimitHeaders: () => undefined,
-  report: () => undefined,
-  reportBug: (_, error) => {
-    throw error;
-  },
-  refusalOf: () => undefined,
-});
+const boundary = testBoundary({ readBearer: createBearerReader("unguessable") });
 const app = mountRoutes(routesThatTell(), boundary);
 
 async function bearerOf(path: string, init: RequestInit = {}): Promise<unknown> {

@@ -1,23 +1,16 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
-import { createBoundary, type Handler } from "../../src/http/boundary.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import type { Handler } from "../../src/http/boundary.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
+import { testBoundary } from "../support/boundary.ts";
 
 /** A boundary whose rate and unit headers cannot be had. */
 function routeWithout(stampError: Error, handler: Handler) {
   const bugs: unknown[] = [];
-  const boundary = createBoundary({
-    clock: systemClock,
-    newRequestId: () => "req_1",
-    trustProxy: false,
-    server: () => null,
-    draining: () => false,
-    readBearer: () => null,
+  const boundary = testBoundary({
     setRateLimitHeaders: () => {
       throw stampError;
     },
-    report: () => undefined,
     reportBug: (_, error) => bugs.push(error),
     isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf: (error) => (error instanceof StorageError ? new ApiError("storage_unavailable") : undefined),

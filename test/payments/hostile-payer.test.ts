@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { MADE_UP_PAYEE, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
-import { startPaidServer } from "../support/paid-server.ts";
+import { payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
+import { startMadeUpPaidServer } from "../support/made-up-paid-server.ts";
 
 /** A payer that sends anything as its payment: it is refused, without a 500, and buys nothing. */
 
@@ -8,16 +8,9 @@ type Json = { readonly [name: string]: unknown };
 
 let worked = 0;
 const facilitator = startMadeUpFacilitator();
-const server = startPaidServer({
-  dataDir: null,
-  facilitatorUrl: facilitator.url,
-  payeeOnBase: MADE_UP_PAYEE,
-  payeeOnSolana: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-  settleDeadlineMs: 500,
-  work: async () => {
-    worked += 1;
-    return { kind: "answer", status: 200, headers: {}, body: '{"n":1}' };
-  },
+const server = startMadeUpPaidServer(facilitator, async () => {
+  worked += 1;
+  return { kind: "answer", status: 200, headers: {}, body: '{"n":1}' };
 });
 afterAll(async () => {
   await server.stop();

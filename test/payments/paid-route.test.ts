@@ -2,13 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { PaidWork } from "../../src/http/paid.ts";
 import type { KeptAnswer } from "../../src/payments/kept-answer.ts";
 import type { ByteSource, SourceSink } from "../../src/payments/paid-call.ts";
-import {
-  MADE_UP_PAYEE,
-  type MadeUpFacilitator,
-  payFor,
-  startMadeUpFacilitator,
-} from "../support/made-up-facilitator.ts";
-import { startPaidServer } from "../support/paid-server.ts";
+import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
+import { startMadeUpPaidServer } from "../support/made-up-paid-server.ts";
 
 /** What a route that is paid does, whatever it sells. Settlement itself is tested on chains. */
 
@@ -20,14 +15,7 @@ afterAll(() => facilitator[Symbol.dispose]());
 
 async function openServer(work: PaidWork["work"]) {
   facilitator.setFault(null);
-  const server = startPaidServer({
-    dataDir: null,
-    facilitatorUrl: facilitator.url,
-    payeeOnBase: MADE_UP_PAYEE,
-    payeeOnSolana: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-    settleDeadlineMs: 500,
-    work,
-  });
+  const server = startMadeUpPaidServer(facilitator, work);
   return Object.assign(server, { [Symbol.asyncDispose]: () => server.stop() });
 }
 

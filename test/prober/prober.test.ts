@@ -158,13 +158,19 @@ test("changes of price and payee are kept, with the time from which the payee is
 
 test("a round is spread over its interval", async () => {
   let ms = 0;
-  const clock = { now: systemClock.now, monotonic: () => ms };
+  let looks = 0;
+  const monotonic = () => {
+    looks += 1;
+    return ms;
+  };
+  const clock = { now: systemClock.now, monotonic };
   const listings = Array.from({ length: 10 }, (_, n) => listing(`${n}.example`, `${target.origin}/${n}`));
   await using probing = setUp(listings, { clock, intervalMs: 60_000 });
   ms = 30_000;
   await until(() => probing.prober.stats().probes === 5);
-  await Bun.sleep(250);
-  expect(probing.prober.stats()).toMatchObject({ probes: 5, rounds: 0 });
+  const looked = looks;
+  await until(() => looks >= looked + 2);
+  expect(probing.prober.stats()).toMatchObject({ inFlight: 0, probes: 5, rounds: 0 });
   ms = 60_000;
   await until(() => probing.prober.stats().probes === 10);
   await until(() => probing.prober.stats().rounds === 1);

@@ -2,7 +2,6 @@ import type { AnyElysia } from "elysia";
 import { ApiError } from "../../src/contract/errors.ts";
 import { type Operation, operation } from "../../src/contract/specification/operation.ts";
 import { createBodyReader } from "../../src/http/body-reader.ts";
-import { createBoundary } from "../../src/http/boundary.ts";
 import { mountRoutes } from "../../src/http/mount.ts";
 import { createPaid, type PaidWork } from "../../src/http/paid.ts";
 import { paymentRoutes } from "../../src/http/routes/payments.ts";
@@ -15,6 +14,7 @@ import { findNetwork } from "../../src/payments/networks.ts";
 import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { testBoundary } from "./boundary.ts";
 
 export type PaidServerOptions = {
   /** Null for a database in memory. */
@@ -65,17 +65,10 @@ export function startPaidServer(options: PaidServerOptions) {
   );
   payments.start();
   let calls = 0;
-  const boundary = createBoundary({
-    clock: systemClock,
+  const boundary = testBoundary({
     newRequestId: () => `req_${++calls}`,
-    trustProxy: false,
     server: () => app.server,
-    draining: () => false,
-    readBearer: () => null,
-    setRateLimitHeaders: () => {},
-    report: () => {},
     reportBug: (_call, error) => bugs.push(error),
-    refusalOf: () => undefined,
   });
   const routing: Pick<Routing, "public"> = {
     public: (described, handler) => ({ ...described, handler, operation: described }),
