@@ -2,14 +2,9 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAccounts } from "../src/accounts/accounts.ts";
-import { systemRandomBytes } from "../src/accounts/api-key.ts";
-import { createKeyRing } from "../src/accounts/key-ring.ts";
-import { createBillingClock } from "../src/billing/billing-clock.ts";
-import { createMeter } from "../src/billing/meter.ts";
-import { DEFAULT_PLANS } from "../src/billing/plans.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { openStore } from "../src/store/sqlite/open.ts";
+import { openAccounts } from "./accounts.ts";
 import type { Subject } from "./subjects.ts";
 
 /** Calls that are under way at once, each of which waits until its own charge is on disk. */
@@ -35,27 +30,9 @@ function meteredSubject(dataDir: string, stack: AsyncDisposableStack): Subject {
   const clock = systemClock;
   const store = openStore({ dataDir, clock });
   stack.defer(() => store.close());
-  const keyRing = createKeyRing({ store, plans: DEFAULT_PLANS, clock });
-  const billingClock = createBillingClock({ store, clock });
-  const meter = createMeter({
-    store,
-    plans: DEFAULT_PLANS,
-    clock: billingClock,
-    planChanged: keyRing.forget,
-  });
+  const { meter, accounts, signUp } = openAccounts(store, clock);
   stack.defer(() => meter.close());
-  const parts = {
-    store,
-    meter,
-    keyRing,
-    plans: DEFAULT_PLANS,
-    clock: billingClock,
-    randomBytes: systemRandomBytes,
-  };
-  const accounts = createAccounts(parts);
-  const email = "owner@gmail.com";
-  const nothing = { name: null, company: null, country: null, referralCode: null };
-  const account = accounts.signup({ ...nothing, email, normalized: email, plan: "scale" });
+  const account = signUp("owner@gmail.com");
 
   async function charge(): Promise<number> {
     const reservation = meter.reserve(account, 1);

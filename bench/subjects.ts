@@ -1,11 +1,5 @@
-import { createAccounts } from "../src/accounts/accounts.ts";
-import { systemRandomBytes } from "../src/accounts/api-key.ts";
-import { createKeyRing } from "../src/accounts/key-ring.ts";
 import { openLookups } from "../src/app/lookups.ts";
 import { createEmailWriter } from "../src/batch/written-email.ts";
-import { createBillingClock } from "../src/billing/billing-clock.ts";
-import { createMeter } from "../src/billing/meter.ts";
-import { DEFAULT_PLANS } from "../src/billing/plans.ts";
 import { DOCUMENT_TYPES } from "../src/contract/words.ts";
 import { factsIn } from "../src/domains/facts.ts";
 import { systemClock } from "../src/platform/clock.ts";
@@ -22,6 +16,7 @@ import { suggestDomain } from "../src/verification/email/suggestion.ts";
 import { createAddressVerifier } from "../src/verification/email/verification.ts";
 import { readCountry } from "../src/verification/phone/region.ts";
 import { validatePhone } from "../src/verification/phone/validation.ts";
+import { openAccounts } from "./accounts.ts";
 import {
   type AddressCase,
   addressCorpus,
@@ -268,28 +263,8 @@ function keySubject(stack: AsyncDisposableStack): Subject {
   const clock = systemClock;
   const store = openStore({ path: ":memory:", clock });
   stack.defer(() => store.close());
-  const keyRing = createKeyRing({ store, plans: DEFAULT_PLANS, clock });
-  const billingClock = createBillingClock({ store, clock });
-  const meter = createMeter({
-    store,
-    plans: DEFAULT_PLANS,
-    clock: billingClock,
-    planChanged: keyRing.forget,
-  });
-  const parts = {
-    store,
-    meter,
-    keyRing,
-    plans: DEFAULT_PLANS,
-    clock: billingClock,
-    randomBytes: systemRandomBytes,
-  };
-  const accounts = createAccounts(parts);
-  const nothing = { name: null, company: null, country: null, referralCode: null };
-  const made = Array.from({ length: 64 }, (_, n) => {
-    const email = `owner${n}@gmail.com`;
-    return accounts.signup({ ...nothing, email, normalized: email, plan: "scale" });
-  });
+  const { keyRing, signUp } = openAccounts(store, clock);
+  const made = Array.from({ length: 64 }, (_, n) => signUp(`owner${n}@gmail.com`));
   return over(
     "accounts",
     "find the account of a key",

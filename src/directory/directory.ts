@@ -1,11 +1,12 @@
 import type { Clock } from "../platform/clock.ts";
 import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
-import { freeIndex, type Snapshot } from "./snapshot/snapshot.ts";
+import { createKeptExports, type KeptExports } from "./kept-exports.ts";
+import { freeIndex } from "./snapshot/snapshot.ts";
 import { warmUp } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import { createSyncTurns } from "./sync/sync-turns.ts";
-import type { ExportForm, Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
+import type { Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
 
 export type DirectoryDependencies = {
   readonly settings: DirectorySettings;
@@ -46,8 +47,7 @@ export type Directory = AsyncDisposable & {
   readonly viewOf: (version: number, digestStart: string) => View | null;
   /** Resolves once this process has what another one had published before the call, or cannot have it. */
   readonly catchUp: () => Promise<void>;
-  /** The compressed export, made once for each state; null where that state is not the newest any more. */
-  readonly compressed: (snapshot: Snapshot, form: ExportForm) => Promise<Uint8Array | null>;
+  readonly compressed: KeptExports;
   readonly status: () => DirectoryStatus;
   readonly stats: () => DirectoryStats;
 };
@@ -66,7 +66,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const { settings, syncer, clock } = dependencies;
   const report = dependencies.report ?? (() => {});
   const health = createHealth();
-  const exports = createExports(syncer);
+  const exports = createKeptExports(syncer.gzip);
   const startedAt = clock.now();
   const ended = new AbortController();
   let kept: readonly Kept[] = [];
@@ -235,30 +235,6 @@ function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
       running = null;
     });
     return running;
-  };
-}
-
-/** Compressed exports of the newest snapshot, each form made on the first request for it. */
-function createExports(syncer: Syncer): Directory["compressed"] {
-  let made: {
-    readonly snapshot: Snapshot;
-    readonly forms: Map<ExportForm, Promise<Uint8Array | null>>;
-  } | null = null;
-  return (snapshot, form) => {
-    if (made === null || made.snapshot !== snapshot) {
-      // A walker on an older state must not push out what all others ask for.
-      if (made !== null && made.snapshot.version > snapshot.version) return Promise.resolve(null);
-      made = { snapshot, forms: new Map() };
-    }
-    const { forms } = made;
-    const known = forms.get(form);
-    if (known !== undefined) return known;
-    const body = syncer.gzip(snapshot.version, form).catch(() => null);
-    forms.set(form, body);
-    void body.then((bytes) => {
-      if (bytes === null) forms.delete(form);
-    });
-    return body;
   };
 }
 
