@@ -51,18 +51,23 @@ const FLUSH_CHARACTERS = 32_768;
 /** Gathers lines and writes them together, so that a call does not pay for a system call. */
 function standardOutput(): LogSink {
   let gathered = "";
+  let isClosed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
     const text = gathered;
     gathered = "";
-    if (text !== "") process.stdout.write(text);
+    if (text !== "" && !isClosed) process.stdout.write(text);
   };
+  // What is not taken is lost, and ends nobody's calls: a disk may be full for a while, a reader that has ended is gone.
+  process.stdout.on("error", (error) => {
+    isClosed ||= "code" in error && error.code === "EPIPE";
+  });
   return {
     write(line) {
-      // A reader of the log that has stopped must not stop the server: what it leaves behind is bounded.
-      if (process.stdout.writableLength > BACKLOG_BYTES_MAX) return;
+      // One that has stopped must not stop the server: what it leaves behind is bounded.
+      if (isClosed || process.stdout.writableLength > BACKLOG_BYTES_MAX) return;
       gathered += line;
       if (gathered.length >= FLUSH_CHARACTERS) flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();

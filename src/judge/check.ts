@@ -21,7 +21,7 @@ export type OwnEvidence = {
 export type FindOwnEvidence = (resource: string) => OwnEvidence | null;
 
 /** A check as it is answered, in JSON. */
-export type CheckText = { readonly text: string; readonly hash: number };
+export type CheckText = Pick<KeptJudgement, "text" | "tag">;
 
 export type Check = {
   /** Returns the answer to a call whose address, as it was spelt, was asked before, while it holds; null otherwise. */
@@ -66,7 +66,7 @@ export function createCheck(dependencies: {
     const { snapshot, stale } = view;
     const judgement = {
       text,
-      hash: Bun.hash.xxHash32(text) | 0,
+      tag: `"${Bun.hash(text).toString(36)}"`,
       digest: snapshot.digest,
       stale,
       madeMs: monotonic(),

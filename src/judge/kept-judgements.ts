@@ -5,8 +5,8 @@
 export type KeptJudgement = {
   /** Empty once it is forgotten, for the calls that still lead to it. */
   text: string;
-  /** Of the text: 32 bits. */
-  readonly hash: number;
+  /** The entity tag of the text. */
+  readonly tag: string;
   /** What of the directory it was made of. */
   readonly digest: string;
   readonly stale: boolean;

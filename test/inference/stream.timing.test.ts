@@ -26,7 +26,7 @@ const CPU_TIMES_MAX = 2.5;
 /** Beside what a bare relay takes. */
 const ADDED_CPU_US_MAX = 15;
 const PACED_STREAMS = 20;
-const PACED_CHUNKS = 150;
+const PACED_CHUNKS = 450;
 /** Between two chunks of one stream. */
 const PACE_MS = 8;
 /** What else the machine does makes some tries slower; it makes none faster. */

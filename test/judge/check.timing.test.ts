@@ -11,7 +11,7 @@ const SHARE_MIN = 0.8;
 const ROUNDS = 6;
 const ROUND_MS = 250;
 /** What else the machine does takes from either side for a while. */
-const TRIES = 3;
+const TRIES = 10;
 const CONNECTIONS = 16;
 /** A prime: it leads to every listing, out of order. */
 const STRIDE = 7919;

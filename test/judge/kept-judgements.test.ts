@@ -3,7 +3,7 @@ import { createKeptJudgements, type KeptJudgement } from "../../src/judge/kept-j
 
 const judgement = (text: string): KeptJudgement => ({
   text,
-  hash: 1,
+  tag: '"1"',
   digest: "d",
   stale: false,
   madeMs: 0,
