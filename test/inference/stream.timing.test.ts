@@ -141,7 +141,8 @@ async function shareOfBounds(): Promise<number> {
 test.skipIf(!existsSync("/proc/self/schedstat"))(
   `a chunk that comes by itself takes at most ${CPU_TIMES_MAX} times the CPU of a bare relay, and ${ADDED_CPU_US_MAX} µs more`,
   async () => {
-    await cpuMs(PACED_STREAMS, PACED_CHUNKS);
+    // Twice: what a service that has run for a while takes is asked for.
+    for (let time = 0; time < 2; time += 1) await cpuMs(PACED_STREAMS, PACED_CHUNKS);
     expect(await leastOf(shareOfBounds, 1)).toBeLessThan(1);
   },
 );
