@@ -1,3 +1,4 @@
+import { setTimeout as elapsed } from "node:timers/promises";
 import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
 import type { MountedApp } from "../http/mount.ts";
 import { type Config, ConfigError } from "./settings.ts";
@@ -26,13 +27,7 @@ export function listen(
 
 /** Lets the calls in flight end within the grace time, then breaks them off. Returns whether all of them ended. */
 export async function stopListening(app: MountedApp, graceMs: number): Promise<boolean> {
-  const ended = await Promise.race([app.stop().then(() => true), elapsed(graceMs)]);
+  const ended = await Promise.race([app.stop().then(() => true), elapsed(graceMs, false, { ref: false })]);
   if (!ended) await app.stop(true);
   return ended;
-}
-
-function elapsed(ms: number): Promise<false> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(false), ms).unref();
-  });
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type {
@@ -69,7 +70,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
 
   async function writeAll(): Promise<void> {
     // Calls that arrive in one turn share a group.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     while (queue.length > 0) {
       const group = queue.slice(0, entriesPerCommitMax);
       queue = queue.slice(entriesPerCommitMax);

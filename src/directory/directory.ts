@@ -1,4 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
+import { pause } from "../platform/pause.ts";
 import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
 import { createKeptExports, type KeptExports } from "./kept-exports.ts";
@@ -158,7 +159,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     return outcome;
   };
   const syncInTerm = (term: number | null) => settled(() => syncer.sync({ acceptTripped, term }));
-  const { random, wait = waitFor } = dependencies;
+  const { random, wait = pause } = dependencies;
   const scheduling = { intervalMs: settings.syncIntervalMs, random, wait };
   const syncAlone = singleFlight(() => syncInTerm(null));
   const schedule = createSchedule({ ...scheduling, sync: syncAlone });
@@ -236,15 +237,4 @@ function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
     });
     return running;
   };
-}
-
-function waitFor(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  });
-  return promise;
 }

@@ -4,6 +4,7 @@ import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { Clock } from "../platform/clock.ts";
+import { pause } from "../platform/pause.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 
 /** A task as callers see it. */
@@ -214,16 +215,4 @@ function viewOf(row: TaskRow, secret: string): TaskView {
     answer: row.state === "done" ? body : null,
     error: row.state === "failed" ? (body?.error ?? null) : null,
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-  });
 }

@@ -94,7 +94,7 @@ export function createHolding(dependencies: HoldingDependencies) {
       const { state, ...rest } = nothing();
       held = { ...rest, state: { ...state, version } };
     },
-    /** Holds the last good state of the folder; null where there is none that this source may go on from. */
+    /** Holds the last good state of the folder; null if it is missing, or this source may not go on from it. */
     async load(folder: StateFolder): Promise<Published | null> {
       using cleanUp = new DisposableStack();
       const writer = createWriter();

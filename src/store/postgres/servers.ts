@@ -1,3 +1,4 @@
+import { setTimeout as elapsed } from "node:timers/promises";
 import { SQL } from "bun";
 import { StorageError } from "../storage-error.ts";
 
@@ -20,6 +21,8 @@ const IDLE_IN_TRANSACTION_MS = 1_500;
 /** A host that answers later than the first one that takes writes by more than this is passed over. */
 const OTHERS_WAIT_MS = 200;
 const FIND_DEADLINE_MS = 1_500;
+/** A timer that keeps no process from its end. */
+const UNAWAITED = { ref: false };
 
 /** Returns the limits of time that the server itself keeps, in milliseconds by setting. */
 export function serverLimits(deadlineMs: number): { readonly [setting: string]: number } {
@@ -72,7 +75,11 @@ export function createPrimaryFinder({ urls, isPooled }: Servers): PrimaryFinder 
         seeFirst();
       });
       const all = Promise.allSettled(asked);
-      await Promise.race([all, isFirst.then(() => elapsed(OTHERS_WAIT_MS)), elapsed(FIND_DEADLINE_MS)]);
+      await Promise.race([
+        all,
+        isFirst.then(() => elapsed(OTHERS_WAIT_MS, null, UNAWAITED)),
+        elapsed(FIND_DEADLINE_MS, null, UNAWAITED),
+      ]);
       const [best] = found.toSorted((one, other) => other.timeline - one.timeline);
       if (best === undefined) throw new StorageError("no server of the cluster takes writes");
       newest = best.timeline;
@@ -99,9 +106,3 @@ async function timelineOf(url: string, isPooled: boolean): Promise<number | null
 const TIMELINE = `
   SELECT CASE WHEN current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() THEN NULL
     ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline`;
-
-function elapsed(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
-}
