@@ -7,6 +7,7 @@ import type { SyncReply, SyncRequest } from "../src/directory/sync/sync-messages
 import type { Syncer, SyncSettings } from "../src/directory/sync/syncer.ts";
 import { systemAddressLookup } from "../src/net/address-lookup.ts";
 import { systemClock } from "../src/platform/clock.ts";
+import { type LoadedOnce, loadedOnce } from "../src/platform/loaded-once.ts";
 import { yieldThread } from "../src/platform/thread-priority.ts";
 import type { DirectoryFilePort } from "../src/store/directory-port.ts";
 
@@ -18,8 +19,8 @@ type Answer = {
   readonly transfer: ArrayBuffer[];
 };
 
-let settings: SyncSettings | null = null;
-let started: Promise<Syncer> | null = null;
+/** The sync side, once there are settings for it; where it could not be put together, the next call tries again. */
+let started: LoadedOnce<Syncer> | null = null;
 let retired: () => void = () => {};
 
 self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
@@ -27,7 +28,7 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   if (data.call === "start") {
     // A sync can wait, a request cannot.
     yieldThread(10);
-    settings = data.settings;
+    started = loadedOnce(() => start(data.settings));
     return;
   }
   const { reply, transfer } = await answer(data);
@@ -35,15 +36,6 @@ self.onmessage = async ({ data }: MessageEvent<SyncRequest>) => {
   // A sync leaves much behind, and nothing else happens in this thread until the next one.
   setTimeout(data.call === "gzip" ? edenGC : () => Bun.gc(true), 0);
 };
-
-/** The sync side; where it could not be put together, the next call tries again. */
-function syncerOf(known: SyncSettings): Promise<Syncer> {
-  started ??= start(known).catch((error: unknown) => {
-    started = null;
-    throw error;
-  });
-  return started;
-}
 
 async function start(known: SyncSettings): Promise<Syncer> {
   const measures = await measuresOf(known.probesDir ?? null);
@@ -68,8 +60,8 @@ async function start(known: SyncSettings): Promise<Syncer> {
 async function answer(request: Extract<SyncRequest, { id: number }>): Promise<Answer> {
   const { id } = request;
   try {
-    if (settings === null) throw new Error("The sync thread was not started.");
-    const syncer = await syncerOf(settings);
+    if (started === null) throw new Error("The sync thread was not started.");
+    const syncer = await started.get();
     if (request.call === "gzip") {
       const body = await syncer.gzip(request.version, request.form);
       return { reply: { id, ok: true, value: body }, transfer: body === null ? [] : [body.buffer] };

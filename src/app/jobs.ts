@@ -19,6 +19,7 @@ import { createParts } from "../jobs/uploads/parts.ts";
 import { createSharedParts } from "../jobs/uploads/shared-parts.ts";
 import { createUploads } from "../jobs/uploads/uploads.ts";
 import { after } from "../platform/answer.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
 import type { ChunkClaim, JobPort } from "../store/job-port.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import type { PartPort } from "../store/part-port.ts";
@@ -131,49 +132,39 @@ export async function openJobs(
   };
   if (shared !== null) {
     const { held } = jobRunner;
-    const inWork = jobTally.inWorkElsewhere;
-    const keepLeases = createLeaseUpkeep(shared, store, { held, reading: jobs.reading, inWork });
+    const work = { held, reading: jobs.reading, inWork: jobTally.inWorkElsewhere };
     const reportError = failed("keeping the leases of jobs failed");
-    void repeatUpkeep(keepLeases, { everyMs: RENEW_LEASES_MS, reportError }, stack)();
+    const upkeep = { everyMs: RENEW_LEASES_MS, reportError };
+    void repeatUpkeep(() => keepLeases(shared, store, work), upkeep, stack)();
   }
+  const pruningFailed = failed("pruning of jobs failed");
+  const takenOver = Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)]).catch(pruningFailed);
   const prune = async () => {
+    await takenOver;
     if (shared !== null) await jobs.dropCutOff();
     await jobs.prune();
     if (shared !== null) await shared.removeAbandonedFrames(UPLOAD_MS);
   };
-  const pruningFailed = failed("pruning of jobs failed");
-  let isPruning = true;
-  const pruned = () => {
-    isPruning = false;
-  };
-  Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)])
-    .catch(pruningFailed)
-    .finally(pruned);
-  const pruning = setInterval(() => {
-    if (isPruning) return;
-    isPruning = true;
-    prune().catch(pruningFailed).finally(pruned);
-  }, PRUNE_MS);
-  stack.defer(() => clearInterval(pruning));
+  repeatUpkeep(prune, { everyMs: PRUNE_MS, reportError: pruningFailed }, stack);
   return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
 }
 
 /** Returns what resolves once a thread has answered, or has failed to. */
 function createThreadsReady(pool: JobPool): () => Promise<void> {
-  let answered: Promise<void> | null = null;
-  return () => {
-    answered ??= pool.run("ping", {}, { share: READY_SHARE }).then(
-      () => undefined,
-      () => {
-        answered = null;
-      },
-    );
-    return answered;
+  const answer = loadedOnce(async () => {
+    await pool.run("ping", {}, { share: READY_SHARE });
+  });
+  return async () => {
+    try {
+      await answer.get();
+    } catch {
+      // The chunks that are claimed find out what is wrong.
+    }
   };
 }
 
-/** Returns what renews the leases of this process, puts back what processes held that are gone, and says what others hold. */
-function createLeaseUpkeep(
+/** Renews the leases of this process, puts back what processes held that are gone, and reports what others hold. */
+async function keepLeases(
   leases: LeasePort,
   store: Pick<JobPort, "reapChunks">,
   {
@@ -185,18 +176,9 @@ function createLeaseUpkeep(
     readonly reading: () => readonly string[];
     readonly inWork: (accountIds: readonly string[]) => void;
   },
-): () => Promise<void> {
-  let isRunning = false;
-  return async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      const [chunks, inputs] = [held(), reading()];
-      if (chunks.length + inputs.length > 0) await leases.renewLeases(chunks, inputs);
-      await store.reapChunks();
-      inWork(await leases.accountsInWork());
-    } finally {
-      isRunning = false;
-    }
-  };
+): Promise<void> {
+  const [chunks, inputs] = [held(), reading()];
+  if (chunks.length + inputs.length > 0) await leases.renewLeases(chunks, inputs);
+  await store.reapChunks();
+  inWork(await leases.accountsInWork());
 }

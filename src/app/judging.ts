@@ -4,7 +4,7 @@ import { rowBytes } from "../directory/snapshot/snapshot.ts";
 import { lowerBound } from "../directory/snapshot/text-table.ts";
 import type { Resolver } from "../dns/lookup.ts";
 import type { Check } from "../judge/check.ts";
-import { loadedOnce } from "../platform/loaded-once.ts";
+import { type LoadedOnce, loadedOnce } from "../platform/loaded-once.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import type { ProbeStore } from "../store/probe-port.ts";
 import { errorFacts } from "./log.ts";
@@ -13,7 +13,7 @@ import type { Config } from "./settings.ts";
 
 /** The judging check, the key that signs it, and the prober: none is loaded before somebody wants it. */
 export type Judging = {
-  readonly loadCheck: () => Promise<Check>;
+  readonly check: LoadedOnce<Check>;
   readonly signingKey: () => Promise<SigningKey>;
   /** Null where this server does not probe. */
   readonly probes: ProbeStore | null;
@@ -33,26 +33,20 @@ export async function openJudging(
 ): Promise<Judging> {
   const { dataDir, prober } = config;
   const { clock } = platform;
-  let check: Check | null = null;
-  const onProbed = (resource: string) => check?.probed(resource);
-  const probes = prober.isOn
-    ? await startProber(config, platform, { ...dependencies, onProbed }, stack)
-    : null;
+  let probes: ProbeStore | null = null;
   const key = loadedOnce(async () => {
     const { openSigningKey } = await import("../signing/signing-key.ts");
     return openSigningKey(dataDir);
   });
   const signingKey = async () => key.get();
-  return {
-    signingKey,
-    probes,
-    async loadCheck() {
-      const [{ createCheck }, opened] = await Promise.all([import("../judge/check.ts"), signingKey()]);
-      const ownEvidence = probes === null ? () => null : await loadOwnEvidence(probes, clock);
-      check ??= createCheck({ signingKey: opened, ownEvidence, monotonic: clock.monotonic });
-      return check;
-    },
-  };
+  const check = loadedOnce(async () => {
+    const [{ createCheck }, opened] = await Promise.all([import("../judge/check.ts"), signingKey()]);
+    const ownEvidence = probes === null ? () => null : await loadOwnEvidence(probes, clock);
+    return createCheck({ signingKey: opened, ownEvidence, monotonic: clock.monotonic });
+  });
+  const onProbed = (resource: string) => check.known()?.probed(resource);
+  if (prober.isOn) probes = await startProber(config, platform, { ...dependencies, onProbed }, stack);
+  return { check, signingKey, probes };
 }
 
 async function loadOwnEvidence(probes: ProbeStore, clock: Platform["clock"]) {

@@ -133,7 +133,7 @@ function routesOf(
     }),
     ...directoryRoutes({ routing, directory }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
-    ...checkRoutes({ routing, directory, loadCheck: components.judging.loadCheck }),
+    ...checkRoutes({ routing, directory, check: components.judging.check }),
     ...signingKeyRoutes({ routing, signingKey: components.judging.signingKey }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];

@@ -1,18 +1,25 @@
 /**
- * Does some upkeep again and again until the stack is disposed of. Returns what does it at once; it never rejects, as
- * failures are reported.
+ * Does some upkeep again and again until the stack is disposed of, and never beside itself. Returns what does it at once,
+ * or joins what is under way; it never rejects, as failures are reported.
  */
 export function repeatUpkeep(
   work: () => unknown,
   { everyMs, reportError }: { readonly everyMs: number; readonly reportError: (error: unknown) => void },
   stack: AsyncDisposableStack,
 ): () => Promise<void> {
-  const run = async () => {
+  let running: Promise<void> | null = null;
+  const once = async () => {
     try {
       await work();
     } catch (error) {
       reportError(error);
+    } finally {
+      running = null;
     }
+  };
+  const run = () => {
+    running ??= once();
+    return running;
   };
   const timer = setInterval(() => void run(), everyMs);
   stack.defer(() => clearInterval(timer));

@@ -14,6 +14,7 @@ import { checkHeaders, checkRoutes } from "../../src/http/routes/check.ts";
 import { createRouting } from "../../src/http/routing.ts";
 import { createCheck } from "../../src/judge/check.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { loadedOnce } from "../../src/platform/loaded-once.ts";
 import { openSigningKey } from "../../src/signing/signing-key.ts";
 
 /**
@@ -99,7 +100,7 @@ async function main(listings: number): Promise<void> {
     () => ({ status: 200, body: made.text, headers }),
   );
   const app = mountRoutes(
-    [...checkRoutes({ routing, directory, loadCheck: async () => check }), bare],
+    [...checkRoutes({ routing, directory, check: loadedOnce(async () => check) }), bare],
     boundary,
   );
   app.listen({ hostname: "127.0.0.1", port: 0 });

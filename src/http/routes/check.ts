@@ -4,6 +4,7 @@ import { checkResource } from "../../contract/specification/check.ts";
 import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
 import type { Check, CheckText } from "../../judge/check.ts";
+import type { LoadedOnce } from "../../platform/loaded-once.ts";
 import { withView } from "../directory-view.ts";
 import { isCurrent } from "../negotiation.ts";
 import type { Reply } from "../reply.ts";
@@ -12,14 +13,12 @@ import type { Route, Routing } from "../routing.ts";
 export type CheckDependencies = {
   readonly routing: Pick<Routing, "public">;
   readonly directory: Pick<Directory, "view" | "opening">;
-  /** Loads the check, which nobody may ever ask for. */
-  readonly loadCheck: () => Promise<Check>;
+  readonly check: LoadedOnce<Check>;
 };
 
 /** `GET /v1/check`: the judging check. */
-export function checkRoutes({ routing, directory, loadCheck }: CheckDependencies): readonly Route[] {
+export function checkRoutes({ routing, directory, check }: CheckDependencies): readonly Route[] {
   const readQuery = queryReader(checkResource);
-  let check: Check | null = null;
 
   async function judge(view: View, url: string): Promise<CheckText> {
     const { resource } = readQuery(url);
@@ -27,15 +26,15 @@ export function checkRoutes({ routing, directory, loadCheck }: CheckDependencies
     if (address === null || !/^https?:$/.test(address.protocol) || address.hostname === "") {
       throw new ApiError("invalid_request", "resource must be an http or https address.");
     }
-    check ??= await loadCheck();
-    return check.judge(view, url, address);
+    const loaded = await check.get();
+    return loaded.judge(view, url, address);
   }
 
   return [
     routing.public(checkResource, ({ request }) =>
       withView(directory, (view) => {
         const { url } = request;
-        const known = check?.recall(view, url) ?? null;
+        const known = check.known()?.recall(view, url) ?? null;
         if (known !== null) return replyOf(request, known);
         return judge(view, url).then((made) => replyOf(request, made));
       }),
