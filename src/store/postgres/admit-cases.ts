@@ -16,7 +16,7 @@ import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
 import { chunkName, finishChunk, lockChunks } from "./job-rows.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
-import { createPlainGroups } from "./plain-groups.ts";
+import { allCharged, createPlainGroups } from "./plain-groups.ts";
 import { accountChanges, accountRates, flushes, idempotencyClaims, planPeriods } from "./schema.ts";
 import { accountIdsOf, writeCharges, writeMarks } from "./usage-cases.ts";
 
@@ -27,7 +27,7 @@ const FLUSHES_KEPT_MS = 3_600_000;
 const CHANGES_KEPT_MS = 3_600_000;
 
 /**
- * Where so many groups have followed one another the server is there, and a statement that is a transaction by itself
+ * After this many groups in a row the server is there, and a statement that is a transaction by itself
  * will be answered. Others begin a transaction first, so that what a server that is away did not get is certain not to
  * be written.
  */
@@ -242,7 +242,7 @@ const flushBegin = builtOnce((orm) => {
 
 async function endFlush(orm: Orm, processId: string, outcomes: readonly AdmissionOutcome[]): Promise<void> {
   const isWhole = outcomes.every((outcome) => outcome === "charged");
-  const outcome = JSON.stringify(isWhole ? outcomes.length : outcomes);
+  const outcome = isWhole ? allCharged(outcomes.length) : JSON.stringify(outcomes);
   await flushEnd(orm).execute({ processId, outcome });
 }
 

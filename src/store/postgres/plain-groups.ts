@@ -95,7 +95,7 @@ export function createPlainGroups(): PlainGroups {
       const rows = await plainWritten(orm).execute({
         processId,
         sequence,
-        outcome: `${admissions.length}`,
+        outcome: allCharged(admissions.length),
         asked: JSON.stringify(asked),
         charges: chargesText([...admissions.map(({ entry }) => entry), ...others]),
       });
@@ -131,6 +131,11 @@ export function createPlainGroups(): PlainGroups {
       }
     },
   };
+}
+
+/** How the outcome of a group is kept in which every charge was written. */
+export function allCharged(charges: number): string {
+  return `${charges}`;
 }
 
 function nothingAsked(accountId: string, month: PlainMonth): Asked {
