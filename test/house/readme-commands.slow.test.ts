@@ -278,15 +278,20 @@ async function expectServing(script: string, more: { readonly [name: string]: st
   const complaint = new Response(child.stderr).text();
   const decoder = new TextDecoder();
   let said = "";
-  for await (const part of child.stdout) {
-    said += decoder.decode(part, { stream: true });
-    if (/listens on \S+\n/.test(said)) break;
+  let url: string | undefined;
+  try {
+    for await (const part of child.stdout) {
+      said += decoder.decode(part, { stream: true });
+      if (/listens on \S+\n/.test(said)) break;
+    }
+    url = /listens on (\S+)/.exec(said)?.[1];
+    if (url === undefined) throw new Error(`${script}\ndoes not serve: ${said}${await complaint}`);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  } finally {
+    // Also where the test fails: it would run on beside all others.
+    if (child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+    await child.exited;
   }
-  const url = /listens on (\S+)/.exec(said)?.[1];
-  if (url === undefined) throw new Error(`${script}\ndoes not serve: ${said}${await complaint}`);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  process.kill(-child.pid, "SIGTERM");
-  await child.exited;
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 }
 
