@@ -119,7 +119,7 @@ function ratesAtPeak(demand: Demand): Rates {
   };
 }
 
-/** CPU seconds of so many items. */
+/** CPU seconds of a number of items. */
 function cpuOf(rates: Rates, demand: Demand, costs: Costs, pick: (cpu: Cpu) => number): number {
   const { coldShare, deepShare, batchSize } = demand;
   const { single, lookup, more } = costs;

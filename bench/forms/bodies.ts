@@ -1,6 +1,6 @@
 import type { DocumentCase, PhoneCase } from "../input.ts";
 
-/** One address in so many has a letter that is not ASCII. */
+/** One address in this many has a letter that is not ASCII. */
 const WIDE_EVERY = 20;
 
 /** The same addresses in the forms in which callers write them. */

@@ -5,13 +5,13 @@ const TASKSET = Bun.which("taskset");
 /** The numbers of the cores that this process may use, as it was started; null where the system does not say. */
 const ALLOWED = allowedCores();
 
-/** Returns the start of a command that runs on the first so many cores. */
+/** Returns the start of a command that runs on the first `count` cores. */
 export function onFirstCores(count: number | null): readonly string[] {
   if (TASKSET === null || ALLOWED === null || count === null) return [];
   return [TASKSET, "-c", ALLOWED.slice(0, count).join(",")];
 }
 
-/** Keeps this process, and all that it starts from now on, off the first so many cores, where there are others. */
+/** Keeps this process, and all that it starts from now on, off the first `count` cores, where there are others. */
 export function leaveFirstCores(count: number): void {
   const others = ALLOWED?.slice(count) ?? [];
   if (TASKSET === null || others.length === 0) return;

@@ -59,7 +59,7 @@ function workOf(path: string, body: object): Work {
   return { path, body: JSON.stringify(body) };
 }
 
-/** The same call so many times: CPU, bytes of one of its items on the wire, and what its charge takes of the disk. */
+/** The same call `calls` times: CPU, bytes of one of its items on the wire, and what its charge takes of the disk. */
 async function itemFigures(
   server: BenchServer,
   item: Item,

@@ -19,7 +19,7 @@ export type Started = AsyncDisposable & {
   readonly startedMs: number;
 };
 
-/** Starts a file of this project with Bun, on the first so many cores or on all, and waits for its first line. */
+/** Starts a file of this project with Bun, on the first `cores` cores or on all, and waits for its first line. */
 export async function startFile(
   file: string,
   environment: Environment,

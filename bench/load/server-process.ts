@@ -18,7 +18,7 @@ export type ServerOptions = {
   readonly file?: string;
   /** What the file is given as its argument. */
   readonly argument?: string;
-  /** Runs on the first so many cores, with a thread for batches on each; on all unless given. */
+  /** Runs on this many cores, the first ones, with a thread for batches on each; on all unless given. */
   readonly cores?: number | null;
   readonly environment?: { readonly [name: string]: string };
   /** Of an account that its database has; one is made unless given. */

@@ -5,7 +5,7 @@ import type { Aim } from "./jobs.ts";
 
 /** Another driver, where it is installed: what it finds must be what ours finds. */
 export type Wrk = Disposable & {
-  /** Replies a second over so many connections. */
+  /** Replies a second, by the number of connections. */
   readonly perSecond: (aim: Aim, connections: number, seconds: number) => Promise<number>;
 };
 

@@ -141,7 +141,7 @@ export function createChargeLog(dependencies: {
     append: (entry, settled, paidFor) =>
       new Promise((resolve, reject) => {
         queue.push({ entry, paidFor, settled, resolve, reject });
-        // Whoever appends is told of the commit in a later turn.
+        // A caller of `append` learns of the commit in a later turn.
         if (paidFor.chunk === null) schedule();
         else queueMicrotask(commitNow);
       }),

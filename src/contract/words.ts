@@ -109,7 +109,7 @@ export const PHONE_TYPES = [
   "voicemail",
 ] as const;
 
-/** How the country of a phone number is refused that is none. */
+/** The message for a country of a phone number that does not exist. */
 export const PHONE_COUNTRY_DEMAND = "must be an ISO 3166 alpha-2 code or a calling code";
 
 export const PLAN_NAMES = ["free", "starter", "growth", "scale"] as const;

@@ -14,7 +14,7 @@ const WAITING_MAX = 4096;
 type Turn = { reads: number; begunMs: number | null };
 
 /**
- * Reads so many items, or for so long, in one turn of the event loop that a burst of them lets other calls in between.
+ * Reads a bounded number of items, for a bounded time, in one turn of the event loop: other calls go on during a burst.
  * Each is read by itself: all that its reader has resolved then goes on before the next one is, and counts.
  */
 export function createInbox<Item>(read: (item: Item) => void, monotonic: () => number): Inbox<Item> {

@@ -140,7 +140,7 @@ function noSubStatus(text: string | undefined): null {
 
 type ByteRange = { readonly first: number; readonly last: number };
 
-/** The range that is asked for, null where there is none, or one of another form, which is passed over (RFC 9110). */
+/** Returns the range that is asked for; null if it is missing, or of another form, which is ignored (RFC 9110). */
 function askedRange(request: Request, etag: string): RegExpExecArray | null {
   const ifRange = request.headers.get("if-range");
   const parts = /^bytes=(?=\d*-\d|\d)(\d*)-(\d*)$/.exec(request.headers.get("range") ?? "");

@@ -75,7 +75,7 @@ export function hasToken(choices: readonly JsonValue[]): boolean {
   });
 }
 
-/** Of a list, so many entries are looked through for an index; no answer has as many calls. */
+/** Entries of a list that are searched for an index; no answer has as many calls. */
 const MERGED_ENTRIES_MAX = 512;
 /** What a value takes beside its text. */
 const VALUE_SIZE = 64;

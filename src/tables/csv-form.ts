@@ -8,7 +8,7 @@ export type CsvForm = {
   readonly rowsBefore: number;
 };
 
-/** A CSV text's form, and the line `sep=;` above its records with its line end; empty where there is none. */
+/** A CSV text's form, and the line `sep=;` above its records with its line end; empty if it is missing. */
 export type HintedForm = CsvForm & { readonly hint: string };
 
 /** Finds out how a CSV text is written from its start, which contains its first line. */

@@ -11,7 +11,7 @@ export type Rows = {
   /** The names of the original columns; null where there are none. */
   readonly columns: readonly string[] | null;
   readonly delimiter: string;
-  /** The line `sep=;` of a CSV with its line end; empty where there is none. */
+  /** The line `sep=;` of a CSV with its line end; empty if it is missing. */
   readonly hint: string;
   readonly runs: AsyncIterable<readonly Row[]>;
   /** The column that holds the items; null where the input has none. */

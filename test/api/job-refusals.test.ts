@@ -54,7 +54,7 @@ describe("a body that is no list keeps nothing", () => {
     string,
   ])[] = [
     [
-      "a type that is none of the four",
+      "a type that is not one of the four",
       "a@good.com",
       { "Content-Type": "text/html" },
       "",
@@ -87,7 +87,7 @@ describe("a body that is no list keeps nothing", () => {
     ["a delimiter of two characters", "a;b", CSV, "?delimiter=;;", "400 invalid_request"],
     ["a column of a number beyond the last", "email\na@good.com\n", CSV, "?column=9", "400 invalid_request"],
     ["a NUL character", "a\0@good.com,b\n", CSV, "", "400 invalid_request"],
-    ["a flag that is none", "a@good.com", TEXT, "?deep=maybe", "400 invalid_request"],
+    ["an invalid flag", "a@good.com", TEXT, "?deep=maybe", "400 invalid_request"],
     ["a country that is none", "+1", TEXT, "?kind=phone&country=XX1", "400 invalid_request"],
     ["a type of document that is none", "1", TEXT, "?kind=identity&type=passport", "400 invalid_request"],
     [

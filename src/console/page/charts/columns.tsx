@@ -21,7 +21,7 @@ export function Columns({
   readonly nameHead: string;
   readonly valueHead: string;
   readonly bars: readonly ColumnBar[];
-  /** Every so many bars have one name below them. */
+  /** One bar in this many has a name below it. */
   readonly barsPerName: number;
   readonly note: ComponentChildren;
 }) {
