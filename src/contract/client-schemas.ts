@@ -20,7 +20,13 @@ import { Job, JobPage, JobResults } from "./specification/job-replies.ts";
 import { PhoneBatch, PhoneResult, ValidSummary } from "./specification/phone-replies.ts";
 import type { Body } from "./specification/reply-schema.ts";
 import { Health } from "./specification/service-replies.ts";
-import { CreatedWebhook, Delivery, DeliveryList, Webhook, WebhookList } from "./specification/webhooks.ts";
+import {
+  CreatedWebhook,
+  Delivery,
+  DeliveryList,
+  Webhook,
+  WebhookList,
+} from "./specification/webhook-replies.ts";
 
 /** The shapes that the client's types are made of, by the client's names for them. */
 export const CLIENT_SCHEMAS = {

@@ -6,7 +6,7 @@ import type {
   DeliveryListBody,
   RotatedSecretBody,
   WebhookBody,
-} from "../contract/specification/webhooks.ts";
+} from "../contract/specification/webhook-replies.ts";
 import { OutgoingError } from "../net/failure.ts";
 import { readTarget, type TargetRules } from "../net/target.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";

@@ -8,6 +8,7 @@ import * as directory from "../../src/contract/specification/directory.ts";
 import { openApiDocument } from "../../src/contract/specification/document.ts";
 import * as email from "../../src/contract/specification/email.ts";
 import * as identity from "../../src/contract/specification/identity.ts";
+import * as keys from "../../src/contract/specification/keys.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import * as phone from "../../src/contract/specification/phone.ts";
 import * as webhooks from "../../src/contract/specification/webhooks.ts";
@@ -17,7 +18,7 @@ import * as webhooks from "../../src/contract/specification/webhooks.ts";
  * are read by the server's own readers and by a validator of the specification.
  */
 
-const OPERATIONS: readonly Operation[] = [account, directory, email, identity, phone, webhooks]
+const OPERATIONS: readonly Operation[] = [account, directory, email, identity, keys, phone, webhooks]
   .flatMap((module) => Object.values(module) as unknown[])
   .filter(
     (value): value is Operation => typeof value === "object" && value !== null && "operationId" in value,

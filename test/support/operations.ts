@@ -5,6 +5,7 @@ import * as identity from "../../src/contract/specification/identity.ts";
 import * as jobParts from "../../src/contract/specification/job-parts.ts";
 import * as jobResults from "../../src/contract/specification/job-results.ts";
 import * as jobs from "../../src/contract/specification/jobs.ts";
+import * as keys from "../../src/contract/specification/keys.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import * as phone from "../../src/contract/specification/phone.ts";
 import * as service from "../../src/contract/specification/service.ts";
@@ -19,6 +20,7 @@ export const OPERATIONS: readonly Operation[] = [
   jobs,
   jobParts,
   jobResults,
+  keys,
   phone,
   service,
   webhooks,

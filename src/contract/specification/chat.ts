@@ -1,10 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { ChatBody, ChatCompletion } from "./chat-schema.ts";
-import { operation, type Price } from "./operation.ts";
+import { jsonReply, operation, type Price } from "./operation.ts";
 import { count, moment, nullable, text, textOrNull, usd } from "./reply-schema.ts";
 import { AcceptedTask } from "./tasks.ts";
-
-const JSON_TYPE = "application/json";
 
 const PAID_REFUSALS = [
   "invalid_request",
@@ -28,12 +26,12 @@ export function chatOperations(chatPrice: Price, taskPrice: Price) {
         "OpenAI's call: clients for it work unchanged. What is not known here is passed on. Paid when the first token is there; an upstream that fails before costs nothing. With `stream`, the receipt is in the last event before `[DONE]`.",
       access: "public",
       price: chatPrice,
-      body: { [JSON_TYPE]: ChatBody },
+      body: { "application/json": ChatBody },
       replies: {
         200: {
           description: "The answer.",
           headers: ["X-Receipt-Id", "X-Verify-Url"],
-          content: { [JSON_TYPE]: ChatCompletion, "text/event-stream": Type.String() },
+          content: { "application/json": ChatCompletion, "text/event-stream": Type.String() },
         },
       },
       refusals: PAID_REFUSALS,
@@ -48,8 +46,8 @@ export function chatOperations(chatPrice: Price, taskPrice: Price) {
         "The same body, answered at once. Paid when the answer is there, which `status_url` has for 24 hours. A task outlives restarts.",
       access: "public",
       price: taskPrice,
-      body: { [JSON_TYPE]: ChatBody },
-      replies: { 202: { description: "It runs.", content: { [JSON_TYPE]: AcceptedTask } } },
+      body: { "application/json": ChatBody },
+      replies: { 202: jsonReply("It runs.", AcceptedTask) },
       refusals: PAID_REFUSALS,
     }),
   };
@@ -77,9 +75,9 @@ export const postQuote = operation({
   summary: "What a call would cost",
   description: "Free. Send the very body of the call: the price is bound to its bytes for 300 seconds.",
   access: "public",
-  body: { [JSON_TYPE]: ChatBody },
+  body: { "application/json": ChatBody },
   replies: {
-    200: { description: "The price.", headers: ["Cache-Control"], content: { [JSON_TYPE]: Quote } },
+    200: jsonReply("The price.", Quote, ["Cache-Control"]),
   },
   refusals: ["invalid_request", "invalid_json", "not_found", "payload_too_large", "unsupported_media_type"],
 });

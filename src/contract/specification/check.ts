@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { described, operation } from "./operation.ts";
+import { described, jsonReply, operation } from "./operation.ts";
 import { count, moment, nullable, schemaOf, text, textOrNull, word } from "./reply-schema.ts";
 
 export const VERDICTS = ["allow", "review", "deny", "unrated"] as const;
@@ -136,11 +136,7 @@ export const checkResource = operation({
   query: described(CheckQuery, { resource: "The address of the resource, http or https." }),
   ifNoneMatch: true,
   replies: {
-    200: {
-      description: "The verdict.",
-      headers: ["ETag", "Cache-Control"],
-      content: { "application/json": Check },
-    },
+    200: jsonReply("The verdict.", Check, ["ETag", "Cache-Control"]),
     304: { description: "It is still the same.", headers: ["ETag", "Cache-Control"] },
   },
   refusals: ["invalid_request", "directory_unavailable"],
@@ -186,11 +182,7 @@ export const getHistory = operation({
   access: "public",
   parameters: { host: "The host, in any case." },
   replies: {
-    200: {
-      description: "The history.",
-      headers: ["Cache-Control"],
-      content: { "application/json": History },
-    },
+    200: jsonReply("The history.", History, ["Cache-Control"]),
   },
   refusals: ["not_found", "directory_unavailable"],
 });

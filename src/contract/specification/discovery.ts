@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { operation } from "./operation.ts";
+import { jsonReply, operation } from "./operation.ts";
 import { text } from "./reply-schema.ts";
 
 /** The manifest of a paid service, in the form that is deployed widely. */
@@ -19,5 +19,5 @@ export const getManifest = operation({
   tag: "Operation",
   summary: "The resources that are paid",
   access: "public",
-  replies: { 200: { description: "The manifest.", content: { "application/json": Manifest } } },
+  replies: { 200: jsonReply("The manifest.", Manifest) },
 });

@@ -23,7 +23,8 @@ import { refusalExamples } from "./refusals.ts";
 import { REQUESTS } from "./requests.ts";
 import { Alive, ErrorBody, Health, Ready } from "./service-replies.ts";
 import { SigningKeys } from "./signing.ts";
-import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS } from "./webhooks.ts";
+import { WEBHOOK_REPLIES } from "./webhook-replies.ts";
+import { WEBHOOK_REQUESTS } from "./webhook-requests.ts";
 import { writtenOperation } from "./written-operation.ts";
 
 const REPLIES: readonly TSchema[] = [

@@ -1,10 +1,9 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { EmailBatchQuery, EmailQuery } from "../result-schemas.ts";
 import { EmailBatch, EmailResult } from "./email-replies.ts";
-import { described, operation, type Sample } from "./operation.ts";
+import { described, jsonReply, operation, type Sample } from "./operation.ts";
 import { EmailBatchRequest, EmailRequest, SAYS } from "./requests.ts";
 
-const VERIFY = "/v1/email/verify";
 const flags = {
   deep: `${SAYS.deep} Written as true, false, 1 or 0, in any case.`,
   dns: `${SAYS.dns} Written as true, false, 1 or 0, in any case.`,
@@ -14,23 +13,23 @@ const query = described(EmailQuery, {
   ...flags,
 });
 
-const answered = {
-  200: { description: "The verdict.", content: { "application/json": EmailResult } },
-};
+const VERIFICATION = {
+  path: "/v1/email/verify",
+  tag: "Email",
+  access: "key",
+  replies: { 200: jsonReply("The verdict.", EmailResult) },
+} as const;
 
 const missing: Sample = { summary: "No address", status: 400 };
 
 export const verifyEmail = operation({
+  ...VERIFICATION,
   operationId: "verifyEmail",
   method: "GET",
-  path: VERIFY,
-  tag: "Email",
   summary: "Verify an address",
   description:
     "Costs 1 unit, with `deep` 2. Nothing where `sub_status` is `dns_timeout`, `dns_error` or `check_failed`: then our look-up failed. No mail is sent and no mailbox is probed.",
-  access: "key",
   query,
-  replies: answered,
   refusals: ["invalid_request", "quota_exceeded"],
   samples: {
     deliverable: { summary: "A mailbox that takes mail", query: { email: "jane.doe+news@gmail.com" } },
@@ -51,16 +50,13 @@ export const verifyEmail = operation({
 });
 
 export const verifyEmailPost = operation({
+  ...VERIFICATION,
   operationId: "verifyEmailPost",
   method: "POST",
-  path: VERIFY,
-  tag: "Email",
   summary: "Verify an address that stays out of logs",
   description: "The same as GET, with the address in the body instead of the URL.",
-  access: "key",
   idempotent: true,
   body: { "application/json": EmailRequest },
-  replies: answered,
   refusals: ["quota_exceeded"],
   samples: {
     role: { summary: "A mailbox of a function", body: { email: "info@analytical-engine.com", deep: true } },

@@ -1,36 +1,34 @@
 import { AutodetectQuery, IdentityQuery } from "../result-schemas.ts";
 import { batchBodies, batchReply } from "./email.ts";
 import { DetectedResult, IdentityBatch, IdentityResult } from "./identity-replies.ts";
-import { described, operation } from "./operation.ts";
+import { described, jsonReply, operation } from "./operation.ts";
 import { AutodetectRequest, IdentityBatchRequest, IdentityRequest, SAYS } from "./requests.ts";
 
-const VALIDATE = "/v1/identity/validate";
-const AUTODETECT = "/v1/identity/autodetect";
 const { type, value } = SAYS;
 const COST = "Costs 1 unit, whether the number is valid or not.";
 const CARDS =
   "Card numbers belong in the body of a POST: the reply and our log have them masked, but a URL is written down by every proxy on the way.";
 
-const validated = {
-  200: { description: "What was found.", content: { "application/json": IdentityResult } },
-};
-const detected = {
-  200: {
-    description: "The result of the type that fits best.",
-    content: { "application/json": DetectedResult },
-  },
-};
+const VALIDATION = {
+  path: "/v1/identity/validate",
+  tag: "Identity",
+  access: "key",
+  replies: { 200: jsonReply("What was found.", IdentityResult) },
+} as const;
+const DETECTION = {
+  path: "/v1/identity/autodetect",
+  tag: "Identity",
+  access: "key",
+  replies: { 200: jsonReply("The result of the type that fits best.", DetectedResult) },
+} as const;
 
 export const validateDocument = operation({
+  ...VALIDATION,
   operationId: "validateDocument",
   method: "GET",
-  path: VALIDATE,
-  tag: "Identity",
   summary: "Validate a document number",
   description: `${COST} ${CARDS}`,
-  access: "key",
   query: described(IdentityQuery, { type, value }),
-  replies: validated,
   refusals: ["invalid_request", "quota_exceeded"],
   samples: {
     cpf: { summary: "CPF", query: { type: "cpf", value: "529.982.247-25" } },
@@ -47,16 +45,13 @@ export const validateDocument = operation({
 });
 
 export const validateDocumentPost = operation({
+  ...VALIDATION,
   operationId: "validateDocumentPost",
   method: "POST",
-  path: VALIDATE,
-  tag: "Identity",
   summary: "Validate a document number that stays out of logs",
   description: COST,
-  access: "key",
   idempotent: true,
   body: { "application/json": IdentityRequest },
-  replies: validated,
   refusals: ["quota_exceeded"],
   samples: {
     card: { summary: "A payment card", body: { type: "card", value: "4242 4242 4242 4242" } },
@@ -66,15 +61,12 @@ export const validateDocumentPost = operation({
 });
 
 export const detectDocument = operation({
+  ...DETECTION,
   operationId: "detectDocument",
   method: "GET",
-  path: AUTODETECT,
-  tag: "Identity",
   summary: "Find out what a number is",
   description: `${COST} ${CARDS}`,
-  access: "key",
   query: described(AutodetectQuery, { value }),
-  replies: detected,
   refusals: ["invalid_request", "quota_exceeded"],
   samples: {
     isbn: { summary: "A number that two types claim", query: { value: "9783161484100" } },
@@ -84,16 +76,13 @@ export const detectDocument = operation({
 });
 
 export const detectDocumentPost = operation({
+  ...DETECTION,
   operationId: "detectDocumentPost",
   method: "POST",
-  path: AUTODETECT,
-  tag: "Identity",
   summary: "Find out what a number is that stays out of logs",
   description: COST,
-  access: "key",
   idempotent: true,
   body: { "application/json": AutodetectRequest },
-  replies: detected,
   refusals: ["quota_exceeded"],
   samples: {
     card: { summary: "A payment card", body: { value: "5555555555554444" } },

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Word } from "../schema.ts";
+import { jsonReply } from "./operation.ts";
 
 export const JOB_STATUSES = [
   "receiving",
@@ -78,4 +79,4 @@ export const JobResults = Type.Object(
 );
 
 /** Returns the reply that is one job. */
-export const oneJob = (description: string) => ({ description, content: { "application/json": Job } });
+export const oneJob = (description: string) => jsonReply(description, Job);

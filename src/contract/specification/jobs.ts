@@ -3,7 +3,9 @@ import { DEFAULTS } from "../defaults.ts";
 import { Word } from "../schema.ts";
 import { JobQuery, JobRequest, jobId } from "./job-fields.ts";
 import { JOB_STATUSES, JobPage, oneJob } from "./job-replies.ts";
-import { described, operation } from "./operation.ts";
+import { described, jsonReply, operation } from "./operation.ts";
+
+const READS_JOBS = { tag: "Jobs", access: "key", scopes: ["read", "verify"] } as const;
 
 export const createJob = operation({
   operationId: "createJob",
@@ -40,10 +42,8 @@ export const listJobs = operation({
   operationId: "listJobs",
   method: "GET",
   path: "/v1/jobs",
-  tag: "Jobs",
+  ...READS_JOBS,
   summary: "The jobs of the account, newest first",
-  access: "key",
-  scopes: ["read", "verify"],
   query: described(
     Type.Object({
       status: Type.Optional(Word(JOB_STATUSES)),
@@ -56,7 +56,7 @@ export const listJobs = operation({
       starting_after: "The id of the last job of the page before.",
     },
   ),
-  replies: { 200: { description: "A page of jobs.", content: { "application/json": JobPage } } },
+  replies: { 200: jsonReply("A page of jobs.", JobPage) },
   refusals: ["invalid_request"],
 });
 
@@ -65,10 +65,8 @@ export const getJob = operation({
   method: "GET",
   path: "/v1/jobs/:job_id",
   parameters: jobId,
-  tag: "Jobs",
   summary: "How far a job is",
-  access: "key",
-  scopes: ["read", "verify"],
+  ...READS_JOBS,
   query: Type.Object({}),
   replies: { 200: oneJob("The job.") },
   refusals: ["not_found"],
@@ -79,11 +77,9 @@ export const jobEvents = operation({
   method: "GET",
   path: "/v1/jobs/:job_id/events",
   parameters: jobId,
-  tag: "Jobs",
   summary: "The job at each change, until it ends",
   description: "At most twice a second; a comment every 10 seconds. `Last-Event-ID` is taken.",
-  access: "key",
-  scopes: ["read", "verify"],
+  ...READS_JOBS,
   query: Type.Object({}),
   replies: {
     200: {

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { operation } from "./operation.ts";
+import { jsonReply, operation } from "./operation.ts";
 import { usd, word } from "./reply-schema.ts";
 
-const JSON_TYPE = "application/json";
 const OPEN = { additionalProperties: true };
 
 export const ListedModel = Type.Object(
@@ -27,6 +26,11 @@ export const ListedModel = Type.Object(
 );
 export type ListedModelView = Static<typeof ListedModel>;
 
+const ModelList = Type.Object(
+  { object: Type.Literal("list"), data: Type.Array(ListedModel) },
+  { $id: "ModelList" },
+);
+
 export const listModels = operation({
   operationId: "listModels",
   method: "GET",
@@ -34,17 +38,7 @@ export const listModels = operation({
   tag: "Models",
   summary: "The models that are served, with their prices",
   access: "public",
-  replies: {
-    200: {
-      description: "The models.",
-      content: {
-        [JSON_TYPE]: Type.Object(
-          { object: Type.Literal("list"), data: Type.Array(ListedModel) },
-          { $id: "ModelList" },
-        ),
-      },
-    },
-  },
+  replies: { 200: jsonReply("The models.", ModelList) },
   refusals: ["upstream_failed"],
 });
 
@@ -56,6 +50,6 @@ export const getModel = operation({
   tag: "Models",
   summary: "One model",
   access: "public",
-  replies: { 200: { description: "The model.", content: { [JSON_TYPE]: ListedModel } } },
+  replies: { 200: jsonReply("The model.", ListedModel) },
   refusals: ["not_found", "upstream_failed"],
 });

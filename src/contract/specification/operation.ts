@@ -73,6 +73,24 @@ export function operation<Query extends TObject = TObject, Body extends TObject 
   return facts;
 }
 
+/** Returns a reply with a JSON body. */
+export function jsonReply(description: string, body: TSchema, headers?: readonly HeaderName[]): ReplyShape {
+  return {
+    description,
+    content: { "application/json": body },
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+/** Of a call that reads the account or what it has. */
+export const READS_ACCOUNT = { access: "key", scopes: ["read"] } as const;
+
+/** Of a call that changes the account or what it has. */
+export const CHANGES_ACCOUNT = { access: "key", scopes: ["account"] } as const;
+
+/** Of one that may be repeated with its Idempotency-Key. */
+export const CHANGES_ACCOUNT_ONCE = { ...CHANGES_ACCOUNT, idempotent: true } as const;
+
 /** A query or body schema with descriptions for readers, and a name. */
 export function described<Properties extends TProperties>(
   schema: TObject<Properties>,

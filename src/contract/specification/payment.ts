@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { operation } from "./operation.ts";
+import { jsonReply, operation } from "./operation.ts";
 import { moment, nullable, schemaOf, text, textOrNull, usd, word } from "./reply-schema.ts";
 
 export const PAYMENT_STATES = ["settling", "settled", "released"] as const;
@@ -55,6 +55,6 @@ export const getPayment = operation({
   description:
     "Of payments whose settlement was to be sent. A payment that was refused before, or whose call was not answered with success, is not there: nothing was charged.",
   access: "public",
-  replies: { 200: { description: "The payment.", content: { "application/json": Payment } } },
+  replies: { 200: jsonReply("The payment.", Payment) },
   refusals: ["not_found"],
 });

@@ -1,27 +1,26 @@
 import { PhoneBatchQuery, PhoneQuery } from "../result-schemas.ts";
 import { batchBodies, batchReply } from "./email.ts";
-import { described, operation } from "./operation.ts";
+import { described, jsonReply, operation } from "./operation.ts";
 import { PhoneBatch, PhoneResult } from "./phone-replies.ts";
 import { PhoneBatchRequest, PhoneRequest, SAYS } from "./requests.ts";
 
-const VALIDATE = "/v1/phone/validate";
 const { phone, country } = SAYS;
 const COST = "Costs 1 unit, whether the number is valid or not.";
 
-const validated = {
-  200: { description: "What was found.", content: { "application/json": PhoneResult } },
-};
+const VALIDATION = {
+  path: "/v1/phone/validate",
+  tag: "Phone",
+  access: "key",
+  replies: { 200: jsonReply("What was found.", PhoneResult) },
+} as const;
 
 export const validatePhone = operation({
+  ...VALIDATION,
   operationId: "validatePhone",
   method: "GET",
-  path: VALIDATE,
-  tag: "Phone",
   summary: "Validate a phone number",
   description: `${COST} A leading space is read as a plus.`,
-  access: "key",
   query: described(PhoneQuery, { phone, country }),
-  replies: validated,
   refusals: ["invalid_request", "quota_exceeded"],
   samples: {
     mobile: { summary: "A mobile number", query: { phone: "+55 11 98765-4321" } },
@@ -38,16 +37,13 @@ export const validatePhone = operation({
 });
 
 export const validatePhonePost = operation({
+  ...VALIDATION,
   operationId: "validatePhonePost",
   method: "POST",
-  path: VALIDATE,
-  tag: "Phone",
   summary: "Validate a phone number that stays out of logs",
   description: COST,
-  access: "key",
   idempotent: true,
   body: { "application/json": PhoneRequest },
-  replies: validated,
   refusals: ["quota_exceeded"],
   samples: {
     vanity: { summary: "Letters of a keypad", body: { phone: "1-800-FLOWERS", country: "US" } },

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { RECEIPT_OUTCOMES, type Receipt, type ReceiptCheck } from "../receipt.ts";
-import { described, operation } from "./operation.ts";
+import { described, jsonReply, operation } from "./operation.ts";
 import { moment, nullable, schemaOf, text, textOrNull, word } from "./reply-schema.ts";
 
-const JSON_TYPE = "application/json";
 const OPEN = { additionalProperties: true };
 
 export const ReceiptPayload = schemaOf<Receipt>()(
@@ -78,7 +77,7 @@ export const getReceipt = operation({
     200: {
       description: "The receipt.",
       headers: ["Cache-Control"],
-      content: { [JSON_TYPE]: CheckedReceiptView, "text/html": Type.String() },
+      content: { "application/json": CheckedReceiptView, "text/html": Type.String() },
     },
   },
   refusals: ["not_found"],
@@ -98,6 +97,8 @@ export const VerifyBody = described(
   "ReceiptVerification",
 );
 
+const ReceiptVerdict = Type.Object({ valid: Type.Boolean(), checks: Checks }, { $id: "ReceiptVerdict" });
+
 export const postReceiptVerification = operation({
   operationId: "verifyReceipt",
   method: "POST",
@@ -106,15 +107,7 @@ export const postReceiptVerification = operation({
   summary: "Check a receipt, and what you kept of the call",
   description: "Free, and nothing of it is kept.",
   access: "public",
-  body: { [JSON_TYPE]: VerifyBody },
-  replies: {
-    200: {
-      description: "What was found.",
-      headers: ["Cache-Control"],
-      content: {
-        [JSON_TYPE]: Type.Object({ valid: Type.Boolean(), checks: Checks }, { $id: "ReceiptVerdict" }),
-      },
-    },
-  },
+  body: { "application/json": VerifyBody },
+  replies: { 200: jsonReply("What was found.", ReceiptVerdict, ["Cache-Control"]) },
   refusals: ["invalid_request", "invalid_json", "payload_too_large", "unsupported_media_type"],
 });

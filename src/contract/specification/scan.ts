@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { described, operation } from "./operation.ts";
+import { described, jsonReply, operation } from "./operation.ts";
 import { count, moment, nullable, text, textOrNull, word } from "./reply-schema.ts";
 
 export const SCAN_RESOURCES_MAX = 5;
@@ -81,7 +81,7 @@ const PAID = {
   tag: "Scans",
   access: "public",
   price: { mode: "fixed", amountUsd: SCAN_PRICE_USD },
-  replies: { 200: { description: "The scan.", content: { "application/json": Scan } } },
+  replies: { 200: jsonReply("The scan.", Scan) },
   refusals: ["invalid_request", "overloaded", "processing"],
 } as const;
 
@@ -124,16 +124,8 @@ export const findReport = operation({
   description: "Free. 202 while the first scan of the origin runs.",
   query: described(OriginQuery, ORIGIN),
   replies: {
-    200: {
-      description: "The report.",
-      headers: ["ETag", "Age", "Cache-Control"],
-      content: { "application/json": Scan },
-    },
-    202: {
-      description: "Its first scan runs.",
-      headers: ["Retry-After"],
-      content: { "application/json": Running },
-    },
+    200: jsonReply("The report.", Scan, ["ETag", "Age", "Cache-Control"]),
+    202: jsonReply("Its first scan runs.", Running, ["Retry-After"]),
     304: { description: "It is still the same.", headers: ["ETag", "Age", "Cache-Control"] },
   },
 });
@@ -152,11 +144,7 @@ export const getReport = operation({
       headers: ["ETag", "Cache-Control"],
       content: { "application/json": Scan, "text/html": Type.String() },
     },
-    202: {
-      description: "Its scan runs.",
-      headers: ["Retry-After"],
-      content: { "application/json": Running },
-    },
+    202: jsonReply("Its scan runs.", Running, ["Retry-After"]),
     304: { description: "It is still the same.", headers: ["ETag", "Cache-Control"] },
   },
 });
@@ -170,11 +158,11 @@ export const getEvidence = operation({
   summary: "What the score of a report is made of",
   description: "`bun run scan --evidence FILE` makes the same score of it.",
   replies: {
-    200: {
-      description: "Every request of the scan with what came of it.",
-      headers: ["ETag", "Cache-Control"],
-      content: { "application/json": Type.Object({}, { additionalProperties: true }) },
-    },
+    200: jsonReply(
+      "Every request of the scan with what came of it.",
+      Type.Object({}, { additionalProperties: true }),
+      ["ETag", "Cache-Control"],
+    ),
     304: { description: "It is still the same.", headers: ["ETag", "Cache-Control"] },
   },
 });

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { operation } from "./operation.ts";
+import { jsonReply, operation } from "./operation.ts";
 import { Alive, Health, Ready } from "./service-replies.ts";
 
 export const getLiveness = operation({
@@ -10,7 +10,7 @@ export const getLiveness = operation({
   summary: "Whether the process lives",
   description: "Touches no other part.",
   access: "open",
-  replies: { 200: { description: "It does.", content: { "application/json": Alive } } },
+  replies: { 200: jsonReply("It does.", Alive) },
   refusals: ["method_not_allowed"],
   samples: { alive: { summary: "A process that lives" } },
 });
@@ -24,7 +24,7 @@ export const getReadiness = operation({
   description:
     "404 `not_found` from SIGTERM on, while the server still answers for SHUTDOWN_DELAY_SECONDS: HAProxy's `http-check disable-on-404` then sends no new calls and lets the running ones end. Touches no other part.",
   access: "open",
-  replies: { 200: { description: "It may.", content: { "application/json": Ready } } },
+  replies: { 200: jsonReply("It may.", Ready) },
   refusals: ["not_found", "method_not_allowed"],
   samples: { ready: { summary: "A server that takes calls" } },
 });
@@ -39,12 +39,10 @@ export const getHealth = operation({
     "Exercises each part, at most once a second. Trouble with the DNS or the directory is `degraded`.",
   access: "open",
   replies: {
-    200: { description: "`healthy` or `degraded`.", content: { "application/json": Health } },
-    503: {
-      description: "`failing`: calls cannot be answered or charged. Not the error envelope.",
-      headers: ["Retry-After"],
-      content: { "application/json": Health },
-    },
+    200: jsonReply("`healthy` or `degraded`.", Health),
+    503: jsonReply("`failing`: calls cannot be answered or charged. Not the error envelope.", Health, [
+      "Retry-After",
+    ]),
   },
   refusals: ["method_not_allowed"],
   samples: { healthy: { summary: "Every part works" } },
@@ -77,11 +75,12 @@ export const getSpecification = operation({
   access: "public",
   ifNoneMatch: true,
   replies: {
-    200: {
-      description: "OpenAPI 3.1.",
-      headers: ["ETag", "Cache-Control", "Vary", "Content-Encoding"],
-      content: { "application/json": Type.Object({}, { additionalProperties: true }) },
-    },
+    200: jsonReply("OpenAPI 3.1.", Type.Object({}, { additionalProperties: true }), [
+      "ETag",
+      "Cache-Control",
+      "Vary",
+      "Content-Encoding",
+    ]),
     304: {
       description: "Nothing has changed.",
       headers: ["ETag", "Cache-Control", "Vary", "Content-Encoding"],

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { operation } from "./operation.ts";
+import { jsonReply, operation } from "./operation.ts";
 import { text } from "./reply-schema.ts";
 
 export const SigningKeys = Type.Object(
@@ -28,10 +28,6 @@ export const getSigningKeys = operation({
     "A signature is a compact JWS whose payload is the signed reply without its `signature`, in canonical JSON (RFC 8785).",
   access: "public",
   replies: {
-    200: {
-      description: "A JSON Web Key Set.",
-      headers: ["Cache-Control"],
-      content: { "application/json": SigningKeys },
-    },
+    200: jsonReply("A JSON Web Key Set.", SigningKeys, ["Cache-Control"]),
   },
 });

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { ChatCompletion } from "./chat-schema.ts";
-import { operation } from "./operation.ts";
+import { jsonReply, operation } from "./operation.ts";
 import { moment, nullable, text, word } from "./reply-schema.ts";
 
-const JSON_TYPE = "application/json";
 const OPEN = { additionalProperties: true };
 
 export const AcceptedTask = Type.Object(
@@ -33,6 +32,6 @@ export const getTask = operation({
   summary: "What became of a task",
   description: "Free. Who knows the id may read the answer.",
   access: "public",
-  replies: { 200: { description: "The task.", headers: ["Cache-Control"], content: { [JSON_TYPE]: Task } } },
+  replies: { 200: jsonReply("The task.", Task, ["Cache-Control"]) },
   refusals: ["not_found"],
 });

@@ -17,7 +17,7 @@ import type {
   DeliveryListBody,
   RotatedSecretBody,
   WebhookBody,
-} from "../../../contract/specification/webhooks.ts";
+} from "../../../contract/specification/webhook-replies.ts";
 
 /** What the server answers: the types of the contract's own schemas, under the names that the page uses. */
 
