@@ -25,7 +25,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   inference: ["platform", "contract", "billing", "net", "payments", "signing", "store"],
   directory: ["platform", "contract", "dns", "net", "store"],
   docs: [],
-  console: ["contract", "verification", "billing", "tables"],
+  console: ["contract", "verification", "billing", "tables", "platform/pause"],
   http: [
     "docs",
     "console",

@@ -1,7 +1,7 @@
+import { pause } from "../../../platform/pause.ts";
 import { createStore, type Store } from "../state/store.ts";
 import { type Api, messageOf } from "../wire/api.ts";
 import type { Job } from "../wire/bodies.ts";
-import { pause } from "../wire/pause.ts";
 import { mayPass, Refusal } from "../wire/refusal.ts";
 import { isSameFile, type KeptUpload, partBytesOf, partCountOf, readKept, writeKept } from "./kept-upload.ts";
 import { sendBytes } from "./send-bytes.ts";

@@ -1,10 +1,9 @@
 import { ScoreBar } from "../charts/score-bar.tsx";
-import { Badge } from "../parts/badge.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { findingsOf, verdictText } from "../text/findings.ts";
 import { decimalOf } from "../text/format.ts";
-import { visible } from "../text/visible.ts";
 import type { EmailResult } from "../wire/bodies.ts";
+import { VerdictHead } from "./verdict-head.tsx";
 
 const yes = (fact: boolean) => (fact ? "Yes" : "No");
 
@@ -19,11 +18,7 @@ export function AddressResult({
   const { status, score, did_you_mean } = result;
   return (
     <div class="stack">
-      <div class="verdict">
-        <Badge word={status} />
-        <code>{visible(result.email)}</code>
-      </div>
-      <p>{verdictText(result)}</p>
+      <VerdictHead word={status} item={result.email} sentence={verdictText(result)} />
       {did_you_mean === null ? null : (
         <p class="notice warn">
           <span>

@@ -5,6 +5,7 @@ import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Card } from "../parts/card.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { Form } from "../parts/form.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
@@ -39,6 +40,10 @@ export function DirectoryView() {
   const query = queryOf(asked, cursor);
   const page = useLoad((signal) => api.read<ListingPage>(`/v1/directory?${query}`, signal), [query]);
   const set = (part: Partial<Asked>) => setForm({ ...form, ...part });
+  const text = (name: Exclude<keyof Asked, "sort">) => ({
+    value: form[name],
+    onValue: (value: string) => set({ [name]: value }),
+  });
   return (
     <>
       <div class="view-head">
@@ -47,34 +52,19 @@ export function DirectoryView() {
       </div>
       <Card title="Services">
         <search>
-          <form
+          <Form
             class="fields"
-            onSubmit={(event) => {
-              event.preventDefault();
+            onSubmit={() => {
               paging.restart();
               setAsked(form);
             }}
           >
-            <TextField
-              label="Search"
-              type="search"
-              value={form.q}
-              onValue={(q) => set({ q })}
-              placeholder="weather"
-            />
-            <TextField
-              label="Minimum score"
-              type="number"
-              min="0"
-              max="100"
-              value={form.min_score}
-              onValue={(min_score) => set({ min_score })}
-            />
+            <TextField label="Search" type="search" {...text("q")} placeholder="weather" />
+            <TextField label="Minimum score" type="number" min="0" max="100" {...text("min_score")} />
             <TextField
               label="Maximum price (USD)"
               inputMode="decimal"
-              value={form.max_price_usd}
-              onValue={(max_price_usd) => set({ max_price_usd })}
+              {...text("max_price_usd")}
               placeholder="0.05"
             />
             <TextField
@@ -83,15 +73,9 @@ export function DirectoryView() {
               min="0"
               max="100"
               step="any"
-              value={form.min_uptime}
-              onValue={(min_uptime) => set({ min_uptime })}
+              {...text("min_uptime")}
             />
-            <TextField
-              label="Payee"
-              value={form.payee}
-              onValue={(payee) => set({ payee })}
-              placeholder="0x…"
-            />
+            <TextField label="Payee" {...text("payee")} placeholder="0x…" />
             <Choice
               label="Sort by"
               value={form.sort}
@@ -101,7 +85,7 @@ export function DirectoryView() {
             <button type="submit" class="button primary align-end">
               Search
             </button>
-          </form>
+          </Form>
         </search>
         <Await of={page} lines={8}>
           {({ listings, total, next_cursor }) => (

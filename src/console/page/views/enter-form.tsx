@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Form } from "../parts/form.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
@@ -11,9 +12,8 @@ export function EnterForm() {
   const { session } = useConsole();
   const [key, setKey] = useState("");
   const action = useAction();
-  const enter = (event: Event) => {
-    event.preventDefault();
-    void action.run(async () => {
+  const enter = () =>
+    action.run(async () => {
       const held = key.trim();
       if (!/^[\x21-\x7e]+$/.test(held)) return action.fail("Paste a key: asy_ and 36 letters and digits.");
       const reply = await fetch("/v1/account", {
@@ -26,9 +26,8 @@ export function EnterForm() {
       if (refusal !== null && codeOf(refusal) !== "forbidden") throw refusal;
       session.enter(held);
     });
-  };
   return (
-    <form class="stack" onSubmit={enter}>
+    <Form onSubmit={enter}>
       <TextField
         label="API key"
         type="password"
@@ -43,6 +42,6 @@ export function EnterForm() {
       <button type="submit" class="button primary" disabled={action.isRunning}>
         Sign in
       </button>
-    </form>
+    </Form>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { EMAIL_SUB_STATUSES } from "../../../contract/words.ts";
 import { Card } from "../parts/card.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { Form } from "../parts/form.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { type Filter, NO_FILTER } from "../results/filter.ts";
 import { ResultTable } from "../results/result-table.tsx";
@@ -19,13 +20,7 @@ export function JobResultsCard({ job }: { readonly job: Job }) {
   const set = (part: Partial<Filter>) => setFilter({ ...filter, ...part });
   return (
     <Card title="Results">
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          set({ domain: domain.trim() });
-        }}
-      >
+      <Form class="fields" onSubmit={() => set({ domain: domain.trim() })}>
         <Choice
           label="Verdict"
           value={filter.status}
@@ -57,7 +52,7 @@ export function JobResultsCard({ job }: { readonly job: Job }) {
             </div>
           </>
         ) : null}
-      </form>
+      </Form>
       <ResultTable key={`${filter.status} ${filter.subStatus} ${filter.domain}`} job={job} filter={filter} />
       <JobDownload job={job} filter={filter} />
     </Card>

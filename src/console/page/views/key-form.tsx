@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { Check } from "../parts/check.tsx";
+import { CheckList } from "../parts/check-list.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { Form } from "../parts/form.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
@@ -21,9 +22,8 @@ export function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedKey) =
   const [mode, setMode] = useState<"live" | "test">("live");
   const [scopes, setScopes] = useState<readonly string[]>(["verify"]);
   const [end, setEnd] = useState("");
-  const create = (event: Event) => {
-    event.preventDefault();
-    void action.run(async () => {
+  const create = () =>
+    action.run(async () => {
       const body = {
         ...(name.trim() === "" ? {} : { name: name.trim() }),
         ...(mode === "live" ? {} : { mode }),
@@ -34,9 +34,8 @@ export function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedKey) =
       setName("");
       setEnd("");
     });
-  };
   return (
-    <form class="stack" onSubmit={create}>
+    <Form onSubmit={create}>
       <div class="fields">
         <TextField label="Name" value={name} onValue={setName} placeholder="Newsletter" maxLength={100} />
         <Choice
@@ -50,26 +49,13 @@ export function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedKey) =
         />
         <TextField label="Expires at the end of (optional)" type="date" value={end} onValue={setEnd} />
       </div>
-      <fieldset class="checks-field">
-        <legend>Scopes</legend>
-        {SCOPES.map(([scope, text]) => (
-          <Check
-            key={scope}
-            checked={scopes.includes(scope)}
-            onChecked={(isChosen) =>
-              setScopes(isChosen ? [...scopes, scope] : scopes.filter((each) => each !== scope))
-            }
-          >
-            {text}
-          </Check>
-        ))}
-      </fieldset>
+      <CheckList label="Scopes" options={SCOPES} chosen={scopes} onChosen={setScopes} />
       <Failure message={action.failure} />
       <div class="row">
         <button type="submit" class="button primary" disabled={action.isRunning || scopes.length === 0}>
           Create key
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Choice } from "../parts/choice.tsx";
+import { Form } from "../parts/form.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
@@ -16,14 +17,12 @@ export function SignupForm({ onKey }: { readonly onKey: (key: string) => void })
   const [name, setName] = useState("");
   const [plan, setPlan] = useState("free");
   const action = useAction();
-  const signUp = (event: Event) => {
-    event.preventDefault();
-    void action.run(async () => {
+  const signUp = () =>
+    action.run(async () => {
       const body = { email: email.trim(), plan, ...(name.trim() === "" ? {} : { name: name.trim() }) };
       const { api_key } = await api.send<SignedUp>("POST", "/v1/signup", body);
       onKey(api_key);
     });
-  };
   const options =
     plans.state.status === "ready"
       ? plans.state.value.plans.map(
@@ -35,7 +34,7 @@ export function SignupForm({ onKey }: { readonly onKey: (key: string) => void })
         )
       : ([["free", "Free"]] as const);
   return (
-    <form class="stack" onSubmit={signUp}>
+    <Form onSubmit={signUp}>
       <TextField
         label="Email"
         type="email"
@@ -51,6 +50,6 @@ export function SignupForm({ onKey }: { readonly onKey: (key: string) => void })
       <button type="submit" class="button primary" disabled={action.isRunning}>
         Sign up
       </button>
-    </form>
+    </Form>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Form } from "../parts/form.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
@@ -16,18 +17,16 @@ export function SpendLimit({
   const { api, announcement } = useConsole();
   const action = useAction();
   const [limit, setLimit] = useState(account.spend_limit_usd ?? "");
-  const save = (event: Event) => {
-    event.preventDefault();
-    void action.run(async () => {
+  const save = () =>
+    action.run(async () => {
       const spend_limit_usd = limit.trim() === "" ? null : limit.trim();
       // The plan that holds next month is named, so that saving a limit withdraws no change.
       const plan = account.pending_plan ?? account.plan;
       onChanged(await api.send<Account>("POST", "/v1/account/plan", { plan, spend_limit_usd }));
       announcement.set("The spend limit is saved.");
     });
-  };
   return (
-    <form class="stack spend" onSubmit={save}>
+    <Form class="stack spend" onSubmit={save}>
       <div class="with-button">
         <TextField
           label="Spend limit in USD (optional)"
@@ -42,6 +41,6 @@ export function SpendLimit({
         </button>
       </div>
       <Failure message={action.failure} />
-    </form>
+    </Form>
   );
 }

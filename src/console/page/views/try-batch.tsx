@@ -4,13 +4,12 @@ import { Shares } from "../charts/shares.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { Field } from "../parts/field.tsx";
-import { Failure } from "../parts/notice.tsx";
 import { Table } from "../parts/table.tsx";
 import { hrefOf } from "../state/route.ts";
 import { countOf } from "../text/format.ts";
 import { itemOf, statusOf, whyOf } from "../text/result-words.ts";
 import type { Batch } from "../wire/bodies.ts";
-import { CheckFrame } from "./check-frame.tsx";
+import { CheckForm } from "./check-form.tsx";
 import { useCheck } from "./use-check.ts";
 
 type Kind = "email" | "identity" | "phone";
@@ -27,47 +26,38 @@ const ROWS_SHOWN = 200;
 export function TryBatch() {
   const [kind, setKind] = useState<Kind>("email");
   const [text, setText] = useState("");
-  const { checked, failure, isRunning, check } = useCheck<Batch>();
+  const form = useCheck<Batch>();
   const items = text.split(/\r?\n/).filter((line) => line.trim() !== "");
-  const send = (event: Event) => {
-    event.preventDefault();
-    void check(callOf(kind, items), ({ count }) => `${countOf(count)} ${nounOf(count, "result")}`);
-  };
+  const send = () =>
+    void form.check(callOf(kind, items), ({ count }) => `${countOf(count)} ${nounOf(count, "result")}`);
   return (
-    <div class="stack">
-      <form class="stack ask" onSubmit={send}>
-        <Choice label="What the lines are" value={kind} options={KINDS} onValue={setKind} />
-        <Field
-          label="One item on each line"
-          hint={
-            <>
-              {countOf(items.length)} {nounOf(items.length, "item")}. For long lists use{" "}
-              <a href={hrefOf("lists")}>Lists</a>.
-            </>
-          }
-        >
-          {(ids) => (
-            <textarea
-              {...ids}
-              value={text}
-              spellcheck={false}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <div class="row">
-          <button type="submit" class="button primary" disabled={isRunning || items.length === 0}>
-            Verify
-          </button>
-        </div>
-      </form>
-      <Failure message={failure} />
-      {checked === null ? null : (
-        <CheckFrame checked={checked}>
-          <Result batch={checked.result} />
-        </CheckFrame>
-      )}
-    </div>
+    <CheckForm
+      of={form}
+      act="Verify"
+      isEmpty={items.length === 0}
+      onSubmit={send}
+      result={(batch) => <Result batch={batch} />}
+    >
+      <Choice label="What the lines are" value={kind} options={KINDS} onValue={setKind} />
+      <Field
+        label="One item on each line"
+        hint={
+          <>
+            {countOf(items.length)} {nounOf(items.length, "item")}. For long lists use{" "}
+            <a href={hrefOf("lists")}>Lists</a>.
+          </>
+        }
+      >
+        {(ids) => (
+          <textarea
+            {...ids}
+            value={text}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </Field>
+    </CheckForm>
   );
 }
 

@@ -1,15 +1,13 @@
 import { useState } from "preact/hooks";
 import { DOCUMENT_TYPES, type DocumentType } from "../../../contract/words.ts";
-import { Badge } from "../parts/badge.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { Facts } from "../parts/facts.tsx";
-import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { wordsOf } from "../text/format.ts";
-import { visible } from "../text/visible.ts";
 import type { DocumentResult } from "../wire/bodies.ts";
-import { CheckFrame } from "./check-frame.tsx";
+import { CheckForm } from "./check-form.tsx";
 import { useCheck } from "./use-check.ts";
+import { VerdictHead } from "./verdict-head.tsx";
 
 const TYPES: readonly (readonly [DocumentType | "auto", string])[] = [
   ["auto", "Detect"],
@@ -20,42 +18,28 @@ const TYPES: readonly (readonly [DocumentType | "auto", string])[] = [
 export function TryDocument() {
   const [type, setType] = useState<DocumentType | "auto">("auto");
   const [value, setValue] = useState("");
-  const { checked, failure, isRunning, check } = useCheck<DocumentResult>();
-  const validate = (event: Event) => {
-    event.preventDefault();
+  const form = useCheck<DocumentResult>();
+  const validate = () => {
     const call =
       type === "auto"
         ? { path: "/v1/identity/autodetect", body: { value } }
         : { path: "/v1/identity/validate", body: { type, value } };
-    void check(call, ({ valid }) => (valid ? "Valid" : "Invalid"));
+    void form.check(call, ({ valid }) => (valid ? "Valid" : "Invalid"));
   };
   return (
-    <div class="stack">
-      <form class="stack ask" onSubmit={validate}>
-        <div class="fields">
-          <TextField
-            label="Document number"
-            value={value}
-            onValue={setValue}
-            placeholder="DE89 3704 0044 0532 0130 00"
-            autocomplete="off"
-            required
-          />
-          <Choice label="Type" value={type} options={TYPES} onValue={setType} />
-        </div>
-        <div class="row">
-          <button type="submit" class="button primary" disabled={isRunning}>
-            Validate
-          </button>
-        </div>
-      </form>
-      <Failure message={failure} />
-      {checked === null ? null : (
-        <CheckFrame checked={checked}>
-          <Result result={checked.result} />
-        </CheckFrame>
-      )}
-    </div>
+    <CheckForm of={form} act="Validate" onSubmit={validate} result={(result) => <Result result={result} />}>
+      <div class="fields">
+        <TextField
+          label="Document number"
+          value={value}
+          onValue={setValue}
+          placeholder="DE89 3704 0044 0532 0130 00"
+          autocomplete="off"
+          required
+        />
+        <Choice label="Type" value={type} options={TYPES} onValue={setType} />
+      </div>
+    </CheckForm>
   );
 }
 
@@ -66,15 +50,15 @@ function Result({ result }: { readonly result: DocumentResult }) {
   );
   return (
     <div class="stack">
-      <div class="verdict">
-        <Badge word={valid ? "valid" : "invalid"} />
-        <code>{visible(result.value)}</code>
-      </div>
-      <p>
-        {valid
-          ? `A valid ${type === null ? "number" : type.toUpperCase()}.`
-          : (message ?? "No known document has this shape.")}
-      </p>
+      <VerdictHead
+        word={valid ? "valid" : "invalid"}
+        item={result.value}
+        sentence={
+          valid
+            ? `A valid ${type === null ? "number" : type.toUpperCase()}.`
+            : (message ?? "No known document has this shape.")
+        }
+      />
       <Facts
         facts={[
           ["Type", type === null ? "Unknown" : type.toUpperCase()],

@@ -1,11 +1,14 @@
 import { useState } from "preact/hooks";
 import { WEBHOOK_EVENTS } from "../../../contract/words.ts";
-import { Check } from "../parts/check.tsx";
+import { CheckList } from "../parts/check-list.tsx";
+import { Form } from "../parts/form.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
 import type { CreatedWebhook } from "../wire/bodies.ts";
+
+const EVENTS = WEBHOOK_EVENTS.map((name) => [name, <code key={name}>{name}</code>] as const);
 
 /** Adds an endpoint. */
 export function WebhookForm({ onCreated }: { readonly onCreated: (created: CreatedWebhook) => void }) {
@@ -14,9 +17,8 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
   const [url, setUrl] = useState("");
   const [description, setDescription] = useState("");
   const [events, setEvents] = useState<readonly string[]>(WEBHOOK_EVENTS);
-  const create = (event: Event) => {
-    event.preventDefault();
-    void action.run(async () => {
+  const create = () =>
+    action.run(async () => {
       const body = {
         url: url.trim(),
         events,
@@ -26,9 +28,8 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
       setUrl("");
       setDescription("");
     });
-  };
   return (
-    <form class="stack" onSubmit={create}>
+    <Form onSubmit={create}>
       <div class="fields">
         <TextField
           label="URL"
@@ -46,28 +47,13 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
           maxLength={200}
         />
       </div>
-      <fieldset class="checks-field">
-        <legend>Events</legend>
-        <div class="fields">
-          {WEBHOOK_EVENTS.map((name) => (
-            <Check
-              key={name}
-              checked={events.includes(name)}
-              onChecked={(isChosen) =>
-                setEvents(isChosen ? [...events, name] : events.filter((each) => each !== name))
-              }
-            >
-              <code>{name}</code>
-            </Check>
-          ))}
-        </div>
-      </fieldset>
+      <CheckList label="Events" options={EVENTS} chosen={events} onChosen={setEvents} isWide />
       <Failure message={action.failure} />
       <div class="row">
         <button type="submit" class="button primary" disabled={action.isRunning || events.length === 0}>
           Add endpoint
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,6 +1,6 @@
+import { pause } from "../../../platform/pause.ts";
 import type { Api } from "./api.ts";
 import type { Job } from "./bodies.ts";
-import { pause } from "./pause.ts";
 import { mayPass, Refusal } from "./refusal.ts";
 
 const RETRY_MS = 1_000;
