@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { addressCorpus } from "../input.ts";
 import { startDns } from "../load/dns.ts";
 import { type Aim, CORPUS } from "../load/jobs.ts";
-import { memoryMb, resetPeak } from "../load/proc.ts";
+import { memoryMb, resetPeak, type ThreadSeconds, threadSeconds } from "../load/proc.ts";
 import { startServerProcess } from "../load/server-process.ts";
 import { loadWarning, machineLine, readMachine } from "../machine.ts";
 import { shown, tableText } from "../print.ts";
@@ -57,14 +57,18 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
   if (created.status !== 202) throw new Error(`The job was refused: ${await created.text()}`);
   const { job_id } = (await created.json()) as View;
   const readingMb = memoryMb(server.pid)?.peak ?? Number.NaN;
+  const jobCpu = startCpu(server.pid);
   const firstResultMs = await firstResult(server, job_id);
   const job = await ended(server, job_id);
+  const jobMicroseconds = jobCpu.perRow(rows);
   const endedMs = performance.now();
   const peakMb = memoryMb(server.pid)?.peak ?? Number.NaN;
   const diskBytes = sampler.stop();
   const stored = storedBytes(job_id);
   const readMs = await readAll(server, job_id);
+  const batchCpu = startCpu(server.pid);
   const after = await batchesPerSecond(server);
+  const batchMicroseconds = batchCpu.perRow((batches + 1) * BATCH_SIZE);
   const jobPerSecond = (rows * 1_000) / (endedMs - acceptedMs);
   const wholePerSecond = (rows * 1_000) / (endedMs - sentMs);
   const batchPerSecond = (before + after) / 2;
@@ -93,6 +97,8 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
       `${shown(wholePerSecond)} rows/s`,
       `${shown(wholePerSecond / batchPerSecond)} of batches`,
     ],
+    ["CPU of a job's row", jobMicroseconds, "of the server's threads, after the 202"],
+    ["CPU of a batch's row", batchMicroseconds, "of the server's threads"],
     ["CSV download", `${shown((rows * 1_000) / readMs)} rows/s`, ""],
     ["highest resident memory", `${shown(peakMb)} MB`, `at most 700; ${shown(readingMb)} MB until the 202`],
     [
@@ -102,6 +108,22 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
     ],
   ];
   console.log(tableText(["what", "measured", "note"], figures));
+}
+
+/** What the threads of the server take from now on. */
+function startCpu(pid: number) {
+  const before = threadSeconds(pid);
+  return {
+    /** Returns the microseconds of CPU for each of so many rows. */
+    perRow(count: number): string {
+      const now = threadSeconds(pid);
+      if (before === null || now === null) return "not known";
+      const each = (kind: keyof ThreadSeconds) => ((now[kind] - before[kind]) * 1e6) / count;
+      const [main, workers, runtime] = [each("main"), each("workers"), each("runtime")];
+      const sum = (main + workers + runtime).toFixed(2);
+      return `${sum} µs: main ${main.toFixed(2)}, workers ${workers.toFixed(2)}, runtime ${runtime.toFixed(2)}`;
+    },
+  };
 }
 
 /** Rows that repeat the corpus with a number of their own in each address. */

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** What Linux reports of a process; null elsewhere. */
 
@@ -15,10 +15,35 @@ export function cpuSeconds(pid: number): CpuSeconds | null {
   }
 }
 
+/** Seconds of CPU by what threads are for: the main one, those that yield to others, and the runtime's own. */
+export type ThreadSeconds = { readonly main: number; readonly workers: number; readonly runtime: number };
+
+export function threadSeconds(pid: number): ThreadSeconds | null {
+  const sums = { main: 0, workers: 0, runtime: 0 };
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      const fields = fieldsOf(`/proc/${pid}/task/${thread}/stat`);
+      const kind = thread === `${pid}` ? "main" : Number(fields[16]) > 0 ? "workers" : "runtime";
+      sums[kind] += secondsOf(fields);
+    }
+    return sums;
+  } catch {
+    return null;
+  }
+}
+
 function secondsIn(path: string): number {
+  return secondsOf(fieldsOf(path));
+}
+
+/** The fields behind the name, which stands in parentheses and may hold anything. */
+function fieldsOf(path: string): readonly string[] {
   const text = readFileSync(path, "utf8");
-  // The name in parentheses may hold anything; user and system time are the 12th and 13th field after it.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+/** User and system time are the 12th and 13th field behind the name. */
+function secondsOf(fields: readonly string[]): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
