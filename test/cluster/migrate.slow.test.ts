@@ -55,7 +55,13 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
       now: () => now + Math.floor(performance.now() - startedMs),
       monotonic: () => performance.now(),
     };
-    const server = await startTestServer({ clock, dataDir: folder.path, environment });
+    // The job of November is to be carried over in December: by then its data would be erased.
+    const kept = { JOB_RETENTION_DAYS: "30" };
+    const server = await startTestServer({
+      clock,
+      dataDir: folder.path,
+      environment: { ...kept, ...environment },
+    });
     servers.push(server);
     return server;
   };
