@@ -1,5 +1,7 @@
+import { threadId } from "node:worker_threads";
 import { createChunkVerifier } from "../src/batch/chunk-verifier.ts";
 import { createVerifyChunkTask } from "../src/batch/thread-tasks.ts";
+import { createDomainNumberings } from "../src/jobs/domain-numberings.ts";
 import {
   createGiveUpTask,
   createOpenTask,
@@ -18,7 +20,7 @@ yieldThread(15);
 const verifier = createChunkVerifier();
 
 export const verifyChunk = createVerifyChunkTask(verifier.verify);
-export const openJobChunk = createOpenTask(createAddressParser());
+export const openJobChunk = createOpenTask(createDomainNumberings(createAddressParser(), threadId));
 export const giveUpJobRows = createGiveUpTask(verifier.failed);
 export const packJobResults = createPackTask();
 export const renderJobResults = createRenderTask();

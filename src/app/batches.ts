@@ -40,6 +40,7 @@ export function openBatches(
   );
   return {
     pool,
+    gatherFacts: way.gatherFacts,
     runner: createBatchRunner({ ...way, pool }),
     jobPool,
     chunkRunner: createBatchRunner({ ...way, pool: jobPool }),

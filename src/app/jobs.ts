@@ -1,10 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
+import type { GatherFacts } from "../batch/gather-facts.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { FAILURE_FLOOR_MS } from "../dns/cache.ts";
+import { createChunkFacts } from "../jobs/chunk-facts.ts";
 import { createChunkRun } from "../jobs/chunk-run.ts";
 import { createDiskRoom, ROOM_ELSEWHERE } from "../jobs/disk-room.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
@@ -36,6 +38,7 @@ export type OpenJobsDependencies = {
   readonly jobPool: JobPool;
   /** What verifies in the threads of that pool. */
   readonly chunkRunner: BatchRunner;
+  readonly gatherFacts: GatherFacts;
   readonly meter: Meter;
   /** Nothing is past its retention by a clock that is in doubt. */
   readonly billingClock: BillingClock;
@@ -56,7 +59,15 @@ const INPUT_BYTES_MAX = 4_294_967_296;
 export async function openJobs(
   { dataDir, batch, jobs: settings }: Pick<Config, "dataDir" | "batch" | "jobs">,
   { log, randomBytes, workerFiles }: Pick<Platform, "log" | "randomBytes" | "workerFiles">,
-  { store, shared, jobPool: pool, chunkRunner: runner, meter, billingClock: clock }: OpenJobsDependencies,
+  {
+    store,
+    shared,
+    jobPool: pool,
+    chunkRunner: runner,
+    gatherFacts,
+    meter,
+    billingClock: clock,
+  }: OpenJobsDependencies,
   stack: AsyncDisposableStack,
 ) {
   const folder = join(dataDir, "jobs");
@@ -68,7 +79,8 @@ export async function openJobs(
     // Other processes go on with them at once.
     stack.defer(() => Promise.resolve(shared.releaseLeases(null)).catch(failed("releasing jobs failed")));
   }
-  const runChunk = createChunkRun({ store, pool, runner, meter, threads: batch.workerThreads });
+  const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs: batch.lookupTimeoutMs });
+  const runChunk = createChunkRun({ store, pool, runner, facts, meter, threads: batch.workerThreads });
   const freeInside = () => after(store.space(), ({ freeBytes }) => freeBytes);
   const room = shared === null ? createDiskRoom({ folder, freeInside }) : ROOM_ELSEWHERE;
   const jobRunner = stack.use(
@@ -89,8 +101,9 @@ export async function openJobs(
       seen: jobTally.seen,
       reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
       settings: {
-        // One in each thread, one waiting for each, and one whose domains are being looked up.
-        chunksMax: batch.workerThreads * 2 + 1,
+        // One in each thread, one waiting for each, one whose domains are being looked up, and two for each thread on their
+        // way to the disk: a thread never waits for that.
+        chunksMax: batch.workerThreads * 4 + 1,
         spareChunksMax: SPARE_CHUNKS_MAX,
         startDelayMs: START_DELAY_MS,
         lookUpAgainMs: FAILURE_FLOOR_MS,

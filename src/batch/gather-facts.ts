@@ -26,7 +26,11 @@ export type GatherFacts = (options: {
 }) => (chunk: ChunkDomains) => Promise<SharedFacts>;
 
 /** The mail domains of a chunk that has some. */
-type ChunkDomains = Pick<Chunk, "newDomains"> & { readonly domainNumbers: Uint32Array };
+export type ChunkDomains = Pick<Chunk, "newDomains"> & {
+  readonly domainNumbers: Uint32Array;
+  /** Of its own look-ups, instead of the batch's. */
+  readonly deadlineMs?: number;
+};
 
 /** Looks up at most `lookupsMax` domains of a batch at a time, in their order. */
 export function createGatherFacts(
@@ -36,20 +40,21 @@ export function createGatherFacts(
 ): GatherFacts {
   return ({ deadlineMs, ...options }) => {
     const offsets = createOffsets(factsBuffer);
-    const queue = createLookupQueue(lookupsMax, options.signal, (domain) =>
-      source.findDomain(domain, { ...options, deadlineMs: deadlineMs() }),
+    const queue = createLookupQueue(lookupsMax, options.signal, (domain, ownDeadlineMs) =>
+      source.findDomain(domain, { ...options, deadlineMs: ownDeadlineMs ?? deadlineMs() }),
     );
     let numbered = 0;
     let before: Promise<unknown> = Promise.resolve();
-    return async ({ newDomains, domainNumbers }) => {
+    return async ({ newDomains, domainNumbers, deadlineMs: ownDeadlineMs }) => {
       const domains = newDomains === "" ? [] : newDomains.split("\n");
       offsets.makeRoom(numbered + domains.length);
       const lookups: Promise<void>[] = [];
       for (const domain of domains) {
         const number = numbered++;
         const known = source.knownDomain(domain, options);
-        if (known === undefined) lookups.push(queue.find(domain, (found) => offsets.put(number, found)));
-        else offsets.put(number, known);
+        if (known !== undefined) offsets.put(number, known);
+        else
+          lookups.push(queue.find({ domain, ownDeadlineMs, onFound: (found) => offsets.put(number, found) }));
       }
       before = Promise.all([before, ...lookups]);
       await before;
@@ -104,17 +109,19 @@ function createOffsets(factsBuffer: FactsBuffer) {
 /** A deep one costs up to 0.1 ms before anything is sent. */
 const LOOKUPS_A_TURN = 32;
 
-type Waiting = {
+type Wanted = {
   readonly domain: string;
-  readonly found: (domain: KnownDomain) => void;
-  readonly failed: (error: unknown) => void;
+  readonly ownDeadlineMs: number | undefined;
+  readonly onFound: (domain: KnownDomain) => void;
 };
+
+type Waiting = Wanted & { readonly found: () => void; readonly failed: (error: unknown) => void };
 
 /** Looks domains up first come, first served, `lookupsMax` at a time. Bounded by the batch that asks. */
 function createLookupQueue(
   lookupsMax: number,
   signal: AbortSignal,
-  findDomain: (domain: string) => Promise<KnownDomain>,
+  findDomain: (domain: string, ownDeadlineMs: number | undefined) => Promise<KnownDomain>,
 ) {
   const waiting: Waiting[] = [];
   let next = 0;
@@ -137,7 +144,8 @@ function createLookupQueue(
       if (next % LOOKUPS_A_TURN === 0) pause ??= pauseForOthers();
       try {
         signal.throwIfAborted();
-        one.found(await findDomain(one.domain));
+        one.onFound(await findDomain(one.domain, one.ownDeadlineMs));
+        one.found();
       } catch (error) {
         one.failed(error);
       }
@@ -149,13 +157,9 @@ function createLookupQueue(
 
   return {
     /** Resolves once the domain is found and `onFound` has returned. */
-    find: (domain: string, onFound: (found: KnownDomain) => void) =>
-      new Promise<void>((resolve, reject) => {
-        const found = (known: KnownDomain) => {
-          onFound(known);
-          resolve();
-        };
-        waiting.push({ domain, found, failed: reject });
+    find: (wanted: Wanted) =>
+      new Promise<void>((found, failed) => {
+        waiting.push({ ...wanted, found, failed });
         if (running < lookupsMax) void lookUpInTurn();
       }),
   };

@@ -41,6 +41,13 @@ export type BatchRunner = {
     options: VerifyOptions,
     signal: AbortSignal,
   ) => AsyncGenerator<VerifiedChunk, void, undefined>;
+  /** Returns what verifies single chunks, by what `factsOf` finds of their domains. */
+  readonly verifyChunk: (
+    kind: BatchKind,
+    options: Omit<VerifyOptions, "deep" | "dns">,
+    factsOf: ReturnType<GatherFacts>,
+    signal: AbortSignal,
+  ) => (chunk: Chunk) => Promise<VerifiedChunk>;
   readonly underWay: () => number;
 };
 
@@ -179,7 +186,7 @@ export function createBatchRunner({
 
   function verifyChunk(
     kind: BatchKind,
-    options: VerifyOptions,
+    options: Omit<VerifyOptions, "deep" | "dns">,
     factsOf: ReturnType<GatherFacts>,
     signal: AbortSignal,
   ): (chunk: Chunk) => Promise<VerifiedChunk> {
@@ -238,6 +245,7 @@ export function createBatchRunner({
         }),
       );
     },
+    verifyChunk,
     underWay: () => places.held(),
   };
 }

@@ -1,11 +1,12 @@
 import { BACKGROUND_WEIGHT, type Share } from "../batch/fair-queue.ts";
-import type { Chunk, VerifiedChunk } from "../batch/messages.ts";
+import type { VerifiedChunk } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Reservation } from "../billing/reservation.ts";
 import { createSemaphore } from "../platform/semaphore.ts";
 import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
+import type { ChunkFacts, ChunkGroup } from "./chunk-facts.ts";
 import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
@@ -14,7 +15,8 @@ import type { JobPool } from "./thread-tasks.ts";
 export type ChunkRunDependencies = {
   readonly store: Pick<JobPort, "resultBodies" | "keepUnchecked">;
   readonly pool: JobPool;
-  readonly runner: BatchRunner;
+  readonly runner: Pick<BatchRunner, "verifyChunk">;
+  readonly facts: ChunkFacts;
   readonly meter: Pick<Meter, "enter" | "reserve" | "unitsLeft">;
   readonly threads: number;
 };
@@ -55,7 +57,7 @@ type VerifiedRows = {
  * is at most one chunk for each thread: that is the work which the end of the process costs. Throws what the store
  * throws, and a HopelessChunkError; the chunk is then still claimed.
  */
-export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRunDependencies) {
+export function createChunkRun({ store, pool, runner, facts, meter, threads }: ChunkRunDependencies) {
   const semaphore = createSemaphore(threads);
   /** Rows that were given up, by chunk. */
   const givenUp = new Map<string, number>();
@@ -146,10 +148,12 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
     await meter.enter(job.accountId);
     const distinctMax = job.isTest ? claimed.rows : Math.floor(meter.unitsLeft(account) / job.unitsPerItem);
     if (distinctMax === 0) return "out_of_units";
+    const group = facts.groupOf(job, options.signal);
     const opened = await pool.runTwice(
       "openJobChunk",
       {
         ...storedChunk(job, claimed),
+        numbering: group.name,
         fromRow: claimed.rowsDone,
         rowsMax,
         distinctMax: Math.min(distinctMax, claimed.rows),
@@ -157,11 +161,14 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
       },
       options,
     );
+    const found = group.find(opened);
+    // The verifying meets a rejection, unless there are no units for it.
+    found?.catch(() => undefined);
     const { chunk, rows } = opened;
     const units = (chunk.count - chunk.duplicates.length) * job.unitsPerItem;
     const reservation = meter.reserve(account, job.isTest ? 0 : units, { isCall: false });
     try {
-      return { rows, verified: await verify(job, opened, options), reservation };
+      return { rows, verified: await verify(job, opened, found, options), reservation };
     } catch (error) {
       reservation.release();
       throw error;
@@ -183,30 +190,20 @@ export function createChunkRun({ store, pool, runner, meter, threads }: ChunkRun
   }
 
   async function verify(
-    { kind, options }: Job,
+    { kind, options: { country } }: Job,
     { chunk }: OpenedChunk,
+    found: ReturnType<ChunkGroup["find"]>,
     { share, signal, turn }: WorkOptions,
   ): Promise<VerifiedChunk> {
-    const { deep, dns, country } = options;
-    const source = { kind, chunkItems: chunk.count, ...single(chunk) };
-    const written = { separator: "\n", encoding: "zstd" } as const;
-    const results = runner.verify(source, { deep, dns, country, share, turn, ...written }, signal);
-    for await (const verified of results) return verified;
-    throw new Error("a chunk of a job came to nothing");
+    const options = { country, share, turn, separator: "\n", encoding: "zstd" } as const;
+    const factsOf = () => found ?? Promise.reject(new Error("a chunk of a job without facts"));
+    return runner.verifyChunk(kind, options, factsOf, signal)(chunk);
   }
 }
 
 function storedChunk(job: Job, { form, body, duplicates }: ClaimedChunk) {
   const { kind, options, table } = job;
   return { form: recordFormOf(form), body: copied(body), kind, type: options.type, table, duplicates };
-}
-
-/** A source of one chunk. */
-function single(chunk: Chunk) {
-  async function* chunks(): AsyncGenerator<Chunk, void, undefined> {
-    yield chunk;
-  }
-  return { chunks: chunks(), ended: Promise.resolve(), hasEnded: () => true };
 }
 
 /** Bytes in a buffer of their own: what the database returns may be a view into a larger one. */

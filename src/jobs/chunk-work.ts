@@ -1,9 +1,7 @@
-import { type ChunkMaker, createChunkMaker } from "../batch/chunk-source.ts";
 import type { PlainText } from "../batch/compression.ts";
-import { listedItems } from "../batch/items.ts";
-import type { BatchKind, Chunk, Counts, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
+import type { BatchKind, Counts, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
 import { isBitSet } from "../platform/bits.ts";
-import type { AddressParser } from "../verification/email/address.ts";
+import type { DomainNumberings, NumberedChunk } from "./domain-numberings.ts";
 import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
 import type { InputTable } from "./intake/intake-messages.ts";
 
@@ -23,23 +21,23 @@ export type OpenTask = StoredChunk & {
   readonly distinctMax: number;
   /** The chunk's results so far, where only the rows whose look-up failed are wanted. */
   readonly uncheckedIn: readonly Uint8Array<ArrayBuffer>[] | null;
+  /** The name of the numbering that the domains are numbered by. */
+  readonly numbering: string;
 };
 
 /** Rows of a chunk, ready to be verified. */
-export type OpenedChunk = {
-  readonly chunk: Chunk;
+export type OpenedChunk = NumberedChunk & {
   /** The rows of the chunk that were taken: all up to a row, or those whose look-up failed. */
   readonly rows: readonly number[];
 };
 
 /** Reads the rows that are to be verified out of a stored chunk. */
-export function openChunk(task: OpenTask, parser: AddressParser): OpenedChunk {
+export function openChunk(task: OpenTask, numberings: DomainNumberings): OpenedChunk {
   const all = itemsOf(task, task);
   const rows = task.uncheckedIn === null ? rowsToTake(task, all.length) : uncheckedRows(task.uncheckedIn);
   const items = rows.map((row) => all[row] ?? "");
   const duplicates = rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : []));
-  const make: ChunkMaker = createChunkMaker(task.kind, parser);
-  return { chunk: make(listedItems(items), { start: 0, end: items.length, position: 0 }, duplicates), rows };
+  return { ...numberings.make(task.numbering, task.kind, items, duplicates), rows };
 }
 
 export type GiveUpTask = StoredChunk &

@@ -1,7 +1,6 @@
 import type { VerifiedChunk, VerifyTask } from "../batch/messages.ts";
 import type { Pool, TaskPool } from "../batch/pool.ts";
 import { transfer } from "../batch/transfer.ts";
-import type { AddressParser } from "../verification/email/address.ts";
 import {
   type GiveUpTask,
   giveUpRows,
@@ -12,6 +11,7 @@ import {
   type PackTask,
   packResults,
 } from "./chunk-work.ts";
+import type { DomainNumberings } from "./domain-numberings.ts";
 import { type RenderedResults, type RenderTask, renderResults } from "./result-rendering.ts";
 
 /** The tasks of jobs in a worker thread, as the pool calls them. */
@@ -38,8 +38,8 @@ export type JobTasks = {
 /** Threads that do the tasks of batches and those of jobs. */
 export type JobPool = Pool & TaskPool<JobTasks>;
 
-export function createOpenTask(parser: AddressParser): (task: OpenTask) => OpenedChunk {
-  return (task) => openChunk(task, parser);
+export function createOpenTask(numberings: DomainNumberings): (task: OpenTask) => OpenedChunk {
+  return (task) => openChunk(task, numberings);
 }
 
 export function createGiveUpTask(failed: (task: VerifyTask) => VerifiedChunk) {

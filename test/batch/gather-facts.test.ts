@@ -69,6 +69,19 @@ describe("the facts of a batch", () => {
     expect(domainsOn(await later, 2)).toEqual(["a.com", "k.com"]);
   });
 
+  test("are looked up by the deadline of the chunk that has one of its own", async () => {
+    const deadlines: (number | undefined)[] = [];
+    const findDomain = async (domain: string, { deadlineMs }: FactsOptions) => {
+      deadlines.push(deadlineMs);
+      return known(domain);
+    };
+    const facts = { findDomain, knownDomain: () => undefined } as unknown as DomainFactsSource;
+    const factsOf = createGatherFacts(facts, createFactsBuffer(), 8)({ ...options, deadlineMs: () => 10 });
+    await factsOf({ ...chunk("a.com", 0), deadlineMs: 5 });
+    await factsOf(chunk("b.com", 1));
+    expect(deadlines).toEqual([5, 10]);
+  });
+
   test("come with the buffers that the chunk needs, in the order of their keys", async () => {
     const factsBuffer = createFactsBuffer(200);
     const facts = [known("k1.com"), known("k2.com"), known("k3.com")];

@@ -1,10 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { MessagePort } from "node:worker_threads";
+import { type MessagePort, threadId } from "node:worker_threads";
 import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
 import type { ChunkingTask, VerifyTask } from "../../src/batch/messages.ts";
 import type { Emitting } from "../../src/batch/thread-tasks.ts";
 import type { OpenTask } from "../../src/jobs/chunk-work.ts";
+import { createDomainNumberings } from "../../src/jobs/domain-numberings.ts";
 import { itemsOf } from "../../src/jobs/intake/chunk-rows.ts";
 import {
   createGiveUpTask,
@@ -21,7 +22,7 @@ export const ping = () => "pong";
 export const giveUpJobRows = createGiveUpTask(createChunkVerifier().failed);
 export const packJobResults = createPackTask();
 export const renderJobResults = createRenderTask();
-const openWell = createOpenTask(createAddressParser());
+const openWell = createOpenTask(createDomainNumberings(createAddressParser(), threadId));
 
 const WAYS: { readonly [word: string]: () => void } = {
   "worker-throws": () => {

@@ -1,0 +1,71 @@
+import type { GatherFacts } from "../batch/gather-facts.ts";
+import type { SharedFacts } from "../batch/messages.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { NumberedChunk } from "./domain-numberings.ts";
+import type { Job } from "./job.ts";
+
+/** Chunks of a job that share what is known of their domains, as the chunks of a batch do. */
+export type ChunkGroup = {
+  /** What threads number the domains by. */
+  readonly name: string;
+  /**
+   * Starts to find the facts of a chunk's domains; null for items without any. To be called for every chunk that a
+   * thread has opened under this name, in the order in which they arrive.
+   */
+  readonly find: (opened: NumberedChunk) => Promise<SharedFacts> | null;
+};
+
+export type ChunkFacts = {
+  /** The group of the chunk that is opened next. */
+  readonly groupOf: (job: Job, signal: AbortSignal) => ChunkGroup;
+};
+
+/** Facts are asked for anew after this time: what has expired meanwhile is not used for much longer. */
+const GROUP_MS = 5_000;
+
+/** Holds a group for each job of which a chunk was opened within the last seconds. */
+export function createChunkFacts(dependencies: {
+  readonly gatherFacts: GatherFacts;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly lookupTimeoutMs: number;
+}): ChunkFacts {
+  const { gatherFacts, clock, lookupTimeoutMs } = dependencies;
+  const groups = new Map<string, { readonly group: ChunkGroup; readonly endsMs: number }>();
+  let begun = 0;
+
+  function createGroup({ accountId, jobId, options }: Job, signal: AbortSignal): ChunkGroup {
+    begun += 1;
+    const { deep, dns } = options;
+    const deadlineMs = () => clock.monotonic() + lookupTimeoutMs;
+    const numberings = new Map<string, { readonly factsOf: ReturnType<GatherFacts>; domains: number }>();
+    return {
+      name: `${jobId} ${begun}`,
+      find({ chunk: { newDomains, domainNumbers }, place }) {
+        if (domainNumbers === null) return null;
+        const numbering = numberings.get(place.id) ?? {
+          factsOf: gatherFacts({ deep, dns, deadlineMs, tenant: accountId, signal }),
+          domains: 0,
+        };
+        numberings.set(place.id, numbering);
+        if (place.domainsBefore !== numbering.domains)
+          throw new Error("domains of a job were numbered twice");
+        numbering.domains += newDomains === "" ? 0 : newDomains.split("\n").length;
+        return numbering.factsOf({ newDomains, domainNumbers, deadlineMs: deadlineMs() });
+      },
+    };
+  }
+
+  return {
+    groupOf(job, signal) {
+      const now = clock.monotonic();
+      for (const [key, { endsMs }] of groups) if (endsMs <= now) groups.delete(key);
+      // What failed in the first round is looked up anew in the second.
+      const key = `${job.jobId} ${job.round}`;
+      const known = groups.get(key)?.group;
+      if (known !== undefined) return known;
+      const group = createGroup(job, signal);
+      groups.set(key, { group, endsMs: now + GROUP_MS });
+      return group;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import type { GatherFacts } from "../../src/batch/gather-facts.ts";
+import type { Chunk } from "../../src/batch/messages.ts";
+import { createChunkFacts } from "../../src/jobs/chunk-facts.ts";
+import type { Job } from "../../src/jobs/job.ts";
+
+const FACTS = { buffers: [], offsets: new SharedArrayBuffer(0) };
+const { signal } = new AbortController();
+const jobOf = (jobId: string, round = 1) =>
+  ({ jobId, round, accountId: "acc_1", options: { deep: false, dns: true } }) as Job;
+
+function factsAt() {
+  const clock = { nowMs: 1_000 };
+  /** What each gathering was asked for, with the deadlines. */
+  const asked: (readonly [domains: string, deadlineMs: number | undefined])[][] = [];
+  const gatherFacts: GatherFacts = () => {
+    const mine: (typeof asked)[number] = [];
+    asked.push(mine);
+    return async ({ newDomains, deadlineMs }) => {
+      mine.push([newDomains, deadlineMs]);
+      return FACTS;
+    };
+  };
+  const facts = createChunkFacts({
+    gatherFacts,
+    clock: { monotonic: () => clock.nowMs },
+    lookupTimeoutMs: 50,
+  });
+  return { clock, asked, facts };
+}
+
+const opened = (id: string, domainsBefore: number, newDomains: string) => ({
+  chunk: { newDomains, domainNumbers: new Uint32Array(1) } as Chunk,
+  place: { id, domainsBefore },
+});
+
+test("the chunks of a job share their facts by the thread that numbered them, each with a deadline of its own", async () => {
+  const { clock, asked, facts } = factsAt();
+  await facts.groupOf(jobOf("job_1"), signal).find(opened("1.1", 0, "a.com\nb.com"));
+  clock.nowMs += 100;
+  const group = facts.groupOf(jobOf("job_1"), signal);
+  await group.find(opened("1.1", 2, "c.com"));
+  await group.find(opened("2.1", 0, "a.com"));
+  expect(asked).toEqual([
+    [
+      ["a.com\nb.com", 1_050],
+      ["c.com", 1_150],
+    ],
+    [["a.com", 1_150]],
+  ]);
+});
+
+test("facts are asked for anew after five seconds, and in a second round", () => {
+  const { clock, facts } = factsAt();
+  const nameOf = (round: number) => facts.groupOf(jobOf("job_1", round), signal).name;
+  const first = nameOf(1);
+  clock.nowMs += 4_999;
+  expect(nameOf(1)).toBe(first);
+  expect(nameOf(2)).not.toBe(first);
+  clock.nowMs += 1;
+  expect(nameOf(1)).not.toBe(first);
+});
+
+test("a chunk whose domains do not follow on from what was heard gets no facts of other domains", () => {
+  const { asked, facts } = factsAt();
+  const group = facts.groupOf(jobOf("job_1"), signal);
+  expect(() => group.find(opened("1.1", 3, "d.com"))).toThrow("domains of a job were numbered twice");
+  expect(asked.flat()).toEqual([]);
+});
