@@ -48,7 +48,11 @@ export function openLookups(
     entriesMax: dns.cacheEntriesMax,
     epoch,
   });
-  const fairFacts = createFairLookups(facts, { clock, queriesMax: dns.inFlightMax });
+  const fairFacts = createFairLookups(facts, {
+    clock,
+    queriesMax: dns.inFlightMax,
+    repliesUnread: stub.unread,
+  });
   const domainFacts = testFacts === undefined ? fairFacts : byTenant(fairFacts, testFacts);
   const parser = createAddressParser();
   const verify = createAddressVerifier(parser);

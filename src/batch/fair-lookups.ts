@@ -1,11 +1,14 @@
 import type { DomainFactsSource, FactsOptions, KnownDomain } from "../domains/facts.ts";
 import type { Clock } from "../platform/clock.ts";
-import { createShares } from "./shares.ts";
+import { createPacedSteps } from "../platform/paced-steps.ts";
+import { createShares, type Shares } from "./shares.ts";
 
 export type FairLookupsOptions = {
   readonly clock: Clock;
   /** Queries that the resolver has in flight at a time. */
   readonly queriesMax: number;
+  /** Replies of the DNS that have come and wait for the main thread. */
+  readonly repliesUnread: () => number;
 };
 
 /**
@@ -13,8 +16,18 @@ export type FairLookupsOptions = {
  * they come, so that they need not wait until a silent server is given up.
  */
 const SHARED_PART = 0.8;
-/** A tenant has as many look-ups as this under way whatever the others have. */
-const LOOKUPS_GUARANTEED = 32;
+/** A tenant has as many queries as this under way whatever the others have. */
+const QUERIES_GUARANTEED = 32;
+/** A deep look-up begins with three queries at once, and goes on with one at a time. */
+const QUERIES_OF_DEEP = 2;
+/**
+ * With so many replies unread the main thread is what look-ups wait for: more of them would only make all wait longer,
+ * those too that are a tenant's first.
+ */
+const UNREAD_MAX = 16;
+/** A deep one costs up to 0.1 ms before anything is sent. */
+const STARTS_A_TURN = 8;
+const WORK_MS_A_TURN = 1;
 /** A look-up that takes longer is late: the resolver gives its place to others, and so does its tenant's share. */
 const LATE_MS = 450;
 /** Late look-ups under way for each query in flight. The resolver holds up to twelve. */
@@ -22,89 +35,126 @@ const LATE_PER_QUERY = 10;
 /** Callers of one tenant that wait for their turn; those beyond get what is known at once. */
 const WAITING_PER_TENANT_MAX = 20_000;
 
-type Waiting = Set<() => void>;
+type Waiting = Set<{ readonly queries: number; readonly start: () => void }>;
 
 /**
  * Wraps a source of facts so that `FactsOptions.tenant` has its share of the look-ups under way: a tenant whose domains
- * are silent waits for itself alone. What is known is not waited for. The wait ends at the caller's own deadline or
+ * are silent waits for itself alone. Where the main thread lags behind the replies, only a tenant's first look-up begins:
+ * they never queue for it in numbers. What is known is not waited for. The wait ends at the caller's own deadline or
  * signal, and the source then returns what it has.
  */
 export function createFairLookups(
   source: DomainFactsSource,
-  { clock, queriesMax }: FairLookupsOptions,
+  { clock, queriesMax, repliesUnread }: FairLookupsOptions,
 ): DomainFactsSource {
   const shares = createShares({
     capacity: Math.max(1, Math.floor(queriesMax * SHARED_PART)),
-    guaranteed: LOOKUPS_GUARANTEED,
-    guaranteedFirst: 1,
+    guaranteed: QUERIES_GUARANTEED,
+    guaranteedFirst: QUERIES_OF_DEEP,
     overflow: 1 / SHARED_PART,
   });
   const late = createShares({
     capacity: queriesMax * LATE_PER_QUERY,
-    guaranteed: LOOKUPS_GUARANTEED,
+    guaranteed: QUERIES_GUARANTEED,
     overflow: 1,
   });
   const queues = new Map<string, Waiting>();
+  /** Whether one of those who wait may start, as far as is known. */
+  let mayStart = false;
+  let startsLeft = STARTS_A_TURN;
+  const starting = createPacedSteps({
+    step: startNext,
+    left: () => (mayStart ? queues.size : 0) * STARTS_A_TURN,
+    monotonic: clock.monotonic,
+    stepsATurn: STARTS_A_TURN,
+    workMsATurn: WORK_MS_A_TURN,
+  });
 
   async function findDomain(domain: string, options: FactsOptions): Promise<KnownDomain> {
-    const { tenant = "" } = options;
+    const { tenant = "", deep } = options;
     if (!options.dns) return await source.findDomain(domain, options);
     const known = source.knownDomain(domain, options);
     if (known !== undefined) return known;
-    if (!shares.acquire(tenant, 1) && !(await turnOf(tenant, options))) {
+    const queries = deep ? QUERIES_OF_DEEP : 1;
+    if (!startsAtOnce(tenant, queries) && !(await turnOf(tenant, queries, options))) {
       return await source.findDomain(domain, { ...options, deadlineMs: clock.monotonic() });
     }
     let isLate = false;
     const becomeLate = () => {
-      if (!late.acquire(tenant, 1)) return;
+      if (!late.acquire(tenant, queries)) return;
       isLate = true;
-      shares.release(tenant, 1);
-      startNext();
+      release(shares, tenant, queries);
     };
     const timer = setTimeout(becomeLate, LATE_MS);
     try {
       return await source.findDomain(domain, options);
     } finally {
       clearTimeout(timer);
-      if (isLate) late.release(tenant, 1);
-      else shares.release(tenant, 1);
-      startNext();
+      release(isLate ? late : shares, tenant, queries);
     }
   }
 
+  function release(held: Shares, tenant: string, queries: number): void {
+    held.release(tenant, queries);
+    wake();
+  }
+
+  function wake(): void {
+    mayStart = true;
+    starting.wake();
+  }
+
+  const isBehind = () => repliesUnread() > UNREAD_MAX;
+
+  /** A tenant's first look-up never waits for those of others that are many. */
+  function startsAtOnce(tenant: string, queries: number): boolean {
+    if (shares.heldBy(tenant) > 0 && (startsLeft <= 0 || queues.size > 0 || isBehind())) return false;
+    if (!shares.acquire(tenant, queries)) return false;
+    if (startsLeft === STARTS_A_TURN) setImmediate(beginTurn);
+    startsLeft -= 1;
+    return true;
+  }
+
+  function beginTurn(): void {
+    startsLeft = STARTS_A_TURN;
+  }
+
   /** Waits until a look-up of the tenant may start, and counts it; false where the wait was given up. */
-  function turnOf(tenant: string, { deadlineMs, signal }: FactsOptions): Promise<boolean> {
-    const queue = queues.get(tenant) ?? new Set();
-    queues.set(tenant, queue);
+  function turnOf(tenant: string, queries: number, { deadlineMs, signal }: FactsOptions): Promise<boolean> {
+    const queue: Waiting = queues.get(tenant) ?? new Set();
     if (queue.size >= WAITING_PER_TENANT_MAX || signal?.aborted === true) return Promise.resolve(false);
+    queues.set(tenant, queue);
     return new Promise((resolve) => {
       const leave = (isStarted: boolean) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", giveUp);
-        queue.delete(start);
+        queue.delete(waiting);
         if (queue.size === 0) queues.delete(tenant);
         resolve(isStarted);
       };
-      const start = () => leave(true);
+      const waiting = { queries, start: () => leave(true) };
       const giveUp = () => leave(false);
       const timer =
         deadlineMs === undefined
           ? undefined
           : setTimeout(giveUp, Math.max(0, deadlineMs - clock.monotonic()));
       signal?.addEventListener("abort", giveUp, { once: true });
-      queue.add(start);
+      queue.add(waiting);
+      wake();
     });
   }
 
-  /** Of the tenants that wait, the one with the fewest look-ups under way is next. */
+  /** Of the tenants that wait, the one with the fewest queries under way is next. */
   function startNext(): void {
     let next: string | undefined;
     for (const tenant of queues.keys()) {
       if (next === undefined || shares.heldBy(tenant) < shares.heldBy(next)) next = tenant;
     }
-    if (next === undefined || !shares.acquire(next, 1)) return;
-    const [start] = queues.get(next) ?? [];
-    start?.();
+    const [waiting] = (next === undefined ? undefined : queues.get(next)) ?? [];
+    if (next === undefined || waiting === undefined) return;
+    if (isBehind() && shares.heldBy(next) > 0) return;
+    mayStart = shares.acquire(next, waiting.queries);
+    if (mayStart) waiting.start();
   }
 
   return { ...source, findDomain };

@@ -64,12 +64,13 @@ function longestZeros(groups: readonly number[]): { readonly at: number; readonl
 
 /** The strings of one record, each behind its length. */
 function readText(message: Uint8Array, start: number, end: number): string | null {
+  const octets = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   let text = "";
   let at = start;
   while (at < end) {
     const stringEnd = at + 1 + (message[at] ?? 0);
     if (stringEnd > end) return null;
-    text += String.fromCharCode(...message.subarray(at + 1, stringEnd));
+    text += octets.toString("latin1", at + 1, stringEnd);
     at = stringEnd;
   }
   return text;

@@ -25,6 +25,8 @@ import { createUdpChannel } from "./udp-channel.ts";
 
 export type StubResolver = Resolver & {
   readonly stats: () => ResolverStats;
+  /** Replies that have come and wait for the main thread. */
+  readonly unread: () => number;
   /** Ends every look-up as an `error` with the detail `closed`. */
   readonly close: () => void;
 };
@@ -270,5 +272,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     for (const server of servers) server.channel.close();
   }
 
-  return { lookUp, stats, close };
+  const unread = () => servers.reduce((sum, { channel }) => sum + channel.unread(), 0);
+
+  return { lookUp, stats, unread, close };
 }

@@ -20,6 +20,8 @@ export type UdpChannel<Sent> = {
   readonly forget: (transaction: Sent) => void;
   /** Gives up sockets over a second old, to find a new route where the machine has moved to another network. */
   readonly renew: () => void;
+  /** Replies that have come and wait to be read. */
+  readonly unread: () => number;
   readonly close: () => void;
 };
 
@@ -225,5 +227,5 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     for (const port of ports.splice(0)) port.socket.close();
   }
 
-  return { send, forget, renew, close };
+  return { send, forget, renew, unread: inbox.waiting, close };
 }

@@ -1,0 +1,52 @@
+/** Takes steps of which many wait. */
+export type PacedSteps = {
+  /** To be called when there is something to do. */
+  readonly wake: () => void;
+};
+
+/** A turn of the event loop that was asked for. */
+type Turn = { steps: number; begunMs: number | null };
+
+/**
+ * Takes a bounded number of steps, for a bounded time, in one turn of the event loop: other calls go on during a burst.
+ * Each is taken by itself: all that it has resolved then goes on before the next one is, and counts.
+ */
+export function createPacedSteps({
+  step,
+  left,
+  monotonic,
+  stepsATurn,
+  workMsATurn,
+}: {
+  readonly step: () => void;
+  /** How many steps there are to take. */
+  readonly left: () => number;
+  readonly monotonic: () => number;
+  readonly stepsATurn: number;
+  /** After so much work the event loop goes on, with what follows from the steps that were taken. */
+  readonly workMsATurn: number;
+}): PacedSteps {
+  /** The next turn, which has not begun. */
+  let next: Turn | null = null;
+
+  function wake(): void {
+    const steps = Math.min(left(), stepsATurn);
+    if (steps === 0) return;
+    next ??= { steps: 0, begunMs: null };
+    for (; next.steps < steps; next.steps += 1) setImmediate(takeOne, next);
+  }
+
+  function takeOne(turn: Turn): void {
+    if (next === turn) next = null;
+    const nowMs = monotonic();
+    turn.begunMs ??= nowMs;
+    turn.steps -= 1;
+    try {
+      if (nowMs - turn.begunMs < workMsATurn && left() > 0) step();
+    } finally {
+      if (turn.steps === 0) wake();
+    }
+  }
+
+  return { wake };
+}

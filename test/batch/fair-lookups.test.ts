@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { createFairLookups } from "../../src/batch/fair-lookups.ts";
+import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
+
+const KNOWN: KnownDomain = { json: "{}", epoch: 0, domainVerdict: null };
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A source that answers when the test says so, and how many replies the main thread lags behind. */
+function setting(queriesMax = 1000) {
+  const asked = new Map<string, { readonly deadlineMs: number | undefined; readonly answer: () => void }>();
+  const source = {
+    knownDomain: () => undefined,
+    findDomain: (domain: string, { deadlineMs }: { readonly deadlineMs?: number }) =>
+      new Promise<KnownDomain>((resolve) => asked.set(domain, { deadlineMs, answer: () => resolve(KNOWN) })),
+  } as unknown as DomainFactsSource;
+  const replies = { unread: 0 };
+  const clock = { now: () => 0, monotonic: () => 1000 };
+  const { findDomain } = createFairLookups(source, {
+    clock,
+    queriesMax,
+    repliesUnread: () => replies.unread,
+  });
+  const find = (tenant: string, domains: number, options: { deep?: boolean; signal?: AbortSignal } = {}) =>
+    Array.from({ length: domains }, (_, at) =>
+      findDomain(`${tenant}${at}.com`, { dns: true, deep: false, tenant, ...options }),
+    );
+  const begunFor = (tenant: string) => [...asked.keys()].filter((domain) => domain.startsWith(tenant)).length;
+  return { asked, replies, find, begunFor };
+}
+
+describe("look-ups of several tenants", () => {
+  test("begin eight in a turn, and the first of another tenant at once", async () => {
+    const { find, begunFor } = setting();
+    void find("a", 100);
+    expect(begunFor("a")).toBe(8);
+    void find("b", 1);
+    expect(begunFor("b")).toBe(1);
+    const begun: number[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      await nextTurn();
+      begun.push(begunFor("a"));
+    }
+    expect(begun).toEqual([16, 24, 32]);
+  });
+
+  test("wait while the main thread lags behind the replies, but for a tenant's first", async () => {
+    const { find, begunFor, replies } = setting();
+    replies.unread = 17;
+    void find("a", 20);
+    void find("b", 2);
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    expect([begunFor("a"), begunFor("b")]).toEqual([1, 1]);
+    replies.unread = 16;
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    expect([begunFor("a"), begunFor("b")]).toEqual([20, 2]);
+  });
+
+  test("are next where a tenant has the fewest under way", async () => {
+    const { find, begunFor } = setting();
+    void find("a", 100);
+    await nextTurn();
+    void find("b", 9);
+    await nextTurn();
+    expect([begunFor("a"), begunFor("b")]).toEqual([16, 9]);
+  });
+
+  test("count twice where they are deep, and make room when they are answered", async () => {
+    const { find, begunFor, asked } = setting(100);
+    void find("a", 60, { deep: true });
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(begunFor("a")).toBe(40);
+    for (const { answer } of asked.values()) answer();
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    expect(begunFor("a")).toBe(60);
+  });
+
+  test("that are given up before their turn get what is known by then", async () => {
+    const { find, asked } = setting();
+    const stop = new AbortController();
+    void find("a", 10, { signal: stop.signal });
+    stop.abort();
+    await nextTurn();
+    const deadlines = [...asked.values()].map(({ deadlineMs }) => deadlineMs);
+    expect(deadlines).toEqual([...Array(8).fill(undefined), 1000, 1000]);
+  });
+});
