@@ -100,7 +100,7 @@ afterAll(async () => {
 });
 
 /** What blocks write: each begins without it, as on a reader's machine. */
-const OUTPUTS = ["checked.csv", "checked-by-npx.csv", "bad.csv", "phones.ndjson"];
+const OUTPUTS = ["checked.csv", "checked-by-npx.csv", "checked-by-job.csv", "bad.csv", "phones.ndjson"];
 
 /** How a block of each language is held to the truth. */
 const RUNNERS: { readonly [language: string]: (block: Block) => Promise<unknown> } = {
