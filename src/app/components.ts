@@ -1,18 +1,14 @@
 import { join } from "node:path";
-import { type Accounts, createAccounts } from "../accounts/accounts.ts";
-import { createKeyExpiry } from "../accounts/key-expiry.ts";
-import { createKeys, type Keys } from "../accounts/key-list.ts";
-import { createKeyRing, type KeyRing } from "../accounts/key-ring.ts";
-import { createOperators } from "../accounts/operator-commands.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Keys } from "../accounts/key-list.ts";
+import type { KeyRing } from "../accounts/key-ring.ts";
 import type { Pool } from "../batch/pool.ts";
 import type { BatchRunner } from "../batch/runner.ts";
-import { createBilling } from "../billing/billing.ts";
-import { type BillingClock, createBillingClock } from "../billing/billing-clock.ts";
-import { createIdempotency, type Idempotency } from "../billing/idempotency.ts";
-import { createMeter, type Meter } from "../billing/meter.ts";
-import { type PlanCatalogue, planOf } from "../billing/plans.ts";
+import type { BillingClock } from "../billing/billing-clock.ts";
+import type { Idempotency } from "../billing/idempotency.ts";
+import type { Meter } from "../billing/meter.ts";
+import type { PlanCatalogue } from "../billing/plans.ts";
 import { createRateLimiter, type RateLimiter } from "../billing/rate-limiter.ts";
-import { withTestTenants } from "../billing/test-meter.ts";
 import { createDirectory, type Directory } from "../directory/directory.ts";
 import { createSyncThread } from "../directory/sync/sync-thread.ts";
 import type { DnsCache } from "../dns/cache.ts";
@@ -30,7 +26,6 @@ import type { Uploads } from "../jobs/uploads/uploads.ts";
 import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import type { AccountingStore, Store } from "../store/port.ts";
-import { openStore } from "../store/sqlite/open.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import type { WrittenVerification } from "../verification/email/verification.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
@@ -38,12 +33,11 @@ import type { Webhooks } from "../webhooks/webhooks.ts";
 import { openBatches } from "./batches.ts";
 import { type OpenJobsDependencies, openJobs } from "./jobs.ts";
 import { type Judging, openJudging } from "./judging.ts";
-import { errorFacts } from "./log.ts";
 import { openLookups } from "./lookups.ts";
+import { openMoney } from "./money.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
 import { createTestFacts, withMadeUpFailure } from "./test-lookups.ts";
-import { repeatUpkeep } from "./upkeep.ts";
 import { type OpenWebhooksDependencies, openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */
@@ -87,7 +81,6 @@ export type Queues = {
   readonly jobResults: JobResults;
 };
 
-const HOUR_MS = 3_600_000;
 const LIMITER_ENTRIES_MAX = 100_000;
 
 /** Opens the components from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
@@ -171,46 +164,4 @@ function createDirectoryOf(
     random,
     report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
   });
-}
-
-/** The database, and all that counts and bills. */
-function openMoney(
-  { dataDir, plans, selfServePlans, limits }: Config,
-  { clock, log, randomBytes }: Platform,
-  stack: AsyncDisposableStack,
-) {
-  const store = openStore({ dataDir, clock });
-  stack.defer(() => store.close());
-  const keyRing = createKeyRing({ store, plans, clock });
-  stack.defer(keyRing.flushUses);
-  const billingClock = createBillingClock({ store, clock });
-  const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
-  stack.defer(() => meter.close());
-  const billing = createBilling({ store, meter, clock: billingClock });
-  stack.defer(billing.start((error) => log.error("billing failed", errorFacts(error))));
-  const keyExpiry = createKeyExpiry({ store, clock: billingClock });
-  stack.defer(keyExpiry.start((error) => log.error("events of keys failed", errorFacts(error))));
-  const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
-  const accounts = createAccounts({ ...account, selfServePlans });
-  // Operators set any plan.
-  const operators = createOperators({ ...account, accounts: createAccounts(account), clock });
-  stack.defer(operators.start((error) => log.error("an operator's command failed", errorFacts(error))));
-  const directory = join(dataDir, "idempotency");
-  const idempotency = createIdempotency({
-    store,
-    directory,
-    clock: billingClock,
-    keptBytesMax: limits.keptReplyBytesMax,
-  });
-  const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
-  void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
-  return {
-    store,
-    billingClock,
-    keyRing,
-    meter: withTestTenants(meter, planOf(plans, "free")),
-    idempotency,
-    accounts,
-    keys: createKeys({ store, keyRing, clock, randomBytes }),
-  };
 }

@@ -3,7 +3,7 @@ import { type ModelTable, readModels } from "../inference/model-table.ts";
 import type { Pricing } from "../inference/tariff.ts";
 import type { UpstreamAddress } from "../inference/upstream.ts";
 import { readServiceConfig, type ServiceConfig } from "./service-settings.ts";
-import { createReader, type Environment, type SettingReader } from "./settings.ts";
+import { createReader, type Environment, type SettingReader } from "./setting-reader.ts";
 
 /** The settings of the inference service. */
 export type InferenceServiceConfig = ServiceConfig & {

@@ -1,7 +1,8 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
 import type { MountedApp } from "../http/mount.ts";
-import { type Config, ConfigError } from "./settings.ts";
+import { ConfigError } from "./setting-reader.ts";
+import type { Config } from "./settings.ts";
 
 /** Listens on an address. Throws a ConfigError where that is not possible. */
 export function listen(

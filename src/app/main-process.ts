@@ -1,7 +1,7 @@
 import { StoreOpenError } from "../store/storage-error.ts";
 import { errorFacts, type Log } from "./log.ts";
 import type { RunningServer } from "./server.ts";
-import { ConfigError } from "./settings.ts";
+import { ConfigError } from "./setting-reader.ts";
 
 /** Runs a server's main function. Where it throws, writes why, in one sentence where that is known, and exits with 1. */
 export async function runMain(main: () => Promise<void>): Promise<void> {

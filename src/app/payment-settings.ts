@@ -1,7 +1,7 @@
 import { payeeKey } from "../directory/payee.ts";
 import { findNetwork, NETWORKS } from "../payments/networks.ts";
 import type { Payee } from "../payments/offer.ts";
-import type { SettingReader } from "./settings.ts";
+import type { SettingReader } from "./setting-reader.ts";
 
 /** How a paid service is paid. */
 export type PaymentConfig = {

@@ -33,9 +33,10 @@ import { createRouting, type Route } from "../http/routing.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
-import { checksOf, readingsOf } from "./health-probes.ts";
+import { checksOf } from "./health-probes.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
+import { readingsOf } from "./readings.ts";
 import type { Config } from "./settings.ts";
 
 /** How far the server has got with its end. */

@@ -1,8 +1,4 @@
-import { renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
-import { createDirectory, type Directory } from "../directory/directory.ts";
-import { createSyncThread } from "../directory/sync/sync-thread.ts";
 import { createStubResolver } from "../dns/resolver.ts";
 import { serversOf } from "../dns/system-servers.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
@@ -14,10 +10,11 @@ import { SCAN_AGENT } from "../scan/probe.ts";
 import { createScanFlights } from "../scan/scan-flights.ts";
 import { scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
-import type { ScanStore } from "../store/scan-port.ts";
 import { openScans } from "../store/sqlite/open-scans.ts";
+import { directoryCheck } from "./directory-check.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
+import { openScannedDirectory } from "./scanned-directory.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
 import type { ScanServiceConfig } from "./service-settings.ts";
@@ -43,9 +40,6 @@ const LOOKUPS_IN_FLIGHT_MAX = 200;
 const LOOKUP_TIMEOUT_MS = 3000;
 const WAITING_MAX = 200;
 const WAITING_PER_PAYER_MAX = 50;
-const SYNC_INTERVAL_MS = 60_000;
-/** Scans that end together come into the directory together. */
-const SYNC_DELAY_MS = 500;
 const REPORTS_KEPT_MS = 90 * 86_400_000;
 const PRUNED_ROWS_MAX = 500;
 const PRUNE_INTERVAL_MS = 600_000;
@@ -134,78 +128,7 @@ async function openScanService(
           return { status, observed: running + waiting, unit: "scans" };
         },
       },
-      directory: {
-        fallback: "warn",
-        run: () => {
-          const { status, ageSeconds, output } = lists.directory.status();
-          return { status, observed: ageSeconds, unit: "s", ...(output === null ? {} : { output }) };
-        },
-      },
-    },
-  };
-}
-
-type ScannedDirectory = {
-  readonly directory: Directory;
-  /** Brings the store's listings into the directory, soon. */
-  readonly changed: () => void;
-};
-
-/** Opens the directory of the scanned hosts: the same machinery as any directory, on a file that is written here. */
-async function openScannedDirectory(
-  { dataDir }: ScanServiceConfig,
-  { clock, log, random, workerFiles }: Platform,
-  store: ScanStore,
-  stack: AsyncDisposableStack,
-): Promise<ScannedDirectory> {
-  const file = join(dataDir, "scanned.ndjson");
-  const write = () => {
-    const text = store
-      .listings()
-      .map((listing) => `${listing}\n`)
-      .join("");
-    writeFileSync(`${file}.new`, text, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-  };
-  write();
-  const settings = {
-    upstream: null,
-    file,
-    syncIntervalMs: SYNC_INTERVAL_MS,
-    allowPrivateUpstream: false,
-    allowRedirects: false,
-    acceptNextSnapshot: true,
-  };
-  const thread = createSyncThread({
-    workerFile: workerFiles.directorySync,
-    settings: { ...settings, folder: join(dataDir, "directory") },
-  });
-  const directory = stack.use(
-    createDirectory({
-      settings,
-      // The breakers hold against a broken upstream; this one is ours.
-      syncer: { ...thread, sync: () => thread.sync({ acceptTripped: true }) },
-      clock,
-      random,
-      report: ({ level, message, ...facts }) => log[level](`directory: ${message}`, facts),
-    }),
-  );
-  await directory.start();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  stack.defer(() => clearTimeout(timer));
-  const sync = async () => {
-    timer = undefined;
-    try {
-      write();
-      await directory.sync();
-    } catch (error) {
-      log.error("the directory of scanned hosts failed", errorFacts(error));
-    }
-  };
-  return {
-    directory,
-    changed: () => {
-      timer ??= setTimeout(() => void sync(), SYNC_DELAY_MS);
+      directory: directoryCheck(lists.directory),
     },
   };
 }

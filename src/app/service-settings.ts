@@ -1,6 +1,7 @@
 import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { type PaymentConfig, readPaymentConfig } from "./payment-settings.ts";
-import { type Config, createReader, type Environment, type SettingReader } from "./settings.ts";
+import { createReader, type Environment, type SettingReader } from "./setting-reader.ts";
+import { type Config, readServerConfig } from "./settings.ts";
 
 /** The settings that every paid service has. */
 export type ServiceConfig = Pick<
@@ -23,14 +24,10 @@ export function readServiceConfig(
   { port, dataDir }: { readonly port: number; readonly dataDir: string },
 ): ServiceConfig {
   return {
-    host: settings.text("HOST", "127.0.0.1"),
+    ...readServerConfig(settings),
     port: settings.integer("PORT", port, 0, 65_535),
     dataDir: settings.text("DATA_DIR", dataDir),
-    logLevel: settings.word("LOG_LEVEL", "info", ["silent", "error", "warn", "info", "debug"]),
-    trustProxy: settings.flag("TRUST_PROXY", false),
-    shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
     publicUrl: settings.url("PUBLIC_URL"),
-    publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),
     dnsServers: settings.servers("DNS_SERVERS"),
     payment: readPaymentConfig(settings),
     bodyBytesMax: SMALL_BODY_BYTES_MAX,

@@ -1,4 +1,3 @@
-import { statfs } from "node:fs/promises";
 import { version } from "../../package.json" with { type: "json" };
 import { createRateLimiter } from "../billing/rate-limiter.ts";
 import { ApiError } from "../contract/errors.ts";
@@ -20,6 +19,7 @@ import { openSigningKey, type SigningKey } from "../signing/signing-key.ts";
 import { holdDataDir } from "../store/sqlite/data-dir.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
+import { diskCheck } from "./disk-check.ts";
 import { listen, stopListening } from "./listener.ts";
 import { errorFacts } from "./log.ts";
 import { openPaymentParts } from "./payments.ts";
@@ -49,9 +49,6 @@ export type ServiceContent = {
 
 const LIMITER_ENTRIES_MAX = 100_000;
 const READER_STALL_MS = 60_000;
-const DISK_WARN_MB = 512;
-const DISK_FAIL_MB = 8;
-const MEGABYTE = 1_048_576;
 
 /**
  * Starts a paid service: its data directory, its payments and signing key, what `open` adds, and the routes of all.
@@ -156,17 +153,4 @@ function refusalOf(error: unknown): ApiError | undefined {
     return new ApiError("invalid_request", "The body was cut off.", { cause: error });
   }
   return undefined;
-}
-
-function diskCheck(dataDir: string): Check {
-  return {
-    fallback: "warn",
-    run: async () => {
-      const { bavail, bsize } = await statfs(dataDir);
-      const freeMb = Math.floor((bavail * bsize) / MEGABYTE);
-      if (freeMb >= DISK_WARN_MB) return { status: "pass", observed: freeMb, unit: "MB" };
-      const status = freeMb >= DISK_FAIL_MB ? "warn" : "fail";
-      return { status, observed: freeMb, unit: "MB", output: "The disk that holds DATA_DIR is nearly full." };
-    },
-  };
 }

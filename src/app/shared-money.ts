@@ -1,19 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAccounts } from "../accounts/accounts.ts";
 import { watchChanges } from "../accounts/change-watch.ts";
 import { createKeyExpiry } from "../accounts/key-expiry.ts";
-import { createKeys } from "../accounts/key-list.ts";
 import { createKeyRing } from "../accounts/key-ring.ts";
 import { createBilling } from "../billing/billing.ts";
 import { createIdempotency } from "../billing/idempotency.ts";
-import { planOf } from "../billing/plans.ts";
 import { createSharedClaims } from "../billing/shared-claims.ts";
 import { openSharedClock } from "../billing/shared-clock.ts";
 import { createSharedMeter } from "../billing/shared-meter.ts";
-import { withTestTenants } from "../billing/test-meter.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
+import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
@@ -32,11 +29,13 @@ type SharedMoneyConfig = Pick<
 
 /** The database of a cluster, and all that a node of it counts and bills. */
 export async function openSharedMoney(
-  { dataDir, databaseDirectUrl: directUrl, plans, selfServePlans, limits }: SharedMoneyConfig,
-  { clock, log, randomBytes }: Pick<Platform, "clock" | "log" | "randomBytes">,
+  config: SharedMoneyConfig,
+  platform: Pick<Platform, "clock" | "log" | "randomBytes">,
   url: string,
   stack: AsyncDisposableStack,
 ) {
+  const { dataDir, databaseDirectUrl: directUrl, plans, limits } = config;
+  const { clock, log, randomBytes } = platform;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const report = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
   const processId = Buffer.from(randomBytes(16)).toString("hex");
@@ -80,16 +79,7 @@ export async function openSharedMoney(
       },
     }),
   );
-  const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
-  return {
-    store,
-    billingClock,
-    keyRing,
-    meter: withTestTenants(meter, planOf(plans, "free")),
-    idempotency,
-    accounts: createAccounts({ ...account, selfServePlans }),
-    keys: createKeys({ store, keyRing, clock, randomBytes }),
-  };
+  return accountComponents(config, platform, { store, billingClock, keyRing, meter, idempotency });
 }
 
 /** Puts back what the former process of this data directory held when it died, and notes this one in its place. */

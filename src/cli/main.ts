@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import { workerFiles } from "../app/platform.ts";
 import { settingWarnings } from "../app/setting-names.ts";
-import { ConfigError, readConfig } from "../app/settings.ts";
+import { ConfigError } from "../app/setting-reader.ts";
+import { readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Task } from "../tables/task.ts";
 import { readArguments } from "./arguments.ts";

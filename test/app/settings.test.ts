@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ConfigError, readConfig } from "../../src/app/settings.ts";
+import { ConfigError } from "../../src/app/setting-reader.ts";
+import { readConfig } from "../../src/app/settings.ts";
 import { DEFAULT_PLANS, plansView } from "../../src/billing/plans.ts";
 
 /** What is wrong with the settings, line by line. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readInferenceServiceConfig } from "../../src/app/inference-settings.ts";
-import { ConfigError } from "../../src/app/settings.ts";
+import { ConfigError } from "../../src/app/setting-reader.ts";
 
 const LEAST = {
   INFERENCE_UPSTREAM: "https://api.example.com/v1/",

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { createAccounts } from "../accounts/accounts.ts";
+import { createKeyExpiry } from "../accounts/key-expiry.ts";
+import { createKeyRing } from "../accounts/key-ring.ts";
+import { createOperators } from "../accounts/operator-commands.ts";
+import { createBilling } from "../billing/billing.ts";
+import { createBillingClock } from "../billing/billing-clock.ts";
+import { createIdempotency } from "../billing/idempotency.ts";
+import { createMeter } from "../billing/meter.ts";
+import { openStore } from "../store/sqlite/open.ts";
+import { accountComponents } from "./account-components.ts";
+import { errorFacts } from "./log.ts";
+import type { Platform } from "./platform.ts";
+import type { Config } from "./settings.ts";
+import { repeatUpkeep } from "./upkeep.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** The database, and all that counts and bills. */
+export function openMoney(config: Config, platform: Platform, stack: AsyncDisposableStack) {
+  const { dataDir, plans, limits } = config;
+  const { clock, log, randomBytes } = platform;
+  const report = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
+  const store = openStore({ dataDir, clock });
+  stack.defer(() => store.close());
+  const keyRing = createKeyRing({ store, plans, clock });
+  stack.defer(keyRing.flushUses);
+  const billingClock = createBillingClock({ store, clock });
+  const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+  stack.defer(() => meter.close());
+  const billing = createBilling({ store, meter, clock: billingClock });
+  stack.defer(billing.start(report("billing failed")));
+  const keyExpiry = createKeyExpiry({ store, clock: billingClock });
+  stack.defer(keyExpiry.start(report("events of keys failed")));
+  const account = { store, meter, keyRing, plans, clock: billingClock, randomBytes };
+  // Operators set any plan.
+  const operators = createOperators({ ...account, accounts: createAccounts(account), clock });
+  stack.defer(operators.start(report("an operator's command failed")));
+  const directory = join(dataDir, "idempotency");
+  const idempotency = createIdempotency({
+    store,
+    directory,
+    clock: billingClock,
+    keptBytesMax: limits.keptReplyBytesMax,
+  });
+  const reportError = report("pruning failed");
+  void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
+  return accountComponents(config, platform, { store, billingClock, keyRing, meter, idempotency });
+}
