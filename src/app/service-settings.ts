@@ -1,7 +1,7 @@
 import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { type PaymentConfig, readPaymentConfig } from "./payment-settings.ts";
 import { createReader, type Environment, type SettingReader } from "./setting-reader.ts";
-import { type Config, readServerConfig } from "./settings.ts";
+import { type Config, publicRequestsPerSecond, readServerConfig } from "./settings.ts";
 
 /** The settings that every paid service has. */
 export type ServiceConfig = Pick<
@@ -28,6 +28,7 @@ export function readServiceConfig(
     port: settings.integer("PORT", port, 0, 65_535),
     dataDir: settings.text("DATA_DIR", dataDir),
     publicUrl: settings.url("PUBLIC_URL"),
+    publicRequestsPerSecond: publicRequestsPerSecond(settings),
     dnsServers: settings.servers("DNS_SERVERS"),
     payment: readPaymentConfig(settings),
     bodyBytesMax: SMALL_BODY_BYTES_MAX,

@@ -124,13 +124,12 @@ export function readConfig(
   readText: (path: string) => string = (path) => readFileSync(path, "utf8"),
 ): Config {
   const settings = createReader(environment);
-  const { publicRequestsPerSecond, ...server } = readServerConfig(settings);
   const config: Config = {
-    ...server,
     port: settings.integer("PORT", 3000, 0, 65_535),
     dataDir: settings.text("DATA_DIR", "./data"),
     databaseUrl: settings.database("DATABASE_URL"),
     databaseDirectUrl: settings.database("DATABASE_DIRECT_URL"),
+    ...readServerConfig(settings),
     corsOrigins: settings.origins("CORS_ORIGINS"),
     shutdownDelayMs: settings.integer("SHUTDOWN_DELAY_SECONDS", 0, 0, 600) * 1000,
     plans: settings.plans("PLANS_FILE", readText),
@@ -149,7 +148,7 @@ export function readConfig(
     },
     limits: {
       signupsPerMinute: settings.integer("SIGNUPS_PER_MINUTE", 5, 1, 100_000),
-      publicRequestsPerSecond,
+      publicRequestsPerSecond: publicRequestsPerSecond(settings),
       keptReplyBytesMax: settings.integer("KEPT_REPLIES_BYTES_MAX", 4_294_967_296, 65_536, 1_099_511_627_776),
     },
     directory: readDirectoryConfig(settings),
@@ -172,9 +171,12 @@ export function readServerConfig(settings: SettingReader) {
     logLevel: settings.word("LOG_LEVEL", "info", LOG_LEVELS),
     trustProxy: settings.flag("TRUST_PROXY", false),
     shutdownGraceMs: settings.integer("SHUTDOWN_GRACE_SECONDS", 10, 0, 600) * 1000,
-    publicRequestsPerSecond: settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000),
   };
 }
+
+/** Of all callers without a key together, by client address. */
+export const publicRequestsPerSecond = (settings: SettingReader): number =>
+  settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000);
 
 function readDnsConfig(settings: SettingReader): DnsConfig {
   return {
