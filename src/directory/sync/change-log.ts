@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { Change } from "./draft.ts";
+import type { Change } from "./contents.ts";
 import { createBatchWriter } from "./durable-file.ts";
 import { linesOfFile } from "./line-file.ts";
 

@@ -1,62 +1,9 @@
-import { sha256 } from "../../platform/sha256.ts";
-import { isHost, type Listing, readListing } from "../listing.ts";
-import { payeeKey } from "../payee.ts";
-import type { Dictionary } from "../snapshot/dictionary.ts";
+import { type Listing, readListing } from "../listing.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
-import { bytesAt, isSameText, type SegmentWriter } from "../snapshot/shared-bytes.ts";
-import type { Complete } from "./own-measures.ts";
+import { bytesAt, isSameText } from "../snapshot/shared-bytes.ts";
+import type { Change, Contents, Draft, Quarantine, QuarantinedRecord, Tombstone } from "./contents.ts";
+import { createRejecter, type DraftDependencies, repeatFault, rowOf } from "./draft-rows.ts";
 
-/** A record that was not taken over, and why. */
-export type QuarantinedRecord = {
-  readonly host: string | null;
-  readonly reason: string;
-  /** ISO 8601 UTC. */
-  readonly firstSeen: string;
-  /** The beginning of the record, as an operator needs it to find the fault. */
-  readonly record: string;
-};
-
-/** Quarantined records by host, or by a hash of the record where no host could be read. */
-export type Quarantine = ReadonlyMap<string, QuarantinedRecord>;
-
-/** The payee of a deleted host, so that one that comes back with another payee is noticed. */
-export type Tombstone = { readonly payee: string; readonly at: number };
-
-/** All that a sync starts from and ends with. */
-export type Contents = {
-  readonly rows: Rows;
-  readonly quarantine: Quarantine;
-  readonly tombstones: ReadonlyMap<string, Tombstone>;
-};
-
-export type Change =
-  | { readonly op: "upsert"; readonly host: string; readonly row: Row }
-  | { readonly op: "delete"; readonly host: string };
-
-/** What a sync would make of the directory, before anything is decided. */
-export type Draft = Contents & {
-  /** Deletions first, each kind by host: one change at most for a host. */
-  readonly changes: readonly Change[];
-  /** Good records and bad ones, as the upstream counts them. */
-  readonly records: number;
-  /** Hosts known before and after, and how many of them are paid at another address. */
-  readonly payeesCompared: number;
-  readonly payeesChanged: number;
-};
-
-export type DraftDependencies = {
-  readonly now: number;
-  readonly writer: SegmentWriter;
-  readonly dictionary: Dictionary;
-  /** Puts in what this server knows better than the source. */
-  readonly complete?: Complete;
-  /** Gives back what was left behind just now; to be called after every half megabyte that is read. */
-  readonly collectYoungGarbage?: () => void;
-  /** Gives back all that can be; to be called after every few megabytes. */
-  readonly collectGarbage?: () => void;
-};
-
-const RECORD_EXCERPT_LENGTH = 1000;
 /** A row of an export, and the little that may be added to it here. Readers of the change feed rely on it. */
 export const TEXT_BYTES_MAX = 66_000;
 const TOMBSTONE_MS = 30 * 86_400_000;
@@ -182,56 +129,6 @@ function parseRecord(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function createRejecter(before: Quarantine, into: Map<string, QuarantinedRecord>, now: number) {
-  return (key: string | null, reason: string, record: string): void => {
-    const id = key ?? `#${sha256(record).slice(0, 16)}`;
-    const host = key?.split("#")[0] ?? null;
-    into.set(id, {
-      host: host !== null && isHost(host) ? host : null,
-      reason,
-      firstSeen: before.get(id)?.firstSeen ?? new Date(now).toISOString(),
-      record: record.slice(0, RECORD_EXCERPT_LENGTH),
-    });
-  };
-}
-
-function rowOf(read: Listing, base: Contents, dependencies: DraftDependencies): Row {
-  const listing = dependencies.complete?.(read) ?? read;
-  const previous = base.rows.get(listing.host);
-  const known = previous ?? base.tombstones.get(listing.host);
-  return createRow(listing, payToChangedAt(listing, known, dependencies.now), previous, dependencies);
-}
-
-/** Null where a host that came before is repeated word for word. */
-function repeatFault(
-  first: Row,
-  read: Listing,
-  base: Contents,
-  dependencies: DraftDependencies,
-): string | null {
-  const listing = dependencies.complete?.(read) ?? read;
-  if (payeeKey(listing.evidence.pay_to) !== first.payee) return "conflicting_payee";
-  const known = base.rows.get(listing.host) ?? base.tombstones.get(listing.host);
-  const again = createRow(listing, payToChangedAt(listing, known, dependencies.now), first, dependencies);
-  return again === first ? null : "duplicate_host";
-}
-
-/**
- * When the payee was last seen to change. What the upstream says counts, but a change that was seen here and
- * that it does not own up to is dated now.
- */
-function payToChangedAt(
-  listing: Listing,
-  known: { readonly payee: string; readonly payToChangedAt?: string | null } | undefined,
-  now: number,
-): string | null {
-  const said = listing.evidence.pay_to_changed_at;
-  if (known === undefined) return said ?? null;
-  const before = known.payToChangedAt ?? null;
-  if (payeeKey(listing.evidence.pay_to) === known.payee) return said ?? before;
-  return said !== undefined && said !== null && said !== before ? said : new Date(now).toISOString();
 }
 
 function finishDraft(

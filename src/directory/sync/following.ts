@@ -1,7 +1,8 @@
 import type { DirectoryFilePort } from "../../store/directory-port.ts";
 import type { Holding } from "./holding.ts";
 import { fetchState, publishState, type SharedState } from "./shared-state.ts";
-import { keptOut, type StateFolder, type StoredState } from "./state-folder.ts";
+import type { StateFolder } from "./state-folder.ts";
+import { keptOut, type StoredState } from "./stored-state.ts";
 import { isOtherSample } from "./sync-state.ts";
 import type { Published } from "./syncer.ts";
 

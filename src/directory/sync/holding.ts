@@ -6,9 +6,10 @@ import { countFrom, createSegmentWriter, type SegmentWriter } from "../snapshot/
 import { retireSegments, type Snapshot, type SnapshotRows } from "../snapshot/snapshot.ts";
 import { buildIndex, buildRows, sortedByHost } from "../snapshot/snapshot-build.ts";
 import { createSpool } from "../snapshot/spool.ts";
-import type { Contents } from "./draft.ts";
+import type { Contents } from "./contents.ts";
 import type { Failure } from "./failure.ts";
-import type { StateFolder, StoredState } from "./state-folder.ts";
+import type { StateFolder } from "./state-folder.ts";
+import type { StoredState } from "./stored-state.ts";
 import { contentsOf, firstState, type Held, inNewEpoch, isOtherSample, NO_CONTENTS } from "./sync-state.ts";
 import type { ExportForm, Published } from "./syncer.ts";
 

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { DirectoryAge, DirectoryFile, DirectoryFilePort } from "../../store/directory-port.ts";
 import { createBatchWriter, syncFolder } from "./durable-file.ts";
 import { chunksOfFile } from "./line-file.ts";
-import { type StoredState, sha256OfFile } from "./state-folder.ts";
+import { sha256OfFile } from "./state-folder.ts";
+import type { StoredState } from "./stored-state.ts";
 
 /** A state that the processes of a cluster share. */
 export type SharedState = DirectoryAge & { readonly state: StoredState; readonly revision: number };

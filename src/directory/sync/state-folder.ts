@@ -1,44 +1,17 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { sha256 } from "../../platform/sha256.ts";
 import type { Listing } from "../listing.ts";
 import type { Dictionary } from "../snapshot/dictionary.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
 import type { SegmentWriter } from "../snapshot/shared-bytes.ts";
 import { digestOf, sortedByHost } from "../snapshot/snapshot-build.ts";
-import type { UpstreamMemory } from "../upstream/source.ts";
 import { appendChanges, type LogFile, linesAfter, removeFile, retainedFiles } from "./change-log.ts";
-import type { Change, Contents, QuarantinedRecord, Tombstone } from "./draft.ts";
+import type { Change, Contents } from "./contents.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
 import { damageOf, type Failure } from "./failure.ts";
 import { chunksOfFile, linesOfFile } from "./line-file.ts";
-
-/** What `current.json` says: the one place that decides which bytes of the other files count. */
-export type StoredState = {
-  readonly format: 1;
-  /** Where the listings come from. */
-  readonly source: string;
-  readonly epoch: string;
-  readonly version: number;
-  readonly digest: string;
-  readonly count: number;
-  readonly seq: number;
-  /** All listings as they were at `seq`; the changes since then are in the log. */
-  readonly base: {
-    readonly file: string;
-    readonly seq: number;
-    readonly digest: string;
-    readonly bytes: number;
-  };
-  readonly log: readonly LogFile[];
-  readonly syncedAt: number;
-  readonly upstreamAgeMs: number;
-  readonly upstream: UpstreamMemory | null;
-  readonly quarantinedAccepted: number;
-  readonly quarantine: readonly (readonly [string, Omit<QuarantinedRecord, "record">])[];
-  readonly tombstones: readonly (readonly [string, Tombstone])[];
-};
+import { keptOut, readState, readText, type StoredState, writeState } from "./stored-state.ts";
 
 export type Loaded = {
   readonly state: StoredState;
@@ -123,22 +96,6 @@ function load(
   return { problems };
 }
 
-/** Null where there is none. */
-function readState(path: string): StoredState | null {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-  const [digest, json = ""] = text.split("\n", 2);
-  if (digest !== sha256(json)) throw new Error("the digest does not match");
-  const state = JSON.parse(json) as StoredState;
-  if (state.format !== 1) throw new Error(`format ${state.format} is not known`);
-  return state;
-}
-
 function loadContents(
   folder: string,
   state: StoredState,
@@ -170,12 +127,6 @@ function loadContents(
   if (rows.size !== state.count) throw new Error(`${rows.size} listings instead of ${state.count}`);
   if (digestOf(sortedByHost(rows.values())) !== state.digest) throw new Error("the listings' digest differs");
   return { rows, ...keptOut(state) };
-}
-
-/** What a state says of records and hosts that are not in the listings. */
-export function keptOut(state: StoredState): Pick<Contents, "quarantine" | "tombstones"> {
-  const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);
-  return { quarantine: new Map(quarantine), tombstones: new Map(state.tombstones) };
 }
 
 /** Makes what a new state consists of durable: changes first, then the base where one is due. */
@@ -222,15 +173,6 @@ function writeBase(folder: string, state: StoredState, rows: Rows): StoredState[
   return { file, seq: state.seq, digest: state.digest, bytes };
 }
 
-/** `previous.json` is left alone until there is a new base: the two never hang on the same file. */
-function writeState(folder: string, state: StoredState, hasNewBase: boolean): void {
-  const current = join(folder, "current.json");
-  const before = hasNewBase ? readText(current) : null;
-  if (before !== null) writeDurably(join(folder, "previous.json"), (writer) => writer.put(before));
-  const json = JSON.stringify(state);
-  writeDurably(current, (writer) => writer.put(`${sha256(json)}\n${json}\n`));
-}
-
 /** For the operator: what is kept out and why. */
 function writeQuarantine(folder: string, contents: Pick<Contents, "quarantine">): void {
   writeDurably(join(folder, "quarantine.ndjson"), (writer) => {
@@ -248,15 +190,6 @@ function removeUnused(folder: string): void {
   for (const file of readdirSync(folder)) {
     if (!/^(base|changes)-[\w-]+\.ndjson(\.tmp)?$/.test(file)) continue;
     if (!states.some((state) => state.includes(`"${file}"`))) removeFile(join(folder, file));
-  }
-}
-
-function readText(path: string): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
   }
 }
 

@@ -8,7 +8,8 @@ import { failureOf } from "./failure.ts";
 import { createFollowing, type Shown } from "./following.ts";
 import { createHolding, type HoldingDependencies } from "./holding.ts";
 import type { Complete, OwnMeasures } from "./own-measures.ts";
-import { openStateFolder, type StateFolder, type StoredState } from "./state-folder.ts";
+import { openStateFolder, type StateFolder } from "./state-folder.ts";
+import type { StoredState } from "./stored-state.ts";
 import {
   contentsOf,
   differs,

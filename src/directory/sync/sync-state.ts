@@ -3,8 +3,8 @@ import type { SnapshotRows } from "../snapshot/snapshot.ts";
 import { digestOf, sortedByHost } from "../snapshot/snapshot-build.ts";
 import type { Intake, Source } from "../upstream/source.ts";
 import { trippedBreakers } from "./breakers.ts";
-import type { Contents, Draft } from "./draft.ts";
-import type { StoredState } from "./state-folder.ts";
+import type { Contents, Draft } from "./contents.ts";
+import type { StoredState } from "./stored-state.ts";
 import type { Freshness } from "./syncer.ts";
 
 /** What the sync side holds between two syncs. */

@@ -1,6 +1,7 @@
 import { open, stat } from "node:fs/promises";
-import type { Contents, Draft, DraftDependencies } from "../sync/draft.ts";
+import type { Contents, Draft } from "../sync/contents.ts";
 import { createFullDraft } from "../sync/draft.ts";
+import type { DraftDependencies } from "../sync/draft-rows.ts";
 import { createRowSplitter, type Envelope, type RowLimits } from "./row-splitter.ts";
 import { UpstreamError } from "./upstream-limits.ts";
 
@@ -157,3 +158,10 @@ function unreadable(path: string, cause: unknown): UpstreamError {
 }
 
 const UNNUMBERED = { version: null, generatedAt: null, isSameEpoch: true, ageMs: 0 } as const;
+
+/** Counts hosts as the upstream does: those held, and those that are kept out. */
+export function countOf(contents: Contents): number {
+  let count = contents.rows.size;
+  for (const key of contents.quarantine.keys()) if (!contents.rows.has(key)) count += 1;
+  return count;
+}

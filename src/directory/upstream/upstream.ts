@@ -113,3 +113,11 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
 }
+
+/** Returns the error for a reply that is none of those expected, and lets go of its body. */
+export function refusalOf(reply: UpstreamReply, what: string, now: number): UpstreamError {
+  reply.cancel();
+  return new UpstreamError(`${what} answers ${reply.status}`, {
+    retryAfterMs: retryAfterMs(reply.headers, now),
+  });
+}

@@ -1,0 +1,137 @@
+import type { Contents, Draft } from "../sync/contents.ts";
+import { createDeltaDraft } from "../sync/draft.ts";
+import type { DraftDependencies } from "../sync/draft-rows.ts";
+import type { RowLimits } from "./row-splitter.ts";
+import { countOf, type Intake, type UpstreamMemory } from "./source.ts";
+import { refusalOf, type Upstream, type UpstreamReply } from "./upstream.ts";
+import { UpstreamError } from "./upstream-limits.ts";
+import { numberOf, offerOf } from "./upstream-offer.ts";
+
+const FEED_PAGE_LIMIT = 1000;
+const FEED_PAGES_MAX = 200;
+/** Past this the export is the shorter way. */
+const FEED_BYTES_MAX = 256 * 1024 * 1024;
+const FEED_PAGE_BYTES_MAX = 80 * 1024 * 1024;
+
+/** The feed cannot be followed; the export can still be taken. */
+export class FeedGap extends Error {
+  override readonly name = "FeedGap";
+}
+
+/**
+ * Reads what has changed since the last sync. Throws a FeedGap where changes are missing, and an UpstreamError where the
+ * upstream refuses or says too much.
+ */
+export async function followFeed(
+  { upstream, rowLimits }: { readonly upstream: Upstream; readonly rowLimits: RowLimits },
+  memory: UpstreamMemory,
+  base: Contents,
+  dependencies: DraftDependencies,
+): Promise<Intake> {
+  const draft = createDeltaDraft(base, dependencies);
+  let { cursor, lastSeq } = memory;
+  let changes = 0;
+  let bytes = 0;
+  for (let pages = 0; pages < FEED_PAGES_MAX; pages++) {
+    const etag = pages === 0 ? memory.feedEtag : null;
+    const reply = await upstream.get(
+      `/v1/changes?limit=${FEED_PAGE_LIMIT}&cursor=${encodeURIComponent(cursor ?? "")}`,
+      { Accept: "application/json", ...(etag === null ? {} : { "If-None-Match": etag }) },
+    );
+    if (reply.status === 304) return finishFeed(memory, reply, null, base, dependencies.now);
+    const page = await readPage(reply, memory.epoch, dependencies.now);
+    bytes += page.bytes;
+    if (bytes > FEED_BYTES_MAX) throw new FeedGap(`more than ${FEED_BYTES_MAX} bytes of changes`);
+    for (const change of page.changes) {
+      const seq = applyChange(change, lastSeq, draft);
+      if (seq !== lastSeq) changes += 1;
+      lastSeq = seq;
+    }
+    if (page.hasMore && page.cursor === cursor) throw new FeedGap("the feed does not move on");
+    const feedEtag = page.changes.length === 0 ? reply.headers.get("etag") : null;
+    cursor = page.cursor;
+    if (page.hasMore) continue;
+    const exportEtag = changes === 0 ? memory.exportEtag : null;
+    const next = { ...memory, cursor, lastSeq, feedEtag, exportEtag };
+    const done = changes === 0 ? null : draft.finish();
+    if ((done?.rows.size ?? 0) > rowLimits.rowsMax)
+      throw new UpstreamError(`more than ${rowLimits.rowsMax} listings`);
+    return finishFeed(next, reply, done, base, dependencies.now);
+  }
+  throw new FeedGap(`more than ${FEED_PAGES_MAX} pages of changes`);
+}
+
+function finishFeed(
+  memory: UpstreamMemory,
+  reply: UpstreamReply,
+  draft: Draft | null,
+  base: Contents,
+  now: number,
+): Intake {
+  const offer = offerOf(reply.headers, {}, now);
+  if (offer.epoch !== null && offer.epoch !== memory.epoch) throw new FeedGap("another epoch");
+  const count = numberOf(reply.headers.get("x-directory-count"));
+  const drift = memory.countOffset !== null && count !== null;
+  if (drift && count - countOf(draft ?? base) !== memory.countOffset) throw new FeedGap("the count drifts");
+  if (reply.status === 304) reply.cancel();
+  const version = offer.version ?? memory.version;
+  return { ...offer, draft, isSameEpoch: true, memory: { ...memory, version } };
+}
+
+type Page = {
+  readonly bytes: number;
+  readonly changes: readonly unknown[];
+  readonly cursor: string;
+  readonly hasMore: boolean;
+};
+
+async function readPage(reply: UpstreamReply, epoch: string | null, now: number): Promise<Page> {
+  if ([400, 404, 410].includes(reply.status)) {
+    reply.cancel();
+    throw new FeedGap(`the feed answers ${reply.status}`);
+  }
+  if (reply.status !== 200) throw refusalOf(reply, "the change feed", now);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of reply.body) {
+    bytes += chunk.length;
+    if (bytes > FEED_PAGE_BYTES_MAX)
+      throw new UpstreamError(`a page of changes passes ${FEED_PAGE_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  const page = parsePage(Buffer.concat(chunks).toString());
+  if (epoch !== null && page.epoch !== epoch) throw new FeedGap("another epoch");
+  const { changes, next_cursor: cursor, has_more: hasMore } = page;
+  if (!Array.isArray(changes) || typeof cursor !== "string" || typeof hasMore !== "boolean") {
+    throw new FeedGap("the feed is not as agreed");
+  }
+  return { bytes, changes, cursor, hasMore };
+}
+
+function parsePage(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const page: unknown = JSON.parse(text);
+    if (typeof page === "object" && page !== null) return page as Record<string, unknown>;
+  } catch {
+    // Falls through: whatever is no object is no page.
+  }
+  throw new FeedGap("the feed is not JSON");
+}
+
+/** Applies one change and gives the number that must come before the next one. A repeated one is left out. */
+function applyChange(
+  change: unknown,
+  lastSeq: number | null,
+  draft: ReturnType<typeof createDeltaDraft>,
+): number {
+  const { seq, op, host, listing } = (change ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof seq !== "number" || !Number.isSafeInteger(seq)) throw new FeedGap("a change without a number");
+  if (lastSeq !== null && seq <= lastSeq) return lastSeq;
+  if (lastSeq !== null && seq !== lastSeq + 1)
+    throw new FeedGap(`changes ${lastSeq + 1} to ${seq - 1} are missing`);
+  if (typeof host !== "string") draft.reject(null, "bad_host", change);
+  else if (op === "upsert") draft.upsert(host, listing);
+  else if (op === "delete") draft.delete(host);
+  else draft.reject(host, "unknown_op", change);
+  return seq;
+}
