@@ -12,8 +12,16 @@ export type PaymentIdentity = {
   readonly nonce: string;
   /** SHA-256 of the signed payment. Who has it, holds the payment. */
   readonly proof: string;
-  /** When an authorization begins and ceases to be good, in seconds since the epoch; null on Solana. */
-  readonly validity: { readonly after: bigint; readonly before: bigint } | null;
+  /** What an authorization says of itself; null on Solana, where the facilitator reads it. */
+  readonly authorized: Authorized | null;
+};
+
+type Authorized = {
+  readonly payTo: string;
+  readonly amount: bigint;
+  /** When it begins and ceases to be good, in seconds since the epoch. */
+  readonly after: bigint;
+  readonly before: bigint;
 };
 
 type Payload = { readonly [name: string]: unknown };
@@ -28,33 +36,35 @@ const SIGNATURE_BYTES = 64;
 /** The work comes before the settlement. */
 const SECONDS_LEFT_MIN = 10n;
 
-/**
- * Returns the identity of a payload for a requirement, or the reason why it cannot pay it. What the payload says
- * itself is held against the requirement here; whether its signature is right, the facilitator knows.
- */
-export function identify(
-  payload: Payload,
-  requirement: Requirement,
-  network: Network,
-): PaymentIdentity | string {
+/** Returns the identity of a payload on a network, or the reason why it has none. Whether it is good is not looked at. */
+export function identify(payload: Payload, network: Network): PaymentIdentity | string {
   return network.kind === "evm"
-    ? identifyAuthorization(payload, requirement)
-    : identifyTransaction(payload, requirement);
+    ? identifyAuthorization(payload, network)
+    : identifyTransaction(payload, network);
 }
 
-/** Returns why a payment cannot be taken at this time, or null. What was taken before is good for its answer at any time. */
-export function untimely({ validity }: PaymentIdentity, nowMs: number): string | null {
-  if (validity === null) return null;
+/**
+ * Returns why a payment cannot pay a requirement at this time, or null: by what it says itself, as the facilitator knows
+ * the rest. What was taken before is good for its answer at any time, whatever is required by then.
+ */
+export function unfit(
+  { authorized }: PaymentIdentity,
+  { payTo, amount }: Requirement,
+  nowMs: number,
+): string | null {
+  if (authorized === null) return null;
+  if (authorized.payTo !== payTo.toLowerCase()) return "the authorization pays another address";
+  if (authorized.amount !== BigInt(amount)) return "the authorization is of another amount";
   const nowSeconds = BigInt(Math.floor(nowMs / 1000));
-  if (validity.after > nowSeconds) return "the authorization is not good yet";
-  if (validity.before <= nowSeconds) return "the authorization has expired";
-  if (validity.before > nowSeconds + SECONDS_LEFT_MIN) return null;
+  if (authorized.after > nowSeconds) return "the authorization is not good yet";
+  if (authorized.before <= nowSeconds) return "the authorization has expired";
+  if (authorized.before > nowSeconds + SECONDS_LEFT_MIN) return null;
   return `the authorization expires within ${SECONDS_LEFT_MIN} s, too soon to be settled behind the work`;
 }
 
 function identifyAuthorization(
   { authorization, signature }: Payload,
-  requirement: Requirement,
+  network: Network,
 ): PaymentIdentity | string {
   if (!isRecord(authorization)) return "the payload must hold an EIP-3009 authorization";
   if (typeof signature !== "string" || !/^0x([0-9a-f]{2})+$/i.test(signature))
@@ -66,16 +76,18 @@ function identifyAuthorization(
   if (!matches(value, INTEGER)) return "authorization.value must be a whole number as text";
   if (!matches(validAfter, INTEGER)) return "authorization.validAfter must be a whole number as text";
   if (!matches(validBefore, INTEGER)) return "authorization.validBefore must be a whole number as text";
-  if (to.toLowerCase() !== requirement.payTo.toLowerCase()) return "the authorization pays another address";
-  if (BigInt(value) !== BigInt(requirement.amount)) return "the authorization is of another amount";
-  const payer = from.toLowerCase();
   return {
-    ...identity(requirement.network, payer, nonce.toLowerCase(), signature.toLowerCase()),
-    validity: { after: BigInt(validAfter), before: BigInt(validBefore) },
+    ...identity(network, from.toLowerCase(), nonce.toLowerCase(), signature.toLowerCase()),
+    authorized: {
+      payTo: to.toLowerCase(),
+      amount: BigInt(value),
+      after: BigInt(validAfter),
+      before: BigInt(validBefore),
+    },
   };
 }
 
-function identifyTransaction({ transaction }: Payload, { network }: Requirement): PaymentIdentity | string {
+function identifyTransaction({ transaction }: Payload, network: Network): PaymentIdentity | string {
   if (typeof transaction !== "string" || !BASE64.test(transaction))
     return "the payload must hold a transaction";
   const bytes = Buffer.from(transaction, "base64");
@@ -89,9 +101,9 @@ function identifyTransaction({ transaction }: Payload, { network }: Requirement)
   return identity(network, null, message, bytes.toString("base64"));
 }
 
-function identity(network: string, payer: string | null, nonce: string, signed: string): PaymentIdentity {
-  const id = `pay_${sha256(`${network}\n${payer ?? ""}\n${nonce}`).slice(0, 32)}`;
-  return { id, payer, nonce, proof: sha256(`${nonce}\n${signed}`), validity: null };
+function identity(network: Network, payer: string | null, nonce: string, signed: string): PaymentIdentity {
+  const id = `pay_${sha256(`${network.id}\n${payer ?? ""}\n${nonce}`).slice(0, 32)}`;
+  return { id, payer, nonce, proof: sha256(`${nonce}\n${signed}`), authorized: null };
 }
 
 function matches(value: unknown, pattern: RegExp): value is string {

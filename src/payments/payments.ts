@@ -5,15 +5,20 @@ import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
 import { createFeePayers } from "./fee-payers.ts";
 import { fingerprintOf, type KeptAnswer, sealAnswer, unsealAnswer } from "./kept-answer.ts";
-import { findNetwork } from "./networks.ts";
 import { type Payee, type Requirement, requirementsOf } from "./offer.ts";
 import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
-import { identify, type PaymentIdentity, untimely } from "./payment-identity.ts";
+import { identify, type PaymentIdentity, unfit } from "./payment-identity.ts";
 import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
 import { paymentView } from "./payment-view.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
 import { createSettlementPoll } from "./settlement-poll.ts";
-import { matchRequirement, readPayment, type SentPayment, settlementHeaders } from "./x402-codec.ts";
+import {
+  matchRequirement,
+  networkOf,
+  readPayment,
+  type SentPayment,
+  settlementHeaders,
+} from "./x402-codec.ts";
 
 /** Takes payments for calls, each for one answer. */
 export type Payments = AsyncDisposable & {
@@ -47,15 +52,17 @@ export type PaymentsOptions = {
 const ANSWER_KEPT_MS = 24 * 3_600_000;
 const PRUNED_ROWS_MAX = 500;
 const POLL_DELAY_MS_MAX = 60_000;
+const MATCHES_NONE = "the payment matches none of the ways to pay this call";
 
-/** What is known of a call once its payment was read and matched. */
-type MatchedCall = {
+/** What is known of a call once its payment was read. */
+type PayingCall = {
   readonly call: PaidCall;
   readonly sent: SentPayment;
-  readonly requirement: Requirement;
   readonly requirements: readonly Requirement[];
   readonly identity: PaymentIdentity;
 };
+/** What is known once it was found to pay what is required. */
+type MatchedCall = PayingCall & { readonly requirement: Requirement };
 
 export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
   const { store, facilitator, clock, reportError } = dependencies;
@@ -125,29 +132,39 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const read = readPayment(call.headers);
     if (read.kind === "none") return refuse(null);
     if (read.kind === "malformed") return refuse(read.reason);
-    const requirement = matchRequirement(read.payment, requirements);
-    if (requirement === null) return refuse("the payment matches none of the ways to pay this call");
-    const network = findNetwork(requirement.network);
-    if (network === null) throw new Error("a requirement of an unknown network");
-    const identity = identify(read.payment.payload, requirement, network);
+    const network = networkOf(read.payment);
+    if (network === null) return refuse(MATCHES_NONE);
+    const identity = identify(read.payment.payload, network);
     if (typeof identity === "string") return refuse(identity);
     call.onPayment(identity.id);
     if (waiting >= options.inFlightMax) throw new ApiError("overloaded");
     waiting += 1;
     try {
-      return await takeMatched({ call, sent: read.payment, requirement, requirements, identity });
+      return await takeIdentified({ call, sent: read.payment, requirements, identity });
     } finally {
       waiting -= 1;
     }
   }
 
+  async function takeIdentified(paying: PayingCall): Promise<PaidReply> {
+    const { call, sent, requirements, identity } = paying;
+    const known = store.find(identity.id);
+    // Before all else: prices and fee payers may be others by now, and what it has bought is its own.
+    if (known !== undefined) return takeAgain(paying, known);
+    if (inFlight.has(identity.id)) return inUse();
+    const requirement = matchRequirement(sent, requirements);
+    if (requirement !== null) return takeMatched({ ...paying, requirement });
+    const network = networkOf(sent);
+    const isPayee = options.payees.some((payee) => payee.network === network);
+    const isOffered = requirements.some((required) => required.network === network?.id);
+    // Which is left out only while the facilitator cannot be asked for its fee payer.
+    return isPayee && !isOffered ? cannotVerify() : challenge(call, requirements, MATCHES_NONE);
+  }
+
   async function takeMatched(matched: MatchedCall): Promise<PaidReply> {
     const { call, sent, requirement, requirements, identity } = matched;
-    const known = store.find(identity.id);
-    if (known !== undefined) return takeAgain(matched, known);
-    if (inFlight.has(identity.id)) return inUse();
-    const late = untimely(identity, clock.now());
-    if (late !== null) return challenge(call, requirements, late);
+    const reason = unfit(identity, requirement, clock.now());
+    if (reason !== null) return challenge(call, requirements, reason);
     const request = facilitatorRequest(sent, requirement, call.offer);
     const verified = await facilitator.verify(request);
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
@@ -157,7 +174,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const settledMeanwhile = store.find(identity.id);
     if (settledMeanwhile !== undefined) return takeAgain(matched, settledMeanwhile);
     const payer = identity.payer ?? verified.payer ?? "";
-    const payment = paymentOf(matched, payer);
+    const amountMicroUsd = Number(requirement.amount);
+    const payment = paymentOf(matched, { ...requirement, amountMicroUsd }, payer);
     return reserved(identity.id, () => withinShare(payer, () => takeNew(matched, payment, request)));
   }
 
@@ -185,8 +203,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   }
 
   /** A payment that is in the journal: its kept answer, or what is missing of its settlement or its work. */
-  async function takeAgain(matched: MatchedCall, row: PaymentRow): Promise<PaidReply> {
-    const { call, requirements, identity } = matched;
+  async function takeAgain(paying: PayingCall, row: PaymentRow): Promise<PaidReply> {
+    const { call, requirements, identity } = paying;
     if (row.proof !== identity.proof)
       return challenge(call, requirements, "the nonce of this payment was used");
     if (row.fingerprint !== fingerprintOf(call.request)) {
@@ -194,42 +212,38 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     }
     if (inFlight.has(row.paymentId)) return row.state === "settling" ? outcomeUnknown() : inUse();
     return reserved(row.paymentId, async () => {
-      if (row.state === "settled") return answerAgain(matched, row, resultOf(row));
+      if (row.state === "settled") return answerAgain(paying, row, resultOf(row));
       // Nobody can say any more whether it was paid: who holds it is given what it may have bought.
       if (row.reason === OUTCOME_UNKNOWN)
-        return withoutReceipt(await answerAgain(matched, row, resultOf(row)));
+        return withoutReceipt(await answerAgain(paying, row, resultOf(row)));
       if (row.state === "released" && row.answer === null) {
         return challenge(call, requirements, row.reason ?? "the payment was released");
       }
       if (row.state === "released") store.resume(row.paymentId);
       const result = await settleRow({ ...row, isDoubtful: row.isDoubtful || row.state === "settling" });
-      return result.kind === "settled" ? answerAgain(matched, row, result) : unsettled(matched, row, result);
+      return result.kind === "settled" ? answerAgain(paying, row, result) : unsettled(paying, row, result);
     });
   }
 
-  async function answerAgain(
-    matched: MatchedCall,
-    row: PaymentRow,
-    result: SettledResult,
-  ): Promise<PaidReply> {
-    const { call, requirements } = matched;
-    const payment = paymentOf(matched, result.payer);
+  async function answerAgain(paying: PayingCall, row: PaymentRow, result: SettledResult): Promise<PaidReply> {
+    const { call, requirements } = paying;
+    const payment = paymentOf(paying, row, result.payer);
     if (row.answer !== null) {
       const kept = unsealAnswer(row.answer, call.request, row.paymentId);
-      return answerOf(matched, payment, result, kept);
+      return answerOf(paying, payment, result, kept);
     }
     if (clock.now() >= row.answerExpiresAt) {
       return challenge(call, requirements, "the answer that this payment bought is no longer kept");
     }
     // The process ended in the middle of a stream.
     const prepared = await call.work(payment);
-    if (prepared.kind === "stream") return streamOf(matched, payment, result, prepared);
-    if (isSuccess(prepared.status)) store.keepAnswer(row.paymentId, sealKept(prepared, matched));
-    return isSuccess(prepared.status) ? answerOf(matched, payment, result, prepared) : prepared;
+    if (prepared.kind === "stream") return streamOf(paying, payment, result, prepared);
+    if (isSuccess(prepared.status)) store.keepAnswer(row.paymentId, sealKept(prepared, paying));
+    return isSuccess(prepared.status) ? answerOf(paying, payment, result, prepared) : prepared;
   }
 
   async function answerOf(
-    { call, sent }: MatchedCall,
+    { call, sent }: PayingCall,
     payment: Payment,
     { transaction }: SettledResult,
     kept: KeptAnswer,
@@ -239,7 +253,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   }
 
   function streamOf(
-    matched: MatchedCall,
+    paying: PayingCall,
     payment: Payment,
     { transaction }: SettledResult,
     prepared: Extract<Awaited<ReturnType<PaidCall["work"]>>, { kind: "stream" }>,
@@ -247,21 +261,21 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const { kept, ...reply } = prepared.start({ ...payment, transaction });
     kept
       .then((answer) => {
-        if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, matched));
+        if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, paying));
       })
       .catch(reportError);
-    return { ...reply, headers: { ...reply.headers, ...receiptHeaders(matched.sent, payment, transaction) } };
+    return { ...reply, headers: { ...reply.headers, ...receiptHeaders(paying.sent, payment, transaction) } };
   }
 
   function unsettled(
-    { call, requirements, sent, requirement }: MatchedCall,
+    { call, requirements, sent }: PayingCall,
     row: PaymentRow,
     result: Exclude<SettlementResult, SettledResult>,
   ): PaidReply {
     if (result.kind === "unknown") poll.add(row.paymentId);
     if (result.kind === "unknown" || result.reason === OUTCOME_UNKNOWN) return outcomeUnknown();
     const refused = challenge(call, requirements, result.reason);
-    const notice = { transaction: "", network: requirement.network, payer: row.payer };
+    const notice = { transaction: "", network: row.network, payer: row.payer };
     const settled = settlementHeaders(sent.x402Version, {
       success: false,
       errorReason: result.reason,
@@ -314,21 +328,20 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
 
 type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
 
-function sealKept(answer: KeptAnswer, { call, identity }: MatchedCall): string {
+function sealKept(answer: KeptAnswer, { call, identity }: PayingCall): string {
   const { status, headers, body } = answer;
   return sealAnswer({ status, headers, body }, call.request, identity.id);
 }
 
-function paymentOf({ sent, requirement, identity }: MatchedCall, payer: string): Payment {
+/** A payment in the words of what was required, now or when it was taken. */
+function paymentOf(
+  { sent, identity }: PayingCall,
+  { network, payTo, asset, amountMicroUsd }: Pick<Payment, "network" | "payTo" | "asset" | "amountMicroUsd">,
+  payer: string,
+): Payment {
   return {
-    paymentId: identity.id,
-    x402Version: sent.x402Version,
-    network: requirement.network,
-    payer,
-    payTo: requirement.payTo,
-    asset: requirement.asset,
-    amountMicroUsd: Number(requirement.amount),
-    nonce: identity.nonce,
+    ...{ paymentId: identity.id, x402Version: sent.x402Version, network, payer },
+    ...{ payTo, asset, amountMicroUsd, nonce: identity.nonce },
   };
 }
 

@@ -1,4 +1,4 @@
-import { findNetwork } from "./networks.ts";
+import { findNetwork, type Network } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 
 /** A payment as a caller sent it, not yet checked. */
@@ -53,6 +53,11 @@ function readHeader(text: string, name: string, version: 1 | 2): ReadPayment {
   const accepted = x402Version === 2 ? sent.accepted : sent;
   if (!isRecord(accepted)) return malformed("has no accepted");
   return { kind: "payment", payment: { x402Version, sent, payload, accepted } };
+}
+
+/** Returns the network that a payment says it is on, by its name of either version; null for one that is not known. */
+export function networkOf({ accepted: { network } }: Pick<SentPayment, "accepted">): Network | null {
+  return typeof network === "string" ? findNetwork(network) : null;
 }
 
 /** Returns the requirement that a payment is for, or null. Version 1 names scheme and network alone. */
