@@ -56,8 +56,10 @@ function parse(text: string): Fields | null {
   }
 }
 
+/** Half a character is none: what is judged is signed, and nobody can sign that. */
 function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= TEXT_LENGTH_MAX;
+  const isShort = typeof value === "string" && value !== "" && value.length <= TEXT_LENGTH_MAX;
+  return isShort && value.isWellFormed();
 }
 
 function isFields(value: unknown): value is Fields {

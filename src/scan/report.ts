@@ -71,9 +71,12 @@ function shownHeaders(at: Exchange | null): { readonly [name: string]: string } 
   return Object.fromEntries(entries.map(([name, value]) => [name, shown(value)]));
 }
 
-/** The target's words: cut, and without what would move a terminal. */
+/** The target's words: cut, without what would move a terminal, and without half a character, which nobody can sign. */
 function shown(text: string): string {
-  return text.replace(/\p{Cc}/gu, "?").slice(0, VALUE_SHOWN_LENGTH_MAX);
+  return text
+    .replace(/\p{Cc}/gu, "?")
+    .slice(0, VALUE_SHOWN_LENGTH_MAX)
+    .toWellFormed();
 }
 
 function repeatOf(id: string, at: Exchange | null, origin: string): string {

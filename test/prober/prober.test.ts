@@ -54,6 +54,7 @@ function startTarget() {
     "/blocked": () => new Response("", { status: 403 }),
     "/slowed": () => new Response("", { status: 429 }),
     "/broken": () => challenge([{ network: "eip155:8453" }]),
+    "/half": () => challenge([entry("1", "\ud83d")]),
     "/leak": () => new Response("for nothing"),
     "/free": () => new Response("free"),
   };
@@ -120,6 +121,7 @@ test("down, blocked and broken payment are told apart, and no probe pays", async
     blocked: "blocked",
     slowed: "blocked",
     broken: "payment_broken",
+    half: "payment_broken",
     leak: "payment_broken",
     free: "paid",
   } as const;

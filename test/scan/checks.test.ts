@@ -404,4 +404,11 @@ test("robots.txt that names this agent keeps it out", async () => {
   ).toBeNull();
   expect(isDisallowed("User-agent: other\nDisallow: /\n", "assay-scan", "/")).toBe(false);
   expect(isDisallowed("User-agent: *\nDisallow: /\nAllow: /\n", "*", "/")).toBe(false);
+  const keepsOut = (rule: string, path = "/") =>
+    isDisallowed(`User-agent: a\nDisallow: ${rule}\n`, "a", path);
+  expect(["/*", "*", "/$", "/*$"].filter((rule) => !keepsOut(rule))).toEqual([]);
+  expect(["/*/", "/paid", "/?", "*a", "$"].filter((rule) => keepsOut(rule))).toEqual([]);
+  expect([keepsOut("/*.md$", "/a.md.md"), keepsOut("/*aa$", "/aaa"), keepsOut("/*.md$", "/a.mdx")]).toEqual([
+    ...[true, true, false],
+  ]);
 });

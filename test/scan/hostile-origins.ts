@@ -106,6 +106,19 @@ export async function startHostileOrigins(): Promise<HostileOrigins> {
       if (request.startsWith("GET /openapi.json ")) socket.end(whole(JSON.stringify(ODD_DOCUMENT)));
       else socket.end(challenge({ ...ODD_ENTRY, amount: ODD }, 20));
     },
+    "times that are no numbers": (socket, request) => {
+      const host = /^host: (.*)\r$/im.exec(request)?.[1] ?? "";
+      const url = `https://${host}/paid/0`;
+      if (request.startsWith("GET /.well-known/x402 ")) socket.end(whole(manifest(`http://${host}`)));
+      else
+        socket.end(challengeOf(JSON.stringify({ x402Version: 2, resource: { url }, accepts: [ODD_ENTRY] })));
+    },
+    "halves of characters": (socket, request) => {
+      const half = "\u{1f600}".slice(0, 1);
+      const entry = { ...ENTRY, network: half, asset: half, payTo: half, amount: half };
+      if (request.startsWith("GET /openapi.json ")) socket.end(whole(JSON.stringify({ openapi: half })));
+      else socket.end(challenge(entry, 1));
+    },
     "values without a bottom": (socket) => {
       const entry = `{"amount":${"[".repeat(8000)}${"]".repeat(8000)}}`;
       socket.end(challengeOf(`{"x402Version":2,"accepts":[${entry}]}`));

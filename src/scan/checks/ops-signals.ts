@@ -42,7 +42,7 @@ export function isDisallowed(text: string, agent: string, path: string): boolean
       applies ||= rule === agent || rule.toLowerCase() === agent.toLowerCase();
     } else if (field === "allow" || field === "disallow") {
       inRules = true;
-      if (!applies || rule === "" || !path.startsWith(rule)) continue;
+      if (!applies || rule === "" || !isMatched(rule, path)) continue;
       const allows = field === "allow";
       if (best === null || rule.length > best.length || (rule.length === best.length && allows)) {
         best = { length: rule.length, allows };
@@ -50,4 +50,18 @@ export function isDisallowed(text: string, agent: string, path: string): boolean
     }
   }
   return best !== null && !best.allows;
+}
+
+/** Whether a path begins as a rule says, in which `*` stands for anything, and a `$` behind it for the end. */
+function isMatched(rule: string, path: string): boolean {
+  const parts = rule.endsWith("$") ? rule.slice(0, -1).split("*") : [...rule.split("*"), ""];
+  const last = parts.pop() ?? "";
+  if (parts.length === 0) return path === last;
+  let at = 0;
+  for (const [place, part] of parts.entries()) {
+    const found = place > 0 ? path.indexOf(part, at) : path.startsWith(part) ? 0 : -1;
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return path.length - at >= last.length && path.endsWith(last);
 }

@@ -21,6 +21,7 @@ export const payBinding: Check = {
       return fail(exchange, `the challenge is of ${named.pathname.slice(0, 80)}`);
     const seconds = accepts.map((entry) => entry.maxTimeoutSeconds);
     const isUsual = seconds.every((value) => typeof value === "number" && value >= 10 && value <= 600);
-    return isUsual ? pass(exchange, named.href) : warn(exchange, `maxTimeoutSeconds ${seconds.join(", ")}`);
+    if (isUsual) return pass(exchange, named.href);
+    return warn(exchange, `maxTimeoutSeconds ${seconds.map(written).join(", ")}`);
   },
 };
