@@ -37,27 +37,29 @@ export async function startScanServer(options: {
   const log = createLog("error", { write: (line) => void lines.push(line) });
   const { patienceMs = config.patienceMs } = options;
   const server = await startScanService({ ...config, patienceMs }, systemPlatform(log));
-  const call = (path: string, init?: RequestInit) => fetch(server.url + path, init);
-  const post = (body: object, headers: { readonly [name: string]: string } = {}) =>
-    call("/v1/scan", {
-      method: "POST",
-      headers: { "Content-Type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
   return {
     url: server.url,
     dataDir,
     logged: () => lines.join(""),
-    call,
-    async scan(body) {
-      const refused = await post(body);
-      if (refused.status !== 402) return refused;
-      const { "PAYMENT-SIGNATURE": signature } = payFor(refused);
-      return post(body, { "PAYMENT-SIGNATURE": signature });
-    },
+    call: (path, init) => fetch(server.url + path, init),
+    scan: (body) => payForScan(server.url, body),
     async [Symbol.asyncDispose]() {
       await server.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Asks a scanning service for a scan, and pays what it costs. */
+export async function payForScan(url: string, body: object): Promise<Response> {
+  const post = (headers: { readonly [name: string]: string } = {}) =>
+    fetch(`${url}/v1/scan`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const refused = await post();
+  if (refused.status !== 402) return refused;
+  const { "PAYMENT-SIGNATURE": signature } = payFor(refused);
+  return post({ "PAYMENT-SIGNATURE": signature });
 }
