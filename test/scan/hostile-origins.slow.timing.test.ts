@@ -8,7 +8,7 @@ import { payForScan } from "./scan-server.ts";
 
 const HEALTHZ_MS_MAX = 50;
 /** Of the main thread's own work, whatever else the machine does. */
-const TURN_MS_MAX = 20;
+const TURN_MS_MAX = 30;
 /** What else the machine does can only lengthen a wait. */
 const TRIES = 3;
 
