@@ -3,6 +3,7 @@ import type { VerifiedChunk } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Reservation } from "../billing/reservation.ts";
+import { isBitSet } from "../platform/bits.ts";
 import { createSemaphore } from "../platform/semaphore.ts";
 import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
@@ -43,6 +44,8 @@ type WorkOptions = {
   readonly release: () => void;
 };
 
+type RowsToOpen = { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] };
+
 /** Rows of a chunk with their results. */
 type VerifiedRows = {
   readonly rows: readonly number[];
@@ -61,6 +64,8 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
   const semaphore = createSemaphore(threads);
   /** Rows that were given up, by chunk. */
   const givenUp = new Map<string, number>();
+  /** Jobs with a chunk in work that not all units are left for, and its number: no later one is begun meanwhile. */
+  const short = new Map<string, number>();
 
   return async (job: Job, claimed: ClaimedChunk, signal: AbortSignal): Promise<ChunkOutcome> => {
     const { jobId } = job;
@@ -81,6 +86,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
     try {
       return await verifyRows(job, claimed, plan, options);
     } finally {
+      if (short.get(jobId) === claimed.n) short.delete(jobId);
       release();
     }
   };
@@ -138,41 +144,51 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
     return pool.runTwice("packJobResults", results, options);
   }
 
+  /**
+   * Holds the units of the rows and opens them. The units are held before anything is waited for: chunks of a job get
+   * theirs in the order in which they are claimed, so that none is paid for behind one that is not.
+   */
   async function open(
     job: Job,
     claimed: ClaimedChunk,
-    { rowsMax, earlier }: { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] },
+    { rowsMax, earlier }: RowsToOpen,
     options: WorkOptions,
   ): Promise<VerifiedRows | "out_of_units"> {
-    const account = { accountId: job.accountId };
+    const { jobId } = job;
     await meter.enter(job.accountId);
-    const distinctMax = job.isTest ? claimed.rows : Math.floor(meter.unitsLeft(account) / job.unitsPerItem);
-    if (distinctMax === 0) return "out_of_units";
-    const group = facts.groupOf(job, options.signal);
-    const opened = await pool.runTwice(
-      "openJobChunk",
-      {
-        ...storedChunk(job, claimed),
-        numbering: group.name,
-        fromRow: claimed.rowsDone,
-        rowsMax,
-        distinctMax: Math.min(distinctMax, claimed.rows),
-        uncheckedIn: earlier,
-      },
-      options,
-    );
-    const found = group.find(opened);
-    // The verifying meets a rejection, unless there are no units for it.
-    found?.catch(() => undefined);
-    const { chunk, rows } = opened;
-    const units = (chunk.count - chunk.duplicates.length) * job.unitsPerItem;
-    const reservation = meter.reserve(account, job.isTest ? 0 : units, { isCall: false });
+    const isFirst = earlier === null;
+    const distinct = isFirst ? distinctRows(claimed, rowsMax) : claimed.rows;
+    const paid = job.isTest
+      ? distinct
+      : Math.floor(meter.unitsLeft({ accountId: job.accountId }) / job.unitsPerItem);
+    if (distinct > 0 && (paid === 0 || short.has(jobId))) return "out_of_units";
+    if (isFirst && paid < distinct) short.set(jobId, claimed.n);
+    const distinctMax = Math.min(paid, distinct);
+    // Which rows of an earlier round are left is known when they are opened.
+    let reservation = isFirst ? hold(job, distinctMax) : null;
     try {
+      const group = facts.groupOf(job, options.signal);
+      const task = { rowsMax, distinctMax, uncheckedIn: earlier, fromRow: claimed.rowsDone };
+      const opened = await pool.runTwice(
+        "openJobChunk",
+        { ...storedChunk(job, claimed), ...task, numbering: group.name },
+        options,
+      );
+      const found = group.find(opened);
+      // The verifying meets a rejection, unless there are no units for it.
+      found?.catch(() => undefined);
+      const { chunk, rows } = opened;
+      reservation ??= hold(job, chunk.count - chunk.duplicates.length);
       return { rows, verified: await verify(job, opened, found, options), reservation };
     } catch (error) {
-      reservation.release();
+      reservation?.release();
       throw error;
     }
+  }
+
+  /** Holds the units of so many rows; throws `quota_exceeded`. */
+  function hold({ accountId, isTest, unitsPerItem }: Job, rows: number): Reservation {
+    return meter.reserve({ accountId }, isTest ? 0 : rows * unitsPerItem, { isCall: false });
   }
 
   /** Writes the next row as `check_failed`, and all that are left where too many of the chunk were. */
@@ -199,6 +215,15 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
     const factsOf = () => found ?? Promise.reject(new Error("a chunk of a job without facts"));
     return runner.verifyChunk(kind, options, factsOf, signal)(chunk);
   }
+}
+
+/** Counts the rows of the chunk's next ones that are no duplicates. */
+function distinctRows({ rows, rowsDone, duplicates }: ClaimedChunk, rowsMax: number): number {
+  const end = Math.min(rows, rowsDone + rowsMax);
+  if (duplicates === null) return end - rowsDone;
+  let distinct = 0;
+  for (let row = rowsDone; row < end; row++) if (!isBitSet(duplicates, row)) distinct += 1;
+  return distinct;
 }
 
 function storedChunk(job: Job, { form, body, duplicates }: ClaimedChunk) {

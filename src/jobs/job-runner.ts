@@ -17,6 +17,7 @@ import { attemptsAfterFailure } from "./attempts.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-run.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type Job, jobOf } from "./job.ts";
+import { createJobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
 
 export type JobRunner = AsyncDisposable & {
@@ -71,6 +72,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   /** Chunks in work by job, and by account. */
   const inWork = createTally();
   const inWorkOf = createTally();
+  const gaps = createJobGaps({ store, unitsLeft });
   const claims = new Set<ChunkClaim>();
   const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly attempts: number }>();
   /** Jobs that wait for room until they are looked at again. */
@@ -100,6 +102,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   async function pause(job: JobName, reason: string): Promise<void> {
     leaveQueue(job);
+    gaps.forget(job.jobId);
     await change(job, ["queued", "running"], { status: "paused", statusReason: reason });
   }
 
@@ -181,8 +184,11 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   }
 
   async function afterFailure(job: JobRecord, claim: ChunkClaim, error: unknown): Promise<void> {
-    if (error instanceof HopelessChunkError) await fail(job, "a chunk of its rows cannot be verified");
-    else if (!(error instanceof ClaimLostError) && !stop.signal.aborted) await giveBack(job, claim, error);
+    if (error instanceof HopelessChunkError) {
+      await fail(job, "a chunk of its rows cannot be verified");
+      // A job that is being cancelled waits for its claimed chunks.
+      await release(claim, claim.attempt);
+    } else if (!(error instanceof ClaimLostError) && !stop.signal.aborted) await giveBack(job, claim, error);
   }
 
   async function giveBack(job: JobRecord, claim: ChunkClaim, error: unknown): Promise<void> {
@@ -222,7 +228,11 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   async function fail(job: JobName, reason: string): Promise<void> {
     leaveQueue(job);
-    await change(job, ["queued", "running"], { ...ended(), status: "failed", statusReason: reason });
+    await change(job, ["queued", "running", "paused"], {
+      ...ended(),
+      status: "failed",
+      statusReason: reason,
+    });
   }
 
   const ended = () => {
@@ -273,11 +283,22 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     for (const [jobId, ms] of laterMs) if (ms <= clock.monotonic()) laterMs.delete(jobId);
     const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
     seen(jobs);
+    gaps.seen(jobs);
     for (const job of jobs) {
       if (job.status === "cancelling") await finishIdle(job);
       else if (laterMs.has(job.jobId)) continue;
       else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
       else if (await canGoOn(job)) await resume(job);
+      else await closeGap(job);
+    }
+  }
+
+  /** Finishes what stands before finished chunks of a paused job, also in the room that is left to everything else. */
+  async function closeGap(job: JobRecord): Promise<void> {
+    while (!stop.signal.aborted && mayClaim(job.accountId)) {
+      const claimed = await gaps.claim(job);
+      if (claimed === null) return;
+      void work(claimed);
     }
   }
 
@@ -324,6 +345,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     },
     async hold(job) {
       leaveQueue(job);
+      gaps.forget(job.jobId);
       if (job.status === "cancelling") await finishIdle(job);
     },
     chunksInWork: () => chunks,

@@ -198,6 +198,11 @@ export type JobPort = {
   readonly jobsToErase: (now: number, limit: number) => Answer<readonly JobRecord[]>;
   /** Claims the first chunk of a job that waits; null where none does, or the job is to run no further. */
   readonly claimChunk: (jobId: string) => Answer<ClaimedWork | null>;
+  /**
+   * Claims the first chunk of a paused job that waits while a later one has results: what was charged for these cannot be
+   * read before. Null where there is no such gap.
+   */
+  readonly claimGap: (jobId: string) => Answer<ClaimedWork | null>;
   /** Puts a claimed chunk back, with the attempts to count for it. */
   readonly releaseChunk: (chunk: ChunkClaim, attempts: number) => Answer<void>;
   /** Lets the rows of a claimed chunk stand whose look-up failed, without looking them up again. */

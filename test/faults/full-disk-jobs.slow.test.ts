@@ -97,6 +97,11 @@ test("a job pauses while the disk still has room for others, says why, and goes 
   await until("pause", async () => (await view()).status === "paused", 60_000);
   // Chunks that were in work are finished first.
   await until("end of its chunks", async () => (await chunksInWork(caller)) === 0);
+  // One that the disk did not take while it took later ones is done as soon as it can be.
+  await until(
+    "end of all gaps",
+    async () => (await readRows(caller, key, jobId)) === (await view()).counts.processed,
+  );
   const paused = await view();
   const { processed = 0 } = paused.counts;
   expect([paused.status_reason, paused.units_charged]).toEqual(["storage", distinctOf(processed)]);

@@ -1,31 +1,31 @@
 import { expect, test } from "bun:test";
-import type { ChunkOutcome } from "../../src/jobs/chunk-run.ts";
-import { ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
+import { type ChunkOutcome, HopelessChunkError } from "../../src/jobs/chunk-run.ts";
+import { type DiskRoom, ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
 import { createJobQueue } from "../../src/jobs/job-queue.ts";
-import { createJobRunner } from "../../src/jobs/job-runner.ts";
+import { createJobRunner, type JobRunnerDependencies } from "../../src/jobs/job-runner.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
-import { startedJob } from "../store/job-conformance.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
+import { finish, finishedChunk, startedJob } from "../store/job-conformance.ts";
 import { clock, signUp } from "../store/store-conformance.ts";
 import { until } from "../support/caller.ts";
 
 const CHUNKS_MAX = 3;
 const SPARE_CHUNKS_MAX = 2;
+const FULL_DISK: DiskRoom = { isLeft: async () => true, isBack: async () => false };
 
-test("jobs whose chunks never end take all places but those of accounts that have none", async () => {
+function runnerOn(
+  runChunk: JobRunnerDependencies["runChunk"],
+  { room = ROOM_ELSEWHERE, watchMs = 60_000 }: { readonly room?: DiskRoom; readonly watchMs?: number } = {},
+) {
   const store = openStore({ path: ":memory:", clock });
-  const running: string[] = [];
-  const { promise: never } = Promise.withResolvers<ChunkOutcome>();
-  await using runner = createJobRunner({
+  const runner = createJobRunner({
     store,
     queue: createJobQueue(),
     clock,
-    runChunk: ({ accountId }) => {
-      running.push(accountId);
-      return never;
-    },
+    runChunk,
     threadsReady: async () => {},
     unitsLeft: () => 1_000,
-    room: ROOM_ELSEWHERE,
+    room,
     changed: () => {},
     seen: () => {},
     reportBug: (error) => {
@@ -37,10 +37,21 @@ test("jobs whose chunks never end take all places but those of accounts that hav
       startDelayMs: 0,
       lookUpAgainMs: 0,
       retentionMs: 1_000,
-      watchMs: 60_000,
+      watchMs,
       pausesForStorage: true,
     },
   });
+  return { store, runner };
+}
+
+test("jobs whose chunks never end take all places but those of accounts that have none", async () => {
+  const running: string[] = [];
+  const { promise: never } = Promise.withResolvers<ChunkOutcome>();
+  const { store, runner } = runnerOn(({ accountId }) => {
+    running.push(accountId);
+    return never;
+  });
+  await using _ = runner;
   const run = async (accountId: string) => {
     await signUp(store, accountId);
     runner.run(await startedJob(store, `job_${accountId}`, 10, accountId));
@@ -55,3 +66,56 @@ test("jobs whose chunks never end take all places but those of accounts that hav
   expect(running).toEqual([...Array(CHUNKS_MAX).fill("acc_long"), "acc_short", "acc_other"]);
   store.close();
 });
+
+test("what a full disk left out before finished rows of a job is finished while it is paused, and no more", async () => {
+  let isFull = true;
+  const begun: number[] = [];
+  const { store, runner } = runnerOn(
+    async ({ jobId }, chunk) => {
+      begun.push(chunk.n);
+      // The first chunk finds no room until the others are written.
+      if (chunk.n === 0 && isFull) {
+        await until("the others", () => store.findJob(jobId)?.processed === 20);
+        throw new StorageError("full for the test");
+      }
+      await finish(store, finishedChunk(jobId, chunk));
+      return "finished";
+    },
+    { room: FULL_DISK, watchMs: 20 },
+  );
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  const { jobId } = await startedJob(store, "job_1", 3);
+  await runner.start();
+  await until("pause", () => store.findJob(jobId)?.status === "paused");
+  await until("tries", () => begun.filter((n) => n === 0).length > 2);
+  expect(store.findJob(jobId)).toMatchObject({ statusReason: "storage", processed: 20, unitsCharged: 20 });
+  isFull = false;
+  await until("end of the gap", () => store.findJob(jobId)?.processed === 30);
+  expect(store.findJob(jobId)).toMatchObject({ status: "paused", statusReason: "storage", unitsCharged: 30 });
+  store.close();
+});
+
+test.each(["paused", "cancelling"] as const)(
+  "a chunk that cannot be done does not hold up a job that is %s meanwhile",
+  async (status) => {
+    const { promise: isSteered, resolve: steered } = Promise.withResolvers<void>();
+    let isBegun = false;
+    const { store, runner } = runnerOn(async () => {
+      isBegun = true;
+      await isSteered;
+      throw new HopelessChunkError("for the test");
+    });
+    await using _ = runner;
+    await signUp(store, "acc_a");
+    const job = await startedJob(store, "job_1", 1);
+    runner.run(job);
+    await until("chunk in work", () => isBegun);
+    const changed = store.changeJob("job_1", ["running"], { status, statusReason: "by_caller" });
+    expect(changed?.status).toBe(status);
+    steered();
+    const end = status === "paused" ? "failed" : "cancelled";
+    await until("end of the job", () => store.findJob("job_1")?.status === end);
+    store.close();
+  },
+);

@@ -187,6 +187,27 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect((await claimed(store, "job_1")).n).toBe(0);
     });
 
+    test("of a paused job only chunks before finished ones are claimed", async () => {
+      const store = await opened();
+      await startedJob(store, "job_1", 4);
+      const [first, second, third] = [
+        await claimed(store, "job_1"),
+        await claimed(store, "job_1"),
+        await claimed(store, "job_1"),
+      ];
+      for (const { n, attempt } of [first, second])
+        await store.releaseChunk({ jobId: "job_1", n, attempt }, 0);
+      expect(await store.claimGap("job_1")).toBeNull();
+      await store.changeJob("job_1", ["queued"], { status: "paused", statusReason: "storage" });
+      expect(await store.claimGap("job_1")).toBeNull();
+      await finish(store, finishedChunk("job_1", third, { rowsDone: 4, isWhole: false, processed: 4 }));
+      const gap = await store.claimGap("job_1");
+      expect([gap?.chunk.n, gap?.chunk.attempt, gap?.job.status]).toEqual([0, 1, "paused"]);
+      expect([...(gap?.chunk.body ?? [])]).toEqual([...bodyOf(0)]);
+      expect((await store.claimGap("job_1"))?.chunk.n).toBe(1);
+      expect([await store.claimGap("job_1"), await store.claimGap("job_none")]).toEqual([null, null]);
+    });
+
     test("a chunk that is put back has the attempts that it is given, once", async () => {
       const store = await opened();
       await startedJob(store, "job_1", 1);

@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, gte, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, exists, gt, gte, inArray, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Clock } from "../../platform/clock.ts";
 import { testTenantOf } from "../../platform/test-tenant.ts";
-import { ClaimLostError, type JobPort } from "../job-port.ts";
+import { type ClaimedWork, ClaimLostError, type JobPort } from "../job-port.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
 import type { LeasePort } from "../lease-port.ts";
 import { SERVER_NOW } from "./account-rows.ts";
@@ -27,6 +28,7 @@ import { releaseDeliveries } from "./webhook-rows.ts";
 type ChunkCases = Pick<
   JobPort,
   | "claimChunk"
+  | "claimGap"
   | "releaseChunk"
   | "keepUnchecked"
   | "reapChunks"
@@ -52,21 +54,27 @@ export function createChunkCases(
 
 type ClaimCases = Pick<
   ChunkCases,
-  "claimChunk" | "releaseChunk" | "keepUnchecked" | "reapChunks" | "endRound"
+  "claimChunk" | "claimGap" | "releaseChunk" | "keepUnchecked" | "reapChunks" | "endRound"
 >;
 
 function claimCases({ transact }: Connection, processId: string, clock: Pick<Clock, "now">): ClaimCases {
+  async function claimFound(
+    orm: Orm,
+    first: ReturnType<typeof nextChunk>,
+    jobId: string,
+  ): Promise<ClaimedWork | null> {
+    const [found] = await first.execute({ jobId });
+    if (found === undefined) return null;
+    const { n, firstRow, rows, form, duplicates, rowsDone } = found.chunk;
+    const attempt = found.chunk.attempt + 1;
+    await claim(orm).execute({ jobId, n, attempt, processId });
+    const chunk = { n, firstRow, rows, form, duplicates, rowsDone, attempt, body: found.body };
+    return { chunk, job: readJob(found.job) };
+  }
+
   return {
-    claimChunk: (jobId) =>
-      transact(async (orm) => {
-        const [found] = await nextChunk(orm).execute({ jobId });
-        if (found === undefined) return null;
-        const { n, firstRow, rows, form, duplicates, rowsDone } = found.chunk;
-        const attempt = found.chunk.attempt + 1;
-        await claim(orm).execute({ jobId, n, attempt, processId });
-        const chunk = { n, firstRow, rows, form, duplicates, rowsDone, attempt, body: found.body };
-        return { chunk, job: readJob(found.job) };
-      }),
+    claimChunk: (jobId) => transact((orm) => claimFound(orm, nextChunk(orm), jobId)),
+    claimGap: (jobId) => transact((orm) => claimFound(orm, gapChunk(orm), jobId)),
 
     releaseChunk: (chunk, attempts) =>
       transact(async (orm) => {
@@ -116,24 +124,33 @@ function claimCases({ transact }: Connection, processId: string, clock: Pick<Clo
   };
 }
 
-const nextChunk = builtOnce((orm) =>
+const firstWaiting = (orm: Orm, isClaimable: SQL | undefined) =>
   orm
     .select({ chunk: jobChunks, job: JOB_COLUMNS, body: jobInputs.body })
     .from(jobChunks)
     .innerJoin(jobs, eq(jobs.jobId, jobChunks.jobId))
     .innerJoin(jobInputs, and(eq(jobInputs.jobId, jobChunks.jobId), eq(jobInputs.n, jobChunks.n)))
     .where(
-      and(
-        eq(jobChunks.jobId, sql.placeholder("jobId")),
-        sql`${jobChunks.state} = 'waiting'`,
-        inArray(jobs.status, [...RUNNING]),
-      ),
+      and(eq(jobChunks.jobId, sql.placeholder("jobId")), sql`${jobChunks.state} = 'waiting'`, isClaimable),
     )
     .orderBy(asc(jobChunks.n))
     .limit(1)
-    .for("no key update", { of: jobChunks, skipLocked: true })
-    .prepare("next_chunk"),
+    .for("no key update", { of: jobChunks, skipLocked: true });
+
+const nextChunk = builtOnce((orm) =>
+  firstWaiting(orm, inArray(jobs.status, [...RUNNING])).prepare("next_chunk"),
 );
+
+const gapChunk = builtOnce((orm) => {
+  const later = alias(jobChunks, "later");
+  const isBeforeResults = exists(
+    orm
+      .select({ n: later.n })
+      .from(later)
+      .where(and(eq(later.jobId, jobChunks.jobId), gt(later.n, jobChunks.n), gt(later.rowsDone, 0))),
+  );
+  return firstWaiting(orm, and(eq(jobs.status, "paused"), isBeforeResults)).prepare("gap_chunk");
+});
 
 const claim = builtOnce((orm) =>
   orm

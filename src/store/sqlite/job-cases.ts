@@ -63,6 +63,13 @@ export function createJobCases(
         const chunk = jobs.claim(jobId);
         return chunk === null ? null : { chunk, job };
       }, "with_sync"),
+    claimGap: (jobId) =>
+      transact(() => {
+        const job = jobs.find(jobId);
+        if (job?.status !== "paused" || !jobs.hasGap(jobId)) return null;
+        const chunk = jobs.claim(jobId);
+        return chunk === null ? null : { chunk, job };
+      }, "with_sync"),
     releaseChunk: (claim, attempts) => transact(() => jobs.release(claim, attempts), "with_sync"),
     keepUnchecked: (claim) => transact(() => jobs.keepUnchecked(claim), "with_sync"),
     reapChunks: () => transact(() => jobs.reap()),

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gte, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import type {
   ChunkClaim,
@@ -35,6 +35,18 @@ export function createJobStatements(orm: Orm) {
     .from(jobChunks)
     .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isWaiting))
     .orderBy(asc(jobChunks.n))
+    .limit(1)
+    .prepare();
+  const behindFirstWaiting = orm
+    .select({ n: jobChunks.n })
+    .from(jobChunks)
+    .where(
+      and(
+        eq(jobChunks.jobId, sql.placeholder("jobId")),
+        gt(jobChunks.n, sql.placeholder("n")),
+        gt(jobChunks.rowsDone, 0),
+      ),
+    )
     .limit(1)
     .prepare();
   const claim = orm
@@ -214,6 +226,12 @@ export function createJobStatements(orm: Orm) {
       const body = input.get({ jobId, n })?.body;
       if (body === undefined) throw new Error("a chunk of a job has no input");
       return { n, firstRow, rows, form, duplicates, rowsDone, attempt: attempt + 1, body };
+    },
+
+    /** Whether a chunk that waits stands before one with results. */
+    hasGap: (jobId: string): boolean => {
+      const first = firstWaiting.get({ jobId });
+      return first !== undefined && behindFirstWaiting.get({ jobId, n: first.n }) !== undefined;
     },
 
     release: ({ jobId, n, attempt }: ChunkClaim, attempts: number): void => {

@@ -1,0 +1,40 @@
+import type { Answer } from "../platform/answer.ts";
+import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
+
+/** Chunks that were put back while later ones were finished: of a paused job nobody can read these until they are done. */
+export type JobGaps = {
+  /** Claims the next chunk of a paused job that stands before a finished one; null where none can be done now. */
+  readonly claim: (job: JobRecord) => Promise<ClaimedWork | null>;
+  /** To be called when a job is paused. */
+  readonly forget: (jobId: string) => void;
+  /** To be called with all jobs that have not ended. */
+  readonly seen: (jobs: readonly JobRecord[]) => void;
+};
+
+/** Looks at a paused job in which no gap was found, one a second: longer than any process holds a chunk. */
+const CLEAN_LOOKS_MAX = 30;
+
+/** Holds a number for each paused job. */
+export function createJobGaps(dependencies: {
+  readonly store: Pick<JobPort, "claimGap">;
+  readonly unitsLeft: (accountId: string) => Answer<number>;
+}): JobGaps {
+  const { store, unitsLeft } = dependencies;
+  const cleanLooks = new Map<string, number>();
+  return {
+    async claim({ jobId, accountId, unitsPerItem }) {
+      const clean = cleanLooks.get(jobId) ?? 0;
+      if (clean >= CLEAN_LOOKS_MAX || (await unitsLeft(accountId)) < unitsPerItem) return null;
+      const claimed = await store.claimGap(jobId);
+      cleanLooks.set(jobId, claimed === null ? clean + 1 : 0);
+      return claimed;
+    },
+    forget: (jobId) => {
+      cleanLooks.delete(jobId);
+    },
+    seen(jobs) {
+      const paused = new Set(jobs.flatMap(({ jobId, status }) => (status === "paused" ? [jobId] : [])));
+      for (const jobId of cleanLooks.keys()) if (!paused.has(jobId)) cleanLooks.delete(jobId);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { expect, test } from "bun:test";
+import type { Chunk, VerifiedChunk } from "../../src/batch/messages.ts";
+import type { Meter } from "../../src/billing/meter.ts";
+import type { ChunkFacts } from "../../src/jobs/chunk-facts.ts";
+import { createChunkRun } from "../../src/jobs/chunk-run.ts";
+import type { OpenTask } from "../../src/jobs/chunk-work.ts";
+import type { Job } from "../../src/jobs/job.ts";
+import type { JobPool } from "../../src/jobs/thread-tasks.ts";
+import type { ClaimedChunk, FinishedChunk } from "../../src/store/job-port.ts";
+
+const ROWS = 10;
+const JOB = {
+  ...{ jobId: "job_1", accountId: "acc_1", kind: "email", round: 1, unitsPerItem: 1, isTest: false },
+  ...{ table: null, options: { deep: false, dns: false, country: null, type: null } },
+} as unknown as Job;
+const { signal } = new AbortController();
+
+const claimedChunk = (n: number, duplicates: Uint8Array | null = null): ClaimedChunk => ({
+  ...{ n, firstRow: n * ROWS, rows: ROWS, form: "text", body: new Uint8Array(0), duplicates },
+  ...{ rowsDone: 0, attempt: 1 },
+});
+
+/** Chunks of an account with so many units left, which are opened when the test says so. */
+function chunksWith(units: number) {
+  let left = units;
+  const finished: FinishedChunk[] = [];
+  const opening: (() => void)[] = [];
+  const meter = {
+    enter: () => undefined,
+    unitsLeft: () => left,
+    reserve(_: unknown, held: number) {
+      if (held > left) throw new Error("more than is left was held");
+      left -= held;
+      return {
+        record: async ({ units: charged }: { units: number }, __: unknown, chunk: FinishedChunk) => {
+          finished.push(chunk);
+          expect(charged).toBe(held);
+        },
+        release: () => {},
+      };
+    },
+  } as unknown as Pick<Meter, "enter" | "reserve" | "unitsLeft">;
+  const pool = {
+    async runTwice(_: string, { distinctMax, duplicates }: OpenTask) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      opening.push(resolve);
+      await promise;
+      const repeats = duplicates === null ? [] : [1, 2];
+      const rows = Array.from({ length: Math.min(ROWS, distinctMax + repeats.length) }, (__, row) => row);
+      return { chunk: { count: rows.length, duplicates: repeats } as unknown as Chunk, rows };
+    },
+  } as unknown as JobPool;
+  const run = createChunkRun({
+    store: { resultBodies: () => [], keepUnchecked: () => {} },
+    pool,
+    runner: {
+      verifyChunk: () => async (chunk) =>
+        ({
+          ...{ bytes: new Uint8Array(1), plain: { crc32: 0, byteLength: 1 }, counts: {}, failures: 0 },
+          chargeable: chunk.count - chunk.duplicates.length,
+        }) as VerifiedChunk,
+    },
+    facts: { groupOf: () => ({ name: "1", find: () => null }) } as ChunkFacts,
+    meter,
+    threads: 2,
+  });
+  const give = (more: number) => {
+    left += more;
+  };
+  return { run: (chunk: ClaimedChunk) => run(JOB, chunk, signal), opening, finished, give };
+}
+
+test("the last units pay for the chunk that was claimed first, whichever is opened first", async () => {
+  const { run, opening, finished } = chunksWith(ROWS + 4);
+  const [first, second, third] = [run(claimedChunk(0)), run(claimedChunk(1)), run(claimedChunk(2))];
+  await Bun.sleep(0);
+  for (const open of opening.toReversed()) open();
+  expect(await Promise.all([first, second, third])).toEqual(["finished", "finished", "out_of_units"]);
+  const rows = finished.map(({ n, rowsDone, units }) => [n, rowsDone, units]);
+  expect(rows.sort()).toEqual([
+    [0, ROWS, ROWS],
+    [1, 4, 4],
+  ]);
+});
+
+test("no chunk is begun behind one that the units do not suffice for, though there are some again", async () => {
+  const { run, opening, give } = chunksWith(4);
+  const first = run(claimedChunk(0));
+  await Bun.sleep(0);
+  give(ROWS);
+  expect(await run(claimedChunk(1))).toBe("out_of_units");
+  for (const open of opening) open();
+  expect(await first).toBe("finished");
+});
+
+test("duplicates take no units", async () => {
+  const { run, opening, finished } = chunksWith(ROWS - 2);
+  const all = run(claimedChunk(0, new Uint8Array([0b110, 0])));
+  await Bun.sleep(0);
+  for (const open of opening) open();
+  expect([await all, finished[0]?.units, finished[0]?.rowsDone]).toEqual(["finished", ROWS - 2, ROWS]);
+});
