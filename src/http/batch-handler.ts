@@ -9,7 +9,7 @@ import type { Meter } from "../billing/meter.ts";
 import { batchBodyBytesMax } from "../billing/plans.ts";
 import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type BatchRun, replyKept, replyStreamed, replyWhole } from "./batch-reply.ts";
+import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from "./batch-reply.ts";
 import type { BodyReader, HeldBody } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
 import { type ReplyEncoding, replyEncoding } from "./compression.ts";
@@ -85,6 +85,9 @@ async function replyTo(
   using cleanUp = new DisposableStack();
   cleanUp.use(place.move());
   cleanUp.defer(() => stop.abort());
+  // A reply that is kept is made for the caller who comes back for it. Who leaves a stream cancels that.
+  using gone = new DisposableStack();
+  if (entry === null) gone.use(stopWhenGone(call.request, stop));
   const itemsMax = account.plan.maxBatchSize;
   const task = { kind: route.kind, form, body: body.bytes, itemsMax };
   const chunked = await runner.startChunking(task, shareOf(account));
@@ -123,8 +126,25 @@ async function replyTo(
     lines,
   };
   if (entry !== null) return await replyKept(run, entry);
-  if (chunkCount <= WHOLE_CHUNKS_MAX) return await replyWhole(run);
-  return await replyStreamed(run, cleanUp, readerStallMs);
+  try {
+    if (chunkCount <= WHOLE_CHUNKS_MAX) return await replyWhole(run);
+    return await replyStreamed(run, cleanUp, readerStallMs);
+  } catch (error) {
+    if (!isCalledOff(signal, error)) throw error;
+    return unreadReply(run);
+  }
+}
+
+/** Calls the work off when the caller leaves: look-ups, threads and its place are for those who wait for them. */
+function stopWhenGone({ signal }: Request, stop: AbortController): Disposable {
+  const onGone = () => stop.abort();
+  signal.addEventListener("abort", onGone, { once: true });
+  if (signal.aborted) onGone();
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", onGone) };
+}
+
+function isCalledOff(signal: AbortSignal, error: unknown): boolean {
+  return signal.aborted && error instanceof Error && error.name === "AbortError";
 }
 
 function shareOf({ accountId }: Account): Share {

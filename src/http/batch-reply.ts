@@ -39,8 +39,17 @@ function chunksPerCharge({ count, chunkCount }: BatchRun): number {
 export async function replyWhole(run: BatchRun): Promise<Reply> {
   const texts: Uint8Array[] = [];
   for await (const part of chargedBytes(run)) texts.push(part);
+  if (run.signal.aborted) return unreadReply(run);
   run.call.units = run.reservation.chargedUnits();
   return { status: 200, body: Buffer.concat(texts), headers: replyHeaders(run) };
+}
+
+/** What nobody reads: the caller left before it was there. What was charged until then stays so. */
+export function unreadReply({ call, reservation }: BatchRun): Reply {
+  call.streaming = true;
+  call.units = reservation.chargedUnits();
+  call.finish(200, "cut");
+  return { status: 200, body: "" };
 }
 
 /** Verifies everything into the kept reply and charges it in the transaction that keeps it. */

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { INTERACTIVE_WEIGHT, QueueFullError } from "../../src/batch/fair-queue.ts";
 import { createPool, PoolTaskError } from "../../src/batch/pool.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -39,6 +39,57 @@ test("more batches than are let in get 503 and when to come back, uncharged; the
 
   const later = await call("/v1/email/batch", { key, body: { emails } });
   expect((await emailBatchOf(later)).summary.units_charged).toBe(ITEMS);
+});
+
+describe("a caller who leaves a batch that waits for the DNS", () => {
+  const settings = { DNS_TIMEOUT_MS: "30000" };
+  const zone = `${FAULT_ZONE}*.silent.com !silent\nslow.com !delay 300\nslow.com MX 10 mx.good.com\n`;
+
+  test.each([1, 50, 3000])("leaves its place at once, and is charged nothing: %d items", async (items) => {
+    await using faults = await startFaultServer("left-batches", settings, zone);
+    const { key } = faults;
+    const { call, unitsOf } = faults.caller;
+    const underWay = async () => {
+      const text = await (await call("/metrics")).text();
+      return Number(/^assay_batches_under_way (\d+)/m.exec(text)?.[1]);
+    };
+    const gone = new AbortController();
+    const emails = Array.from({ length: items }, (_, at) => `a@n${at}.silent.com`);
+    const left = call("/v1/email/batch", { key, body: { emails }, signal: gone.signal });
+    await until("batch under way", async () => (await underWay()) === 1);
+    gone.abort();
+    await expect(left).rejects.toThrow();
+    await until("free place", async () => (await underWay()) === 0);
+    expect(await unitsOf(key)).toBe(0);
+    expect(faults.server.logged()).toEqual([]);
+  });
+
+  test("gets its reply when it comes back with its Idempotency-Key, charged once", async () => {
+    await using faults = await startFaultServer("left-keyed-batch", settings, zone);
+    const { key } = faults;
+    const { call, unitsOf } = faults.caller;
+    const gone = new AbortController();
+    const body = { emails: ["a@slow.com", "b@slow.com"] };
+    const send = (signal?: AbortSignal) =>
+      call("/v1/email/batch", {
+        key,
+        body,
+        headers: { "Idempotency-Key": "left" },
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const left = send(gone.signal);
+    await until("call that runs", async () => (await send()).status === 409);
+    gone.abort();
+    await expect(left).rejects.toThrow();
+    let reply = await send();
+    await until("reply", async () => {
+      if (reply.status !== 200) reply = await send();
+      return reply.status === 200;
+    });
+    expect(reply.headers.get("Idempotent-Replayed")).toBe("true");
+    expect((await emailBatchOf(reply)).summary.units_charged).toBe(2);
+    expect(await unitsOf(key)).toBe(2);
+  });
 });
 
 test("a pool whose queue is full refuses at once, and those who wait get their turn", async () => {
