@@ -5,6 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { madeOnce } from "../platform/made-once.ts";
 import { testTenantOf } from "../platform/test-tenant.ts";
 import type { EmbeddedStore, FoundKey, KeyPort, Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
@@ -77,25 +78,31 @@ export function createKeyRing(
 export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): KeyRing;
 export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): KeyRing {
   const { store, plans, clock } = dependencies;
-  const knownKeys = new LRUCache<string, KnownKey>({ max: KEYS_MAX });
-  const unknownKeys = new LRUCache<string, true>({
-    max: KEYS_MAX,
-    ttl: TTL_MS,
-    ttlResolution: 0,
-    perf: { now: clock.monotonic },
-  });
-  const owners = new LRUCache<string, Owner>({
-    max: KEYS_MAX,
-    dispose: (owner) => {
-      owner.isCurrent = false;
-    },
-  });
+  const knownKeys = madeOnce(() => new LRUCache<string, KnownKey>({ max: KEYS_MAX }));
+  const unknownKeys = madeOnce(
+    () =>
+      new LRUCache<string, true>({
+        max: KEYS_MAX,
+        ttl: TTL_MS,
+        ttlResolution: 0,
+        perf: { now: clock.monotonic },
+      }),
+  );
+  const owners = madeOnce(
+    () =>
+      new LRUCache<string, Owner>({
+        max: KEYS_MAX,
+        dispose: (owner) => {
+          owner.isCurrent = false;
+        },
+      }),
+  );
 
   function ownerOf(accountId: string, plan: Plan): Owner {
-    const known = owners.get(accountId);
+    const known = owners.get().get(accountId);
     if (known?.plan === plan) return known;
     const owner = { plan, isCurrent: true };
-    owners.set(accountId, owner);
+    owners.get().set(accountId, owner);
     return owner;
   }
 
@@ -118,8 +125,8 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
 
   function remember(keyHash: string, key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
     const known = understood(key, mode);
-    if (known === undefined) unknownKeys.set(keyHash, true);
-    else knownKeys.set(keyHash, known);
+    if (known === undefined) unknownKeys.get().set(keyHash, true);
+    else knownKeys.get().set(keyHash, known);
     return known;
   }
 
@@ -174,9 +181,9 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   function knownKey(key: string): Answer<KnownKey | undefined> {
     if (!hasKeyLength(key)) return undefined;
     const keyHash = hashApiKey(key);
-    const known = knownKeys.get(keyHash);
+    const known = knownKeys.get().get(keyHash);
     if (known?.owner.isCurrent && clock.monotonic() < known.knownUntilMs) return known;
-    if (unknownKeys.has(keyHash) || !isApiKeyWellFormed(key)) return undefined;
+    if (unknownKeys.known()?.has(keyHash) === true || !isApiKeyWellFormed(key)) return undefined;
     return read(keyHash, modeOfKey(key));
   }
 
@@ -198,12 +205,12 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       }),
     forget: (accountId) => {
       readings = new Map();
-      owners.delete(accountId);
+      owners.known()?.delete(accountId);
     },
     forgetAll: () => {
       readings = new Map();
-      owners.clear();
-      unknownKeys.clear();
+      owners.known()?.clear();
+      unknownKeys.known()?.clear();
     },
     flushUses,
   };

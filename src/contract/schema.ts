@@ -57,11 +57,16 @@ const lineOf = (maxLength: number) =>
   `a string of at most ${maxLength} characters, without control characters, line separators and direction overrides`;
 
 /**
- * Compiles a schema into a reader. Booleans of a query are true, false, 1 or 0 in any case; numbers are plain
+ * Makes a reader of a schema. Booleans of a query are true, false, 1 or 0 in any case; numbers are plain
  * decimals. Parameters and fields that the schema does not name are passed over.
  */
 export function createReader<Schema extends TObject>(schema: Schema): Reader<Schema> {
-  const check = TypeCompiler.Compile(schema);
+  let compiled: TypeCheck<Schema> | undefined;
+  /** Compiled with the first call that needs it: all schemas together would be a tenth of the start. */
+  const check = () => {
+    compiled ??= TypeCompiler.Compile(schema);
+    return compiled;
+  };
   const names = Object.keys(schema.properties);
   const required = new Set(schema.required);
   const nullsDropped = new Set(
@@ -80,13 +85,13 @@ export function createReader<Schema extends TObject>(schema: Schema): Reader<Sch
           throw new ApiError("invalid_request", `${name} must not be repeated.`);
         values[name] = readText(name, text, property);
       });
-      return checked(check, values);
+      return checked(check(), values);
     },
     body(value) {
       if (typeof value !== "object" || value === null || Array.isArray(value)) {
         throw new ApiError("invalid_request", "The body must be a JSON object.");
       }
-      return checked(check, withoutNulls(value, nullsDropped));
+      return checked(check(), withoutNulls(value, nullsDropped));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
+import { madeOnce } from "../platform/made-once.ts";
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 
@@ -74,21 +75,24 @@ export function createDnsCache({
   entriesMax = ENTRIES_MAX,
   epoch = () => 0,
 }: DnsCacheDependencies): DnsCache {
-  const entries = new LRUCache<string, Entry>({
-    max: entriesMax,
-    maxSize: entriesMax * BYTES_PER_ENTRY,
-    sizeCalculation: bytesOf,
-    perf: { now: clock.monotonic },
-    ttl: POSITIVE_CAP_MS,
-    ttlResolution: 0,
-    noDeleteOnStaleGet: true,
-  });
+  const entries = madeOnce(
+    () =>
+      new LRUCache<string, Entry>({
+        max: entriesMax,
+        maxSize: entriesMax * BYTES_PER_ENTRY,
+        sizeCalculation: bytesOf,
+        perf: { now: clock.monotonic },
+        ttl: POSITIVE_CAP_MS,
+        ttlResolution: 0,
+        noDeleteOnStaleGet: true,
+      }),
+  );
   const onTheirWay = new Map<string, Promise<Entry>>();
   const counts = { hits: 0, misses: 0, joined: 0 };
 
   function lookUp(name: string, type: RecordType, allowance?: QueryAllowance): Promise<Entry> {
     const key = `${type} ${name}`;
-    const known = entries.get(key);
+    const known = entries.get().get(key);
     if (known !== undefined && (known.epoch === epoch() || !isDenial(known))) {
       counts.hits++;
       return Promise.resolve(known);
@@ -109,19 +113,19 @@ export function createDnsCache({
   function keep(key: string, lookup: Lookup<RecordType>, askedIn: number): Entry {
     onTheirWay.delete(key);
     // A failure that has had its time is left in its place, to make the next one last longer.
-    const failedBeforeMs = entries.peek(key, STALE_TOO)?.failureMs ?? 0;
+    const failedBeforeMs = entries.get().peek(key, STALE_TOO)?.failureMs ?? 0;
     const ttlMs = keepForMs(lookup, failedBeforeMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";
     const expiresAt = clock.monotonic() + ttlMs;
     const entry: Entry = { ...lookup, expiresAt, failureMs: failed ? ttlMs : 0, epoch: askedIn };
-    if (ttlMs > 0) entries.set(key, entry, { ttl: ttlMs });
+    if (ttlMs > 0) entries.get().set(key, entry, { ttl: ttlMs });
     return entry;
   }
 
   return {
     // The type of the record is part of the key, so an entry holds records of the type asked for.
     lookUp: lookUp as DnsCache["lookUp"],
-    stats: () => ({ ...counts, entries: entries.size }),
+    stats: () => ({ ...counts, entries: entries.known()?.size ?? 0 }),
   };
 }
 

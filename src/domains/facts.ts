@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { DnsCache } from "../dns/cache.ts";
 import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
+import { madeOnce } from "../platform/made-once.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
 import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
 import type { DomainListing } from "./lists.ts";
@@ -100,15 +101,15 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   const routing = createMailRouting({ cache, mailHosts });
   const policies = createMailPolicies({ cache });
   const tables = {
-    offline: createTable(entriesMax, BYTES_PER_ENTRY.offline, clock),
-    plain: createTable(entriesMax, BYTES_PER_ENTRY.plain, clock),
-    deep: createTable(entriesMax, BYTES_PER_ENTRY.deep, clock),
+    offline: madeOnce(() => createTable(entriesMax, BYTES_PER_ENTRY.offline, clock)),
+    plain: madeOnce(() => createTable(entriesMax, BYTES_PER_ENTRY.plain, clock)),
+    deep: madeOnce(() => createTable(entriesMax, BYTES_PER_ENTRY.deep, clock)),
   };
   const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
   const counts = { hits: 0, misses: 0 };
 
   function knownDomain(domain: string, { dns, deep }: FactsOptions): KnownDomain | undefined {
-    const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain).get(domain);
+    const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain).get().get(domain);
     if (known === undefined || (dns && known.epoch !== epoch())) return undefined;
     counts.hits++;
     return known;
@@ -132,7 +133,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
 
   function keepOffline(domain: string): KnownDomain {
     const known = withJson(factsFrom(domain, { state: "not_checked" }), 0);
-    tables.offline.set(domain, known);
+    tables.offline.get().set(domain, known);
     return known;
   }
 
@@ -174,7 +175,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     const facts = factsFrom(domain, mail, policy?.policyFor(mail.state !== "no_domain"));
     const known = withJson(facts, askedIn);
     const ttlMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt) - clock.monotonic();
-    if (ttlMs > 0) (policy === null ? tables.plain : tables.deep).set(domain, known, { ttl: ttlMs });
+    if (ttlMs > 0) (policy === null ? tables.plain : tables.deep).get().set(domain, known, { ttl: ttlMs });
     (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
     return known;
   }
@@ -195,7 +196,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     findDomain,
     stats: () => ({
       ...counts,
-      entries: tables.offline.size + tables.plain.size + tables.deep.size,
+      entries: Object.values(tables).reduce((sum, table) => sum + (table.known()?.size ?? 0), 0),
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import { isAddress, isPublicAddress } from "../dns/public-address.ts";
 import { NOT_ALLOWED, type QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
+import { madeOnce } from "../platform/made-once.ts";
 
 /** What a host name that mail is sent to resolves to. */
 export type MailHost = {
@@ -37,16 +38,19 @@ export function createMailHosts({
   /** What was found out under another epoch is void. */
   readonly epoch?: () => number;
 }): MailHosts {
-  const known = new LRUCache<string, KnownHost>({
-    max: HOSTS_MAX,
-    perf: { now: clock.monotonic },
-    ttlResolution: 0,
-  });
+  const known = madeOnce(
+    () =>
+      new LRUCache<string, KnownHost>({
+        max: HOSTS_MAX,
+        perf: { now: clock.monotonic },
+        ttlResolution: 0,
+      }),
+  );
   /** No more than there are look-ups on their way or waiting. */
   const onTheirWay = new Map<string, Promise<MailHost>>();
 
   function reachOf(host: string, allowance: QueryAllowance): Promise<MailHost> {
-    const before = known.get(host);
+    const before = known.get().get(host);
     if (before !== undefined && before.epoch === epoch()) return Promise.resolve(before);
     const same = onTheirWay.get(host);
     if (same !== undefined)
@@ -66,7 +70,7 @@ export function createMailHosts({
     onTheirWay.delete(host);
     if (found.reach === "not_asked") return found;
     const ttlMs = found.expiresAt - clock.monotonic();
-    if (ttlMs > 0) known.set(host, { ...found, epoch: askedIn }, { ttl: ttlMs });
+    if (ttlMs > 0) known.get().set(host, { ...found, epoch: askedIn }, { ttl: ttlMs });
     return found;
   }
 
