@@ -49,8 +49,8 @@ export function replyEncoding(request: Request): ReplyEncoding | null {
  * True where the reply is to be brought to `compressed`: it is large enough, and not packed by its handler, nor sent with
  * `no-transform`, nor a range, which counts the bytes as they are.
  */
-export function mayBeCompressed({ body, status, headers = {} }: Reply): boolean {
-  if (status === 206) return false;
+export function mayBeCompressed({ body, status, headers = {}, isNegotiated }: Reply): boolean {
+  if (status === 206 || isNegotiated === true) return false;
   if (headers["Content-Encoding"] !== undefined) return false;
   if (headers["Cache-Control"]?.includes("no-transform") === true) return false;
   if (body === null) return status === 304 && headers.ETag !== undefined && !goesByEncoding(headers.Vary);

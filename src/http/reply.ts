@@ -3,6 +3,8 @@ export type Reply = {
   readonly status: number;
   readonly body: string | Uint8Array | Blob | ReadableStream<Uint8Array> | null;
   readonly headers?: { readonly [name: string]: string };
+  /** It leaves as it is: its handler has looked at `Accept-Encoding`. */
+  readonly isNegotiated?: true;
 };
 
 export const JSON_TYPE = "application/json; charset=utf-8";

@@ -4,7 +4,7 @@ import type { View } from "../directory/directory-health.ts";
 import { countOfPayee, findHost, rowBytes } from "../directory/snapshot/snapshot.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import { JUDGE_RULES_VERSION, judge } from "./judgement.ts";
-import { createKeptJudgements, type KeptJudgement, type KeptJudgements } from "./kept-judgements.ts";
+import { type CheckText, createKeptJudgements, type KeptJudgements, TAG_LENGTH } from "./kept-judgements.ts";
 
 /** What this server has seen of a resource by itself. */
 export type OwnEvidence = {
@@ -20,9 +20,6 @@ export type OwnEvidence = {
 /** Returns what the prober knows of a resource; null where it has not probed it. */
 export type FindOwnEvidence = (resource: string) => OwnEvidence | null;
 
-/** A check as it is answered, in JSON. */
-export type CheckText = Pick<KeptJudgement, "text" | "tag">;
-
 export type Check = {
   /** Returns the answer to a call whose address, as it was spelt, was asked before, while it holds; null otherwise. */
   readonly recall: (view: View, asked: string) => CheckText | null;
@@ -34,10 +31,10 @@ export type Check = {
 
 /** A judgement says as of when it is; it is made anew after this time although nothing else has changed. */
 const HELD_MS = 300_000;
-/** At about 1.6 KB each: a hundred thousand. */
-const LISTED = { bytesMax: 160 * 1024 * 1024, callsMax: 131_072 };
+/** At about 1.7 KB each: a hundred thousand. */
+const LISTED = { bytesMax: 170 * 1024 * 1024, callsMax: 131_071, heldMs: HELD_MS };
 /** Apart, so that calls for made-up resources evict no listed one. */
-const UNLISTED = { bytesMax: 2 * 1024 * 1024, callsMax: 2000 };
+const UNLISTED = { bytesMax: 2 * 1024 * 1024, callsMax: 2000, heldMs: HELD_MS };
 
 export function createCheck(dependencies: {
   readonly signingKey: Pick<SigningKey, "sign">;
@@ -47,45 +44,44 @@ export function createCheck(dependencies: {
   const { signingKey, ownEvidence, monotonic } = dependencies;
   const listed = createKeptJudgements(LISTED);
   const unlisted = createKeptJudgements(UNLISTED);
+  /** What of the directory all that is kept was made of. */
+  let digest = "";
+  let isStale = false;
 
-  const ifHeld = (view: View, judgement: KeptJudgement | null): KeptJudgement | null => {
-    if (judgement === null || judgement.digest !== view.snapshot.digest || judgement.stale !== view.stale) {
-      return null;
-    }
-    return monotonic() - judgement.madeMs < HELD_MS ? judgement : null;
-  };
+  /** Drops what is kept where the directory has changed. */
+  function turnTo({ snapshot, stale }: View): void {
+    if (snapshot.digest === digest && stale === isStale) return;
+    digest = snapshot.digest;
+    isStale = stale;
+    listed.clear();
+    unlisted.clear();
+  }
 
-  function make(
-    view: View,
-    resource: URL,
-  ): { readonly kept: KeptJudgements; readonly judgement: KeptJudgement } {
+  function make(view: View, resource: URL): { readonly kept: KeptJudgements; readonly judgement: CheckText } {
     const facts = factsOf(view, resource, ownEvidence(resource.href));
     const unsigned = { ...facts, ...judge(facts), rules_version: JUDGE_RULES_VERSION };
     const checked: CheckView = { ...unsigned, signature: signingKey.sign(unsigned) };
     const text = JSON.stringify(checked);
-    const { snapshot, stale } = view;
-    const judgement = {
-      text,
-      tag: `"${Bun.hash(text).toString(36)}"`,
-      digest: snapshot.digest,
-      stale,
-      madeMs: monotonic(),
-    };
-    return { kept: facts.pay_to.address === null ? unlisted : listed, judgement };
+    return { kept: facts.pay_to.address === null ? unlisted : listed, judgement: { text, tag: tagOf(text) } };
   }
 
   return {
-    recall: (view, asked) => ifHeld(view, listed.ofCall(asked) ?? unlisted.ofCall(asked)),
+    recall(view, asked) {
+      turnTo(view);
+      const nowMs = monotonic();
+      return listed.ofCall(asked, nowMs) ?? unlisted.ofCall(asked, nowMs);
+    },
     judge(view, asked, resource) {
+      turnTo(view);
+      const nowMs = monotonic();
       for (const kept of [listed, unlisted]) {
-        const known = ifHeld(view, kept.ofResource(resource.href));
+        const known = kept.ofResource(resource.href, nowMs);
         if (known === null) continue;
         kept.name(asked, resource.href);
         return known;
       }
       const { kept, judgement } = make(view, resource);
-      kept.keep(resource.href, judgement);
-      kept.name(asked, resource.href);
+      kept.keep(resource.href, asked, judgement, nowMs);
       return judgement;
     },
     probed(resource) {
@@ -94,6 +90,13 @@ export function createCheck(dependencies: {
       unlisted.forget(href);
     },
   };
+}
+
+/** A hash of 64 bits has at most 13 digits of base 36. */
+function tagOf(text: string): string {
+  return `"${Bun.hash(text)
+    .toString(36)
+    .padStart(TAG_LENGTH - 2, "0")}"`;
 }
 
 function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts {

@@ -1,77 +1,156 @@
-/**
- * A judgement as it is answered, until something is known that it does not say. Few objects each: of tens of thousands,
- * those of a call lie in no cache of the processor.
- */
-export type KeptJudgement = {
-  /** Empty once it is forgotten, for the calls that still lead to it. */
-  text: string;
-  /** The entity tag of the text. */
+import { createPlaceIndex } from "./place-index.ts";
+
+/** A judgement as it is answered. */
+export type CheckText = {
+  /** JSON, in ASCII. */
+  readonly text: string;
+  /** The entity tag of the text, of `TAG_LENGTH` characters. */
   readonly tag: string;
-  /** What of the directory it was made of. */
-  readonly digest: string;
-  readonly stale: boolean;
-  /** Monotonic. */
-  readonly madeMs: number;
 };
 
 /** Judgements by resource, and by the addresses of the calls that asked for them, as they were spelt. */
 export type KeptJudgements = {
-  readonly ofCall: (asked: string) => KeptJudgement | null;
-  readonly ofResource: (resource: string) => KeptJudgement | null;
-  readonly keep: (resource: string, judgement: KeptJudgement) => void;
+  /** Returns what answers calls of this address; null where nothing does, or what does is as old as it may be. */
+  readonly ofCall: (asked: string, nowMs: number) => CheckText | null;
+  readonly ofResource: (resource: string, nowMs: number) => CheckText | null;
+  /** Keeps a judgement in place of the former one of its resource, in all its spellings. */
+  readonly keep: (resource: string, asked: string, judgement: CheckText, madeMs: number) => void;
   /** Answers calls of this address with the judgement of a resource from now on. */
   readonly name: (asked: string, resource: string) => void;
   readonly forget: (resource: string) => void;
-  /** Of all texts that are held. */
+  readonly clear: () => void;
+  /** Of all texts that are held, with the addresses of their calls. */
   readonly bytes: () => number;
 };
 
-/** Longer addresses are answered by their resource: a query may be spelt in endless ways. */
-const CALL_LENGTH_MAX = 512;
-
-/** Keeps a bounded number of bytes of texts, and of calls; the oldest is evicted first. Texts are ASCII. */
-export function createKeptJudgements(limits: {
+export type KeptJudgementsOptions = {
   readonly bytesMax: number;
   readonly callsMax: number;
-}): KeptJudgements {
-  const byResource = new Map<string, KeptJudgement>();
-  const byCall = new Map<string, KeptJudgement>();
+  /** How long a judgement is good. */
+  readonly heldMs: number;
+};
+
+export const TAG_LENGTH = 15;
+/** Longer addresses are answered by their resource: a query may be spelt in endless ways. */
+const CALL_LENGTH_MAX = 512;
+/** No address holds one. */
+const ADDRESS_END = "\n";
+const ADDRESS_END_CODE = 10;
+
+/**
+ * Keeps a bounded number of bytes, and of calls; the oldest is evicted first. Of tens of thousands, none of what answers a
+ * call lies in a cache of the processor, and to fetch it from each place takes hundreds of instructions: so address, tag
+ * and text of a call are one string, and what leads there is small.
+ */
+export function createKeptJudgements({ bytesMax, callsMax, heldMs }: KeptJudgementsOptions): KeptJudgements {
+  /** By place: address, tag and text; empty where nothing is held. */
+  const records = new Array<string>(callsMax).fill("");
+  const resources = new Array<string>(callsMax).fill("");
+  const addressLengths = new Uint16Array(callsMax);
+  const madeAtMs = new Float64Array(callsMax);
+  /** Whether the judgement is held at other places, too. */
+  const isShared = new Uint8Array(callsMax);
+  const placesOf = new Map<string, readonly number[]>();
+  const index = createPlaceIndex(callsMax, isOf);
+  /** Places are given out in turn. These count how many were, and how many were taken back. */
+  let given = 0;
+  let takenBack = 0;
+  /** Of those that were given before this many, none is good any more. */
+  let outdated = 0;
   let bytes = 0;
 
+  function isOf(place: number, address: string): boolean {
+    const record = records[place] ?? "";
+    return record.startsWith(address) && record.charCodeAt(address.length) === ADDRESS_END_CODE;
+  }
+
+  /** Texts are made in turn, too, so that none has to be asked how old it is. */
+  function outdate(nowMs: number): void {
+    if (outdated < takenBack) outdated = takenBack;
+    for (; outdated < given; outdated += 1) {
+      const place = outdated % callsMax;
+      if (nowMs - (madeAtMs[place] ?? 0) < heldMs) return;
+      if (isShared[place] === 1) forget(resources[place] ?? "");
+    }
+  }
+
+  function isGood(place: number): boolean {
+    const last = given % callsMax;
+    return given - last + place - (place < last ? 0 : callsMax) >= outdated;
+  }
+
+  function read(place: number, addressLength: number): CheckText {
+    const record = records[place] ?? "";
+    const tagAt = addressLength + ADDRESS_END.length;
+    return { tag: record.slice(tagAt, tagAt + TAG_LENGTH), text: record.slice(tagAt + TAG_LENGTH) };
+  }
+
+  function drop(place: number): void {
+    const resource = resources[place] ?? "";
+    const record = records[place] ?? "";
+    if (record === "") return;
+    index.remove(record.slice(0, addressLengths[place]), place);
+    bytes -= record.length;
+    records[place] = "";
+    resources[place] = "";
+    const others = (placesOf.get(resource) ?? []).filter((other) => other !== place);
+    if (others.length > 0) placesOf.set(resource, others);
+    else placesOf.delete(resource);
+  }
+
+  function dropOldest(): void {
+    drop(takenBack % callsMax);
+    takenBack += 1;
+  }
+
+  function add(resource: string, asked: string, { tag, text }: CheckText, madeMs: number): void {
+    const address = asked.length > CALL_LENGTH_MAX ? "" : asked;
+    if (given - takenBack === callsMax) dropOldest();
+    const place = given % callsMax;
+    given += 1;
+    const record = `${address}${ADDRESS_END}${tag}${text}`;
+    records[place] = record;
+    // The engine puts the parts together once somebody looks at them: now, and not in the first call.
+    addressLengths[place] = record.indexOf(ADDRESS_END);
+    resources[place] = resource;
+    madeAtMs[place] = madeMs;
+    bytes += record.length;
+    const others = placesOf.get(resource) ?? [];
+    for (const at of others) isShared[at] = 1;
+    isShared[place] = others.length > 0 ? 1 : 0;
+    placesOf.set(resource, [...others, place]);
+    if (address !== "") drop(index.add(address, place));
+    while (bytes > bytesMax && takenBack < given) dropOldest();
+  }
+
   function forget(resource: string): void {
-    const known = byResource.get(resource);
-    if (known === undefined) return;
-    bytes -= known.text.length;
-    known.text = "";
-    byResource.delete(resource);
+    for (const place of placesOf.get(resource) ?? []) drop(place);
   }
 
   return {
-    ofCall(asked) {
-      const known = byCall.get(asked);
-      return known === undefined || known.text === "" ? null : known;
+    ofCall(asked, nowMs) {
+      outdate(nowMs);
+      const place = index.find(asked);
+      return place === -1 || !isGood(place) ? null : read(place, asked.length);
     },
-    ofResource: (resource) => byResource.get(resource) ?? null,
-    keep(resource, judgement) {
+    ofResource(resource, nowMs) {
+      outdate(nowMs);
+      const [place] = placesOf.get(resource) ?? [];
+      return place === undefined || !isGood(place) ? null : read(place, addressLengths[place] ?? 0);
+    },
+    keep(resource, asked, judgement, madeMs) {
       forget(resource);
-      byResource.set(resource, judgement);
-      bytes += judgement.text.length;
-      for (const oldest of byResource.keys()) {
-        if (bytes <= limits.bytesMax) break;
-        forget(oldest);
-      }
+      add(resource, asked, judgement, madeMs);
     },
     name(asked, resource) {
-      const known = byResource.get(resource);
-      if (known === undefined || asked.length > CALL_LENGTH_MAX) return;
-      byCall.delete(asked);
-      byCall.set(asked, known);
-      for (const oldest of byCall.keys()) {
-        if (byCall.size <= limits.callsMax) break;
-        byCall.delete(oldest);
-      }
+      const [place] = placesOf.get(resource) ?? [];
+      if (place === undefined || asked.length > CALL_LENGTH_MAX || index.find(asked) !== -1) return;
+      add(resource, asked, read(place, addressLengths[place] ?? 0), madeAtMs[place] ?? 0);
     },
     forget,
+    clear() {
+      while (takenBack < given) dropOldest();
+    },
     bytes: () => bytes,
   };
 }

@@ -68,6 +68,24 @@ test("a verdict may be kept for a minute, and is told again by its tag", async (
   expect(await (await server.call(resource)).text()).toBe(await first.text());
 });
 
+test("a kept verdict is packed for who asks for it, and is the same for who does not", async () => {
+  const resource = path("https://scan.example/v1/scan");
+  const whole = await (await server.call(resource)).text();
+  for (const coding of ["gzip", "identity", "gzip", ""]) {
+    const reply = await server.call(resource, { headers: { "Accept-Encoding": coding } });
+    const isPacked =
+      reply.headers.get("Content-Encoding") === "gzip" || reply.headers.get("ETag")?.startsWith("W/");
+    expect([coding, isPacked, reply.headers.get("Vary")]).toEqual([
+      coding,
+      coding === "gzip",
+      "Accept-Encoding",
+    ]);
+    const bytes = new Uint8Array(await reply.arrayBuffer());
+    const text = bytes[0] === 0x1f ? Bun.gunzipSync(bytes) : bytes;
+    expect(Buffer.from(text).toString()).toBe(whole);
+  }
+});
+
 test("listings point to the check of one of their resources", async () => {
   const { listings } = await jsonOf<{ listings: { judged_by: string }[] }>(
     await server.call("/v1/directory?limit=5"),

@@ -3,8 +3,10 @@ import { queryReader } from "../../contract/schema.ts";
 import { checkResource } from "../../contract/specification/check.ts";
 import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
-import type { Check, CheckText } from "../../judge/check.ts";
+import type { Check } from "../../judge/check.ts";
+import type { CheckText } from "../../judge/kept-judgements.ts";
 import type { LoadedOnce } from "../../platform/loaded-once.ts";
+import { replyEncoding } from "../compression.ts";
 import { withView } from "../directory-view.ts";
 import { isCurrent } from "../negotiation.ts";
 import type { Reply } from "../reply.ts";
@@ -31,21 +33,27 @@ export function checkRoutes({ routing, directory, check }: CheckDependencies): r
   }
 
   return [
-    routing.public(checkResource, ({ request }) =>
-      withView(directory, (view) => {
-        const { url } = request;
-        const known = check.known()?.recall(view, url) ?? null;
-        if (known !== null) return replyOf(request, known);
-        return judge(view, url).then((made) => replyOf(request, made));
-      }),
-    ),
+    routing.public(checkResource, ({ request }) => {
+      const { url } = request;
+      const newest = directory.opening() === null ? directory.view() : null;
+      const known = newest === null ? null : (check.known()?.recall(newest, url) ?? null);
+      if (known !== null) return replyOf(request, known);
+      return withView(directory, (view) => judge(view, url).then((made) => replyOf(request, made)));
+    }),
   ];
 }
 
 function replyOf(request: Request, made: CheckText): Reply {
   const headers = checkHeaders(made);
   if (isCurrent(request, headers.ETag)) return { status: 304, body: null, headers };
-  return { status: 200, body: made.text, headers };
+  if (replyEncoding(request) !== null) return { status: 200, body: made.text, headers };
+  // Most callers are programs that ask for no coding: their reply needs no second look, nor a turn to be waited for.
+  return {
+    status: 200,
+    body: made.text,
+    headers: { ...headers, Vary: "Accept-Encoding" },
+    isNegotiated: true,
+  };
 }
 
 /** The headers are made for each call: tens of thousands of them would lie in no cache of the processor. */
