@@ -28,9 +28,26 @@ const DUPLICATE = /duplicate/i;
 
 /** Sends the settlement of a payment that is in the journal, and writes its outcome there. */
 export async function settle(
-  { store, facilitator, clock }: SettlementDependencies,
+  dependencies: SettlementDependencies,
   row: PaymentRow,
 ): Promise<SettlementResult> {
+  const first = await attempt(dependencies, row);
+  if (first.kind !== "untried") return first;
+  // The facilitator could not broadcast it, or lost sight of it. What is on its way to the chain after all is there by
+  // the time that the same payment is tried again.
+  const second = await attempt(dependencies, { ...row, isDoubtful: true });
+  if (second.kind !== "untried") return second;
+  dependencies.store.release(row.paymentId, second.reason);
+  return { kind: "released", reason: second.reason };
+}
+
+/** It was refused, and is as good as before. */
+type Untried = { readonly kind: "untried"; readonly reason: string };
+
+async function attempt(
+  { store, facilitator, clock }: SettlementDependencies,
+  row: PaymentRow,
+): Promise<SettlementResult | Untried> {
   const request = JSON.parse(row.request ?? "null") as FacilitatorRequest;
   const outcome = await facilitator.settle(request);
   const settled = (transaction: string | null, payer: string | null): SettlementResult => {
@@ -53,8 +70,9 @@ export async function settle(
   if (UNPAID.test(outcome.reason)) return released(outcome.reason);
   const seen = await facilitator.verify(request);
   if (seen.kind === "unreachable") return { kind: "unknown" };
-  if (seen.kind === "valid")
-    return DUPLICATE.test(outcome.reason) ? { kind: "unknown" } : released(outcome.reason);
+  if (seen.kind === "valid") {
+    return DUPLICATE.test(outcome.reason) ? { kind: "unknown" } : { kind: "untried", reason: outcome.reason };
+  }
   const said = `${seen.reason} ${seen.detail}`;
   if (USED.test(said)) return settled(null, null);
   return released(UNPAID.test(said) || FAILED_ON_CHAIN.test(said) ? seen.reason : OUTCOME_UNKNOWN);
