@@ -40,7 +40,7 @@ export type ScansDependencies = {
   readonly clientOf: (lookUp: AddressLookup) => HttpClient;
   readonly signingKey: Pick<SigningKey, "sign">;
   readonly randomName: () => string;
-  /** Called for each scan once it is in the store. */
+  /** Called for each scan once it is in the store; what it writes there is on the disk with the scan. */
   readonly onScanned: (evidence: Evidence, scored: Scored) => void;
 };
 
@@ -99,6 +99,7 @@ export function createScan(
       }),
     );
     await step(() => onScanned(evidence, scored));
+    await store.sync();
     return { kind: "scanned", report: alone, joinedReport: joined };
   };
 }

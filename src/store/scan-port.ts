@@ -13,6 +13,8 @@ export type ReportRow = {
 
 /** The reports of a scanning service, and the hosts that its directory lists. */
 export type ScanStore = {
+  /** Resolves once everything that was written before is on the disk. Rejects with a StorageError. */
+  readonly sync: () => Promise<void>;
   readonly insert: (row: ReportRow) => void;
   readonly find: (reportId: string) => ReportRow | undefined;
   /** Returns the newest report of an origin. */

@@ -3,7 +3,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ScanReply } from "../../src/contract/specification/scan.ts";
-import { createAddressLookup } from "../../src/net/address-lookup.ts";
+import { createAddressLookup, systemAddressLookup } from "../../src/net/address-lookup.ts";
 import { type Connect, connect } from "../../src/net/connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -17,6 +17,7 @@ import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
 import { type MadeUpFacilitator, payFor, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
+import { temporaryFolder } from "../support/process.ts";
 import { startRawServer } from "../support/raw-server.ts";
 import { AUTHORITY_FILE, startMadeUpService } from "./made-up-service.ts";
 import { type ScanServer, startScanServer } from "./scan-server.ts";
@@ -243,6 +244,37 @@ test("a scan goes where its one look-up led, whatever the DNS says from then on"
   expect([new Set(dialled), outside.server.queryCount()]).toEqual([new Set(["93.184.216.34 80"]), 2]);
   expect((await scan("rep_2", request)).kind).toBe("refused");
   expect(new Set(dialled).size).toBe(1);
+});
+
+test("a scan is told once its report is on the disk, and is none where it does not get there", async () => {
+  using folder = temporaryFolder("scan-sync");
+  const asked: ((error: Error | null) => void)[] = [];
+  using database = openScans(folder.path, systemClock, (_file, done) => void asked.push(done));
+  const scan = createScan(
+    {
+      ...{ store: database.scans, clock: systemClock, lookUp: systemAddressLookup },
+      clientOf: (lookUp) => createHttpClient({ lookUp, clock: systemClock }, { allowPrivate: true }),
+      signingKey: { sign: () => "" },
+      randomName: () => "nowhere",
+      onScanned: () => {},
+    },
+    { allowPrivate: true },
+  );
+  using service = startMadeUpService({});
+  const request = { origin: service.origin, resources: [], reportUrl: "" };
+  let told = "";
+  const scanned = scan("rep_1", request).then(({ kind }) => {
+    told = kind;
+  });
+  while (asked.length === 0) await Bun.sleep(1);
+  expect([database.scans.find("rep_1")?.reportId, told]).toEqual(["rep_1", ""]);
+  asked[0]?.(null);
+  await scanned;
+  expect(told).toBe("scanned");
+  const failing = scan("rep_2", request);
+  while (asked.length === 1) await Bun.sleep(1);
+  asked[1]?.(new Error("EIO"));
+  await expect(failing).rejects.toThrow("the log of the scans did not reach the disk");
 });
 
 test("scanned hosts are listed in the export and in the changes", async () => {

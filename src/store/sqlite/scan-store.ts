@@ -4,7 +4,7 @@ import type { Orm } from "./orm.ts";
 import { reports, scannedHosts } from "./scan-schema.ts";
 
 /** The statements of the scans' database. */
-export function createScanStore(orm: Orm): ScanStore {
+export function createScanStore(orm: Orm): Omit<ScanStore, "sync"> {
   const find = orm
     .select()
     .from(reports)
