@@ -1,5 +1,6 @@
 import { parseUsd } from "../billing/money.ts";
 import { clientAddressKey } from "../billing/rate-limiter.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
@@ -47,6 +48,8 @@ export type PaidDependencies = {
 /** Browsers read these headers of a reply only where they are named. */
 const EXPOSED =
   "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Id, X-Request-Id, Retry-After";
+/** As JSON: the challenge names the address in a header of at most 8 KB, which more than 6,000 would fill. */
+const ADDRESS_LENGTH_MAX = 4096;
 const NO_BODY = new Uint8Array(0);
 const NO_HEADERS = { get: () => null };
 
@@ -86,6 +89,9 @@ export function createPaid(dependencies: PaidDependencies): Paid {
     const offerOf = (call: Call, { priceMicroUsd = usualMicroUsd, extra }: Partial<PaidWork>): Offer => {
       const { pathname, search } = requestPath(call.request.url);
       const url = `${originOf(call.request)}${pathname}${search}`;
+      if (JSON.stringify(url).length > ADDRESS_LENGTH_MAX) {
+        throw new ApiError("invalid_request", `The address passes ${ADDRESS_LENGTH_MAX} characters.`);
+      }
       return {
         resource: { url, description: operation.summary, mimeType: "application/json" },
         priceMicroUsd,

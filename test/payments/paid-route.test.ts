@@ -43,6 +43,22 @@ test("a call that asks nothing learns the price, and a wrong one is refused befo
   expect(facilitator.settled.size).toBe(0);
 });
 
+test("no address makes the challenge pass 8 KB: one that is too long is refused", async () => {
+  await using server = await openServer(plain);
+  for (const [more, status] of [
+    ["a".repeat(3900), 402],
+    ["a".repeat(4200), 400],
+    ["\\".repeat(1900), 402],
+    ["\\".repeat(2200), 400],
+    ["a".repeat(9000), 400],
+  ] as const) {
+    const reply = await fetch(`${server.url}?x=${more}`, { method: "POST" });
+    const header = reply.headers.get("PAYMENT-REQUIRED");
+    expect([more.length, reply.status, header === null]).toEqual([more.length, status, status === 400]);
+    expect(header?.length ?? 0).toBeLessThanOrEqual(8192);
+  }
+});
+
 test("pages in browsers may read what pays, and the answer is not cached", async () => {
   await using server = await openServer(plain);
   const { reply } = await pay(server.url, "browser");
