@@ -1,14 +1,25 @@
 import { isOutcomeCharged } from "../billing/units.ts";
+import { ByteWriter } from "../platform/byte-writer.ts";
 import { autodetect } from "../verification/documents/autodetect.ts";
+import type { AutodetectResult, IdentityResult } from "../verification/documents/outcome.ts";
 import { checkFailed as documentCheckFailed, validateDocument } from "../verification/documents/registry.ts";
-import { checkFailed as phoneCheckFailed } from "../verification/phone/phone-number.ts";
+import { writeOutcome } from "../verification/documents/written-outcome.ts";
+import { type PhoneResult, checkFailed as phoneCheckFailed } from "../verification/phone/phone-number.ts";
 import { readCountry } from "../verification/phone/region.ts";
-import { validatePhone } from "../verification/phone/validation.ts";
+import { type ValidNumber, writeValidNumber } from "../verification/phone/valid-number.ts";
+import { judgePhone } from "../verification/phone/validation.ts";
 import { phoneWithoutCard } from "./card-redaction.ts";
 import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
 import { readDocuments } from "./plain-documents.ts";
-import { type ItemVerdict, type ItemVerifier, verifyItems, writeObjects } from "./verifier.ts";
+import {
+  type ItemVerdict,
+  type ItemVerifier,
+  OBJECTS_AT_ONCE,
+  verifyItems,
+  type WriteResults,
+  writeObjects,
+} from "./verifier.ts";
 
 /** Verifies chunks of every kind. What it remembers only saves time: outcomes depend on the task alone. */
 export type ChunkVerifier = {
@@ -19,6 +30,7 @@ export type ChunkVerifier = {
 
 export function createChunkVerifier(): ChunkVerifier {
   const emailVerifier = createEmailItems();
+  const writer = new ByteWriter();
   const withVerifier = <Outcome>(
     task: VerifyTask,
     work: <Result>(verifier: ItemVerifier<Result>) => Outcome,
@@ -33,24 +45,40 @@ export function createChunkVerifier(): ChunkVerifier {
     }
   };
   return {
-    verify: (task) => withVerifier(task, (verifier) => verifyItems(task, verifier)),
+    verify: (task) => withVerifier(task, (verifier) => verifyItems(task, verifier, writer)),
     failed: (task) =>
-      withVerifier(task, (verifier) => verifyItems(task, { ...verifier, verify: verifier.checkFailed })),
+      withVerifier(task, (verifier) =>
+        verifyItems(task, { ...verifier, verify: verifier.checkFailed }, writer),
+      ),
   };
 }
 
-function phoneVerifier({ items, country }: VerifyTask): ItemVerifier<object> {
+function phoneVerifier({ items, country }: VerifyTask): ItemVerifier<ValidNumber | PhoneResult> {
   const region = (country === null ? null : readCountry(country)) ?? undefined;
   const texts: readonly string[] = JSON.parse(items);
   const textAt = (position: number) => texts[position] ?? "";
   return {
-    verify: (position) => outcomeVerdict(phoneWithoutCard(validatePhone(textAt(position), region))),
-    checkFailed: (position) => outcomeVerdict(phoneWithoutCard(phoneCheckFailed(textAt(position)))),
-    write: writeObjects,
+    verify: (position) => phoneVerdict(judgePhone(textAt(position), region)),
+    checkFailed: (position) => phoneVerdict(phoneCheckFailed(textAt(position))),
+    write: writePhones,
+    writtenAtOnce: OBJECTS_AT_ONCE,
   };
 }
 
-function documentVerifier({ items, count }: VerifyTask): ItemVerifier<object> {
+function phoneVerdict(result: ValidNumber | PhoneResult): ItemVerdict<ValidNumber | PhoneResult> {
+  return "frame" in result ? { result, status: "valid", chargeable: true } : outcomeVerdict(result);
+}
+
+const writePhones: WriteResults<ValidNumber | PhoneResult> = (before, results, separator, writer) => {
+  writer.text(before);
+  for (const [at, result] of results.entries()) {
+    if (at > 0) writer.ascii(separator, 0, separator.length);
+    if ("frame" in result) writeValidNumber(result, writer);
+    else writer.text(JSON.stringify(phoneWithoutCard(result)));
+  }
+};
+
+function documentVerifier({ items, count }: VerifyTask): ItemVerifier<IdentityResult | AutodetectResult> {
   const documentAt = readDocuments(items, count);
   return {
     verify(position) {
@@ -58,14 +86,31 @@ function documentVerifier({ items, count }: VerifyTask): ItemVerifier<object> {
       return outcomeVerdict(type === null ? autodetect(value) : validateDocument(type, value));
     },
     checkFailed: (position) => outcomeVerdict(documentCheckFailed(...documentAt(position))),
-    write: writeObjects,
+    write: writeDocuments,
+    writtenAtOnce: OBJECTS_AT_ONCE,
   };
 }
 
-function outcomeVerdict(result: {
-  readonly valid: boolean;
-  readonly reason: string | null;
-}): ItemVerdict<object> {
+const writeDocuments: WriteResults<IdentityResult | AutodetectResult> = (
+  before,
+  results,
+  separator,
+  writer,
+) => {
+  if (results.some((result) => "candidates" in result)) {
+    writeObjects(before, results, separator, writer);
+    return;
+  }
+  writer.text(before);
+  for (const [at, result] of results.entries()) {
+    if (at > 0) writer.ascii(separator, 0, separator.length);
+    if (result.type !== null) writeOutcome(result, writer);
+  }
+};
+
+function outcomeVerdict<Result extends { readonly valid: boolean; readonly reason: string | null }>(
+  result: Result,
+): ItemVerdict<Result> {
   return {
     result,
     status: result.valid ? "valid" : "invalid",

@@ -7,7 +7,7 @@ import {
 import { readTexts } from "./items.ts";
 import type { VerifyTask } from "./messages.ts";
 import { createVerdictCache } from "./verdict-cache.ts";
-import type { ItemVerdict, ItemVerifier } from "./verifier.ts";
+import type { ItemVerdict, ItemVerifier, WriteResults } from "./verifier.ts";
 import { createEmailWriterIn, writtenEmail } from "./written-email.ts";
 
 /** Returns what verifies the addresses of a chunk. */
@@ -20,17 +20,18 @@ export function createEmailItems(): (task: VerifyTask) => ItemVerifier<string> {
     return {
       verify: (at) => emailVerdict(write(source(at), start(at), end(at), domainVerdictAt(at))),
       checkFailed: (at) => emailVerdict(writtenEmail(checkFailed(identity(at)))),
-      write: concatenated,
+      write: writeTexts,
+      writtenAtOnce: task.count,
     };
   };
 }
 
 /** A join would write out each text for itself first, and then all of them: that takes a quarter more time. */
-function concatenated(texts: readonly string[], separator: "," | "\n"): string {
-  let whole = texts[0] ?? "";
+const writeTexts: WriteResults<string> = (before, texts, separator, writer) => {
+  let whole = before + (texts[0] ?? "");
   for (let at = 1; at < texts.length; at++) whole += `${separator}${texts[at]}`;
-  return whole;
-}
+  writer.text(whole);
+};
 
 function emailVerdict({ json, status, sub_status }: WrittenVerification): ItemVerdict<string> {
   return { result: json, status, chargeable: isEmailCharged(sub_status) };

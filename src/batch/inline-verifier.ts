@@ -1,4 +1,5 @@
 import { type Answer, after } from "../platform/answer.ts";
+import { ByteWriter } from "../platform/byte-writer.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
 import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
@@ -13,11 +14,12 @@ export type InlineVerifier = {
 /** What checks documents and phone numbers is a third of all code, and read with the first of them. */
 export function createInlineVerifier(): InlineVerifier {
   const emailItems = createEmailItems();
+  const writer = new ByteWriter();
   const verifier = loadedOnce(async () => (await import("./chunk-verifier.ts")).createChunkVerifier());
   return {
     verify: (task) =>
       task.kind === "email"
-        ? verifyItems(task, emailItems(task))
+        ? verifyItems(task, emailItems(task), writer)
         : after(verifier.get(), ({ verify }) => verify(task)),
     failed: (task) => after(verifier.get(), ({ failed }) => failed(task)),
   };

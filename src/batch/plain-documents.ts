@@ -1,6 +1,6 @@
 import { DOCUMENT_TYPES, type DocumentType } from "../contract/words.ts";
 import { ITEM_UNITS_MAX, type Items, shortened } from "./items.ts";
-import { endOfText } from "./plain-list.ts";
+import { codesOf, endOfText, NOTHING, standsIn } from "./plain-text.ts";
 
 /** A document as it is written in a chunk: its type, or null to find it out, and its value. */
 export type DocumentItem = readonly [type: DocumentType | null, value: string];
@@ -12,15 +12,18 @@ type DocumentsWithin = {
   readonly end: number;
 };
 
-/** Where the type of a document starts in JSON, where its value does, and where that ends. */
+/** Documents by their types, where these start in JSON, where their values do, and where those end. */
 type DocumentsView = {
-  readonly types: readonly DocumentType[];
-  readonly typeStarts: readonly number[];
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  count: number;
+  /** As places in DOCUMENT_TYPES. */
+  readonly types: Uint8Array;
+  readonly typeStarts: Uint32Array;
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
 };
 
-const typesByName: ReadonlyMap<string, DocumentType> = new Map(DOCUMENT_TYPES.map((type) => [type, type]));
+/** Each with the quote behind it. */
+const NAMES_OF_TYPES = DOCUMENT_TYPES.map((type) => codesOf(`${type}"`));
 
 const SPACES = "[ \\t\\n\\r]*";
 const NAMED = (name: string) => `"${name}"${SPACES}:${SPACES}"`;
@@ -38,36 +41,53 @@ export function documentsWithin(json: string, start: number, itemsMax: number): 
   DOCUMENT.lastIndex = start;
   const [, opening = "", middle = "", closing = "", comma = ","] = DOCUMENT.exec(json) ?? [];
   if (opening === "") return null;
-  const between = closing + comma + opening;
-  const view = {
-    types: [] as DocumentType[],
-    typeStarts: [] as number[],
-    starts: [] as number[],
-    ends: [] as number[],
-  };
+  const middleCodes = codesOf(middle);
+  const closingCodes = codesOf(closing);
+  const betweenCodes = codesOf(closing + comma + opening);
+  const shortest = opening.length + middle.length + closing.length;
+  const view = roomFor(Math.min(itemsMax, Math.floor((json.length - start) / shortest)));
   for (let typeStart = start + opening.length; ; ) {
-    const typeEnd = endOfText(json, typeStart);
-    const type = typeEnd === -1 ? undefined : typesByName.get(json.slice(typeStart, typeEnd));
-    if (type === undefined || !json.startsWith(middle, typeEnd)) return null;
+    const type = typeWithin(json, typeStart);
+    const typeEnd = typeStart + (DOCUMENT_TYPES[type]?.length ?? 0);
+    if (type === -1 || !standsIn(json, typeEnd, middleCodes)) return null;
     const valueStart = typeEnd + middle.length;
     const valueEnd = endOfText(json, valueStart);
-    if (valueEnd === -1 || view.types.length === itemsMax) return null;
-    view.types.push(type);
-    view.typeStarts.push(typeStart);
-    view.starts.push(valueStart);
-    view.ends.push(valueEnd);
-    if (json.startsWith(between, valueEnd)) {
-      typeStart = valueEnd + between.length;
+    if (valueEnd === -1 || view.count === view.types.length) return null;
+    view.types[view.count] = type;
+    view.typeStarts[view.count] = typeStart;
+    view.starts[view.count] = valueStart;
+    view.ends[view.count] = valueEnd;
+    view.count += 1;
+    if (standsIn(json, valueEnd, betweenCodes)) {
+      typeStart = valueEnd + betweenCodes.length;
       continue;
     }
-    if (!json.startsWith(closing, valueEnd)) return null;
+    if (!standsIn(json, valueEnd, closingCodes)) return null;
     return { ...viewed(json, view, opening, closing), end: valueEnd + closing.length };
   }
 }
 
+function roomFor(documentsMax: number): DocumentsView {
+  return {
+    count: 0,
+    types: new Uint8Array(documentsMax),
+    typeStarts: new Uint32Array(documentsMax),
+    starts: new Uint32Array(documentsMax),
+    ends: new Uint32Array(documentsMax),
+  };
+}
+
+/** Returns the place in DOCUMENT_TYPES of the type that starts here, or -1. */
+function typeWithin(json: string, start: number): number {
+  for (let type = 0; type < NAMES_OF_TYPES.length; type++) {
+    if (standsIn(json, start, NAMES_OF_TYPES[type] ?? NOTHING)) return type;
+  }
+  return -1;
+}
+
 function viewed(
   json: string,
-  { types, typeStarts, starts, ends }: DocumentsView,
+  { count, types, typeStarts, starts, ends }: DocumentsView,
   opening: string,
   closing: string,
 ): Omit<DocumentsWithin, "end"> {
@@ -75,11 +95,11 @@ function viewed(
   const end = (position: number) => ends[position] ?? 0;
   const typeStart = (position: number) => typeStarts[position] ?? 0;
   const documentAt = (position: number): DocumentItem => [
-    types[position] ?? null,
+    DOCUMENT_TYPES[types[position] ?? -1] ?? null,
     json.slice(start(position), end(position)),
   ];
   const items: Items = {
-    count: types.length,
+    count,
     source: () => json,
     start,
     end,

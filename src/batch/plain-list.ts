@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 import { type Items, itemsWithin } from "./items.ts";
+import { codesOf, endOfText, QUOTE, standsIn } from "./plain-text.ts";
 
 /** A JSON object without its list of texts, and the list. */
 export type PlainList = { readonly items: Items; readonly object: JsonObject };
@@ -13,9 +14,6 @@ export type ListReader = (
 
 /** Characters around the list: a body with more is left to the parser. */
 const AROUND_CHARACTERS_MAX = 1_024;
-
-const QUOTE = 0x22;
-const SPACE = 0x20;
 
 /**
  * Reads a JSON object with one long list as machines write it: without an escape, and with the same characters between
@@ -53,31 +51,24 @@ function startOfList(body: string, list: string): number | null {
 /** Texts with the same separator between each two of them. */
 const textsWithin: ListReader = (json, first, itemsMax) => {
   if (json.charCodeAt(first) !== QUOTE) return null;
-  const starts: number[] = [];
-  let separator = "";
-  for (let start = first + 1; ; ) {
-    starts.push(start);
-    if (starts.length > itemsMax) return null;
-    const end = endOfText(json, start);
-    if (end === -1) return null;
-    if (starts.length === 1) separator = separatorAt(json, end);
-    if (separator === "" || !json.startsWith(separator, end)) {
-      starts.push(end + separator.length);
-      return { items: itemsWithin(json, Uint32Array.from(starts), separator), end: end + 1 };
-    }
+  const firstEnd = endOfText(json, first + 1);
+  if (firstEnd === -1) return null;
+  const separator = separatorAt(json, firstEnd);
+  const codes = codesOf(separator);
+  const countMax =
+    separator === "" ? 1 : Math.min(itemsMax, Math.floor((json.length - first) / separator.length) + 1);
+  const starts = new Uint32Array(countMax + 1);
+  let count = 0;
+  for (let start = first + 1, end = firstEnd; ; end = endOfText(json, start)) {
+    if (end === -1 || count === itemsMax) return null;
+    starts[count] = start;
+    count += 1;
     start = end + separator.length;
+    if (separator !== "" && standsIn(json, end, codes)) continue;
+    starts[count] = start;
+    return { items: itemsWithin(json, starts.subarray(0, count + 1), separator), end: end + 1 };
   }
 };
-
-/** The place of the next quote, or -1 where there is none, or a character before it that JSON does not allow. */
-export function endOfText(body: string, start: number): number {
-  for (let at = start; at < body.length; at++) {
-    const code = body.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code < SPACE) return -1;
-  }
-  return -1;
-}
 
 /** Returns what is between a text that ends here and the next one; empty where there is none. */
 function separatorAt(body: string, end: number): string {

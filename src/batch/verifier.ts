@@ -1,3 +1,4 @@
+import type { ByteWriter } from "../platform/byte-writer.ts";
 import type { Counts, VerifiedChunk, VerifyTask } from "./messages.ts";
 
 /** Verifies one kind of item: everything a chunk needs besides its items is bound beforehand. */
@@ -5,9 +6,18 @@ export type ItemVerifier<Result> = {
   readonly verify: (position: number) => ItemVerdict<Result>;
   /** The result where `verify` broke or its thread died. */
   readonly checkFailed: (position: number) => ItemVerdict<Result>;
-  /** Returns some results as JSON, with the separator between them. */
-  readonly write: (results: readonly Result[], separator: "," | "\n") => string;
+  readonly write: WriteResults<Result>;
+  /** Results that are written at once. */
+  readonly writtenAtOnce: number;
 };
+
+/** Writes some results as JSON, with the separator between them, behind a text that may be empty. */
+export type WriteResults<Result> = (
+  before: string,
+  results: readonly Result[],
+  separator: "," | "\n",
+  writer: ByteWriter,
+) => void;
 
 /** One verified item: its result, the summary's word for it, and whether it is paid for. */
 export type ItemVerdict<Result> = {
@@ -22,13 +32,16 @@ export type ItemVerdict<Result> = {
  */
 export function verifyItems<Result>(
   { count, duplicates, separator, continues }: VerifyTask,
-  { verify, checkFailed, write }: ItemVerifier<Result>,
+  { verify, checkFailed, write, writtenAtOnce }: ItemVerifier<Result>,
+  writer: ByteWriter,
 ): VerifiedChunk {
-  const results: Result[] = [];
+  let results: Result[] = [];
   const counts: { [status: string]: number } = {};
   let chargeable = 0;
   let failures = 0;
   let nextDuplicate = 0;
+  writer.begin();
+  let before = continues ? separator : "";
   for (let position = 0; position < count; position++) {
     const verdict = attempt(position, verify, checkFailed);
     results.push(verdict.result);
@@ -37,28 +50,24 @@ export function verifyItems<Result>(
     if (isDuplicate) nextDuplicate += 1;
     if (!verdict.chargeable) failures += 1;
     else if (!isDuplicate) chargeable += 1;
+    if (results.length < writtenAtOnce && position < count - 1) continue;
+    write(before, results, separator, writer);
+    before = separator;
+    results = [];
   }
-  const text = write(results, separator);
-  const bytes = new TextEncoder().encode(continues ? separator + text : text);
-  return { bytes, counts, chargeable, failures };
+  return { bytes: writer.end(), counts, chargeable, failures };
 }
 
-/**
- * Results that are written at once: that takes two thirds of the time of one by one. One text that is not in Latin
- * script makes all that are written with it take four times as long, so they are few.
- */
-const OBJECTS_AT_ONCE = 16;
+/** Objects that are written at once: that takes two thirds of the time of one by one. */
+export const OBJECTS_AT_ONCE = 16;
 
-/** Returns objects as JSON, with the separator between them. */
-export function writeObjects(results: readonly object[], separator: "," | "\n"): string {
-  if (separator === "\n") return results.map((result) => JSON.stringify(result)).join(separator);
-  let whole = "";
-  for (let at = 0; at < results.length; at += OBJECTS_AT_ONCE) {
-    const written = JSON.stringify(results.slice(at, at + OBJECTS_AT_ONCE)).slice(1, -1);
-    whole += at === 0 ? written : `,${written}`;
-  }
-  return whole;
-}
+export const writeObjects: WriteResults<object> = (before, results, separator, writer) => {
+  const text =
+    separator === "\n"
+      ? results.map((result) => JSON.stringify(result)).join(separator)
+      : JSON.stringify(results).slice(1, -1);
+  writer.text(before + text);
+};
 
 function attempt<Result>(
   position: number,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createBodyChunker } from "../../src/batch/body-chunker.ts";
+import { phoneWithoutCard } from "../../src/batch/card-redaction.ts";
 import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
 import {
   type BatchKind,
@@ -13,7 +14,9 @@ import {
 import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
 import { createVerdictCache } from "../../src/batch/verdict-cache.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "../../src/contract/words.ts";
+import { validateDocument } from "../../src/verification/documents/registry.ts";
 import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
+import { validatePhone } from "../../src/verification/phone/validation.ts";
 
 /** What is known of the domains of a batch, numbered in this order. */
 function known(...domains: readonly (readonly [domain: string, mail: DomainFacts["mail"]])[]): SharedFacts {
@@ -101,6 +104,25 @@ describe("a chunk", () => {
       expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(`[${list}]`));
       expect(lines.length).toBe(items[kind].length);
     }
+  });
+
+  test("is what JSON.stringify writes of the results of its numbers and documents, card numbers hidden", async () => {
+    const { verify } = createChunkVerifier();
+    const numbers = ["+5511987654321", "(11) 98765-4321", '+55 "x"', "+39 06 6982", "+1 800 555 0199", "٠١١"];
+    const phones = [...numbers, "4242 4242 4242 4242", ...numbers, ...numbers];
+    const brazil = { country: "BR" };
+    const chunk = verify(task("phone", phones, { country: "BR", continues: true }));
+    const phoneResults = phones.map((text) => phoneWithoutCard(validatePhone(text, brazil)));
+    expect(new TextDecoder().decode(chunk.bytes)).toBe(`,${JSON.stringify(phoneResults).slice(1, -1)}`);
+    expect(chunk.counts).toEqual({
+      valid: phoneResults.filter(({ valid }) => valid).length,
+      invalid: phoneResults.filter(({ valid }) => !valid).length,
+    });
+
+    const documents = (await Promise.all(DOCUMENT_TYPES.map(vectorsOf))).flat();
+    const { bytes } = verify(task("identity", documents));
+    const documentResults = documents.map(([type, value]) => validateDocument(type, value));
+    expect(new TextDecoder().decode(bytes)).toBe(JSON.stringify(documentResults).slice(1, -1));
   });
 
   test("that broke its threads has every item answered check_failed, and none charged", () => {

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, "../..");
 const ARROWS: { readonly [room: string]: readonly string[] } = {
   platform: [],
   contract: [],
-  verification: ["contract", "platform/bits"],
+  verification: ["contract", "platform/bits", "platform/byte-writer"],
   dns: ["platform"],
   net: ["platform", "dns"],
   domains: ["platform", "dns", "verification"],

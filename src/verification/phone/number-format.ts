@@ -1,3 +1,5 @@
+import type { ByteWriter } from "../../platform/byte-writer.ts";
+
 /** How the national number of one kind is written. */
 export type NumberFormat = {
   /** For each length of number, where its groups end; made when first asked for. */
@@ -49,6 +51,36 @@ function filled({ texts, groups }: Template, digits: string, ends: readonly numb
     written += digits.slice(group === 0 ? 0 : ends[group - 1], ends[group]) + texts[n + 1];
   }
   return written;
+}
+
+/** Writes the national form as bytes. Its texts must be ASCII. */
+export function writeNational(digits: string, format: NumberFormat | undefined, writer: ByteWriter): void {
+  if (format === undefined) writer.ascii(digits, 0, digits.length);
+  else writeFilled(format.national, digits, endsOf(format, digits.length), writer);
+}
+
+/** Writes the international form as bytes, in the same way. */
+export function writeInternational(
+  digits: string,
+  format: NumberFormat | undefined,
+  writer: ByteWriter,
+): void {
+  if (format === undefined) writer.ascii(digits, 0, digits.length);
+  else writeFilled(format.international, digits, endsOf(format, digits.length), writer);
+}
+
+function writeFilled(
+  { texts, groups }: Template,
+  digits: string,
+  ends: readonly number[],
+  writer: ByteWriter,
+): void {
+  for (let n = 0; n < texts.length; n += 1) {
+    const text = texts[n] ?? "";
+    writer.ascii(text, 0, text.length);
+    const group = groups[n];
+    if (group !== undefined) writer.ascii(digits, group === 0 ? 0 : (ends[group - 1] ?? 0), ends[group] ?? 0);
+  }
 }
 
 function endsOf(format: NumberFormat, length: number): readonly number[] {

@@ -11,25 +11,38 @@ import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 const EXIT_CODE = /^0(?:0|11)[1-9]/;
 const EXIT_CODE_OF_7 = /^810[1-9]/;
 
+/** What the numbering plans say of a number: why nothing could be read, or what was, and the type of a valid one. */
+export type PlainVerdict =
+  | PhoneReason
+  | { readonly reading: PlanReading; readonly type: PhoneType | undefined };
+
 /**
- * Judges a number in the form that lists hold, by the compiled numbering plans. The result is the library's
- * in every field. Undefined where only the library can decide.
+ * Judges a number in the form that lists hold, by the compiled numbering plans. Undefined where only the library can
+ * decide.
  */
-export function validatePlain(text: string, region: PhoneRegion | undefined): PhoneResult | undefined {
+export function judgePlain(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
   const number = readPlainNumber(text);
   if (number === undefined) return undefined;
   const reading = readByPlan(number, region, numberingPlans());
-  if (typeof reading === "string") return mayLeaveTheCountry(number) ? undefined : unread(text, reading);
+  if (typeof reading === "string") return mayLeaveTheCountry(number) ? undefined : reading;
   const type = typeIn(reading.label);
-  if (type === undefined && mayLeaveTheCountry(number)) return undefined;
-  return result(text, reading, type);
+  return type === undefined && mayLeaveTheCountry(number) ? undefined : { reading, type };
+}
+
+/** Returns the library's result in every field; undefined where only the library can decide. */
+export function validatePlain(text: string, region: PhoneRegion | undefined): PhoneResult | undefined {
+  const verdict = judgePlain(text, region);
+  return verdict === undefined ? undefined : plainResult(text, verdict);
 }
 
 function mayLeaveTheCountry({ digits, isInternational }: PlainNumber): boolean {
   return !isInternational && (EXIT_CODE.test(digits) || EXIT_CODE_OF_7.test(digits));
 }
 
-function result(phone: string, reading: PlanReading, type: PhoneType | undefined): PhoneResult {
+/** The result for the number by its verdict. */
+export function plainResult(phone: string, verdict: PlainVerdict): PhoneResult {
+  if (typeof verdict === "string") return unread(phone, verdict);
+  const { reading, type } = verdict;
   const { plan, country, nationalNumber } = reading;
   const callingCode = plan.callingCode.digits;
   const digits = callingCode + nationalNumber;
@@ -53,7 +66,7 @@ function result(phone: string, reading: PlanReading, type: PhoneType | undefined
     is_non_geographic: isNonGeographic,
     vanity: false,
     type: type ?? null,
-    timezones: type === undefined ? [] : timezonesOf(digits, callingCode, type),
+    timezones: type === undefined ? [] : timezonesOf(digits, callingCode, type).list,
     original_carrier: type === undefined ? null : originalCarrierOf(digits, country, type),
   };
 }

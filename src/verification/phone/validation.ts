@@ -2,9 +2,10 @@ import type { PhoneReason } from "../../contract/words.ts";
 import { lengthFault, parseNumber, type Reading } from "./parse.ts";
 import { type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PhoneText, readPhoneText } from "./phone-text.ts";
-import { validatePlain } from "./plain-validation.ts";
+import { judgePlain, plainResult, validatePlain } from "./plain-validation.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 import { planRegion } from "./region.ts";
+import { type ValidNumber, validNumberOf } from "./valid-number.ts";
 
 /**
  * Judges one phone number. `region` serves where the text has no international prefix. Takes any text,
@@ -15,6 +16,13 @@ import { planRegion } from "./region.ts";
  */
 export function validatePhone(text: string, region: PhoneRegion | undefined): PhoneResult {
   return validatePlain(text, planRegion(region)) ?? validateByLibrary(text, region);
+}
+
+/** Judges as `validatePhone` does; of most valid numbers no result is made, as they can be written down without. */
+export function judgePhone(text: string, region: PhoneRegion | undefined): ValidNumber | PhoneResult {
+  const verdict = judgePlain(text, planRegion(region));
+  if (verdict === undefined) return validateByLibrary(text, region);
+  return validNumberOf(text, verdict) ?? plainResult(text, verdict);
 }
 
 /** Judges as `validatePhone` does, by libphonenumber-js alone: the reference, and the way for any text. */
@@ -78,7 +86,7 @@ function result(phone: string, written: PhoneText, { number, type }: Reading): P
     is_non_geographic: isNonGeographic,
     vanity: written.beforeLetters !== undefined,
     type: type ?? null,
-    timezones: type === undefined ? [] : timezonesOf(digits, number.countryCallingCode, type),
+    timezones: type === undefined ? [] : timezonesOf(digits, number.countryCallingCode, type).list,
     original_carrier: type === undefined ? null : originalCarrierOf(digits, number.country, type),
   };
 }
