@@ -156,12 +156,23 @@ function documentItem(value: unknown, form: BodyForm): Item | Problem {
   return typeof number === "string" ? [type, number] : new Problem(".value must be a string.");
 }
 
+/** Returns the text, or null where it is no UTF-8. */
 function decodeUtf8(body: Uint8Array): string | null {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    return text.length === body.byteLength ? text : narrowed(text);
   } catch {
     return null;
   }
+}
+
+/**
+ * The same text with one octet for each letter where all are of Latin-1: with two, as the decoder leaves one that is not
+ * ASCII, all that is cut out of it and put together of that takes longer to write.
+ */
+function narrowed(text: string): string {
+  const narrow = Buffer.from(text, "latin1").toString("latin1");
+  return narrow === text ? narrow : text;
 }
 
 function refuse(code: ErrorCode, message: string): ItemsOutcome {
