@@ -54,11 +54,25 @@ export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, ite
 }
 
 function readPlainJson(kind: BatchKind, shape: Shape, text: string, itemsMax: number): ItemsOutcome | null {
-  const plain = readPlainList(text, shape.list, itemsMax, kind === "identity" ? documentsWithin : undefined);
+  const written = text.includes("\\") ? withLetters(text) : text;
+  const plain = readPlainList(
+    written,
+    shape.list,
+    itemsMax,
+    kind === "identity" ? documentsWithin : undefined,
+  );
   if (plain === null) return null;
   const options = readOptions(shape, plain.object);
   if (options instanceof Problem) return refuse("invalid_request", options.message);
   return { ok: true, items: plain.items, options };
+}
+
+/** Escapes of characters that are not ASCII, in a row: they mean nothing but themselves wherever they stand. */
+const ESCAPED_LETTERS = /(?:\\u(?!00[0-7])[0-9a-fA-F]{4})+/g;
+
+/** The same JSON with its letters as themselves; other escapes stay, and so does a backslash that was escaped itself. */
+function withLetters(json: string): string {
+  return json.replace(ESCAPED_LETTERS, (escapes) => JSON.parse(`"${escapes}"`));
 }
 
 function readJson(shape: Shape, text: string, itemsMax: number): ItemsOutcome {

@@ -12,6 +12,10 @@ const positionsOf = ({ count }: Items) => Array.from({ length: count }, (_, at) 
 const textsIn = (items: Items) =>
   positionsOf(items).map((at) => items.source(at).slice(items.start(at), items.end(at)));
 
+/** The same JSON as writers have it that escape all that is not ASCII. */
+const inAscii = (json: string) =>
+  json.replace(/[^ -~\s]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 const awkward = fc.constantFrom(
   "",
   ",",
@@ -23,6 +27,8 @@ const awkward = fc.constantFrom(
   "a@b.com",
   "\u2028",
   "é@b.com",
+  "\\u00e9@b.com",
+  "\\\\u0416\u0416",
   "emails",
 );
 const text = fc.oneof(awkward, fc.string({ unit: "binary", maxLength: 8 }), fc.emailAddress());
@@ -102,14 +108,20 @@ describe("a list in a JSON body", () => {
 
   test("is read alike by every reader, as machines write it and as they do not", () => {
     fc.assert(
-      fc.property(fc.array(text, { maxLength: 12 }), fc.constantFrom(0, 1), (texts, indent) => {
-        const body = Buffer.from(JSON.stringify({ emails: texts, dns: false }, null, indent));
-        const outcome = readItems("email", "json", body, ITEMS_MAX);
-        if (!outcome.ok) throw new Error(outcome.message);
-        // What is no text in UTF-8 arrives as another.
-        expect(textsIn(outcome.items)).toEqual(JSON.parse(body.toString()).emails);
-        expect(outcome.options).toEqual({ dns: false });
-      }),
+      fc.property(
+        fc.array(text, { maxLength: 12 }),
+        fc.constantFrom(0, 1),
+        fc.boolean(),
+        (texts, indent, isAscii) => {
+          const json = JSON.stringify({ emails: texts, dns: false }, null, indent);
+          const body = Buffer.from(isAscii ? inAscii(json) : json);
+          const outcome = readItems("email", "json", body, ITEMS_MAX);
+          if (!outcome.ok) throw new Error(outcome.message);
+          // What is no text in UTF-8 arrives as another.
+          expect(textsIn(outcome.items)).toEqual(JSON.parse(body.toString()).emails);
+          expect(outcome.options).toEqual({ dns: false });
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -119,6 +131,14 @@ describe("a list in a JSON body", () => {
     const found = readPlainList(body, "emails", ITEMS_MAX);
     expect(found && textsIn(found.items)).toEqual(["a@b.com", "c@d.com", ""]);
     expect(found && textsIn(readTexts(found.items.json(1, 3), 2))).toEqual(["c@d.com", ""]);
+  });
+
+  test("with escaped letters is read as with the letters, and they are none outside of texts", () => {
+    const body = (text: string) => readItems("email", "json", Buffer.from(text), 9);
+    const escaped = body('{"emails":["\\u00e9@b.com","\\u0416\\u4e2d\\ud83d\\ude00","\\\\u00e9","\\u0041"]}');
+    expect(escaped.ok && textsIn(escaped.items)).toEqual(["é@b.com", "Ж中😀", "\\u00e9", "A"]);
+    for (const text of ['{"emails":\\u005b"a"]}', '{"emails":\\u00a0["a"]}', '{"emails":["a"],\\u00e9:1}'])
+      expect(body(text)).toMatchObject({ code: "invalid_json" });
   });
 
   test("that is longer than allowed is refused, and so is one in a body that is no JSON", () => {
