@@ -96,7 +96,10 @@ async function sent(call: Call, { status, headers, source, stop, readerStallMs }
   call.streaming = true;
   const body = byteStream(followed(first, source), {
     stallMs: readerStallMs,
-    onError: call.reportError,
+    onError(error) {
+      // What its caller erased is no fault of ours.
+      if (!(error instanceof ApiError)) call.reportError(error);
+    },
     onEnd(isRead) {
       stop.abort();
       call.finish(status, isRead ? "complete" : "cut");

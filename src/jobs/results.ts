@@ -1,5 +1,6 @@
 import { mapConcurrently } from "../batch/concurrent-map.ts";
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
+import { ApiError } from "../contract/errors.ts";
 import { type ChunkResults, type JobPort, UNFINISHED } from "../store/job-port.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
@@ -53,15 +54,22 @@ export function createJobResults({
   const csvBytes = new Map<string, Promise<readonly number[]>>();
 
   /** The finished chunks: up to the first gap, unless the job has ended and none will be filled any more. */
-  async function* finished({ jobId, status }: Job): AsyncGenerator<ChunkResults, void, undefined> {
+  async function* finished({
+    jobId,
+    status,
+    chunkCount,
+  }: Job): AsyncGenerator<ChunkResults, void, undefined> {
     const hasEnded = !UNFINISHED.includes(status);
     for (let from = 0; ; from += PAGE_CHUNKS) {
       const page = await store.chunkResults(jobId, from, PAGE_CHUNKS);
-      for (const chunk of page) {
+      for (const [at, chunk] of page.entries()) {
+        if (chunk.n !== from + at) throw erased();
         if (chunk.rowsDone > 0) yield chunk;
         if (chunk.rowsDone < chunk.rows && !hasEnded) return;
       }
-      if (page.length < PAGE_CHUNKS) return;
+      if (page.length === PAGE_CHUNKS) continue;
+      if (from + page.length < chunkCount) throw erased();
+      return;
     }
   }
 
@@ -69,6 +77,7 @@ export function createJobResults({
     return async ({ n, firstRow, form }: ChunkResults): Promise<RenderedResults> => {
       const input = format === "csv" && job.table !== null ? await store.inputBody(job.jobId, n) : null;
       const bodies = await store.resultBodies(job.jobId, n);
+      if (bodies.length === 0 || (input === null && format === "csv" && job.table !== null)) throw erased();
       return pool.runTwice(
         "renderJobResults",
         {
@@ -165,6 +174,11 @@ export function createJobResults({
       return bytes - (rows > 0 ? 1 : 0) + jsonEnd(rows).length;
     },
   };
+}
+
+/** Nobody may take for whole what ends here: the job was deleted, or its retention ended. */
+function erased(): ApiError {
+  return new ApiError("gone", "The results were erased while they were read.");
 }
 
 /** What stands before the rows. */

@@ -8,32 +8,42 @@ const ROWS = 10;
 /** The second chunk was never finished. */
 const ROWS_DONE = [ROWS, 3, ROWS];
 
-const results = createJobResults({
-  store: {
-    chunkResults: (_, from) =>
-      ROWS_DONE.map(
-        (rowsDone, n): ChunkResults => ({
-          n,
-          firstRow: n * ROWS,
-          rows: ROWS,
-          rowsDone,
-          form: "text",
-          lineBytes: 0,
-        }),
-      ).slice(from),
-    resultBodies: () => [],
-    inputBody: () => null,
-  },
-  pool: {
-    runTwice: async (_: string, { firstRow }: { firstRow: number }) => ({
-      bytes: new TextEncoder().encode(`${firstRow}\n`),
-      rows: 1,
-    }),
-  } as unknown as JobPool,
-});
+const chunksDone = ROWS_DONE.map(
+  (rowsDone, n): ChunkResults => ({
+    n,
+    firstRow: n * ROWS,
+    rows: ROWS,
+    rowsDone,
+    form: "text",
+    lineBytes: 0,
+  }),
+);
 
-async function firstRowsOf(status: JobStatus): Promise<string> {
-  const job = { jobId: "job_1", accountId: "acc_1", kind: "email", options: {}, table: null, status };
+const resultsOf = (
+  chunks: readonly ChunkResults[],
+  bodyOf = (_: number): readonly Uint8Array[] => [new Uint8Array(0)],
+) =>
+  createJobResults({
+    store: {
+      chunkResults: (_, from, limit) => chunks.filter(({ n }) => n >= from).slice(0, limit),
+      resultBodies: (_, n) => bodyOf(n),
+      inputBody: () => null,
+    },
+    pool: {
+      runTwice: async (_: string, { firstRow }: { firstRow: number }) => ({
+        bytes: new TextEncoder().encode(`${firstRow}\n`),
+        rows: 1,
+      }),
+    } as unknown as JobPool,
+  });
+
+async function firstRowsOf(
+  status: JobStatus,
+  results = resultsOf(chunksDone),
+  chunkCount = ROWS_DONE.length,
+): Promise<string> {
+  const named = { jobId: "job_1", accountId: "acc_1", kind: "email" };
+  const job = { ...named, options: {}, table: null, status, chunkCount };
   const filter = { statuses: null, subStatuses: null };
   const request = { format: "ndjson", filter, fromByte: 0 } as const;
   let text = "";
@@ -51,4 +61,20 @@ test.each(["running", "paused", "cancelling"] as const)(
 test.each(["cancelled", "failed"] as const)(
   "all that a %s job has finished is read: it is paid for",
   async (status) => expect(await firstRowsOf(status)).toBe("0\n10\n20\n"),
+);
+
+const whole = (numbers: readonly number[]) =>
+  numbers.map((n): ChunkResults => ({ ...chunksDone[0], n, rowsDone: ROWS }) as ChunkResults);
+
+test.each([
+  ["before they are listed", [2, 3], () => [new Uint8Array(0)]],
+  ["at the end of the list", [0, 1, 2], () => [new Uint8Array(0)]],
+  ["between the list and its rows", [0, 1, 2, 3], (n: number) => (n === 2 ? [] : [new Uint8Array(0)])],
+  ["all of them", [], () => []],
+] as const)(
+  "results that are erased while they are read do not look whole: %s",
+  async (_, numbers, bodyOf) => {
+    const reading = firstRowsOf("completed", resultsOf(whole(numbers), bodyOf), 4);
+    await expect(reading).rejects.toThrow("The results were erased while they were read.");
+  },
 );
