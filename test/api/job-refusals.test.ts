@@ -46,6 +46,7 @@ async function resultsOf(job: Job): Promise<Result[]> {
 describe("a body that is no list keeps nothing", () => {
   const TEXT = { "Content-Type": "text/plain" };
   const CSV = { "Content-Type": "text/csv" };
+  const JSON_TYPE = { "Content-Type": "application/json" };
   const cases: readonly (readonly [
     string,
     string | Uint8Array,
@@ -87,6 +88,34 @@ describe("a body that is no list keeps nothing", () => {
     ["a delimiter of two characters", "a;b", CSV, "?delimiter=;;", "400 invalid_request"],
     ["a column of a number beyond the last", "email\na@good.com\n", CSV, "?column=9", "400 invalid_request"],
     ["a NUL character", "a\0@good.com,b\n", CSV, "", "400 invalid_request"],
+    ["a NUL character in a quoted cell", 'email\n"a\0@good.com"\n', CSV, "", "400 invalid_request"],
+    ["a column of the number 0", "email\na@good.com\n", CSV, "?column=0", "400 invalid_request"],
+    ["no body", "", TEXT, "", "400 invalid_request"],
+    ["a row of more than a megabyte", "a".repeat(1_048_577), TEXT, "", "400 invalid_request"],
+    [
+      "a quoted row of more than a megabyte",
+      `email\n"${"a".repeat(1_200_000)}"\n`,
+      CSV,
+      "",
+      "400 invalid_request",
+    ],
+    [
+      "half of a character",
+      Buffer.from("\ufeffab", "utf16le").subarray(0, 5),
+      TEXT,
+      "",
+      "400 invalid_request",
+    ],
+    ["items that come twice", '{"items":["a@good.com"],"items":[]}', JSON_TYPE, "", "400 invalid_request"],
+    [
+      "much beside the items",
+      `{"items":[],"x":"${"x".repeat(70_000)}"}`,
+      JSON_TYPE,
+      "",
+      "400 invalid_request",
+    ],
+    ["an address as an object", '{"items":[{"value":"a@good.com"}]}', JSON_TYPE, "", "400 invalid_request"],
+    ["more behind the body", '{"items":["a@good.com"]} x', JSON_TYPE, "", "400 invalid_json"],
     ["an invalid flag", "a@good.com", TEXT, "?deep=maybe", "400 invalid_request"],
     ["a country that is none", "+1", TEXT, "?kind=phone&country=XX1", "400 invalid_request"],
     ["a type of document that is none", "1", TEXT, "?kind=identity&type=passport", "400 invalid_request"],

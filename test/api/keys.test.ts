@@ -187,6 +187,35 @@ describe("rotation and deletion", () => {
     expect((await verify(key)).status).toBe(200);
   });
 
+  test("400 for an overlap that cannot be", async () => {
+    const { key_id } = await create();
+    for (const overlap_seconds of [-1, 2_592_001, "60"]) {
+      expect([
+        overlap_seconds,
+        await refusalOf(await post(`${KEYS}/${key_id}/rotate`, { overlap_seconds })),
+      ]).toEqual([overlap_seconds, "400 invalid_request"]);
+    }
+  });
+
+  test("a key ends at its moment, or when it is deleted; what was begun with it goes on", async () => {
+    const passing = await create({ expires_at: new Date(START + 1_000).toISOString() });
+    const deleted = await create({ scopes: ["verify"] });
+    const body = Array.from({ length: 5_000 }, (_, row) => `a${row}@good.com`).join("\n");
+    const headers = { "Content-Type": "text/plain" };
+    const begun = await server.call("/v1/jobs", { key: deleted.api_key, body, headers });
+    const { job_id: jobId } = await jsonOf<{ job_id: string }>(begun);
+    expect((await remove(deleted.key_id)).status).toBe(204);
+    for (const path of ["", "/results", "/events"]) {
+      const reply = await server.call(`/v1/jobs/${jobId}${path}`, { key: deleted.api_key });
+      expect([path, await refusalOf(reply)]).toEqual([path, "401 bad_key"]);
+    }
+    const events = await (await server.call(`/v1/jobs/${jobId}/events`, { key })).text();
+    expect(events).toContain('"status":"completed"');
+    expect((await verify(passing.api_key)).status).toBe(200);
+    now += 1_000;
+    expect(await refusalOf(await verify(passing.api_key))).toBe("401 bad_key");
+  });
+
   test("404 for keys that there are not, that have ended, and those of another account", async () => {
     const other = await server.signUp("free");
     const [theirs] = await list(other);

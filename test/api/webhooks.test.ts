@@ -80,6 +80,33 @@ test.each([
   expect(await refusalOf(reply)).toBe("400 invalid_request");
 });
 
+test.each([
+  ["PATCH", "", { url: "http://hooks.example.com/" }],
+  ["PATCH", "", { url: "https://169.254.169.254/" }],
+  ["PATCH", "", { events: [] }],
+  ["PATCH", "", { events: ["job.started"] }],
+  ["PATCH", "", { enabled: "yes" }],
+  ["POST", "/rotate-secret", { overlap_seconds: -1 }],
+  ["POST", "/rotate-secret", { overlap_seconds: "60" }],
+])("%s %s with %j is refused, and changes nothing", async (method, path, body) => {
+  const key = await strict.signUp();
+  const { secret: _, ...webhook } = await make(key);
+  const reply = await strict.call(`/v1/webhooks/${webhook.webhook_id}${path}`, { key, method, body });
+  expect(await refusalOf(reply)).toBe("400 invalid_request");
+  expect(await jsonOf<unknown>(await strict.call("/v1/webhooks", { key }))).toEqual({ data: [webhook] });
+});
+
+test("a delivery that there is not, or of another webhook, is sent to nobody", async () => {
+  const key = await strict.signUp();
+  const [one, other] = [await make(key), await make(key)];
+  const tested = await strict.call(`/v1/webhooks/${other.webhook_id}/test`, { key, body: {} });
+  const { delivery_id } = await jsonOf<DeliveryBody>(tested);
+  for (const id of ["dlv_none", delivery_id]) {
+    const path = `/v1/webhooks/${one.webhook_id}/deliveries/${id}/replay`;
+    expect(await refusalOf(await strict.call(path, { key, body: {} }))).toBe("404 not_found");
+  }
+});
+
 test("an account has at most 20 webhooks", async () => {
   const key = await strict.signUp();
   for (let n = 0; n < 20; n++) await make(key);
