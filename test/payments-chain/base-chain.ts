@@ -55,6 +55,7 @@ export function openTreasury(url: string) {
   const { chain, transport } = reach(url);
   const account = privateKeyToAccount(MINTER_KEY, { nonceManager: newNonces() });
   const minter = createWalletClient({ chain, account, transport });
+  const inTurn = createTurns();
   const client = createPublicClient({ chain, transport, pollingInterval: 20 });
   return {
     balanceOf: (address: string): Promise<bigint> =>
@@ -66,14 +67,16 @@ export function openTreasury(url: string) {
       }),
     mint: async (address: string, value: bigint): Promise<void> => {
       const args = [address as `0x${string}`, value] as const;
-      const hash = await minter.writeContract({
-        address: USDC,
-        abi: ABI,
-        functionName: "mint",
-        args,
-        // So that no estimate has to be asked for.
-        gas: 100_000n,
-      });
+      const hash = await inTurn(() =>
+        minter.writeContract({
+          address: USDC,
+          abi: ABI,
+          functionName: "mint",
+          args,
+          // So that no estimate has to be asked for.
+          gas: 100_000n,
+        }),
+      );
       await client.waitForTransactionReceipt({ hash });
     },
   };
@@ -83,14 +86,33 @@ export function openTreasury(url: string) {
 export function openRelayer(url: string) {
   const { chain, transport } = reach(url);
   const account = privateKeyToAccount(RELAYER_KEY, { nonceManager: newNonces() });
+  const wallet = createWalletClient({ chain, account, transport });
+  const inTurn = createTurns();
   return {
     client: createPublicClient({ chain, transport, pollingInterval: 20 }),
-    wallet: createWalletClient({ chain, account, transport }),
+    wallet: {
+      writeContract: (args: never) => inTurn(() => wallet.writeContract(args)),
+      sendTransaction: (args: never) => inTurn(() => wallet.sendTransaction(args)),
+    },
     relayer: account.address,
   };
 }
 
 export type Relayer = ReturnType<typeof openRelayer>;
+
+/**
+ * Returns what sends one transaction of an account after the other. With one that fails the package forgets the nonces
+ * that it gave to those which are not on their way yet, and gives them to others, too: of two with the same nonce one is
+ * refused, or replaced and never mined.
+ */
+function createTurns(): <T>(send: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (send) => {
+    const sent = last.then(send);
+    last = sent.catch(() => undefined);
+    return sent;
+  };
+}
 
 /** One for each chain: the package's own goes on counting on the next one. */
 const newNonces = () => createNonceManager({ source: jsonRpc() });
