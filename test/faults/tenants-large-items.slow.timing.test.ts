@@ -8,8 +8,9 @@ import { type SharedServer, startSharedServer, strainOf } from "../support/tenan
 setDefaultTimeout(120_000);
 
 const BODY_BYTES = 33_000_000;
-/** The runtime alone takes up to 8 ms to receive such a body, and to free it: what a bare server takes is printed beside. */
-const TURN_MS_MAX = 12;
+/** The runtime alone takes 3 to 8 ms to receive such a body, and to free it: where a bare server is slow, so is this. */
+const TURN_MS_MAX = 5;
+const TURN_MS_BESIDE_BARE = 2;
 const HEALTHZ_MS_MAX = 150;
 const RSS_BYTES_MAX = 1_200_000_000;
 /** What is shown of an item over every limit: characters, and each may be escaped. */
@@ -55,7 +56,8 @@ async function bareTurnMs(): Promise<number> {
 /** Tries until one is good, as what else the machine does can only lengthen a wait; memory is bounded in each. */
 async function expectUnhurt(name: string, work: () => Promise<void>): Promise<void> {
   let best = { turnMs: Number.POSITIVE_INFINITY, healthzMs: Number.POSITIVE_INFINITY };
-  const isUnhurt = () => best.turnMs < TURN_MS_MAX && best.healthzMs < HEALTHZ_MS_MAX;
+  const turnMsMax = Math.max(TURN_MS_MAX, bareMs + TURN_MS_BESIDE_BARE);
+  const isUnhurt = () => best.turnMs < turnMsMax && best.healthzMs < HEALTHZ_MS_MAX;
   for (let tries = 0; tries < TRIES && !isUnhurt(); tries += 1) {
     const strain = await strainOf(shared, work);
     const { healthzMs, turnMs, rssBytes } = strain;
@@ -66,7 +68,7 @@ async function expectUnhurt(name: string, work: () => Promise<void>): Promise<vo
     expect(rssBytes).toBeLessThan(RSS_BYTES_MAX);
     if (turnMs < best.turnMs) best = strain;
   }
-  expect(best.turnMs).toBeLessThan(TURN_MS_MAX);
+  expect(best.turnMs).toBeLessThan(turnMsMax);
   expect(best.healthzMs).toBeLessThan(HEALTHZ_MS_MAX);
 }
 

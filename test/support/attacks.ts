@@ -28,6 +28,7 @@ export const ATTACKS: readonly Attack[] = [
   { name: "batches that break their threads", prepare: breakThreads },
   { name: "batches of one that wait for silent domains", prepare: waitForSilence },
   { name: "batches of thousands of silent domains", prepare: flood },
+  { name: "deep checks of SPF records that fan out", prepare: fanOut },
   { name: "uploads that trickle", prepare: trickle },
   // What it fills stays full.
   { name: "keyed calls that fill the kept replies", prepare: fillKeptReplies },
@@ -38,7 +39,7 @@ export const FURTHER_ATTACKS: readonly Attack[] = [
   { name: "bodies that inflate past their limit", prepare: sendBombs },
   { name: "large batches that nobody reads", prepare: leaveUnread },
   { name: "batches of sixty free accounts that wait for silent domains", prepare: fillPlaces },
-  { name: "deep checks of SPF records that fan out", prepare: fanOut },
+  { name: "bodies that nest, and connections that never end their heads", prepare: nestAndStall },
 ];
 
 const accounts = ({ caller }: SharedServer, count: number, plan: string) =>
@@ -225,6 +226,27 @@ function headOf(key: string, bytes: number): string {
     `Content-Length: ${bytes}`,
     "\r\n",
   ].join("\r\n");
+}
+
+/** Batches of nothing but brackets, and hundreds of connections that send a header a second. */
+async function nestAndStall({ caller, server }: SharedServer): Promise<BeginAttack> {
+  const key = await caller.signUp("scale");
+  const body = new Uint8Array(BODY_BYTES).fill(0x5b);
+  return async () => {
+    const connections: RawConnection[] = [];
+    while (connections.length < 500) connections.push(await openRaw(server.url));
+    const write = () => {
+      for (const connection of connections) connection.write(`X-${mark()}: ${"a".repeat(50)}\r\n`);
+    };
+    for (const connection of connections) connection.write("POST /v1/email/batch HTTP/1.1\r\nHost: a\r\n");
+    const writing = setInterval(write, 1000);
+    const endCalls = callOn(2, () => caller.call("/v1/email/batch", { key, body }));
+    return async () => {
+      clearInterval(writing);
+      for (const connection of connections) connection[Symbol.dispose]();
+      await endCalls();
+    };
+  };
 }
 
 async function trickle({ caller, server }: SharedServer): Promise<BeginAttack> {
