@@ -195,7 +195,8 @@ async function sendBombs(shared: SharedServer): Promise<BeginAttack> {
   return async () =>
     callOn(bodies.length, (number) => {
       const { encoding, body } = bodies[number % bodies.length] ?? bodies[0];
-      const headers = { "Content-Type": "text/plain", "Content-Encoding": encoding };
+      const type = { "Content-Type": "text/plain", "Content-Encoding": encoding };
+      const headers = number % 2 === 0 ? type : { ...type, "Idempotency-Key": mark() };
       return shared.caller.call("/v1/email/batch", { key, body: new Uint8Array(body), headers });
     });
 }

@@ -26,7 +26,7 @@ import type { JobRecord } from "../../store/job-port.ts";
 import type { Call } from "../boundary.ts";
 import type { Idempotent } from "../idempotent.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
-import { jobEventStream } from "../job-events.ts";
+import { createEventStreamShares, jobEventStream } from "../job-events.ts";
 import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
 import { createUpload, putPart, startUpload } from "../job-upload.ts";
 import { json, type Reply } from "../reply.ts";
@@ -54,6 +54,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   const dependencies = { ...given, requests: createJobRequestReader(given.requireWebhookUrl) };
   const view = (job: JobRecord) => jobView(job, clock.now());
   const page = queryReader(listJobs);
+  const eventStreams = createEventStreamShares();
   const steer =
     (act: Jobs["pause"]) =>
     async (call: Call, { accountId }: Account) => {
@@ -92,7 +93,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       await jobs.find(accountId, jobId);
       meter.countCall({ accountId }, call.route);
       const find = () => jobs.find(accountId, jobId).catch(nullWhereGone);
-      return jobEventStream(call, { find, view, readerStallMs });
+      return jobEventStream(call, { find, view, readerStallMs, shares: eventStreams, tenant: accountId });
     }),
     routing.keyed(jobResults, async (call, { accountId }) => {
       const query = readResultsQuery(call.request.url);

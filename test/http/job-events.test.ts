@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import type { Call } from "../../src/http/boundary.ts";
+import { createEventStreamShares, jobEventStream } from "../../src/http/job-events.ts";
+import type { JobRecord } from "../../src/store/job-port.ts";
+
+const call = {
+  request: new Request("http://assay.test/"),
+  suspendIdleTimeout() {},
+  finish() {},
+  reportError() {},
+  streaming: false,
+} as unknown as Call;
+
+test("an account has its share of the streams of events, and others have theirs, until they are left", async () => {
+  const shares = createEventStreamShares();
+  const job = { status: "running" } as JobRecord;
+  const open = (tenant: string) => {
+    const { body } = jobEventStream(call, {
+      find: async () => job,
+      view: () => job,
+      readerStallMs: 1000,
+      shares,
+      tenant,
+    });
+    if (!(body instanceof ReadableStream)) throw new Error("no stream");
+    return body;
+  };
+  const streams = Array.from({ length: 1024 }, () => open("one"));
+  expect(() => open("one")).toThrow("too many streams of events");
+  const others = [open("two"), open("two")];
+  await Promise.all([...streams.slice(0, 3), ...others].map((stream) => stream.cancel()));
+  expect(shares.held()).toBe(1021);
+  await open("one").cancel();
+});
