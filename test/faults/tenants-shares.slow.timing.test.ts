@@ -21,7 +21,7 @@ setDefaultTimeout(240_000);
 /** With RECORD_FIGURES=1 the best of what is measured here becomes the table of src/docs/faults.md. */
 const isRecording = process.env.RECORD_FIGURES === "1";
 /** Two cores do the server, the attack, the victim and the measuring, and batches wait for what runs in both threads. */
-const BUSY_FLOORS: Floors = { singlesMs: 75, batchesMs: 150 };
+const BUSY_FLOORS: Floors = { ...FLOORS, batchesMs: 100 };
 /** Short ones, a second or two each: what else the machine does may spoil some. Some attacks end by themselves. */
 const ROUNDS_PER_ATTACK = 3;
 const ROUNDS_MAX = 15;
