@@ -33,6 +33,8 @@ export type KeptJudgementsOptions = {
 export const TAG_LENGTH = 15;
 /** Longer addresses are answered by their resource: a query may be spelt in endless ways. */
 const CALL_LENGTH_MAX = 512;
+/** Of one resource, each with a text of its own: the others do not evict the resources that nobody spells anew. */
+const SPELLINGS_MAX = 4;
 /** No address holds one. */
 const ADDRESS_END = "\n";
 const ADDRESS_END_CODE = 10;
@@ -143,8 +145,10 @@ export function createKeptJudgements({ bytesMax, callsMax, heldMs }: KeptJudgeme
       add(resource, asked, judgement, madeMs);
     },
     name(asked, resource) {
-      const [place] = placesOf.get(resource) ?? [];
-      if (place === undefined || asked.length > CALL_LENGTH_MAX || index.find(asked) !== -1) return;
+      const places = placesOf.get(resource) ?? [];
+      const [place] = places;
+      if (place === undefined || places.length >= SPELLINGS_MAX) return;
+      if (asked.length > CALL_LENGTH_MAX || index.find(asked) !== -1) return;
       add(resource, asked, read(place, addressLengths[place] ?? 0), madeAtMs[place] ?? 0);
     },
     forget,

@@ -43,6 +43,15 @@ test("the spellings that are remembered are bounded", () => {
   expect([kept.ofCall(long, 0), kept.ofResource("b", 0)?.text]).toEqual([null, "long"]);
 });
 
+test("spellings of one resource evict no other one", () => {
+  const kept = createKeptJudgements(LIMITS);
+  kept.keep("other", "?other", judgement("other"), 0);
+  kept.keep("a", "?0", judgement("text"), 0);
+  for (let n = 1; n < 50; n++) kept.name(`?${n}`, "a");
+  expect([kept.ofCall("?other", 0)?.text, kept.ofCall("?3", 0)?.text]).toEqual(["other", "text"]);
+  expect([kept.ofCall("?4", 0), kept.ofResource("a", 0)?.text]).toEqual([null, "text"]);
+});
+
 test("none is answered once it is as old as it may be, in a spelling of later neither", () => {
   const kept = createKeptJudgements(LIMITS);
   kept.keep("a", "?a", judgement("a"), 0);
