@@ -88,8 +88,8 @@ export async function openJobs(
       store,
       queue: createJobQueue(),
       clock,
-      runChunk: (job, claimed, signal) =>
-        jobTally.run(job.accountId, claimed.attempt, () => runChunk(job, claimed, signal)),
+      runChunk: (job, claimed, signal, onCommit) =>
+        jobTally.run(job.accountId, claimed.attempt, () => runChunk(job, claimed, signal, onCommit)),
       threadsReady: createThreadsReady(pool),
       unitsLeft: (accountId) => after(meter.enter(accountId), () => meter.unitsLeft({ accountId })),
       room,
@@ -101,9 +101,9 @@ export async function openJobs(
       seen: jobTally.seen,
       reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
       settings: {
-        // One in each thread, one waiting for each, one whose domains are being looked up, and two for each thread on their
-        // way to the disk: a thread never waits for that.
-        chunksMax: batch.workerThreads * 4 + 1,
+        // One in each thread, one waiting for each, and one whose domains are being looked up.
+        chunksMax: batch.workerThreads * 2 + 1,
+        committedMax: batch.workerThreads * 2,
         spareChunksMax: SPARE_CHUNKS_MAX,
         startDelayMs: START_DELAY_MS,
         lookUpAgainMs: FAILURE_FLOOR_MS,

@@ -40,8 +40,8 @@ type WorkOptions = {
   readonly signal: AbortSignal;
   /** Waits for a place among those whose results may be lost with the process. */
   readonly turn: () => Promise<void>;
-  /** Gives that place back. */
-  readonly release: () => void;
+  /** Gives that place back, and says that the work is safe from the end of the process. */
+  readonly onCommit: () => void;
 };
 
 type RowsToOpen = { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] };
@@ -67,7 +67,12 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
   /** Jobs with a chunk in work that not all units are left for, and its number: no later one is begun meanwhile. */
   const short = new Map<string, number>();
 
-  return async (job: Job, claimed: ClaimedChunk, signal: AbortSignal): Promise<ChunkOutcome> => {
+  return async (
+    job: Job,
+    claimed: ClaimedChunk,
+    signal: AbortSignal,
+    onCommit: () => void,
+  ): Promise<ChunkOutcome> => {
     const { jobId } = job;
     const plan = planAttempt(claimed.attempt, claimed.rows);
     if (plan.act === "fail") throw new HopelessChunkError(`chunk ${claimed.n} of ${jobId}`);
@@ -82,7 +87,11 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
       release = await semaphore.acquire(signal);
     };
     const share = { tenant: job.accountId, weight: BACKGROUND_WEIGHT };
-    const options = { share, signal, turn, release: () => release() };
+    const committed = () => {
+      release();
+      onCommit();
+    };
+    const options = { share, signal, turn, onCommit: committed };
     try {
       return await verifyRows(job, claimed, plan, options);
     } finally {
@@ -124,7 +133,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
         processed: rows.length - packed.unchecked,
       };
       const charge = { endpoint: JOBS_ENDPOINT, units: charged };
-      await reservation.record(charge, null, finished, options.release);
+      await reservation.record(charge, null, finished, options.onCommit);
       if (isWhole) givenUp.delete(`${jobId} ${claimed.n}`);
       return "finished";
     } finally {

@@ -37,7 +37,13 @@ export type JobRunnerDependencies = {
   readonly store: JobPort & Pick<Upkeep, "probe">;
   readonly queue: JobQueue;
   readonly clock: Clock;
-  readonly runChunk: (job: Job, claimed: ClaimedWork["chunk"], signal: AbortSignal) => Promise<ChunkOutcome>;
+  /** Calls `onCommit` once the end of the process no longer undoes the work: before it is on the disk. */
+  readonly runChunk: (
+    job: Job,
+    claimed: ClaimedWork["chunk"],
+    signal: AbortSignal,
+    onCommit: () => void,
+  ) => Promise<ChunkOutcome>;
   /** Resolves once a thread can begin. A claim counts as an attempt, also where the process ends before any thread began. */
   readonly threadsReady: () => Promise<void>;
   readonly unitsLeft: (accountId: string) => Answer<number>;
@@ -49,6 +55,8 @@ export type JobRunnerDependencies = {
   readonly settings: {
     /** Chunks in work at a time: one in each thread, and some that wait for their look-ups. */
     readonly chunksMax: number;
+    /** Chunks that are committed and on their way to the disk, for which no thread waits. */
+    readonly committedMax: number;
     /** Beyond those, for accounts that have none in work. */
     readonly spareChunksMax: number;
     /** From the end of the rows to the second look-up of those whose first one failed. */
@@ -81,6 +89,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const laterMs = new Map<string, number>();
   const stop = new AbortController();
   let chunks = 0;
+  let committed = 0;
   let watch: Timer | undefined;
   let starting: Timer | undefined;
   let pumping: Promise<void> | null = null;
@@ -108,7 +117,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   /** Where all places are taken, one whose look-ups go on and on must not keep the next account out. */
   function mayClaim(accountId: string): boolean {
-    if (chunks < settings.chunksMax) return true;
+    if (chunks < settings.chunksMax && committed < settings.committedMax) return true;
     return chunks < settings.chunksMax + settings.spareChunksMax && inWorkOf.count(accountId) === 0;
   }
 
@@ -150,10 +159,18 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     const claim = { jobId, n: chunk.n, attempt: chunk.attempt };
     claims.add(claim);
     chunks += 1;
+    let isCommitted = false;
+    const onCommit = () => {
+      if (isCommitted) return;
+      isCommitted = true;
+      chunks -= 1;
+      committed += 1;
+      if (!stop.signal.aborted) void pump();
+    };
     inWork.add(jobId, 1);
     inWorkOf.add(accountId, 1);
     try {
-      const outcome = await runChunk(await begun(record), chunk, stop.signal);
+      const outcome = await runChunk(await begun(record), chunk, stop.signal, onCommit);
       if (outcome === "out_of_units") {
         await release(claim, claim.attempt - 1);
         await pause(record, "out_of_units");
@@ -162,7 +179,8 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       await afterFailure(record, claim, error).catch((failure: unknown) => reportUnknown(failure, jobId));
     } finally {
       claims.delete(claim);
-      chunks -= 1;
+      if (isCommitted) committed -= 1;
+      else chunks -= 1;
       inWork.add(jobId, -1);
       inWorkOf.add(accountId, -1);
       if (!stop.signal.aborted) await goOn(jobId);
@@ -348,7 +366,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       gaps.forget(job.jobId);
       if (job.status === "cancelling") await finishIdle(job);
     },
-    chunksInWork: () => chunks,
+    chunksInWork: () => chunks + committed,
     queued: () => queue.jobs(),
     held: () => [...claims, ...Array.from(unreleased.values(), ({ claim }) => claim)],
     async [Symbol.asyncDispose]() {

@@ -67,7 +67,7 @@ function chunksWith(units: number) {
   const give = (more: number) => {
     left += more;
   };
-  return { run: (chunk: ClaimedChunk) => run(JOB, chunk, signal), opening, finished, give };
+  return { run: (chunk: ClaimedChunk) => run(JOB, chunk, signal, () => {}), opening, finished, give };
 }
 
 test("the last units pay for the chunk that was claimed first, whichever is opened first", async () => {

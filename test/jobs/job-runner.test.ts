@@ -10,6 +10,7 @@ import { clock, signUp } from "../store/store-conformance.ts";
 import { until } from "../support/caller.ts";
 
 const CHUNKS_MAX = 3;
+const COMMITTED_MAX = 2;
 const SPARE_CHUNKS_MAX = 2;
 const FULL_DISK: DiskRoom = { isLeft: async () => true, isBack: async () => false };
 
@@ -33,6 +34,7 @@ function runnerOn(
     },
     settings: {
       chunksMax: CHUNKS_MAX,
+      committedMax: COMMITTED_MAX,
       spareChunksMax: SPARE_CHUNKS_MAX,
       startDelayMs: 0,
       lookUpAgainMs: 0,
@@ -64,6 +66,27 @@ test("jobs whose chunks never end take all places but those of accounts that hav
   await run("acc_late");
   await Bun.sleep(0);
   expect(running).toEqual([...Array(CHUNKS_MAX).fill("acc_long"), "acc_short", "acc_other"]);
+  store.close();
+});
+
+test("the next chunk is begun once one is committed, and no more than a few are on their way to the disk", async () => {
+  const begun: (() => void)[] = [];
+  const { promise: never } = Promise.withResolvers<ChunkOutcome>();
+  const { store, runner } = runnerOn((_, __, ___, onCommit) => {
+    begun.push(onCommit);
+    return never;
+  });
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  runner.run(await startedJob(store, "job_1", 10));
+  await until("chunks in work", () => begun.length === CHUNKS_MAX);
+  begun[0]?.();
+  await until("the next", () => begun.length === CHUNKS_MAX + 1);
+  // Told twice it is still one.
+  for (const onCommit of [...begun.slice(0, 3)]) onCommit();
+  await until("chunks on their way", () => runner.chunksInWork() === CHUNKS_MAX + 1);
+  await Bun.sleep(0);
+  expect(begun).toHaveLength(CHUNKS_MAX + 1);
   store.close();
 });
 
