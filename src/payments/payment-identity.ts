@@ -33,8 +33,11 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** A Solana transaction is at most one packet. */
 const SOLANA_TRANSACTION_BYTES_MAX = 1232;
 const SIGNATURE_BYTES = 64;
-/** The work comes before the settlement. */
-const SECONDS_LEFT_MIN = 10n;
+/**
+ * The work comes before the settlement, and a scan takes up to 25 s: who could let the authorization end meanwhile would
+ * have the scan for nothing, as its report is there for everybody.
+ */
+const SECONDS_LEFT_MIN = 60n;
 
 /** Returns the identity of a payload on a network, or the reason why it has none. Whether it is good is not looked at. */
 export function identify(payload: Payload, network: Network): PaymentIdentity | string {
