@@ -153,7 +153,13 @@ export function createKeptJudgements({ bytesMax, callsMax, heldMs }: KeptJudgeme
     },
     forget,
     clear() {
-      while (takenBack < given) dropOldest();
+      // Of a whole directory, which is not to be held up by what goes one by one.
+      records.fill("");
+      resources.fill("");
+      placesOf.clear();
+      index.clear();
+      takenBack = given;
+      bytes = 0;
     },
     bytes: () => bytes,
   };

@@ -7,6 +7,7 @@ export type PlaceIndex = {
   /** Returns the place that has to be given up for it, or -1. */
   readonly add: (text: string, place: number) => number;
   readonly remove: (text: string, place: number) => void;
+  readonly clear: () => void;
 };
 
 const WAYS = 8;
@@ -57,5 +58,6 @@ export function createPlaceIndex(
         if (((entries[at] ?? 0) & placeMask) === place + 1) entries[at] = 0;
       }
     },
+    clear: () => void entries.fill(0),
   };
 }
