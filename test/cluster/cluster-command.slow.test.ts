@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
@@ -58,6 +58,22 @@ test.if(isInstalled)(
     }
   },
 );
+
+test.if(isInstalled)("bun run cluster says that its port is taken, and starts nothing", async () => {
+  using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+  const folder = mkdtempSync(join(tmpdir(), "assay-cluster-taken-"));
+  const child = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "1"], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? "", PORT: `${taken.port}`, DATA_DIR: folder },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const said = await new Response(child.stderr).text();
+  expect([await child.exited, said.startsWith("HOST and PORT: ")]).toEqual([1, true]);
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function saidUntil(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   const reader = output.getReader();

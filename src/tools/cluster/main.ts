@@ -17,8 +17,10 @@ const READY_WITHIN_MS = 60_000;
 
 async function main(): Promise<void> {
   const nodes = readNodes(process.argv.slice(2));
-  const asked = Number(process.env.PORT ?? PORT);
-  const port = asked === 0 ? await freePort() : asked;
+  const host = process.env.HOST ?? "127.0.0.1";
+  const port = await listenOnce(Number(process.env.PORT ?? PORT), host).catch((error: Error) =>
+    fail(`HOST and PORT: ${error.message}.`),
+  );
   const folder = resolve(process.env.DATA_DIR ?? "./data", "cluster");
   const programs = postgresPrograms();
   const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
@@ -27,36 +29,46 @@ async function main(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const children: Child[] = [];
   let isStopping = false;
-  const stop = async (): Promise<void> => {
+  const stop = async (exitCode: number): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
     // The balancer first, PostgreSQL last.
     for (const child of [...children].reverse()) await child.stop();
-    process.exit(0);
+    process.exit(exitCode);
   };
-  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop());
-  const postgres = await startPostgres(programs, join(folder, "postgres"), await freePort());
-  children.push(postgres.child);
-  const ports = await Promise.all(Array.from({ length: nodes }, freePort));
-  for (const [place, nodePort] of ports.entries()) {
-    const child = startChild(`node ${place + 1}`, [process.execPath, "src/main.ts"], {
-      ...process.env,
-      PORT: `${nodePort}`,
-      HOST: "127.0.0.1",
-      TRUST_PROXY: "true",
-      SHUTDOWN_DELAY_SECONDS: process.env.SHUTDOWN_DELAY_SECONDS ?? "2",
-      DATABASE_URL: postgres.url,
-      DATA_DIR: join(folder, `node-${place + 1}`),
-    });
-    children.push(child);
-    process.stdout.write(`node ${place + 1}: http://127.0.0.1:${nodePort} process ${child.pid()}\n`);
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(0));
+  try {
+    const postgres = await startPostgres(programs, join(folder, "postgres"), await listenOnce(0));
+    children.push(postgres.child);
+    const ports = await Promise.all(Array.from({ length: nodes }, () => listenOnce(0)));
+    for (const [place, nodePort] of ports.entries()) {
+      const child = startNode(place, nodePort, postgres.url, folder);
+      children.push(child);
+      process.stdout.write(`node ${place + 1}: http://127.0.0.1:${nodePort} process ${child.pid()}\n`);
+    }
+    await Promise.all(ports.map(untilAlive));
+    const config = join(folder, "haproxy.cfg");
+    writeFileSync(config, balancerConfig({ host, port, ports }));
+    children.push(startChild("balancer", [haproxy, "-db", "-f", config], process.env));
+    await untilAlive(port);
+    process.stdout.write(`PostgreSQL: ${postgres.url}\nAssay listens on http://127.0.0.1:${port}\n`);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    // What was started is not left behind.
+    await stop(1);
   }
-  await Promise.all(ports.map(untilAlive));
-  const config = join(folder, "haproxy.cfg");
-  writeFileSync(config, balancerConfig({ host: process.env.HOST ?? "127.0.0.1", port, ports }));
-  children.push(startChild("balancer", [haproxy, "-db", "-f", config], process.env));
-  await untilAlive(port);
-  process.stdout.write(`PostgreSQL: ${postgres.url}\nAssay listens on http://127.0.0.1:${port}\n`);
+}
+
+function startNode(place: number, port: number, databaseUrl: string, folder: string): Child {
+  return startChild(`node ${place + 1}`, [process.execPath, "src/main.ts"], {
+    ...process.env,
+    PORT: `${port}`,
+    HOST: "127.0.0.1",
+    TRUST_PROXY: "true",
+    SHUTDOWN_DELAY_SECONDS: process.env.SHUTDOWN_DELAY_SECONDS ?? "2",
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: join(folder, `node-${place + 1}`),
+  });
 }
 
 function readNodes(words: readonly string[]): number {
@@ -72,16 +84,17 @@ async function untilAlive(port: number): Promise<void> {
   for (;;) {
     const reply = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null);
     if (reply?.ok === true) return;
-    if (performance.now() - startedMs > READY_WITHIN_MS) return fail(`Nothing answers at port ${port}.`);
+    if (performance.now() - startedMs > READY_WITHIN_MS) throw new Error(`Nothing answers at port ${port}.`);
     await Bun.sleep(READY_EVERY_MS);
   }
 }
 
-function freePort(): Promise<number> {
+/** Returns the port, or any that is free for 0, once it has been listened on; rejects where that is not possible. */
+function listenOnce(port: number, host = "127.0.0.1"): Promise<number> {
   return new Promise((resolvePort, reject) => {
     const probe = createServer();
     probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
+    probe.listen(port, host, () => {
       const address = probe.address();
       probe.close(() => resolvePort(typeof address === "object" && address !== null ? address.port : 0));
     });
