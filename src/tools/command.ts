@@ -1,3 +1,4 @@
+import { ConfigError } from "../app/settings.ts";
 import { StorageError, StoreOpenError } from "../store/storage-error.ts";
 
 /** Tells the operator why a command did nothing, and returns its exit code. */
@@ -6,12 +7,14 @@ export function fail(sentence: string): number {
   return 1;
 }
 
-/** Runs a command to its exit code; what keeps the database shut is a sentence for the operator. */
+/** Runs a command to its exit code; what is wrong with the settings or keeps the database shut is a sentence for the operator. */
 export async function runCommand(main: () => number | Promise<number>): Promise<void> {
   try {
     process.exitCode = await main();
   } catch (error) {
-    if (!(error instanceof StoreOpenError) && !(error instanceof StorageError)) throw error;
+    const isSentence =
+      error instanceof ConfigError || error instanceof StoreOpenError || error instanceof StorageError;
+    if (!isSentence) throw error;
     process.exitCode = fail(error.message);
   }
 }

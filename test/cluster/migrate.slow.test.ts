@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { jsonOf } from "../support/json.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { temporaryFolder } from "../support/process.ts";
+import { failedStart, temporaryFolder } from "../support/process.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -168,6 +168,21 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     ]);
     await using sql = new SQL(url, { max: 1 });
     expect((await sql`SELECT 1 FROM pg_tables WHERE tablename = 'accounts'`).length).toBe(0);
+  });
+
+  test("says in a sentence what is wrong with the database that is named, as a node does that is started on it", async () => {
+    const url = await postgres.createDatabase();
+    const refused = [url.replace(/\/[^/]*$/, "/missing"), url.replace("assay@", "nobody@")];
+    const closed = url.replace(/:\d+\//, ":1/");
+    for (const wrong of ["mysql://x/y", closed, ...refused]) {
+      const { exitCode, complaint } = await carry(wrong);
+      const isSentence = /^DATABASE_URL[^\n]*\.\n$/.test(complaint);
+      expect([exitCode, isSentence]).toEqual([1, true]);
+    }
+    for (const wrong of refused) {
+      const { exitCode, said } = await failedStart({ DATABASE_URL: wrong });
+      expect([exitCode, said.startsWith("DATABASE_URL: the server refuses it (")]).toEqual([1, true]);
+    }
   });
 
   test("killed in the middle it leaves nothing, and the next run carries all", async () => {

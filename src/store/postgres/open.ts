@@ -17,7 +17,7 @@ import { createListener } from "./listener.ts";
 import { migrate } from "./migrations.ts";
 import { createOperatorCases } from "./operator-cases.ts";
 import { createPartCases } from "./part-cases.ts";
-import { asStorageError } from "./postgres-error.ts";
+import { asOpenError } from "./postgres-error.ts";
 import { probes } from "./schema.ts";
 import { createPrimaryFinder, openPool, type Servers } from "./servers.ts";
 import { createUsageCases } from "./usage-cases.ts";
@@ -110,12 +110,7 @@ async function migrateOnce(servers: Servers, clock: Clock): Promise<void> {
     await withinMs(ANSWER_DEADLINE_MS, pool.unsafe("SELECT 1"));
     await withinMs(MIGRATE_DEADLINE_MS, migrate(pool, Math.floor(clock.now())));
   } catch (error) {
-    if (error instanceof StoreOpenError) throw error;
-    const known = asStorageError(error);
-    if (!(known instanceof StorageError)) throw error;
-    throw new StoreOpenError(`DATABASE_URL: the database cannot be used now (${known.message}).`, {
-      cause: error,
-    });
+    throw asOpenError(error);
   } finally {
     await pool?.close({ timeout: 0 }).catch(() => undefined);
   }

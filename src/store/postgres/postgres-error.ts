@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { StorageError } from "../storage-error.ts";
+import { StorageError, StoreOpenError } from "../storage-error.ts";
 
 /** Classes of SQLSTATE that speak of the server or the connection, not of the statement. */
 const STORAGE_CLASSES: ReadonlySet<string> = new Set([
@@ -28,6 +28,25 @@ export function asStorageError(thrown: unknown): unknown {
   const isStorage = error.code !== SERVER_ERROR || STORAGE_CLASSES.has(error.errno?.slice(0, 2) ?? "");
   if (!isStorage) return error;
   return new StorageError(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
+}
+
+/** Classes of SQLSTATE with which a server refuses who asks: no such user or database, a wrong password, no right. */
+const REFUSAL_CLASSES: ReadonlySet<string> = new Set(["28", "3D", "42"]);
+
+/** Returns what was thrown as a sentence for the operator who named the server, where it is of the server; else itself. */
+export function asOpenError(thrown: unknown): unknown {
+  const known = asStorageError(thrown);
+  if (known instanceof StorageError) {
+    return new StoreOpenError(`DATABASE_URL: the database cannot be used now (${known.message}).`, {
+      cause: thrown,
+    });
+  }
+  const error = driverError(thrown);
+  if (!(error instanceof SQL.PostgresError) || !REFUSAL_CLASSES.has(error.errno?.slice(0, 2) ?? ""))
+    return thrown;
+  return new StoreOpenError(`DATABASE_URL: the server refuses it (${error.errno}: ${error.message}).`, {
+    cause: thrown,
+  });
 }
 
 /** Classes of SQLSTATE with which a server, or a pooler before it, ends a connection: perhaps after a commit. */

@@ -3,6 +3,7 @@ import { StoreOpenError } from "../storage-error.ts";
 import { createTableSum, type TableSource, type TableSum, type TextRow } from "../table-rows.ts";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { migrate } from "./migrations.ts";
+import { asOpenError } from "./postgres-error.ts";
 import { createPrimaryFinder } from "./servers.ts";
 
 /** A table that was carried over: the same in both stores. */
@@ -34,6 +35,8 @@ export async function carryTables(options: {
   try {
     await migrate(sql, options.at);
     return await sql.begin((transaction) => carry(transaction, options.tables));
+  } catch (error) {
+    throw asOpenError(error);
   } finally {
     await sql.close({ timeout: 0 }).catch(() => undefined);
   }
