@@ -1,7 +1,8 @@
 import type { AdmitPort } from "../store/admit-port.ts";
+import { UnsettledError } from "../store/storage-error.ts";
 
 export type SharedClaims = Pick<AdmitPort, "claimKey" | "releaseKey"> & {
-  /** Renews the claims of this process, and gives those back whose release did not reach the store. */
+  /** Renews the claims of this process, and gives those back whose claim or release was not answered. */
   readonly renew: () => Promise<void>;
 };
 
@@ -23,10 +24,23 @@ export function createSharedClaims(dependencies: {
   }
 
   return {
-    claimKey: store.claimKey,
+    claimKey: async (accountId, idempotencyKey, fingerprint) => {
+      try {
+        const claim = await store.claimKey(accountId, idempotencyKey, fingerprint);
+        if (claim.isClaimed) unreleased.delete(idempotencyKey);
+        return claim;
+      } catch (error) {
+        // It may be held now by this process, for no call.
+        if (error instanceof UnsettledError) unreleased.set(idempotencyKey, accountId);
+        throw error;
+      }
+    },
     releaseKey,
     renew: async () => {
-      for (const [idempotencyKey, accountId] of [...unreleased]) await releaseKey(accountId, idempotencyKey);
+      for (const [idempotencyKey, accountId] of [...unreleased]) {
+        // It may have been claimed for a call meanwhile.
+        if (unreleased.has(idempotencyKey)) await releaseKey(accountId, idempotencyKey);
+      }
       await store.renewClaims();
     },
   };
