@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type {
+  AdmissionGroup,
   AdmissionOutcome,
   AdmissionRate,
   AdmissionRules,
@@ -12,24 +12,17 @@ import { ClaimLostError } from "../store/job-port.ts";
 import type { ChargeEntry, Upkeep, UsagePort } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { fitsMonth, plainUnitsOfMonth } from "./admission.ts";
-import type { ChargeLog, PaidFor } from "./charge-log.ts";
+import { createChargeLane, type Waiting } from "./charge-lane.ts";
+import type { ChargeLog } from "./charge-log.ts";
 import { createLaterCharges } from "./later-charges.ts";
 import { marksOf } from "./quota-marks.ts";
 import { ledgerOf } from "./usage-ledger.ts";
 
-type Waiting = {
-  readonly entry: ChargeEntry;
-  readonly paidFor: PaidFor;
-  readonly settled: (isOnDisk: boolean) => void;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-  /** On the monotonic clock. */
-  readonly untilMs: number;
-};
-
 export type SharedChargeLogDependencies = {
   readonly store: Pick<AdmitPort, "admit"> & Pick<UsagePort, "record"> & Pick<Upkeep, "isOpen">;
   readonly clock: Clock;
+  /** Calls that may still be charged. */
+  readonly openCalls: () => number;
   readonly entriesPerCommitMax: number;
   /** Returns the time that is to be kept on disk with the next charges, or null. */
   readonly timeToKeep: () => number | null;
@@ -41,64 +34,65 @@ export type SharedChargeLogDependencies = {
   readonly quotaRefusal: (entry: ChargeEntry) => ApiError;
 };
 
+/** How a group goes to the store. */
+type GroupWay = {
+  readonly lane: AdmissionGroup["lane"];
+  readonly sequence: () => number;
+  readonly others: readonly ChargeEntry[];
+};
+
 /** A call waits no longer than this for its charge. */
 const CHARGE_DEADLINE_MS = 4_000;
 const RETRY_EVERY_MS = 50;
-const LOOK_EVERY_MS = 200;
+
 /**
- * Writes charges to a store that other processes write to as well, and which decides over them. What comes in while a
- * group is on its way is the next group. Where the store does not answer a group is sent again under its number, until
- * its calls are due an answer: those whose commit was never sent are refused, those of an unknown fate are rejected
- * with an UnsettledError.
+ * Writes charges to a store that other processes write to as well, and which decides over them. Chunks of jobs go beside
+ * the calls, one at a time: no call waits for the results that a chunk brings. Where the store does not answer a group
+ * is sent again under its number, until its calls are due an answer: those whose commit was never sent are refused,
+ * those of an unknown fate are rejected with an UnsettledError.
  */
 export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
-  const { store, clock, entriesPerCommitMax, timeToKeep, rateOf, refresh, quotaRefusal } = dependencies;
-  let queue: Waiting[] = [];
+  const { store, clock, openCalls, entriesPerCommitMax, timeToKeep, rateOf, refresh, quotaRefusal } =
+    dependencies;
   const later = createLaterCharges(() => void writeLater());
-  let writing: Promise<void> | null = null;
-  let overdueTimer: Timer | undefined;
-  let sequence = 0;
+  const calls = createChargeLane({
+    clock,
+    groupMax: entriesPerCommitMax,
+    openCalls,
+    pause: Bun.sleep,
+    writeGroup: (group, sequence) => writeGroup({ lane: "calls", sequence, others: later.take() }, group),
+    fail,
+  });
+  const chunks = createChargeLane({
+    clock,
+    groupMax: 1,
+    openCalls: () => 0,
+    pause: Bun.sleep,
+    writeGroup: (group, sequence) => writeGroup({ lane: "chunks", sequence, others: [] }, group),
+    fail,
+  });
 
-  function schedule(): void {
-    if (queue.length === 0) return;
-    overdueTimer ??= setInterval(refuseOverdue, LOOK_EVERY_MS);
-    writing ??= writeAll().finally(() => {
-      writing = null;
-      schedule();
-    });
-  }
-
-  async function writeAll(): Promise<void> {
-    // Calls that arrive in one turn share a group.
-    await nextTurn();
-    while (queue.length > 0) {
-      const group = queue.slice(0, entriesPerCommitMax);
-      queue = queue.slice(entriesPerCommitMax);
-      await writeGroup(group, later.take());
-    }
-  }
-
-  async function writeGroup(group: readonly Waiting[], others: readonly ChargeEntry[]): Promise<void> {
+  async function writeGroup(way: GroupWay, group: readonly Waiting[]): Promise<void> {
     try {
-      settle(group, await admit(group, others));
+      settle(group, await admit(way, group));
     } catch (error) {
-      for (const entry of others) later.keep(entry);
+      for (const entry of way.others) later.keep(entry);
       if (error instanceof StorageError || error instanceof UnsettledError || group.length <= 1) {
         fail(group, error);
         return;
       }
       // One entry's own fault must not fail its neighbours: each goes by itself.
-      for (const waiting of group) await writeGroup([waiting], []);
+      for (const waiting of group) await writeGroup({ ...way, others: [] }, [waiting]);
     }
   }
 
-  async function admit(group: readonly Waiting[], others: readonly ChargeEntry[]): Promise<Admitted> {
-    sequence += 1;
+  async function admit({ lane, sequence, others }: GroupWay, group: readonly Waiting[]): Promise<Admitted> {
     const untilMs = Math.min(...group.map((waiting) => waiting.untilMs));
     const admissions = group.map(({ entry, paidFor }) => {
       return { entry, ...paidFor, rate: entry.calls > 0 ? rateOf(entry) : null };
     });
-    const request = { sequence, admissions, others, keptAt: timeToKeep() };
+    const keptAt = lane === "calls" ? timeToKeep() : null;
+    const request = { lane, sequence: sequence(), admissions, others, keptAt };
     let unsettled: UnsettledError | undefined;
     for (;;) {
       try {
@@ -144,18 +138,6 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     for (const { reject } of group) reject(error);
   }
 
-  function refuseOverdue(): void {
-    const nowMs = clock.monotonic();
-    const overdue = queue.filter(({ untilMs }) => untilMs <= nowMs);
-    if (overdue.length > 0) {
-      queue = queue.filter(({ untilMs }) => untilMs > nowMs);
-      fail(overdue, new StorageError("the database takes no charges"));
-    }
-    if (queue.length > 0 || writing !== null) return;
-    clearInterval(overdueTimer);
-    overdueTimer = undefined;
-  }
-
   async function writeLater(): Promise<void> {
     const entries = later.take();
     if (entries.length === 0 || !store.isOpen()) return;
@@ -171,15 +153,15 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     append: (entry, settled, paidFor) =>
       new Promise((resolve, reject) => {
         const untilMs = clock.monotonic() + CHARGE_DEADLINE_MS;
-        queue.push({ entry, paidFor, settled, resolve, reject, untilMs });
-        schedule();
+        const lane = paidFor.chunk === null ? calls : chunks;
+        lane.push({ entry, paidFor, settled, resolve, reject, untilMs });
       }),
     appendLater: later.keep,
     flush: async () => {
-      while (writing !== null) await writing;
+      await Promise.all([calls.drained(), chunks.drained()]);
       await writeLater();
       return later.isEmpty();
     },
-    waiting: () => queue.length,
+    waiting: () => calls.waiting() + chunks.waiting(),
   };
 }

@@ -33,6 +33,7 @@ export function createSharedMeter(dependencies: {
   const log = createSharedChargeLog({
     store,
     clock,
+    openCalls: () => calls.count,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
     timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
     rateOf: ({ accountId, at }) => {

@@ -22,7 +22,9 @@ export type Admission = {
 export type AdmissionRate = { readonly stepMs: number; readonly burstMs: number; readonly ageMs: number };
 
 export type AdmissionGroup = {
-  /** Counts up with each group of this process. A group that is sent again with its number is written once. */
+  /** What pays for chunks of jobs goes beside the calls; groups of one lane follow each other. */
+  readonly lane: "calls" | "chunks";
+  /** Counts up with each group of this process in its lane. A group that is sent again with its number is written once. */
   readonly sequence: number;
   readonly admissions: readonly Admission[];
   /** Calls of no units that nobody waits for. */

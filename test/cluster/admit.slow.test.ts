@@ -87,7 +87,7 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
   }
 
   const group = (sequence: number, admissions: readonly Admission[]) => ({
-    ...{ sequence, admissions, others: [], keptAt: null },
+    ...{ lane: "calls" as const, sequence, admissions, others: [], keptAt: null },
   });
 
   test("a thousand charges through three processes with ten units left are exactly ten", async () => {

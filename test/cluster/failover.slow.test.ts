@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { randomUUID } from "node:crypto";
 import { SQL } from "bun";
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
@@ -17,6 +17,8 @@ import { startTcpProxy } from "../support/tcp-proxy.ts";
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 const DEADLINE_MS = 2_000;
+const LONG_DEADLINE_MS = 20_000;
+const CHARGES_IN_ROW = 20;
 const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 
 if (!isPostgresInstalled) {
@@ -30,13 +32,8 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
   let url: string;
   const stores: SharedStore[] = [];
 
-  const open = async (at = url) => {
-    const store = await openSharedStore({
-      url: at,
-      clock: systemClock,
-      connectionsMax: 3,
-      deadlineMs: DEADLINE_MS,
-    });
+  const open = async (at = url, deadlineMs = DEADLINE_MS, clock: Clock = systemClock) => {
+    const store = await openSharedStore({ url: at, clock, connectionsMax: 3, deadlineMs });
     stores.push(store);
     return store;
   };
@@ -77,7 +74,7 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
     const entry = { accountId, planPeriodId, at: NOON, endpoint: "/v1/x", units: 1, calls: 1 };
     const admissions = [{ entry, reply: null, chunk: null, rate: null }];
     const charge = (by: SharedStore, sequence: number) =>
-      by.admit({ sequence, admissions, others: [], keptAt: null }, RULES);
+      by.admit({ lane: "calls", sequence, admissions, others: [], keptAt: null }, RULES);
     const written = async (by: SharedStore) => ({
       counter: (await by.readMonth(accountId))?.planPeriods[0]?.units,
       events: (await by.eventUnits()).find((sum) => sum.planPeriodId === planPeriodId)?.units ?? 0,
@@ -101,6 +98,30 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
     expect(tookMs).toBeLessThan(DEADLINE_MS * 4);
     await untilAnswered(() => charge(store, 2));
     expect(await written(store)).toEqual({ counter: 2, events: 2 });
+  });
+
+  test("a charge that waits for the standby keeps nobody from the account, and is answered once the standby has it", async () => {
+    // Where no time passes all charges follow each other at once, on a machine that is busy, too.
+    const store = await open(url, LONG_DEADLINE_MS, { now: systemClock.now, monotonic: () => 0 });
+    const { charge, written } = await account(store);
+    // So many in a row that the server is known to be there.
+    for (let sequence = 1; sequence <= CHARGES_IN_ROW; sequence += 1) await charge(store, sequence);
+    await standby.freeze();
+    let isAnswered = false;
+    const charged = charge(store, CHARGES_IN_ROW + 1).then(({ outcomes }) => {
+      isAnswered = true;
+      return outcomes;
+    });
+    const all = CHARGES_IN_ROW + 1;
+    while ((await written(store)).counter !== all) await Bun.sleep(5);
+    await using other = new SQL(withHosts(url, [primary.port]), { max: 1 });
+    // So that this does not wait for the standby itself.
+    await other`SET synchronous_commit = off`;
+    const free: readonly unknown[] = await other`SELECT 1 FROM accounts FOR UPDATE NOWAIT`;
+    expect([isAnswered, free.length > 0]).toEqual([false, true]);
+    await standby.thaw();
+    expect(await charged).toEqual(["charged"]);
+    expect(await written(store)).toEqual({ counter: all, events: all });
   });
 
   test("charges outlive the end of the primary, each once, and a former primary that comes back gets none", async () => {

@@ -16,7 +16,7 @@ import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
 import { chunkName, finishChunk, lockChunks } from "./job-rows.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
-import { allCharged, createPlainGroups } from "./plain-groups.ts";
+import { type Asked, allCharged, createPlainGroups, type Writer } from "./plain-groups.ts";
 import { accountChanges, accountRates, flushes, idempotencyClaims, planPeriods } from "./schema.ts";
 import { accountIdsOf, writeCharges, writeMarks } from "./usage-cases.ts";
 
@@ -27,12 +27,12 @@ const FLUSHES_KEPT_MS = 3_600_000;
 const CHANGES_KEPT_MS = 3_600_000;
 
 /**
- * After this many groups in a row the server is there, and a statement that is a transaction by itself
- * will be answered. Others begin a transaction first, so that what a server that is away did not get is certain not to
- * be written.
+ * After this many groups in a row the server is there, and a statement that commits by itself will be answered. Others
+ * begin a transaction first, so that what a server that is away did not get is certain not to be written.
  */
 const FOLLOWING_MIN = 8;
-const FOLLOWS_WITHIN_MS = 2;
+/** Longer than a turn of a process that is busy, and its wait for a core. */
+const FOLLOWS_WITHIN_MS = 25;
 
 /** Decides over charges where all nodes write them. `processId` is of this process alone, never used again. */
 export function createAdmitCases(
@@ -41,30 +41,47 @@ export function createAdmitCases(
   clock: Pick<Clock, "monotonic">,
 ): Omit<AdmitPort, "hearChanges"> {
   const plain = createPlainGroups();
+  const writers = {
+    calls: { processId, laneId: processId },
+    chunks: { processId, laneId: `${processId} chunks` },
+  };
   let answeredMs = Number.NEGATIVE_INFINITY;
   let following = 0;
 
   async function write(group: AdmissionGroup, rules: AdmissionRules, isThere: boolean): Promise<Admitted> {
+    const writer = writers[group.lane];
     const asked = plain.asked(group);
-    if (asked !== null) {
-      const run = isThere ? transactAtOnce : transact;
-      const written = await run((orm) => plain.write(orm, processId, group, asked));
-      if (written !== null) return written;
-    }
+    const written = asked === null ? null : await writePlain(writer, group, asked, isThere);
+    if (written !== null) return written;
     const learn = (months: ReadonlyMap<string, AccountMonth>) => plain.learn(months, rules);
-    return transact((orm) => decideGroup(orm, processId, group, { ...rules, learn }));
+    return transact((orm) => decideGroup(orm, writer, group, { ...rules, learn }));
+  }
+
+  async function writePlain(
+    writer: Writer,
+    group: AdmissionGroup,
+    asked: readonly Asked[],
+    isThere: boolean,
+  ): Promise<Admitted | null> {
+    if (transactAtOnce !== null && isThere) {
+      return transactAtOnce((client) => plain.writeAtOnce(client, writer, group, asked));
+    }
+    return group.lane === "chunks" ? null : transact((orm) => plain.write(orm, writer, group, asked));
+  }
+
+  async function admitCalls(group: AdmissionGroup, rules: AdmissionRules): Promise<Admitted> {
+    const inRow = clock.monotonic() - answeredMs < FOLLOWS_WITHIN_MS ? following + 1 : 0;
+    // Until this one is answered nothing is known.
+    following = 0;
+    const admitted = await write(group, rules, inRow >= FOLLOWING_MIN);
+    following = inRow;
+    answeredMs = clock.monotonic();
+    return admitted;
   }
 
   return {
-    admit: async (group, rules) => {
-      const inRow = clock.monotonic() - answeredMs < FOLLOWS_WITHIN_MS ? following + 1 : 0;
-      // Until this one is answered nothing is known.
-      following = 0;
-      const admitted = await write(group, rules, inRow >= FOLLOWING_MIN);
-      following = inRow;
-      answeredMs = clock.monotonic();
-      return admitted;
-    },
+    // Nobody has to be told what became of a chunk.
+    admit: (group, rules) => (group.lane === "calls" ? admitCalls(group, rules) : write(group, rules, true)),
 
     claimKey: (accountId, idempotencyKey, fingerprint) =>
       transact(async (orm) => {
@@ -131,7 +148,7 @@ const isClaim = (accountId: string, idempotencyKey: string) =>
 /** `learn` hears the months as they were found. */
 async function decideGroup(
   orm: Orm,
-  processId: string,
+  { processId, laneId }: Writer,
   { sequence, admissions, others, keptAt }: AdmissionGroup,
   {
     fits,
@@ -143,7 +160,7 @@ async function decideGroup(
   const charged = accountIdsOf(entries);
   // Sent together: each statement sees what was committed when the one before it had its locks.
   const [isNew, , months, rates, invoiced, claims, held] = await Promise.all([
-    beginFlush(orm, processId, sequence),
+    beginFlush(orm, laneId, sequence),
     lockAccounts(orm, accountIdsOf([...entries, ...others])),
     monthsOf(orm, charged),
     ratesOf(orm, admissions),
@@ -155,7 +172,7 @@ async function decideGroup(
       admissions.flatMap(({ chunk }) => chunk ?? []),
     ),
   ]);
-  if (!isNew) return { outcomes: await outcomesOf(orm, processId, sequence), units: new Map() };
+  if (!isNew) return { outcomes: await outcomesOf(orm, laneId, sequence), units: new Map() };
   learn(months);
   const passesRate = createRateCheck(rates);
   const outcomes = admissions.map((admission): AdmissionOutcome => {
@@ -174,7 +191,7 @@ async function decideGroup(
     ...admitted.flatMap(({ chunk }) => (chunk === null ? [] : finishChunk(orm, chunk))),
     writeMarks(orm, marksOfAll(admitted, months, marksOf)),
     ...(keptAt === null ? [] : [keepClock(orm, keptAt)]),
-    endFlush(orm, processId, outcomes),
+    endFlush(orm, laneId, outcomes),
   ];
   // Sent last, it sees what the statements before it wrote.
   const units = unitsOf(orm, entries);
@@ -224,8 +241,8 @@ function marksOfAll(
 }
 
 /** False where a group of this number was written before: its commit was not answered. */
-async function beginFlush(orm: Orm, processId: string, sequence: number): Promise<boolean> {
-  const rows = await flushBegin(orm).execute({ processId, sequence });
+async function beginFlush(orm: Orm, laneId: string, sequence: number): Promise<boolean> {
+  const rows = await flushBegin(orm).execute({ laneId, sequence });
   return rows.length > 0;
 }
 
@@ -234,32 +251,30 @@ const flushBegin = builtOnce((orm) => {
   const values = { sequence: sequence as never, outcome: "", writtenAt: SERVER_NOW as never };
   return orm
     .insert(flushes)
-    .values({ processId: sql.placeholder("processId"), ...values })
+    .values({ processId: sql.placeholder("laneId"), ...values })
     .onConflictDoUpdate({ target: flushes.processId, set: values, setWhere: lt(flushes.sequence, sequence) })
     .returning({ sequence: flushes.sequence })
     .prepare("begin_flush");
 });
 
-async function endFlush(orm: Orm, processId: string, outcomes: readonly AdmissionOutcome[]): Promise<void> {
+async function endFlush(orm: Orm, laneId: string, outcomes: readonly AdmissionOutcome[]): Promise<void> {
   const isWhole = outcomes.every((outcome) => outcome === "charged");
   const outcome = isWhole ? allCharged(outcomes.length) : JSON.stringify(outcomes);
-  await flushEnd(orm).execute({ processId, outcome });
+  await flushEnd(orm).execute({ laneId, outcome });
 }
 
 const flushEnd = builtOnce((orm) =>
   orm
     .update(flushes)
     .set({ outcome: sql`${sql.placeholder("outcome")}::text` })
-    .where(eq(flushes.processId, sql.placeholder("processId")))
+    .where(eq(flushes.processId, sql.placeholder("laneId")))
     .prepare("end_flush"),
 );
 
-async function outcomesOf(
-  orm: Orm,
-  processId: string,
-  sequence: number,
-): Promise<readonly AdmissionOutcome[]> {
-  const [row] = await orm.select().from(flushes).where(eq(flushes.processId, processId));
+async function outcomesOf(orm: Orm, laneId: string, sequence: number): Promise<readonly AdmissionOutcome[]> {
+  const [row] = await orm.select().from(flushes).where(eq(flushes.processId, laneId));
+  // It may have been committed and not been on the disk when its connection was lost: this commit brings it there.
+  await orm.execute(sql`SELECT pg_logical_emit_message(true, 'assay', '')`);
   if (row?.sequence !== sequence) throw new Error("a group of charges was written after its successor");
   const outcome: number | readonly AdmissionOutcome[] = JSON.parse(row.outcome);
   return typeof outcome === "number" ? new Array<AdmissionOutcome>(outcome).fill("charged") : outcome;

@@ -16,16 +16,20 @@ export type Connection = {
    */
   readonly transact: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
   /**
-   * Runs one statement that is a transaction by itself; rejects as `transact` does, with an UnsettledError wherever it
-   * was sent and not answered. Locks that it takes are never held for a turn of this process.
+   * Runs one statement that commits by itself; rejects as `transact` does, with an UnsettledError wherever it was sent
+   * and not answered. Locks that it takes are never held for a turn of this process. Null behind a pooler: the limits
+   * of time need a transaction around each statement there.
    */
-  readonly transactAtOnce: <T>(statement: (orm: Orm) => Promise<T>) => Promise<T>;
+  readonly transactAtOnce: (<T>(statement: (client: Client) => Promise<T>) => Promise<T>) | null;
   /** Runs statements that only read; never takes longer than `deadlineMs`. */
   readonly read: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
   /** Failures of the server or of the way to it since the start. */
   readonly errors: () => number;
   readonly close: () => void;
 };
+
+/** A connection of the driver. */
+export type Client = Pick<SQL, "unsafe">;
 
 export type ConnectionOptions = Servers & {
   readonly connectionsMax: number;
@@ -90,7 +94,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     abandon(hanging.pool);
   }
 
-  async function withinDeadline<T>(work: (orm: Orm) => Promise<T>): Promise<T> {
+  async function withinDeadline<T>(work: (orm: Orm, pool: SQL) => Promise<T>): Promise<T> {
     let used = place;
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
@@ -99,7 +103,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     }, deadlineMs);
     const run = async (): Promise<T> => {
       used ??= await find();
-      return work(used.orm);
+      return work(used.orm, used.pool);
     };
     try {
       return await Promise.race([run(), late]);
@@ -165,22 +169,22 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
+  async function transactAtOnce<T>(statement: (client: Client) => Promise<T>): Promise<T> {
+    requireOpen();
+    let isSent = false;
+    try {
+      return await withinDeadline((_, pool) => {
+        isSent = true;
+        return statement(pool);
+      });
+    } catch (error) {
+      throw fateOf(error, isSent);
+    }
+  }
+
   return {
     transact,
-    async transactAtOnce(statement) {
-      // The limits of time need a transaction around it.
-      if (isPooled) return transact(statement);
-      requireOpen();
-      let isSent = false;
-      try {
-        return await withinDeadline((orm) => {
-          isSent = true;
-          return statement(orm);
-        });
-      } catch (error) {
-        throw fateOf(error, isSent);
-      }
-    },
+    transactAtOnce: isPooled ? null : transactAtOnce,
     async read(work) {
       requireOpen();
       try {

@@ -154,6 +154,16 @@ function rowsBefore({ replaces, rowsDone, processed, unchecked }: FinishedChunk)
   return replaces ? rowsDone : rowsDone - processed - unchecked;
 }
 
+/** Returns a finished chunk as the procedure `admit_at_once` takes it, without its result. */
+export function finishedText(chunk: FinishedChunk): string {
+  const { jobId, n, attempt, rowsDone, isWhole, attemptsAfter, unchecked, units, lineBytes } = chunk;
+  return JSON.stringify({
+    ...{ job_id: jobId, n, attempt, rows_before: rowsBefore(chunk), rows_done: rowsDone, is_whole: isWhole },
+    ...{ attempts_after: attemptsAfter, unchecked, units, line_bytes: lineBytes },
+    ...{ processed: chunk.processed, counts: chunk.counts },
+  });
+}
+
 /** Writes what a chunk came to that is locked: its result, and the progress of its job last. */
 export async function finishChunk(orm: Orm, finished: FinishedChunk): Promise<void> {
   const { jobId, n, rowsDone, isWhole, body, units, unchecked, lineBytes, replaces } = finished;

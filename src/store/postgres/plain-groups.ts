@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Admission, AdmissionGroup, AdmissionRules, Admitted } from "../admit-port.ts";
 import type { AccountMonth } from "../port.ts";
+import type { Client } from "./connection.ts";
+import { finishedText } from "./job-rows.ts";
 import { builtOnce, type Orm } from "./orm.ts";
 import { chargesText } from "./usage-cases.ts";
 
@@ -33,19 +35,30 @@ export type Asked = {
   age_us_max: number;
 };
 
+/** By whom a group is written. */
+export type Writer = {
+  readonly processId: string;
+  /** The name by which the groups of a lane are counted. */
+  readonly laneId: string;
+};
+
+type WritePlain<Way> = (
+  way: Way,
+  writer: Writer,
+  group: AdmissionGroup,
+  asked: readonly Asked[],
+) => Promise<Admitted | null>;
+
 export type PlainGroups = {
   /** Returns what makes it certain that each charge of a group is admitted; null where some are to be decided. */
   readonly asked: (group: AdmissionGroup) => readonly Asked[] | null;
   /**
-   * Writes a group in one statement, if the database finds that what was asked holds still. Returns null where it wrote
-   * nothing: the group is to be decided, or was written by an earlier try.
+   * Writes a group that pays for no chunk of a job, if the database finds that what was asked holds still. Returns null
+   * where it wrote nothing: the group is to be decided, or was written by an earlier try.
    */
-  readonly write: (
-    orm: Orm,
-    processId: string,
-    group: AdmissionGroup,
-    asked: readonly Asked[],
-  ) => Promise<Admitted | null>;
+  readonly write: WritePlain<Orm>;
+  /** The same as one statement that commits by itself, also for a chunk. */
+  readonly writeAtOnce: WritePlain<Client>;
   /** Takes over months that were read in full, with the accounts locked. */
   readonly learn: (months: ReadonlyMap<string, AccountMonth>, rules: AdmissionRules) => void;
 };
@@ -72,7 +85,7 @@ export function createPlainGroups(): PlainGroups {
     for (const { entry, reply, chunk, rate } of admissions) {
       const month = known.get(entry.accountId);
       if (month === undefined || month.planPeriodId !== entry.planPeriodId) return null;
-      if (reply !== null || chunk !== null) return null;
+      if (reply !== null || (chunk !== null && (chunk.replaces || admissions.length > 1))) return null;
       let sum = asked.get(entry.accountId);
       if (sum === undefined) {
         sum = nothingAsked(entry.accountId, month);
@@ -89,29 +102,43 @@ export function createPlainGroups(): PlainGroups {
     return [...asked.values()];
   }
 
+  /** Takes over what was written; null where nothing was. */
+  function admitted(
+    { admissions }: AdmissionGroup,
+    asked: readonly Asked[],
+    rows: readonly { readonly planPeriodId: number; readonly units: number }[],
+  ): Admitted | null {
+    if (rows.length === 0) {
+      for (const { account_id } of asked) known.delete(account_id);
+      return null;
+    }
+    const units = new Map(rows.map(({ planPeriodId, units: counted }) => [planPeriodId, counted]));
+    for (const { account_id: accountId, plan_period_id: planPeriodId } of asked) {
+      const month = known.get(accountId);
+      const counted = units.get(planPeriodId);
+      if (month?.planPeriodId === planPeriodId && counted !== undefined) {
+        remember(accountId, { ...month, units: counted });
+      }
+    }
+    return { outcomes: new Array(admissions.length).fill("charged"), units };
+  }
+
   return {
     asked: ({ admissions, keptAt }) => (keptAt === null ? askedOf(admissions) : null),
-    async write(orm, processId, { sequence, admissions, others }, asked) {
-      const rows = await plainWritten(orm).execute({
-        processId,
-        sequence,
-        outcome: allCharged(admissions.length),
-        asked: JSON.stringify(asked),
-        charges: chargesText([...admissions.map(({ entry }) => entry), ...others]),
-      });
-      if (rows.length === 0) {
-        for (const { account_id } of asked) known.delete(account_id);
-        return null;
-      }
-      const units = new Map(rows.map(({ planPeriodId, units: counted }) => [planPeriodId, counted]));
-      for (const { account_id: accountId, plan_period_id: planPeriodId } of asked) {
-        const month = known.get(accountId);
-        const counted = units.get(planPeriodId);
-        if (month?.planPeriodId === planPeriodId && counted !== undefined) {
-          remember(accountId, { ...month, units: counted });
-        }
-      }
-      return { outcomes: new Array(admissions.length).fill("charged"), units };
+    async write(orm, { laneId }, group, asked) {
+      const rows = await plainWritten(orm).execute({ laneId, ...textsOf(group, asked) });
+      return admitted(group, asked, rows);
+    },
+    async writeAtOnce(client, { processId, laneId }, group, asked) {
+      const { sequence, outcome, asked: askedText, charges } = textsOf(group, asked);
+      const chunk = group.admissions[0]?.chunk ?? null;
+      const [row] = await client.unsafe(AT_ONCE, [
+        ...[processId, laneId, sequence, outcome, askedText, charges],
+        ...(chunk === null ? [null, null] : [finishedText(chunk), Buffer.from(chunk.body)]),
+      ]);
+      const counted: readonly (readonly [number, number])[] = JSON.parse(`${row?.counted ?? "[]"}`);
+      const rows = counted.map(([planPeriodId, units]) => ({ planPeriodId, units }));
+      return admitted(group, asked, rows);
     },
     learn(months, rules) {
       for (const [accountId, month] of months) {
@@ -130,6 +157,15 @@ export function createPlainGroups(): PlainGroups {
         });
       }
     },
+  };
+}
+
+function textsOf({ sequence, admissions, others }: AdmissionGroup, asked: readonly Asked[]) {
+  return {
+    sequence,
+    outcome: allCharged(admissions.length),
+    asked: JSON.stringify(asked),
+    charges: chargesText([...admissions.map(({ entry }) => entry), ...others]),
   };
 }
 
@@ -161,9 +197,12 @@ const plainWritten = builtOnce((orm) =>
       units: sql`units`.mapWith(Number),
     })
     .from(
-      sql`admit_plain(${sql.placeholder("processId")}::text, ${sql.placeholder("sequence")}::bigint,
+      sql`admit_plain(${sql.placeholder("laneId")}::text, ${sql.placeholder("sequence")}::bigint,
         ${sql.placeholder("outcome")}::text, ${sql.placeholder("asked")}::text::json,
         ${sql.placeholder("charges")}::text::json)`,
     )
     .prepare("admit_plain"),
 );
+
+const AT_ONCE = `CALL admit_at_once(
+  $1::text, $2::text, $3::bigint, $4::text, $5::text::json, $6::text::json, $7::text::json, $8::bytea, NULL)`;

@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../platform/clock.ts";
+import type { ChargeEntry } from "../store/port.ts";
+import { StorageError } from "../store/storage-error.ts";
+import type { PaidFor } from "./charge-log.ts";
+
+/** A charge that has not been answered yet. */
+export type Waiting = {
+  readonly entry: ChargeEntry;
+  readonly paidFor: PaidFor;
+  readonly settled: (isOnDisk: boolean) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  /** On the monotonic clock. */
+  readonly untilMs: number;
+};
+
+export type ChargeLane = {
+  readonly push: (waiting: Waiting) => void;
+  readonly waiting: () => number;
+  /** Resolves once nothing is on its way. */
+  readonly drained: () => Promise<void>;
+};
+
+export type ChargeLaneDependencies = {
+  readonly clock: Clock;
+  readonly groupMax: number;
+  /** Calls that are open and may still be charged. */
+  readonly openCalls: () => number;
+  /** Settles every one of a group, whatever becomes of it. `sequence` counts up with each. */
+  readonly writeGroup: (group: readonly Waiting[], sequence: () => number) => Promise<void>;
+  readonly fail: (group: readonly Waiting[], error: unknown) => void;
+  readonly pause: (ms: number) => Promise<void>;
+};
+
+const LOOK_EVERY_MS = 200;
+/** A charge waits no longer than this for its group. */
+const GROUP_WAIT_MAX_MS = 1;
+/** Those who were answered last are not all back yet; a few that stream large replies need no group. */
+const SHARE_OF_OTHERS = 0.75;
+
+/**
+ * Writes charges group by group: what comes in while one is on its way is the next. A group waits for most of the calls
+ * that are open at the busiest, as what a transaction costs hardly grows with its charges; a caller who sends one call
+ * after the other never waits for company.
+ */
+export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLane {
+  const { clock, groupMax, openCalls, writeGroup, fail, pause } = dependencies;
+  let queue: Waiting[] = [];
+  let writing: Promise<void> | null = null;
+  let overdueTimer: Timer | undefined;
+  /** Calls open at once, at the most; it fades as it quietens. */
+  let busiest = 0;
+  let sequence = 0;
+
+  function schedule(): void {
+    if (queue.length === 0) return;
+    overdueTimer ??= setInterval(refuseOverdue, LOOK_EVERY_MS);
+    writing ??= writeAll().finally(() => {
+      writing = null;
+      schedule();
+    });
+  }
+
+  async function writeAll(): Promise<void> {
+    while (queue.length > 0) {
+      // Calls that arrive in one turn share a group.
+      await nextTurn();
+      const others = Math.min(busiest, groupMax) - 1;
+      if (queue.length < Math.floor(others * SHARE_OF_OTHERS)) await pause(GROUP_WAIT_MAX_MS);
+      const group = queue.slice(0, groupMax);
+      queue = queue.slice(groupMax);
+      // What waited has been refused meanwhile.
+      if (group.length === 0) return;
+      await writeGroup(group, () => {
+        sequence += 1;
+        return sequence;
+      });
+      busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
+    }
+  }
+
+  function refuseOverdue(): void {
+    const nowMs = clock.monotonic();
+    const overdue = queue.filter(({ untilMs }) => untilMs <= nowMs);
+    if (overdue.length > 0) {
+      queue = queue.filter(({ untilMs }) => untilMs > nowMs);
+      fail(overdue, new StorageError("the database takes no charges"));
+    }
+    if (queue.length > 0 || writing !== null) return;
+    clearInterval(overdueTimer);
+    overdueTimer = undefined;
+  }
+
+  return {
+    push(waiting) {
+      queue.push(waiting);
+      busiest = Math.max(busiest, openCalls());
+      schedule();
+    },
+    waiting: () => queue.length,
+    drained: async () => {
+      while (writing !== null) await writing;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { createChargeLane, type Waiting } from "../../src/billing/charge-lane.ts";
+
+const ENTRY = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
+
+/** A lane whose groups are answered by hand. */
+function openLane(openCalls: () => number, pause: () => Promise<void> = () => Promise.resolve()) {
+  const groups: { readonly size: number; readonly answer: () => void }[] = [];
+  let seen = Promise.withResolvers<void>();
+  const lane = createChargeLane({
+    clock: { now: () => 0, monotonic: () => 0 },
+    groupMax: 100,
+    openCalls,
+    writeGroup: (group) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      groups.push({ size: group.length, answer: resolve });
+      seen.resolve();
+      return promise;
+    },
+    fail: () => undefined,
+    pause,
+  });
+  const waiting: Waiting = {
+    ...{ entry: ENTRY, paidFor: { reply: null, chunk: null }, untilMs: Number.POSITIVE_INFINITY },
+    ...{ settled: () => undefined, resolve: () => undefined, reject: () => undefined },
+  };
+  return {
+    push: (count: number) => {
+      for (let n = 0; n < count; n += 1) lane.push(waiting);
+    },
+    /** The size of the next group, once it is on its way. */
+    next: async () => {
+      if (groups.length === 0) await seen.promise;
+      seen = Promise.withResolvers();
+      const group = groups.shift();
+      if (group === undefined) throw new Error("no group");
+      return group;
+    },
+    drained: lane.drained,
+    waiting: lane.waiting,
+  };
+}
+
+test("charges that come in while a group is on its way are the next one", async () => {
+  const { push, next, drained, waiting } = openLane(() => 0);
+  push(1);
+  const first = await next();
+  push(5);
+  push(2);
+  expect([first.size, waiting()]).toEqual([1, 7]);
+  first.answer();
+  const second = await next();
+  expect(second.size).toBe(7);
+  second.answer();
+  await drained();
+});
+
+test("a group waits for calls that are open, so that few groups carry many", async () => {
+  const { push, next, drained } = openLane(
+    () => 40,
+    async () => push(29),
+  );
+  push(1);
+  const group = await next();
+  expect(group.size).toBe(30);
+  group.answer();
+  await drained();
+});
+
+test("a caller who sends one call after the other never waits for company", async () => {
+  let pauses = 0;
+  const { push, next, drained } = openLane(
+    () => 1,
+    async () => {
+      pauses += 1;
+    },
+  );
+  for (let call = 0; call < 3; call += 1) {
+    push(1);
+    const group = await next();
+    expect(group.size).toBe(1);
+    group.answer();
+    await drained();
+  }
+  expect(pauses).toBe(0);
+});
