@@ -1,4 +1,4 @@
-import { ConfigError } from "../app/settings.ts";
+import { ConfigError } from "../app/setting-reader.ts";
 import { StorageError, StoreOpenError } from "../store/storage-error.ts";
 
 /** Tells the operator why a command did nothing, and returns its exit code. */
