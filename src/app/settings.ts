@@ -174,7 +174,7 @@ export function readServerConfig(settings: SettingReader) {
   };
 }
 
-/** Of all callers without a key together, by client address. */
+/** Of one client address, on routes without a key. */
 export const publicRequestsPerSecond = (settings: SettingReader): number =>
   settings.integer("PUBLIC_REQUESTS_PER_SECOND", 200, 1, 1_000_000);
 

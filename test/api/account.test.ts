@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
 import type { UsageView } from "../../src/accounts/usage-report.ts";
 import { confirmClock } from "../../src/billing/billing-clock.ts";
@@ -6,22 +6,16 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { accountOf, jsonOf, keyOf, refusalBodyOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startFileServer, startTestServer } from "../support/server.ts";
 
 const START = Date.parse("2026-11-20T10:00:00Z");
 const DAY_MS = 86_400_000;
 
-let server: TestServer;
 let now = START;
 let key: string;
-beforeAll(async () => {
-  server = await startTestServer({ clock: { now: () => now, monotonic: systemClock.monotonic } });
-});
+const server = await startFileServer({ clock: { now: () => now, monotonic: systemClock.monotonic } });
 beforeEach(async () => {
   key = await server.signUp("growth");
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
 });
 
 const verify = (withKey = key) =>

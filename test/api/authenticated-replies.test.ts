@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/platform/clock.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startFileServer } from "../support/server.ts";
 
 /** Half of November is left. */
 const NOW = Date.parse("2026-11-16T00:00:00Z");
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ clock: { now: () => NOW, monotonic: systemClock.monotonic } });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer({ clock: { now: () => NOW, monotonic: systemClock.monotonic } });
 
 describe("what a reply to a key says of its limits", () => {
   test("the month is that of the plan that holds once the call is answered", async () => {

@@ -1,15 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, CHROMIUM, startBrowser } from "../support/browser.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startFileServer } from "../support/server.ts";
 import { readSpecification } from "../support/specification.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer();
 
 /** A browser on a busy machine takes its time. */
 const PAGE_TIMEOUT_MS = 60_000;

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { EmailVerification } from "../../src/verification/email/email-verification.ts";
 import { accountOf, emailBatchOf, emailOf, refusalBodyOf } from "../support/json.ts";
-import { refusalOf, startTestServer } from "../support/server.ts";
+import { refusalOf, startFileServer } from "../support/server.ts";
 
-const server = await startTestServer();
+const server = await startFileServer();
 const key = await server.signUp();
-afterAll(() => server[Symbol.asyncDispose]());
 
 const MIXED = [
   "jane.doe@good.com",

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,15 +8,14 @@ import { DEFAULT_PLANS, plansView } from "../../src/billing/plans.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { accountOf, emailOf, refusalBodyOf } from "../support/json.ts";
 import { EMAIL_FIELDS } from "../support/result-fields.ts";
-import { refusalOf, startTestServer } from "../support/server.ts";
+import { refusalOf, startFileServer, startTestServer } from "../support/server.ts";
 
 /** An account made as its month begins has the whole month's quota. */
 const monthStart = Date.parse("2026-11-01T00:00:00Z");
-const server = await startTestServer({
+const server = await startFileServer({
   clock: { now: () => monthStart, monotonic: systemClock.monotonic },
 });
 const key = await server.signUp();
-afterAll(() => server[Symbol.asyncDispose]());
 
 const verify = (query: string) => server.call(`/v1/email/verify?${query}`, { key });
 

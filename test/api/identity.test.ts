@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
 import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { IDENTITY_FIELDS } from "../support/result-fields.ts";
-import { refusalOf, startTestServer } from "../support/server.ts";
+import { refusalOf, startFileServer } from "../support/server.ts";
 
-const server = await startTestServer();
+const server = await startFileServer();
 const key = await server.signUp();
-afterAll(() => server[Symbol.asyncDispose]());
 
 type Batch = {
   readonly count: number;

@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import type { Job } from "../../src/client/contract-types.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
-
-type Job = {
-  readonly job_id: string;
-  readonly status: string;
-  readonly counts: { readonly [word: string]: number };
-  readonly units_charged: number;
-};
 
 const DAY_MS = 86_400_000;
 

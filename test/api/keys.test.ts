@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { CreatedKey, KeyView } from "../../src/accounts/key-list.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startFileServer } from "../support/server.ts";
 
 const START = Date.parse("2026-11-20T10:20:30Z");
 const DAY_MS = 86_400_000;
 
-let server: TestServer;
 let now = START;
 let key: string;
-beforeAll(async () => {
-  server = await startTestServer({ clock: { now: () => now, monotonic: systemClock.monotonic } });
-});
+const server = await startFileServer({ clock: { now: () => now, monotonic: systemClock.monotonic } });
 beforeEach(async () => {
   now = START;
   key = await server.signUp("scale");
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
 });
 
 const KEYS = "/v1/account/keys";

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
-import { refusalOf, startTestServer } from "../support/server.ts";
+import { refusalOf, startFileServer } from "../support/server.ts";
 
-const server = await startTestServer();
+const server = await startFileServer();
 const key = await server.signUp();
-afterAll(() => server[Symbol.asyncDispose]());
 
 type Batch = {
   readonly count: number;

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_PLANS, type PlansView, plansView } from "../../src/billing/plans.ts";
 import { jsonOf } from "../support/json.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startFileServer, startTestServer } from "../support/server.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ environment: { PUBLIC_REQUESTS_PER_SECOND: "5" } });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer({ environment: { PUBLIC_REQUESTS_PER_SECOND: "5" } });
 
 describe("200", () => {
   test("answers the catalogue to anybody, cheapest first", async () => {

@@ -8,16 +8,14 @@ import type {
   WebhookBody,
 } from "../../src/contract/specification/webhook-replies.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startFileServer, startTestServer, type TestServer } from "../support/server.ts";
 
-let server: TestServer;
 let strict: TestServer;
+const server = await startFileServer({ environment: { WEBHOOK_ALLOW_PRIVATE: "true" } });
 beforeAll(async () => {
-  server = await startTestServer({ environment: { WEBHOOK_ALLOW_PRIVATE: "true" } });
   strict = await startTestServer();
 });
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
   await strict[Symbol.asyncDispose]();
 });
 

@@ -5,7 +5,7 @@ import { CLIENT_SCHEMAS } from "../../src/contract/client-schemas.ts";
 import { buildClientPackage } from "../../src/tools/build/client-package.ts";
 import { newSecret, signedHeaders } from "../../src/webhooks/signature.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startFileServer } from "../support/server.ts";
 
 /** The npm package of the client, installed from its tarball and used under Node. */
 
@@ -13,10 +13,9 @@ setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "../..");
 
-let server: TestServer;
 let folder: ReturnType<typeof temporaryFolder>;
+const server = await startFileServer();
 beforeAll(async () => {
-  server = await startTestServer();
   folder = temporaryFolder("client-package");
   const tarball = join(folder.path, "assay-client.tgz");
   await buildClientPackage({ root: ROOT, outfile: tarball });
@@ -24,7 +23,6 @@ beforeAll(async () => {
   await run("npm", "install", "--offline", "--no-audit", "--no-fund", tarball);
 });
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 

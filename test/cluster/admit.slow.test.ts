@@ -7,8 +7,9 @@ import type { Admission, AdmissionRate } from "../../src/store/admit-port.ts";
 import type { ReplyRecord, SharedStore } from "../../src/store/port.ts";
 import { migrate } from "../../src/store/postgres/migrations.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
-import { StorageError, StoreOpenError, UnsettledError } from "../../src/store/storage-error.ts";
+import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { untilAnswered } from "../support/until-answered.ts";
 
 const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
@@ -290,16 +291,4 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so nothing of a cluster is tested", () => {});
-}
-
-/** Tries again while the server is away, as those who charge do. */
-async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StorageError) && !(error instanceof UnsettledError)) throw error;
-      await Bun.sleep(20);
-    }
-  }
 }

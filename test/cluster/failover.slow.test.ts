@@ -5,7 +5,7 @@ import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
-import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import {
   isPostgresInstalled,
   type PostgresServer,
@@ -13,6 +13,7 @@ import {
   startPostgres,
 } from "../support/postgres.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { untilAnswered } from "../support/until-answered.ts";
 
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
 const NOON = Date.parse("2026-11-20T12:00:00Z");
@@ -167,16 +168,4 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
 
 function withHosts(url: string, ports: readonly number[]): string {
   return url.replace(/@[^/]+/, `@${ports.map((port) => `127.0.0.1:${port}`).join(",")}`);
-}
-
-/** Tries again while no server takes writes, as those who charge do. */
-async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StorageError) && !(error instanceof UnsettledError)) throw error;
-      await Bun.sleep(20);
-    }
-  }
 }

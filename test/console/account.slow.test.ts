@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "puppeteer-core";
 import { CHROMIUM } from "../support/browser.ts";
-import { type ConsolePage, openConsole, startChromium } from "../support/console-page.ts";
+import {
+  type BrowsedServer,
+  type ConsolePage,
+  openConsole,
+  startBrowsedServer,
+} from "../support/console-page.ts";
 import { jsonOf } from "../support/json.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 
 /** Far more than it takes: the bound is no part of what is tested. */
 const TEST_TIMEOUT_MS = 180_000;
@@ -11,16 +16,14 @@ const TEST_TIMEOUT_MS = 180_000;
 if (CHROMIUM === null) console.log("console: no chromium here; the tests that drive the page are skipped");
 
 describe.skipIf(CHROMIUM === null)("the console", () => {
+  let scene: BrowsedServer;
   let server: TestServer;
   let browser: Browser;
   beforeAll(async () => {
-    server = await startTestServer({ environment: { WEBHOOK_ALLOW_PRIVATE: "true" } });
-    browser = await startChromium(CHROMIUM ?? "");
+    scene = await startBrowsedServer({ environment: { WEBHOOK_ALLOW_PRIVATE: "true" } });
+    ({ server, browser } = scene);
   }, TEST_TIMEOUT_MS);
-  afterAll(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
   /** Nothing was logged as wrong, and nothing came from elsewhere. */
   const expectQuiet = (tab: ConsolePage) => {

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzipSync } from "bun";
 import { PICTURES } from "../../src/docs/pictures.ts";
-import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
+import { refusalOf, startFileServer, startTestServer } from "../support/server.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer();
 
 const FILES = ["/console", "/console/page.js", "/console/list-reader.js", "/console/page.css"];
 const COMPRESSED_BYTES_MAX = 150_000;

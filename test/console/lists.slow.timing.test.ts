@@ -3,10 +3,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, HTTPRequest } from "puppeteer-core";
 import { CHROMIUM } from "../support/browser.ts";
-import { type ConsolePage, openConsole, startChromium } from "../support/console-page.ts";
+import {
+  type BrowsedServer,
+  type ConsolePage,
+  openConsole,
+  startBrowsedServer,
+} from "../support/console-page.ts";
 import { listCsv } from "../support/list-file.ts";
-import { temporaryFolder } from "../support/process.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 
 /** Rows of the list. It is watched to its end, by threads that give way to all else: no other file runs beside it. */
 const ROWS = Number(process.env.CONSOLE_ROWS ?? 1_000_000);
@@ -21,20 +25,18 @@ const count = (number: number) => number.toLocaleString("en-US");
 if (CHROMIUM === null) console.log("console: no chromium here; the tests that drive the page are skipped");
 
 describe.skipIf(CHROMIUM === null)("a list in the console", () => {
+  let scene: BrowsedServer;
   let server: TestServer;
   let browser: Browser;
-  const folder = temporaryFolder("console-lists");
-  const path = join(folder.path, "people.csv");
+  let folder: string;
+  let path: string;
   beforeAll(async () => {
-    server = await startTestServer();
-    browser = await startChromium(CHROMIUM ?? "");
+    scene = await startBrowsedServer();
+    ({ server, browser, folder } = scene);
+    path = join(folder, "people.csv");
     await Bun.write(path, listCsv(ROWS));
   }, 60_000);
-  afterAll(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
-  });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
   test(
     "is previewed with its cost, sent, watched across a reload, filtered, and downloaded as the API gives it",
@@ -120,7 +122,7 @@ describe.skipIf(CHROMIUM === null)("a list in the console", () => {
     "of hostile rows is shown as text",
     async () => {
       const key = await server.signUp();
-      const hostile = join(folder.path, "hostile.csv");
+      const hostile = join(folder, "hostile.csv");
       const rows = [
         '<img src=x onerror="window.hacked=1">@good.com',
         "\u001b[31mred\u001b[0m@good.com",

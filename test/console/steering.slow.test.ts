@@ -3,10 +3,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "puppeteer-core";
 import { CHROMIUM } from "../support/browser.ts";
-import { type ConsolePage, openConsole, startChromium } from "../support/console-page.ts";
+import {
+  type BrowsedServer,
+  type ConsolePage,
+  openConsole,
+  startBrowsedServer,
+} from "../support/console-page.ts";
 import { jsonOf } from "../support/json.ts";
-import { temporaryFolder } from "../support/process.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 
 /** Far more than it takes: the bound is no part of what is tested. */
 const TEST_TIMEOUT_MS = 180_000;
@@ -18,24 +22,21 @@ const TABS_MAX = 400;
 if (CHROMIUM === null) console.log("console: no chromium here; the tests that drive the page are skipped");
 
 describe.skipIf(CHROMIUM === null)("the console", () => {
+  let scene: BrowsedServer;
   let server: TestServer;
   let browser: Browser;
-  const folder = temporaryFolder("console-steering");
+  let folder: string;
   beforeAll(async () => {
-    server = await startTestServer();
-    browser = await startChromium(CHROMIUM ?? "");
+    scene = await startBrowsedServer();
+    ({ server, browser, folder } = scene);
   }, 60_000);
-  afterAll(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
-  });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
   test(
     "pauses, resumes, cancels and deletes a list, and the API says the same each time",
     async () => {
       const key = await server.signUp();
-      const path = join(folder.path, "slow.csv");
+      const path = join(folder, "slow.csv");
       const rows = Array.from({ length: ROWS }, (_, at) => `ann@d${at}.many.com`);
       await Bun.write(path, `email\n${rows.join("\n")}\n`);
       const statusOf = async (jobId: string) =>
@@ -115,7 +116,7 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       await tab.page.waitForFunction('document.querySelector("dialog") === null');
 
       // A list: the file chosen, sent, watched to its end, its results gone through and kept.
-      const path = join(folder.path, "by-keys.csv");
+      const path = join(folder, "by-keys.csv");
       await Bun.write(path, "name,email\nAnn,ann@good.com\nBob,bob@null.com\n");
       await tabTo(tab, "Lists");
       await keyboard.press("Enter");

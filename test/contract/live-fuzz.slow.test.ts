@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
+import { BORDER_VALUES, BORDER_WORDS } from "../support/border-values.ts";
 import { drawnFrom, type JsonValue } from "../support/drawn-values.ts";
 import { OPERATIONS } from "../support/operations.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -134,89 +135,20 @@ describe.each(fuzzed.map(({ operationId }) => [operationId] as const))("%s", (op
   });
 });
 
-const WORDS: readonly string[] = [
-  ...[
-    "",
-    " ",
-    "true",
-    "FALSE",
-    "tRuE",
-    "yes",
-    "0",
-    "1",
-    "2",
-    "-1",
-    "5.0",
-    "1e3",
-    "0x1",
-    "100",
-    "1000",
-    "+1",
-    "+55",
-  ],
-  ...[
-    "free",
-    "gold",
-    "cpf",
-    "passport",
-    "day",
-    "score",
-    "asc",
-    "0.05",
-    "250.00",
-    "1.1234567",
-    "null",
-    "BR",
-    "br",
-    "ZZ",
-  ],
-  ...[
-    "a@b.co",
-    "2026-11-20",
-    "2026-02-30",
-    "2026-11-20T10:00:00Z",
-    "2026-1-1",
-    "https://good.com/x",
-    "http://x",
-  ],
-  ...[
-    "x".repeat(99),
-    "x".repeat(201),
-    "x".repeat(1001),
-    "x".repeat(4097),
-    "\u{1d4b3}".repeat(150),
-    "\u0000",
-    "G\u0085B",
-    "é",
-    "\ud800",
-  ],
+const WORDS = [
+  ...BORDER_WORDS,
+  ...["+55", "br", "ZZ", "2026-11-20", "2026-02-30", "2026-11-20T10:00:00Z", "2026-1-1"],
+  ...["https://good.com/x", "http://x", "\u{1d4b3}".repeat(150), "\ud800"],
 ];
-const SCALARS: readonly JsonValue[] = [
-  ...WORDS,
-  ...[
-    null,
-    true,
-    false,
-    0,
-    1,
-    -1,
-    0.5,
-    7,
-    1e300,
-    2_592_001,
-    [],
-    ["a"],
-    {},
-    [7],
-    ["verify"],
-    [null],
-    [{ value: "x" }],
-  ],
+const VALUES: readonly JsonValue[] = [
+  ...BORDER_VALUES,
+  ...WORDS.slice(BORDER_WORDS.length),
+  ...[1e300, ["verify"], [null], [{ value: "x" }]],
 ];
 
 /** Draws values that a schema may allow or not. */
 function nearBorders(): fc.Arbitrary<JsonValue> {
-  return fc.constantFrom(...SCALARS);
+  return fc.constantFrom(...VALUES);
 }
 
 function drawnCall(

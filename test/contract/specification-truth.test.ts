@@ -12,6 +12,7 @@ import * as keys from "../../src/contract/specification/keys.ts";
 import type { Operation } from "../../src/contract/specification/operation.ts";
 import * as phone from "../../src/contract/specification/phone.ts";
 import * as webhooks from "../../src/contract/specification/webhooks.ts";
+import { BORDER_VALUES, BORDER_WORDS } from "../support/border-values.ts";
 
 /**
  * What the specification allows is what the server takes, and the other way round: values that are drawn near both
@@ -33,37 +34,6 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 ajv.addSchema({ $id: "https://assay.example/", ...document });
 
-const WORDS = [
-  ...["", " ", "true", "FALSE", "tRuE", "yes", "0", "1", "2", "-1", "5.0", "1e3", "0x1", "100", "1000", "+1"],
-  ...["free", "gold", "cpf", "passport", "day", "score", "asc", "0.05", "250.00", "1.1234567", "null", "BR"],
-  ...[
-    "a@b.co",
-    "x".repeat(99),
-    "x".repeat(201),
-    "x".repeat(1001),
-    "x".repeat(4097),
-    "\u0000",
-    "G\u0085B",
-    "é",
-  ],
-];
-const SCALARS: readonly unknown[] = [
-  ...WORDS,
-  null,
-  true,
-  false,
-  0,
-  1,
-  -1,
-  0.5,
-  7,
-  2_592_001,
-  [],
-  ["a"],
-  {},
-  [7],
-];
-
 const takes = (read: () => unknown) => {
   try {
     read();
@@ -84,7 +54,7 @@ test.each(withQuery.map((operation) => [operation.operationId, operation] as con
     const parameters = written.filter((parameter) => parameter.in === "query");
     const checks = parameters.map(({ schema }) => ajv.compile(schema));
     const read = queryReader(operation);
-    const values = fc.array(fc.option(fc.constantFrom(...WORDS), { freq: 1 }), {
+    const values = fc.array(fc.option(fc.constantFrom(...BORDER_WORDS), { freq: 1 }), {
       minLength: parameters.length,
       maxLength: parameters.length,
     });
@@ -118,9 +88,12 @@ test.each(withBody.map((operation) => [operation.operationId, operation] as cons
     const check = ajv.compile({ $ref: `https://assay.example/#/components/schemas/${schema?.$id}` });
     const read = bodyReader(operation);
     const fields = Object.fromEntries(
-      Object.keys(schema?.properties ?? {}).map((name) => [name, fc.constantFrom(...SCALARS)]),
+      Object.keys(schema?.properties ?? {}).map((name) => [name, fc.constantFrom(...BORDER_VALUES)]),
     );
-    const bodies = fc.record({ ...fields, unknown_field: fc.constantFrom(...SCALARS) }, { requiredKeys: [] });
+    const bodies = fc.record(
+      { ...fields, unknown_field: fc.constantFrom(...BORDER_VALUES) },
+      { requiredKeys: [] },
+    );
     fc.assert(
       fc.property(bodies, (body) => {
         expect([body, takes(() => read(body))]).toEqual([body, check(body)]);

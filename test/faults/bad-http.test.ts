@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, until } from "../support/caller.ts";
-import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
-import type { ServerProcess } from "../support/process.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { until } from "../support/caller.ts";
+import { startFileFaultServer } from "../support/fault-server.ts";
 import { openRaw, readReply } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
 
-let faults: FaultServer;
-let server: ServerProcess;
-let caller: Caller;
-let key: string;
-
-beforeAll(async () => {
-  faults = await startFaultServer("bad-http");
-  ({ server, caller, key } = faults);
-});
-
-afterAll(async () => {
-  await faults[Symbol.asyncDispose]();
-});
+const { server, caller, key } = await startFileFaultServer("bad-http");
 
 const lines = (...all: string[]) => `${all.join("\r\n")}\r\n\r\n`;
 const HOST = "Host: 127.0.0.1";

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestServer, type TestServer } from "../support/server.ts";
-import { readSpecification, type Schema, type Specification } from "../support/specification.ts";
+import { describe, expect, test } from "bun:test";
+import { startFileServer } from "../support/server.ts";
+import { readSpecification, type Schema } from "../support/specification.ts";
 
 /** Nesting that fills the largest body of everything but batches. */
 const DEPTH = 60_000;
@@ -10,15 +10,8 @@ const NESTS: readonly (readonly [name: string, text: string])[] = [
   ["arrays that never end", "[".repeat(2 * DEPTH)],
 ];
 
-let server: TestServer;
-let specification: Specification;
-beforeAll(async () => {
-  server = await startTestServer();
-  specification = await readSpecification(server);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer();
+const specification = await readSpecification(server);
 
 function fieldsOf(schema: Schema): readonly string[] {
   const { $ref, properties } = schema as { readonly $ref?: string; readonly properties?: object };

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import type { Job } from "../../src/client/contract-types.ts";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
@@ -15,14 +16,6 @@ const ROWS = 300_000;
 /** The last of so many rows repeats the one before. */
 const REPEATED_EVERY = 10;
 const SINGLES = 100;
-
-type Job = {
-  readonly job_id: string;
-  readonly status: string;
-  readonly status_reason: string | null;
-  readonly counts: { readonly [word: string]: number };
-  readonly units_charged: number;
-};
 
 const addressOf = (row: number) => addressAt((row + 1) % REPEATED_EVERY === 0 ? row - 1 : row);
 const addressAt = (row: number) => `r${row}@d${row % 50}.many.com`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Job } from "../../src/client/contract-types.ts";
 import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
 import { startDns } from "../support/dns-server.ts";
 import { jsonOf } from "../support/json.ts";
@@ -6,12 +7,6 @@ import { type ServerProcess, startShiftedProcess, temporaryFolder } from "../sup
 
 setDefaultTimeout(120_000);
 
-type Job = {
-  readonly job_id: string;
-  readonly status: string;
-  readonly counts: { readonly [word: string]: number };
-  readonly units_charged: number;
-};
 type Result = { readonly row: number; readonly email: string; readonly sub_status: string };
 
 const folder = temporaryFolder("job-chunks");

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Job } from "../../src/client/contract-types.ts";
 import { quantile, until } from "../support/caller.ts";
 import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
 import { jsonOf } from "../support/json.ts";
@@ -18,12 +19,6 @@ const ROUNDS_MAX = Number(process.env.ROUNDS ?? 4);
 const STOPS_EARLY = process.env.ROUNDS === undefined;
 const SINGLES_TIMES_MAX = 4;
 const BATCHES_PART_MIN = 0.6;
-
-type Job = {
-  readonly job_id: string;
-  readonly status: string;
-  readonly counts: { readonly processed: number };
-};
 
 let faults: FaultServer;
 let jobKey: string;

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Job } from "../../src/client/contract-types.ts";
 import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
 import { type Caller, callerOf, FAULT_ZONE, quantile, until } from "../support/caller.ts";
@@ -25,13 +26,6 @@ const ROWS = Math.min(4_000_000, 30_000 * KILLS);
 const PARTS = 4;
 /** Every so many rows one repeats an earlier one. */
 const REPEATED_EVERY = 10;
-
-type Job = {
-  readonly job_id: string;
-  readonly status: string;
-  readonly counts: { readonly [word: string]: number };
-  readonly units_charged: number;
-};
 
 const DISTINCT = ROWS - Math.floor((ROWS - 1) / REPEATED_EVERY);
 

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
 import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
-import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import {
+  type Caller,
+  type ChargeLedger,
+  callerOf,
+  chargeUntilDead,
+  FAULT_ZONE,
+  until,
+} from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { killStart, startShiftedProcess, temporaryFolder } from "../support/process.ts";
 
@@ -16,21 +23,10 @@ const ACCOUNTS = 120;
 const CALLERS = 6;
 const PLANS = ["free", "starter", "growth", "scale"];
 
-type Ledger = { readonly key: string; asked: number; acknowledged: number };
-
 const monthStart = (months: number) => Date.UTC(2027, months, 1);
 const offsetTo = (time: number) => time - Date.now();
 
-async function chargeUntilDead({ call }: Caller, ledger: Ledger): Promise<void> {
-  for (let count = 0; count < 10_000; count += 1) {
-    ledger.asked += 1;
-    const reply = await call(`/v1/phone/validate?phone=%2B4420794${count}`, { key: ledger.key });
-    await reply.json();
-    if (reply.status === 200) ledger.acknowledged += 1;
-  }
-}
-
-async function changePlansUntilDead({ call }: Caller, accounts: readonly Ledger[]): Promise<void> {
+async function changePlansUntilDead({ call }: Caller, accounts: readonly ChargeLedger[]): Promise<void> {
   for (const [position, { key }] of accounts.entries()) {
     const reply = await call("/v1/account/plan", { key, body: { plan: PLANS[position % PLANS.length] } });
     await reply.json();
@@ -51,7 +47,7 @@ test("kill -9 around the turn of a month bills each month of each account once, 
     startShiftedProcess({ ...environment, TEST_CLOCK_OFFSET_MS: `${offsetTo(time)}` });
   const database = join(folder.path, "assay.db");
   const seenInvoices = new Map<string, string>();
-  const accounts: Ledger[] = [];
+  const accounts: ChargeLedger[] = [];
 
   let killedAtIt = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, until } from "../support/caller.ts";
-import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
-import type { ServerProcess } from "../support/process.ts";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { until } from "../support/caller.ts";
+import { startFileFaultServer } from "../support/fault-server.ts";
 import { openRaw, type RawConnection, readReply } from "../support/raw-http.ts";
 import { refusalOf } from "../support/server.ts";
 
@@ -12,21 +11,9 @@ const BODIES_BYTES_MAX = 2_000_000;
 const MEGABYTE = 1_048_576;
 const SENT_BYTES_MAX = 300 * MEGABYTE;
 
-let faults: FaultServer;
-let server: ServerProcess;
-let caller: Caller;
-let key: string;
-
-beforeAll(async () => {
-  faults = await startFaultServer("large-bodies", {
-    BODY_BYTES_MAX: `${BODY_BYTES_MAX}`,
-    BODIES_BYTES_MAX: `${BODIES_BYTES_MAX}`,
-  });
-  ({ server, caller, key } = faults);
-});
-
-afterAll(async () => {
-  await faults[Symbol.asyncDispose]();
+const { server, caller, key } = await startFileFaultServer("large-bodies", {
+  BODY_BYTES_MAX: `${BODY_BYTES_MAX}`,
+  BODIES_BYTES_MAX: `${BODIES_BYTES_MAX}`,
 });
 
 const head = (path: string, bearer: string | null, ...headers: string[]) =>

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { type Caller, quantile } from "../support/caller.ts";
-import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
-import type { ServerProcess } from "../support/process.ts";
+import { quantile } from "../support/caller.ts";
+import { startFileFaultServer } from "../support/fault-server.ts";
 
 setDefaultTimeout(120_000);
 
@@ -13,19 +12,7 @@ const FLOOR_MS = 60;
 /** Batches of a whole plan keep both cores busy, and this process with reading them. */
 const BATCHES_FLOOR_MS = 120;
 
-let faults: FaultServer;
-let server: ServerProcess;
-let caller: Caller;
-let key: string;
-
-beforeAll(async () => {
-  faults = await startFaultServer("neighbours");
-  ({ server, caller, key } = faults);
-});
-
-afterAll(async () => {
-  await faults[Symbol.asyncDispose]();
-});
+const { server, caller, key } = await startFileFaultServer("neighbours");
 
 const CHECK = "/v1/email/verify?email=someone%40good.com";
 

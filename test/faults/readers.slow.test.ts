@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, until } from "../support/caller.ts";
-import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
-import type { ServerProcess } from "../support/process.ts";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { until } from "../support/caller.ts";
+import { startFaultServer, startFileFaultServer } from "../support/fault-server.ts";
 import { openStalled, requestText } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
@@ -15,20 +14,9 @@ const MEGABYTE = 1_048_576;
 /** What the kernels of both ends and the window of chunks may hold of a reply of 35 MB. */
 const MEMORY_MB_MAX = 80;
 
-let faults: FaultServer;
-let server: ServerProcess;
-let caller: Caller;
-
-beforeAll(async () => {
-  faults = await startFaultServer("readers", {
-    READER_STALL_SECONDS: `${STALL_SECONDS}`,
-    LOG_LEVEL: "info",
-  });
-  ({ server, caller } = faults);
-});
-
-afterAll(async () => {
-  await faults[Symbol.asyncDispose]();
+const { server, caller } = await startFileFaultServer("readers", {
+  READER_STALL_SECONDS: `${STALL_SECONDS}`,
+  LOG_LEVEL: "info",
 });
 
 const bodyOf = (items: number) =>

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Caller, quantile, until } from "../support/caller.ts";
-import { type FaultServer, startFaultServer } from "../support/fault-server.ts";
-import type { ServerProcess } from "../support/process.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { quantile, until } from "../support/caller.ts";
+import { startFileFaultServer } from "../support/fault-server.ts";
 import { openRaw, type RawConnection } from "../support/raw-http.ts";
 
 setDefaultTimeout(120_000);
@@ -10,20 +9,8 @@ const IDLE_CONNECTIONS = 5000;
 /** The server looks after its connections every few seconds, so the limit of 10 s shows a little later. */
 const CLOSED_AFTER_MS_MAX = 25_000;
 
-let faults: FaultServer;
-let server: ServerProcess;
-let caller: Caller;
-let key: string;
-
-beforeAll(async () => {
-  faults = await startFaultServer("slow-clients", {
-    READER_STALL_SECONDS: "10",
-  });
-  ({ server, caller, key } = faults);
-});
-
-afterAll(async () => {
-  await faults[Symbol.asyncDispose]();
+const { server, caller, key } = await startFileFaultServer("slow-clients", {
+  READER_STALL_SECONDS: "10",
 });
 
 const head = (...lines: string[]) => `${["Host: 127.0.0.1", ...lines].join("\r\n")}\r\n`;

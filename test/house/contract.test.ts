@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { version } from "../../package.json" with { type: "json" };
 import { ERRORS } from "../../src/contract/errors.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { startTestServer, TEST_ZONE, type TestServer } from "../support/server.ts";
+import { startFileServer, TEST_ZONE } from "../support/server.ts";
 import { exampleCall, readSpecification, type Specification } from "../support/specification.ts";
 
 /** The specification is true: valid, whole, and each of its examples is what a real server answers. */
@@ -39,18 +39,11 @@ mail.mailinator.com        A 8.8.8.8
 null-mx.com                MX 0 .
 `;
 
-let server: TestServer;
-let specification: Specification;
-beforeAll(async () => {
-  server = await startTestServer({
-    zone: ZONE,
-    clock: { now: () => NOW, monotonic: systemClock.monotonic },
-  });
-  specification = await readSpecification(server);
+const server = await startFileServer({
+  zone: ZONE,
+  clock: { now: () => NOW, monotonic: systemClock.monotonic },
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const specification = await readSpecification(server);
 
 test("it is valid OpenAPI 3.1", async () => {
   const validator = new Validator();

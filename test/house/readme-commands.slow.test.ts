@@ -12,6 +12,7 @@ import { isPostgresInstalled, startPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { type Block, blocksOf, inlineCodesOf, readPages } from "../support/readme.ts";
+import { runScript, spawnScript } from "../support/script.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 /**
@@ -198,7 +199,10 @@ function filledIn(command: string, number: number): string {
 
 /** Those packages are the only ones that the install of the project does not bring. */
 async function hasPeers(): Promise<boolean> {
-  const install = spawn("timeout 100 bun install --cwd bench/peers --frozen-lockfile --silent");
+  const install = spawnScript("timeout 100 bun install --cwd bench/peers --frozen-lockfile --silent", {
+    cwd: copy.path,
+    env: environment,
+  });
   if ((await install.exited) === 0) return true;
   console.log("readme: the packages of bench/peers cannot be installed here; bun run bench:peers is skipped");
   return false;
@@ -248,33 +252,13 @@ async function runTaken(block: Block): Promise<void> {
   expect(JSON.parse(await run(placed(block.text)))).not.toHaveProperty("error");
 }
 
-function spawn(script: string, more: { readonly [name: string]: string } = {}) {
-  return Bun.spawn(["bash", "-ec", script], {
-    cwd: copy.path,
-    env: { ...environment, ...more },
-    stdout: "pipe",
-    stderr: "pipe",
-    // A group of its own, so that all that it starts can be ended with it.
-    detached: true,
-  });
-}
-
-async function run(script: string): Promise<string> {
-  const child = spawn(script);
-  const [printed, complaint] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  const exitCode = await child.exited;
-  if (exitCode !== 0)
-    throw new Error(`${script}\nended with ${exitCode}\n${printed.slice(-2000)}${complaint}`);
-  return printed;
-}
+const run = (script: string) => runScript(script, { cwd: copy.path, env: environment });
 
 /** Waits until the command serves, asks it, and stops it; returns how it ended. */
 async function expectServing(script: string, more: { readonly [name: string]: string } = {}) {
   const dataDir = /([\w]+)-service$/.exec(script)?.[1] ?? "served";
-  const child = spawn(script, { DATA_DIR: join(folder.path, dataDir), ...more });
+  const env = { ...environment, DATA_DIR: join(folder.path, dataDir), ...more };
+  const child = spawnScript(script, { cwd: copy.path, env });
   const complaint = new Response(child.stderr).text();
   const decoder = new TextDecoder();
   let said = "";

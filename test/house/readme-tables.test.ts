@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
@@ -34,8 +34,8 @@ import { SCORE_BANDS, SCORING } from "../../src/verification/email/scoring.ts";
 import { ATTACK_HEAD, FLOORS, figuresOf } from "../support/attack-table.ts";
 import { ATTACKS } from "../support/attacks.ts";
 import { anchorsOf, codesIn, inlineCodesOf, readPages, type Table, tablesOf } from "../support/readme.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
-import { readSpecification, type Specification } from "../support/specification.ts";
+import { startFileServer } from "../support/server.ts";
+import { readSpecification } from "../support/specification.ts";
 import { hasTitle } from "../support/test-titles.ts";
 
 /**
@@ -50,15 +50,8 @@ const bench = pages.flatMap(({ text }) => BENCH.exec(text)?.[1] ?? []).join("");
 const readme = pages.map(({ text }) => text).join("\n\n");
 const source = (path: string) => Bun.file(join(ROOT, path)).text();
 
-let server: TestServer;
-let specification: Specification;
-beforeAll(async () => {
-  server = await startTestServer();
-  specification = await readSpecification(server);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer();
+const specification = await readSpecification(server);
 
 type Rows = Table["rows"];
 

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import type { CheckView } from "../../src/contract/specification/check.ts";
 import { judge } from "../../src/judge/judgement.ts";
 import { canonicalJson } from "../../src/signing/canonical-json.ts";
 import type { PublicKey } from "../../src/signing/signing-key.ts";
 import { jsonOf } from "../support/json.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startFileServer } from "../support/server.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = await startFileServer();
 
 const path = (resource: string) => `/v1/check?resource=${encodeURIComponent(resource)}`;
 const check = async (resource: string) => jsonOf<CheckView>(await server.call(path(resource)));

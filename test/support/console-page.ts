@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
+import { CHROMIUM } from "./browser.ts";
+import { temporaryFolder } from "./process.ts";
+import { startTestServer, type TestServer } from "./server.ts";
 
 /** A tab of a real Chromium with the console in it, and what went on in it. */
 export type ConsolePage = AsyncDisposable & {
@@ -47,6 +50,26 @@ export async function startChromium(program: string): Promise<Browser> {
     env: { ...process.env, LANGUAGE: "en_US", TZ: "UTC" },
     protocolTimeout: 120_000,
   });
+}
+
+/** A server, a browser to look at its console with, and a folder for what is sent or kept. */
+export type BrowsedServer = AsyncDisposable & {
+  readonly server: TestServer;
+  readonly browser: Browser;
+  readonly folder: string;
+};
+
+/** Starts all three; there is a Chromium. */
+export async function startBrowsedServer(
+  ...options: Parameters<typeof startTestServer>
+): Promise<BrowsedServer> {
+  await using stack = new AsyncDisposableStack();
+  const { path } = stack.use(temporaryFolder("console"));
+  const server = stack.use(await startTestServer(...options));
+  const browser = await startChromium(CHROMIUM ?? "");
+  stack.defer(() => browser.close());
+  const opened = stack.move();
+  return { server, browser, folder: path, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 /** Opens the console in a context of its own: what another tab keeps is not there. */

@@ -1,3 +1,4 @@
+import { afterAll } from "bun:test";
 import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "./process.ts";
@@ -13,6 +14,15 @@ export type FaultServer = AsyncDisposable & {
   /** What another start on the same folder takes. */
   readonly environment: { readonly [name: string]: string };
 };
+
+/** Starts a server for all tests of a file, and ends it after the last of them. */
+export async function startFileFaultServer(
+  ...options: Parameters<typeof startFaultServer>
+): Promise<FaultServer> {
+  const faults = await startFaultServer(...options);
+  afterAll(() => faults[Symbol.asyncDispose]());
+  return faults;
+}
 
 export async function startFaultServer(
   name: string,

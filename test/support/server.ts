@@ -1,3 +1,4 @@
+import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,6 +96,13 @@ export async function startTestServer(
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts a server for all tests of a file, and ends it after the last of them. */
+export async function startFileServer(options?: Parameters<typeof startTestServer>[0]): Promise<TestServer> {
+  const server = await startTestServer(options);
+  afterAll(() => server[Symbol.asyncDispose]());
+  return server;
 }
 
 /** A call of a test as `fetch` takes it. */

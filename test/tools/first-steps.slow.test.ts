@@ -5,6 +5,7 @@ import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { blocksOf } from "../support/readme.ts";
+import { runScript, spawnScript } from "../support/script.ts";
 
 /**
  * The page of first steps, walked by somebody who has a fresh copy, Node.js and empty caches: each of its blocks in
@@ -40,7 +41,7 @@ describe.skipIf(!canWalk)("with a fresh copy, Node.js and empty caches", () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let dns: Awaited<ReturnType<typeof startFixtureServer>>;
   let environment: { [name: string]: string };
-  let server: ReturnType<typeof spawn> | null = null;
+  let server: ReturnType<typeof spawnScript> | null = null;
 
   beforeAll(async () => {
     copy = copyProject();
@@ -73,26 +74,8 @@ describe.skipIf(!canWalk)("with a fresh copy, Node.js and empty caches", () => {
     copy[Symbol.dispose]();
   });
 
-  function spawn(script: string) {
-    return Bun.spawn(["bash", "-ec", script], {
-      cwd: copy.path,
-      env: environment,
-      stdout: "pipe",
-      stderr: "pipe",
-      // A group of its own, so that all that it starts can be ended with it.
-      detached: true,
-    });
-  }
-
-  async function run(script: string): Promise<string> {
-    const child = spawn(script);
-    const [printed, complaint] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    if ((await child.exited) !== 0) throw new Error(`${script}\n${printed}${complaint}`);
-    return printed;
-  }
+  const options = () => ({ cwd: copy.path, env: environment });
+  const run = (script: string) => runScript(script, options());
 
   test("every step of the page answers", async () => {
     await walk().catch((error: unknown) => {
@@ -113,7 +96,7 @@ describe.skipIf(!canWalk)("with a fresh copy, Node.js and empty caches", () => {
     };
 
     const url = await timed("server", async () => {
-      server = spawn(start);
+      server = spawnScript(start, options());
       return listening(server);
     });
     const placed = (text: string, key: string) =>
