@@ -1,12 +1,12 @@
 import type { ByteSource, SourceSink } from "../payments/paid-call.ts";
 import { isObject } from "../platform/json-value.ts";
 import { createPatience } from "../platform/patience.ts";
-import { createChoices, type JsonObject, type JsonValue } from "./choices.ts";
+import type { JsonObject, JsonValue } from "./choices.ts";
 import { DONE, eventText, KEEP_ALIVE } from "./event-stream.ts";
 import { withMembers } from "./json-members.ts";
 import type { OpenStream, StreamEnd } from "./open-stream.ts";
-import { createPlainDeltas } from "./plain-deltas.ts";
 import type { ReceiptEnding } from "./receipt-ledger.ts";
+import { createRelayedAnswer } from "./relayed-answer.ts";
 import { jsonOf } from "./upstream-json.ts";
 
 /** A stream on its way to the caller. */
@@ -52,7 +52,7 @@ const KEPT_ANSWER_MAX = 1_048_576;
  */
 export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
   const { promise: kept, resolve: keep } = Promise.withResolvers<string>();
-  const answer = createAnswer();
+  const answer = createRelayedAnswer();
   /** Null where there is more than is kept. */
   let sent: string[] | null = [];
   let sentLength = 0;
@@ -201,58 +201,6 @@ const BROKEN_OFF = JSON.stringify({
     param: null,
   },
 });
-
-/** Gathers what the receipt says of the answer. */
-function createAnswer() {
-  const choices = createChoices();
-  const deltas = createPlainDeltas();
-  let usage: JsonObject | null = null;
-  let first: JsonObject = {};
-  return {
-    /** Takes an event that adds to a text and does nothing else; false where it has to be parsed. */
-    addPlain(data: string): boolean {
-      const plain = deltas.read(data);
-      return plain !== null && choices.addText(plain.index, plain.text);
-    },
-    add(data: string, chunk: JsonObject): void {
-      deltas.learn(data, chunk);
-      if (first.id === undefined) first = chunk;
-      if (Array.isArray(chunk.choices)) choices.add(chunk.choices as readonly JsonValue[]);
-      if (isObject(chunk.usage)) usage = chunk.usage;
-    },
-    size: choices.size,
-    /** The same answer as put together: one chunk for each choice. */
-    inFewEvents: () => {
-      const chunks = choices.all().map(({ message, ...rest }) => ({
-        ...emptyChunk(),
-        choices: [{ ...rest, delta: withPositions(message) }],
-      }));
-      return chunks.map((chunk) => eventText(JSON.stringify(chunk))).join("");
-    },
-    ending: (outcome: ReceiptEnding["outcome"]): ReceiptEnding => ({
-      outcome,
-      model_served: typeof first.model === "string" ? first.model : null,
-      usage,
-      choices: choices.all(),
-    }),
-    emptyChunk,
-  };
-
-  /** A chunk that adds nothing, for an end that nothing was held back for. */
-  function emptyChunk() {
-    const { id = "", created = 0, model = "" } = first;
-    return { id, object: "chat.completion.chunk", created, model, choices: [] };
-  }
-}
-
-/** In deltas tool calls have an index. */
-function withPositions(message: JsonValue | undefined): JsonValue {
-  if (!isObject(message) || !Array.isArray(message.tool_calls)) return message ?? {};
-  const calls = message.tool_calls.map((call: JsonValue, index: number) =>
-    isObject(call) ? { index, ...call } : call,
-  );
-  return { ...message, tool_calls: calls };
-}
 
 /** The usage, or the end of every choice in the chunk: what an answer ends with. */
 function mayBeLast({ choices }: JsonObject): boolean {

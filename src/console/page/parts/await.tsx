@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Loaded } from "../state/use-load.ts";
 import { codeOf, messageOf } from "../wire/api.ts";
+import { Button } from "./button.tsx";
 
 /** Draws what was loaded, or that it loads, or why it did not. */
 export function Await<Value>({
@@ -30,9 +31,9 @@ export function Await<Value>({
   return (
     <div class="notice bad" role="alert">
       <span>{messageOf(state.error)}</span>
-      <button type="button" class="button small" onClick={reload}>
+      <Button look="small" onPress={reload}>
         Try again
-      </button>
+      </Button>
     </div>
   );
 }

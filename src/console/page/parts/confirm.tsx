@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useAction } from "../state/use-action.ts";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Failure } from "./notice.tsx";
 
@@ -32,17 +33,10 @@ export function Confirm({
         {children}
         <Failure message={action.failure} />
         <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Back
-          </button>
-          <button
-            type="button"
-            class={isDangerous ? "button danger" : "button primary"}
-            disabled={action.isRunning}
-            onClick={confirm}
-          >
+          <Button onPress={onClose}>Back</Button>
+          <Button look={isDangerous ? "danger" : "primary"} isOff={action.isRunning} onPress={confirm}>
             {act}
-          </button>
+          </Button>
         </div>
       </div>
     </Dialog>

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { useConsole } from "../state/console.ts";
+import { Button } from "./button.tsx";
 
 const SHOWN_MS = 2_000;
 
@@ -17,13 +18,12 @@ export function CopyButton({ text, name }: { readonly text: string; readonly nam
     setTimeout(() => setSaid(null), SHOWN_MS);
   };
   return (
-    <button
-      type="button"
-      class="button small"
-      aria-label={name === undefined || said !== null ? undefined : `Copy ${name}`}
-      onClick={copy}
+    <Button
+      look="small"
+      label={name === undefined || said !== null ? undefined : `Copy ${name}`}
+      onPress={copy}
     >
       {said ?? "Copy"}
-    </button>
+    </Button>
   );
 }

@@ -4,6 +4,7 @@ import type { Store } from "../state/store.ts";
 import { THEMES, type Theme } from "../state/theme.ts";
 import { useStore } from "../state/use-store.ts";
 import { wordsOf } from "../text/format.ts";
+import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { Mark } from "./mark.tsx";
 
@@ -68,9 +69,9 @@ export function Navigation({
           <p class="who">
             <span>Key</span> <code>{`${key.slice(0, 4)}…${key.slice(-4)}`}</code>
           </p>
-          <button type="button" class="button small" onClick={session.leave}>
+          <Button look="small" onPress={session.leave}>
             Sign out
-          </button>
+          </Button>
         </div>
       </div>
     </header>

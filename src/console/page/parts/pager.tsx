@@ -1,4 +1,5 @@
 import type { Paging } from "../state/use-paging.ts";
+import { Button } from "./button.tsx";
 
 /** The steps to the pages before and behind; nothing where there is only one. */
 export function Pager({
@@ -17,17 +18,12 @@ export function Pager({
   if (isFirst && next === null) return null;
   return (
     <div class="row">
-      <button type="button" class="button small" disabled={isFirst} onClick={paging.goBack}>
+      <Button look="small" isOff={isFirst} onPress={paging.goBack}>
         {back}
-      </button>
-      <button
-        type="button"
-        class="button small"
-        disabled={next === null}
-        onClick={() => next !== null && paging.goOn(next)}
-      >
+      </Button>
+      <Button look="small" isOff={next === null} onPress={() => next !== null && paging.goOn(next)}>
         {on}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
 /** A secret that the server shows this once. */
@@ -25,9 +26,9 @@ export function Secret({
       </div>
       {children}
       <p>
-        <button type="button" class="button primary" onClick={onDone}>
+        <Button look="primary" onPress={onDone}>
           {done}
-        </button>
+        </Button>
       </p>
     </div>
   );

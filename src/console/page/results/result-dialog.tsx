@@ -1,3 +1,4 @@
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { countOf, wordsOf } from "../text/format.ts";
@@ -20,9 +21,7 @@ export function ResultDialog({
           <Facts facts={Object.entries(fields).map(([name, value]) => [wordsOf(name), textOf(value)])} />
         </div>
         <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Close
-          </button>
+          <Button onPress={onClose}>Close</Button>
         </div>
       </div>
     </Dialog>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { nounOf } from "../../../contract/noun.ts";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
 import { countOf } from "../text/format.ts";
@@ -127,14 +128,13 @@ function Rows({
             head: "Row",
             name: "row",
             cell: (result) => (
-              <button
-                type="button"
-                class="button link"
-                aria-label={`Row ${result.row}: all that was found`}
-                onClick={() => setOpened(result)}
+              <Button
+                look="link"
+                label={`Row ${result.row}: all that was found`}
+                onPress={() => setOpened(result)}
               >
                 {countOf(Number(result.row))}
-              </button>
+              </Button>
             ),
           },
           { head: "Item", name: "item", cell: itemOf },

@@ -1,4 +1,5 @@
 import { ScoreBar } from "../charts/score-bar.tsx";
+import { Button } from "../parts/button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { findingsOf, verdictText } from "../text/findings.ts";
 import { decimalOf } from "../text/format.ts";
@@ -23,9 +24,9 @@ export function AddressResult({
         <p class="notice warn">
           <span>
             Did you mean{" "}
-            <button type="button" class="button link" onClick={() => onSuggestion(did_you_mean)}>
+            <Button look="link" onPress={() => onSuggestion(did_you_mean)}>
               {did_you_mean}
-            </button>
+            </Button>
             ?
           </span>
         </p>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -48,87 +49,105 @@ export function DeliveriesCard({ path, turn }: { readonly path: string; readonly
       <Await of={page} lines={5}>
         {({ data, has_more, next_cursor }) => (
           <>
-            <Table
-              caption="Deliveries"
-              columns={[
-                { head: "Event", cell: ({ type }: Delivery) => <code>{type}</code> },
-                {
-                  head: "Status",
-                  cell: ({ state, next_attempt_at }) => (
-                    <span class="over">
-                      <Badge word={state} />
-                      {next_attempt_at === null ? null : (
-                        <small>
-                          next try <Moment at={next_attempt_at} />
-                        </small>
-                      )}
-                    </span>
-                  ),
-                },
-                { head: "Response", cell: ({ status, error }) => status ?? error ?? "–" },
-                { head: "Attempts", cell: ({ attempts }) => countOf(attempts), isNumber: true },
-                {
-                  head: "Latency",
-                  cell: ({ latency_ms }) => (latency_ms === null ? "–" : `${countOf(latency_ms)} ms`),
-                  isNumber: true,
-                },
-                { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
-                {
-                  head: "Actions",
-                  isActions: true,
-                  cell: (delivery) => (
-                    <span class="row">
-                      <button
-                        type="button"
-                        class="button small"
-                        aria-label={`Response to ${delivery.type}`}
-                        onClick={() => setOpened(delivery)}
-                      >
-                        Response
-                      </button>
-                      <button
-                        type="button"
-                        class="button small"
-                        aria-label={`Replay ${delivery.type}`}
-                        disabled={action.isRunning}
-                        onClick={() => replay(delivery)}
-                      >
-                        Replay
-                      </button>
-                    </span>
-                  ),
-                },
-              ]}
-              rows={data}
-              keyOf={({ delivery_id }) => delivery_id}
-              empty={<p>Nothing was sent yet. A test event shows whether the endpoint answers.</p>}
+            <DeliveryTable
+              deliveries={data}
+              isReplaying={action.isRunning}
+              onOpen={setOpened}
+              onReplay={replay}
             />
             <Pager paging={paging} next={has_more ? next_cursor : null} />
           </>
         )}
       </Await>
-      {opened === null ? null : (
-        <Dialog title={`Response to ${opened.type}`} onClose={() => setOpened(null)}>
-          <div class="stack">
-            <Facts
-              facts={[
-                ["Status", opened.status],
-                ["Error", opened.error],
-                ["Last attempt", <Moment key="last" at={opened.last_attempt_at} />],
-                ["Event", <code key="event">{opened.event_id}</code>],
-              ]}
-            />
-            <pre>
-              <code>{opened.answer ?? "There was no response."}</code>
-            </pre>
-            <div class="row end">
-              <button type="button" class="button" onClick={() => setOpened(null)}>
-                Close
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      )}
+      {opened === null ? null : <Response delivery={opened} onClose={() => setOpened(null)} />}
     </Card>
+  );
+}
+
+function DeliveryTable({
+  deliveries,
+  isReplaying,
+  onOpen,
+  onReplay,
+}: {
+  readonly deliveries: readonly Delivery[];
+  readonly isReplaying: boolean;
+  readonly onOpen: (delivery: Delivery) => void;
+  readonly onReplay: (delivery: Delivery) => unknown;
+}) {
+  return (
+    <Table
+      caption="Deliveries"
+      columns={[
+        { head: "Event", cell: ({ type }: Delivery) => <code>{type}</code> },
+        {
+          head: "Status",
+          cell: ({ state, next_attempt_at }) => (
+            <span class="over">
+              <Badge word={state} />
+              {next_attempt_at === null ? null : (
+                <small>
+                  next try <Moment at={next_attempt_at} />
+                </small>
+              )}
+            </span>
+          ),
+        },
+        { head: "Response", cell: ({ status, error }) => status ?? error ?? "–" },
+        { head: "Attempts", cell: ({ attempts }) => countOf(attempts), isNumber: true },
+        {
+          head: "Latency",
+          cell: ({ latency_ms }) => (latency_ms === null ? "–" : `${countOf(latency_ms)} ms`),
+          isNumber: true,
+        },
+        { head: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+        {
+          head: "Actions",
+          isActions: true,
+          cell: (delivery) => (
+            <span class="row">
+              <Button look="small" label={`Response to ${delivery.type}`} onPress={() => onOpen(delivery)}>
+                Response
+              </Button>
+              <Button
+                look="small"
+                label={`Replay ${delivery.type}`}
+                isOff={isReplaying}
+                onPress={() => onReplay(delivery)}
+              >
+                Replay
+              </Button>
+            </span>
+          ),
+        },
+      ]}
+      rows={deliveries}
+      keyOf={({ delivery_id }) => delivery_id}
+      empty={<p>Nothing was sent yet. A test event shows whether the endpoint answers.</p>}
+    />
+  );
+}
+
+/** What the endpoint answered last. */
+function Response({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
+  return (
+    <Dialog title={`Response to ${delivery.type}`} onClose={onClose}>
+      <div class="stack">
+        <Facts
+          facts={[
+            ["Status", delivery.status],
+            ["Error", delivery.error],
+            ["Last attempt", <Moment key="last" at={delivery.last_attempt_at} />],
+            ["Event", <code key="event">{delivery.event_id}</code>],
+          ]}
+        />
+        <pre>
+          <code>{delivery.answer ?? "There was no response."}</code>
+        </pre>
+        <div class="row end">
+          <Button onPress={onClose}>Close</Button>
+        </div>
+      </div>
+    </Dialog>
   );
 }

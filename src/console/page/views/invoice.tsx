@@ -1,5 +1,6 @@
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { useConsole } from "../state/console.ts";
 import { hrefOf } from "../state/route.ts";
@@ -38,9 +39,7 @@ export function InvoiceView({ id }: { readonly id: string }) {
                 </div>
                 <div class="row">
                   <Badge word={invoice.status} />
-                  <button type="button" class="button" onClick={() => window.print()}>
-                    Print
-                  </button>
+                  <Button onPress={() => window.print()}>Print</Button>
                 </div>
               </div>
               <Facts

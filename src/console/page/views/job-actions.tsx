@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
@@ -18,34 +19,24 @@ export function JobActions({ job, onJob }: { readonly job: Job; readonly onJob: 
   return (
     <div class="row">
       {isGoing ? (
-        <button
-          type="button"
-          class="button"
-          disabled={action.isRunning}
-          onClick={() => action.run(steer("pause"))}
-        >
+        <Button isOff={action.isRunning} onPress={() => action.run(steer("pause"))}>
           Pause
-        </button>
+        </Button>
       ) : null}
       {job.status === "paused" ? (
-        <button
-          type="button"
-          class="button primary"
-          disabled={action.isRunning}
-          onClick={() => action.run(steer("resume"))}
-        >
+        <Button look="primary" isOff={action.isRunning} onPress={() => action.run(steer("resume"))}>
           Resume
-        </button>
+        </Button>
       ) : null}
       {isGoing || job.status === "paused" ? (
-        <button type="button" class="button danger" onClick={() => setAsked("cancel")}>
+        <Button look="danger" onPress={() => setAsked("cancel")}>
           Cancel
-        </button>
+        </Button>
       ) : null}
       {isEnded(job) || job.status === "receiving" ? (
-        <button type="button" class="button danger" onClick={() => setAsked("delete")}>
+        <Button look="danger" onPress={() => setAsked("delete")}>
           Delete
-        </button>
+        </Button>
       ) : null}
       <Failure message={action.failure} />
       {asked === "cancel" ? (

@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { type DownloadForm, download } from "../results/download.ts";
 import { type Filter, isFiltered } from "../results/filter.ts";
@@ -37,23 +38,17 @@ export function JobDownload({ job, filter }: { readonly job: Job; readonly filte
       <h3>{isFiltered(filter) ? "Download the filtered rows" : "Download all rows"}</h3>
       <div class="row">
         {FORMS.map(([form, text]) => (
-          <button
-            key={form}
-            type="button"
-            class="button"
-            disabled={action.isRunning}
-            onClick={() => begin(form)}
-          >
+          <Button key={form} isOff={action.isRunning} onPress={() => begin(form)}>
             {text}
-          </button>
+          </Button>
         ))}
       </div>
       {action.isRunning ? (
         <div class="row">
           <p role="status">{bytesOf(bytes)} so far</p>
-          <button type="button" class="button small" onClick={() => stop.current?.abort()}>
+          <Button look="small" onPress={() => stop.current?.abort()}>
             Stop
-          </button>
+          </Button>
         </div>
       ) : null}
       <Failure message={action.failure} />

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -38,57 +39,7 @@ export function KeysView() {
         )}
         <Card title="Your keys">
           <Await of={keys} lines={5}>
-            {({ data }) => (
-              <Table
-                caption="Keys of the account"
-                columns={[
-                  {
-                    head: "Name",
-                    cell: (key: Key) => (
-                      <span class="name">
-                        {visible(key.name ?? "Unnamed")} {isOwn(key) ? <Badge word="this console" /> : null}
-                      </span>
-                    ),
-                  },
-                  { head: "Key", cell: ({ hint }) => <code>{hint}</code> },
-                  { head: "Scopes", cell: ({ mode, scopes }) => `${wordsOf(mode)}: ${scopes.join(", ")}` },
-                  {
-                    head: "Last used",
-                    cell: ({ last_used_at }) => <Moment at={last_used_at} none="Never" />,
-                  },
-                  { head: "Expires", cell: (key) => <End entry={key} isOver={isOver(key)} /> },
-                  {
-                    head: "Actions",
-                    isActions: true,
-                    cell: (key) =>
-                      isOver(key) ? (
-                        "–"
-                      ) : (
-                        <span class="row">
-                          <button
-                            type="button"
-                            class="button small"
-                            aria-label={`Rotate ${key.name ?? key.hint}`}
-                            onClick={() => setAsked({ act: "rotate", key })}
-                          >
-                            Rotate
-                          </button>
-                          <button
-                            type="button"
-                            class="button small danger"
-                            aria-label={`Revoke ${key.name ?? key.hint}`}
-                            onClick={() => setAsked({ act: "revoke", key })}
-                          >
-                            Revoke
-                          </button>
-                        </span>
-                      ),
-                  },
-                ]}
-                rows={data}
-                keyOf={({ key_id }) => key_id}
-              />
-            )}
+            {({ data }) => <KeyTable keys={data} isOwn={isOwn} isOver={isOver} onAsk={setAsked} />}
           </Await>
         </Card>
         <Card title="Create a key">
@@ -127,6 +78,68 @@ export function KeysView() {
         </Confirm>
       ) : null}
     </>
+  );
+}
+
+function KeyTable({
+  keys,
+  isOwn,
+  isOver,
+  onAsk,
+}: {
+  readonly keys: readonly Key[];
+  readonly isOwn: (key: Key) => boolean;
+  readonly isOver: (key: Key) => boolean;
+  readonly onAsk: (asked: Asked) => void;
+}) {
+  return (
+    <Table
+      caption="Keys of the account"
+      columns={[
+        {
+          head: "Name",
+          cell: (key: Key) => (
+            <span class="name">
+              {visible(key.name ?? "Unnamed")} {isOwn(key) ? <Badge word="this console" /> : null}
+            </span>
+          ),
+        },
+        { head: "Key", cell: ({ hint }) => <code>{hint}</code> },
+        { head: "Scopes", cell: ({ mode, scopes }) => `${wordsOf(mode)}: ${scopes.join(", ")}` },
+        {
+          head: "Last used",
+          cell: ({ last_used_at }) => <Moment at={last_used_at} none="Never" />,
+        },
+        { head: "Expires", cell: (key) => <End entry={key} isOver={isOver(key)} /> },
+        {
+          head: "Actions",
+          isActions: true,
+          cell: (key) =>
+            isOver(key) ? (
+              "–"
+            ) : (
+              <span class="row">
+                <Button
+                  look="small"
+                  label={`Rotate ${key.name ?? key.hint}`}
+                  onPress={() => onAsk({ act: "rotate", key })}
+                >
+                  Rotate
+                </Button>
+                <Button
+                  look="small danger"
+                  label={`Revoke ${key.name ?? key.hint}`}
+                  onPress={() => onAsk({ act: "revoke", key })}
+                >
+                  Revoke
+                </Button>
+              </span>
+            ),
+        },
+      ]}
+      rows={keys}
+      keyOf={({ key_id }) => key_id}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import { nounOf } from "../../../contract/noun.ts";
 import { MeterBar } from "../charts/meter-bar.tsx";
+import { Button } from "../parts/button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
@@ -68,14 +69,13 @@ export function ListCost({
         <Notice kind="bad">There are too few units left, so the server will refuse the list.</Notice>
       ) : null}
       <div class="row">
-        <button
-          type="button"
-          class="button primary"
-          disabled={!isReady || rows === 0 || isTooLong || (isTooDear && !mayPause)}
-          onClick={onStart}
+        <Button
+          look="primary"
+          isOff={!isReady || rows === 0 || isTooLong || (isTooDear && !mayPause)}
+          onPress={onStart}
         >
           Upload and start
-        </button>
+        </Button>
         <p class="muted">Look-ups that fail on our side are not charged.</p>
       </div>
     </div>

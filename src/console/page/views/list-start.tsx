@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Check } from "../parts/check.tsx";
 import { Choice } from "../parts/choice.tsx";
@@ -71,32 +72,24 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
     <Card
       title={visible(file.name)}
       aside={
-        <button type="button" class="button small" onClick={onBack}>
+        <Button look="small" onPress={onBack}>
           Choose another file
-        </button>
+        </Button>
       }
     >
       <p class="muted">{bytesOf(file.size)}. Nothing has been sent yet.</p>
       <div class="fields">
         <Choice label="What the rows are" value={kind} options={KINDS} onValue={setKind} />
         {form === "csv" && preview !== null ? (
-          <>
-            <Choice
-              label="Column"
-              value={`${chosen ?? ""}`}
-              options={columnsOf(preview, chosen)}
-              onValue={(value) => setColumn(value === "" ? null : Number(value))}
-            />
-            <Choice
-              label="Delimiter"
-              value={preview.delimiter ?? ","}
-              options={DELIMITERS}
-              onValue={(value) => {
-                setColumn(null);
-                setDelimiter(value);
-              }}
-            />
-          </>
+          <CsvFields
+            preview={preview}
+            column={chosen}
+            onColumn={setColumn}
+            onDelimiter={(value) => {
+              setColumn(null);
+              setDelimiter(value);
+            }}
+          />
         ) : null}
         <Choice label="Encoding" value={encoding} options={ENCODINGS} onValue={setEncoding} />
         <TextField label="Name of the list" value={name} onValue={setName} maxLength={200} />
@@ -135,6 +128,30 @@ export function ListStart({ file, onBack }: { readonly file: File; readonly onBa
         onStart={start}
       />
     </Card>
+  );
+}
+
+function CsvFields({
+  preview,
+  column,
+  onColumn,
+  onDelimiter,
+}: {
+  readonly preview: Preview;
+  readonly column: number | null;
+  readonly onColumn: (column: number | null) => void;
+  readonly onDelimiter: (delimiter: string) => void;
+}) {
+  return (
+    <>
+      <Choice
+        label="Column"
+        value={`${column ?? ""}`}
+        options={columnsOf(preview, column)}
+        onValue={(value) => onColumn(value === "" ? null : Number(value))}
+      />
+      <Choice label="Delimiter" value={preview.delimiter ?? ","} options={DELIMITERS} onValue={onDelimiter} />
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { nounOf } from "../../../contract/noun.ts";
 import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { useConsole } from "../state/console.ts";
@@ -131,14 +132,13 @@ function PlanCard({
           {countOf(plan.max_jobs)} {nounOf(plan.max_jobs, "list")} at once
         </li>
       </ul>
-      <button
-        type="button"
-        class={isUpgrade ? "button primary" : "button"}
-        disabled={isHeld ? account.pending_plan === null : isPending}
-        onClick={onChoose}
+      <Button
+        look={isUpgrade ? "primary" : ""}
+        isOff={isHeld ? account.pending_plan === null : isPending}
+        onPress={onChoose}
       >
         {labelOf(name, { isHeld, isPending, mayKeep: account.pending_plan !== null })}
-      </button>
+      </Button>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { MeterBar } from "../charts/meter-bar.tsx";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { FileDrop } from "../parts/file-drop.tsx";
 import { Failure, Notice } from "../parts/notice.tsx";
@@ -39,9 +40,9 @@ export function UploadProgress({
                 ? "All is sent; the server reads the rows."
                 : `${bytesOf(upload.sent)} of ${bytesOf(upload.size)}`}
             </p>
-            <button type="button" class="button small danger" onClick={discard}>
+            <Button look="small danger" onPress={discard}>
               Stop and discard
-            </button>
+            </Button>
           </div>
           {upload.isWaiting ? (
             <Notice kind="warn">The server does not answer; the upload goes on when it does.</Notice>
@@ -64,9 +65,9 @@ export function UploadProgress({
           />
           <Failure message={action.failure} />
           <div class="row">
-            <button type="button" class="button small danger" onClick={discard}>
+            <Button look="small danger" onPress={discard}>
               Discard what was sent
-            </button>
+            </Button>
           </div>
         </Card>
       );
@@ -75,9 +76,9 @@ export function UploadProgress({
       return (
         <Notice kind="bad">
           <span>The list was not started, and nothing is charged: {upload.message}</span>
-          <button type="button" class="button small" onClick={uploads.clear}>
+          <Button look="small" onPress={uploads.clear}>
             Back to the list
-          </button>
+          </Button>
         </Notice>
       );
     default:

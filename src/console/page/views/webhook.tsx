@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Await } from "../parts/await.tsx";
 import { Breakable } from "../parts/breakable.tsx";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/confirm.tsx";
 import { Facts } from "../parts/facts.tsx";
@@ -47,35 +48,13 @@ export function WebhookView({ id }: { readonly id: string }) {
             <p class="empty">There is no such endpoint any more.</p>
           ) : (
             <>
-              <div class="view-head">
-                <h1 class="address">
-                  <Breakable text={webhook.url} />
-                </h1>
-                <div class="row">
-                  <button
-                    type="button"
-                    class="button primary"
-                    disabled={action.isRunning || !webhook.enabled}
-                    onClick={() => action.run(test)}
-                  >
-                    Send test event
-                  </button>
-                  <button
-                    type="button"
-                    class="button"
-                    disabled={action.isRunning}
-                    onClick={() => action.run(setEnabled(!webhook.enabled))}
-                  >
-                    {webhook.enabled ? "Disable" : "Enable"}
-                  </button>
-                  <button type="button" class="button" onClick={() => setAsked("rotate")}>
-                    Rotate secret
-                  </button>
-                  <button type="button" class="button danger" onClick={() => setAsked("delete")}>
-                    Delete
-                  </button>
-                </div>
-              </div>
+              <WebhookHead
+                webhook={webhook}
+                isBusy={action.isRunning}
+                onTest={() => action.run(test)}
+                onEnabled={(enabled) => action.run(setEnabled(enabled))}
+                onAsk={setAsked}
+              />
               <div class="stack">
                 <Failure message={action.failure} />
                 {secret === null ? null : (
@@ -129,5 +108,39 @@ export function WebhookView({ id }: { readonly id: string }) {
         </Confirm>
       ) : null}
     </>
+  );
+}
+
+function WebhookHead({
+  webhook,
+  isBusy,
+  onTest,
+  onEnabled,
+  onAsk,
+}: {
+  readonly webhook: Webhook;
+  readonly isBusy: boolean;
+  readonly onTest: () => unknown;
+  readonly onEnabled: (enabled: boolean) => unknown;
+  readonly onAsk: (asked: "delete" | "rotate") => void;
+}) {
+  return (
+    <div class="view-head">
+      <h1 class="address">
+        <Breakable text={webhook.url} />
+      </h1>
+      <div class="row">
+        <Button look="primary" isOff={isBusy || !webhook.enabled} onPress={onTest}>
+          Send test event
+        </Button>
+        <Button isOff={isBusy} onPress={() => onEnabled(!webhook.enabled)}>
+          {webhook.enabled ? "Disable" : "Enable"}
+        </Button>
+        <Button onPress={() => onAsk("rotate")}>Rotate secret</Button>
+        <Button look="danger" onPress={() => onAsk("delete")}>
+          Delete
+        </Button>
+      </div>
+    </div>
   );
 }
