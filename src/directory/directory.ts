@@ -3,7 +3,7 @@ import { pause } from "../platform/pause.ts";
 import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
 import { createKeptExports, type KeptExports } from "./kept-exports.ts";
-import { freeIndex } from "./snapshot/snapshot.ts";
+import { createKeptViews } from "./kept-views.ts";
 import { warmUp } from "./snapshot/warm-up.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import { createSyncTurns } from "./sync/sync-turns.ts";
@@ -53,9 +53,6 @@ export type Directory = AsyncDisposable & {
   readonly stats: () => DirectoryStats;
 };
 
-type Kept = { readonly published: Published; readonly freshness: Freshness };
-
-const VIEWS_KEPT = 3;
 const STALE_INTERVALS = 3;
 /** How long a node that starts waits for the first state where another one syncs. */
 const FIRST_STATE_MS = 5_000;
@@ -70,44 +67,19 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const exports = createKeptExports(syncer.gzip);
   const startedAt = clock.now();
   const ended = new AbortController();
-  let kept: readonly Kept[] = [];
   let acceptTripped = settings.acceptNextSnapshot;
   /** The sync side could not be opened or broke down: it may have a state that never came here. */
   let isLost = false;
 
   const staleMs = settings.syncIntervalMs * STALE_INTERVALS;
-  const viewAt = ({ published, freshness }: Kept): View => {
-    const sinceMs = Math.max(0, clock.now() - freshness.syncedAt);
-    return {
-      ...published,
-      syncedAt: freshness.syncedAt,
-      ageSeconds: Math.floor((sinceMs + freshness.upstreamAgeMs) / 1000),
-      stale: sinceMs > staleMs,
-      quarantined: freshness.quarantined,
-    };
-  };
-  const view = (): View | null => (kept[0] === undefined ? null : viewAt(kept[0]));
-  const giveUp = (dropped: readonly Kept[]): void => {
-    for (const { published } of dropped) freeIndex(published.snapshot);
-  };
+  const views = createKeptViews({ clock, staleMs });
   // A moment before it would be dropped: then there are never four.
-  syncer.beforeSwap?.(() => {
-    const former = kept;
-    kept = former.slice(0, VIEWS_KEPT - 1);
-    giveUp(former.slice(VIEWS_KEPT - 1));
-  });
+  syncer.beforeSwap?.(views.dropOldest);
   const publish = (published: Published, freshness: Freshness): void => {
     warmUp(published.snapshot);
-    const former = kept;
-    kept = [{ published, freshness }, ...former.slice(0, VIEWS_KEPT - 1)];
-    giveUp(former.slice(VIEWS_KEPT - 1));
+    views.add(published, freshness);
     const { version, count } = published.snapshot;
     report({ level: "info", message: "new snapshot", version, count, quarantined: freshness.quarantined });
-  };
-  const refresh = (freshness: Partial<Freshness>): void => {
-    const [newest] = kept;
-    if (newest === undefined) return;
-    kept = [{ ...newest, freshness: { ...newest.freshness, ...freshness } }, ...kept.slice(1)];
   };
   const settle = (outcome: SyncOutcome, tookMs: number): void => {
     health.note(outcome, tookMs);
@@ -120,7 +92,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
       // A sync of another process has taken the operator's permission.
       if (freshness.syncedAt > startedAt) acceptTripped = false;
       if (published !== null) publish(published, freshness);
-      else refresh(freshness);
+      else views.refresh(freshness);
       return;
     }
     acceptTripped = false;
@@ -128,7 +100,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
       report({ level: "warn", message: "passed as DIRECTORY_ACCEPT_NEXT permits", reason: trip });
     }
     if (outcome.kind === "changed") publish(outcome.published, outcome.freshness);
-    else refresh(outcome.freshness);
+    else views.refresh(outcome.freshness);
   };
   const openSyncer = async (): Promise<void> => {
     const opened = await syncer.open();
@@ -138,11 +110,9 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
       report({ level: "error", message: "stored state", problem });
     const { published, freshness } = opened;
     if (published === null || freshness === null) return;
-    const [newest] = kept;
-    if (newest?.published.snapshot.digest !== published.snapshot.digest) return publish(published, freshness);
+    if (views.newest()?.snapshot.digest !== published.snapshot.digest) return publish(published, freshness);
     // The same listings: the memory of a sync side that is gone is not held on to.
-    kept = [{ published, freshness }, ...kept.slice(1)];
-    giveUp([newest]);
+    views.replaceNewest(published, freshness);
   };
   const settled = async (work: () => Promise<SyncOutcome>): Promise<SyncOutcome> => {
     const startedMs = clock.monotonic();
@@ -172,7 +142,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
           clock,
           lead: syncInTerm,
           follow: () => settled(syncer.follow),
-          confirmed: ({ syncedAt, upstreamAgeMs }) => refresh({ syncedAt, upstreamAgeMs }),
+          confirmed: ({ syncedAt, upstreamAgeMs }) => views.refresh({ syncedAt, upstreamAgeMs }),
           failed: (error) => {
             report({ level: "warn", message: "the turn to sync is not known", reason: reasonOf(error) });
           },
@@ -186,7 +156,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     });
     const isLocal = settings.upstream === null;
     if (turns !== null) {
-      return turns.start({ until: () => !isLocal || view() !== null, withinMs: FIRST_STATE_MS });
+      return turns.start({ until: () => !isLocal || views.newest() !== null, withinMs: FIRST_STATE_MS });
     }
     if (isLocal && !isLost) await sync();
     schedule.start({ atOnce: !isLocal || isLost });
@@ -202,19 +172,14 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     },
     opening: () => opening,
     sync,
-    view,
-    viewOf(version, digestStart) {
-      const found = kept.find(({ published: { snapshot } }) => {
-        return snapshot.version === version && snapshot.digest.startsWith(digestStart);
-      });
-      return found === undefined ? null : viewAt(found);
-    },
+    view: views.newest,
+    viewOf: views.find,
     catchUp: async () => {
       if (turns !== null) await Promise.race([turns.refresh(), wait(CATCH_UP_MS, ended.signal)]);
     },
     compressed: exports,
-    status: () => health.status(view()),
-    stats: () => health.stats(view(), turns?.isLeading() ?? null),
+    status: () => health.status(views.newest()),
+    stats: () => health.stats(views.newest(), turns?.isLeading() ?? null),
     async [Symbol.asyncDispose]() {
       ended.abort();
       schedule.stop();
