@@ -147,7 +147,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
         `${await constant("src/billing/plans.ts", "ITEM_BODY_BYTES_MAX")} bytes for each item of its largest batch, and ${await constant("src/billing/plans.ts", "BODY_BASE_BYTES")}`,
       ],
       [
-        `bodies of batches over ${SMALL_BODY_BYTES_MAX} bytes, being received and cut, together`,
+        `bodies of batches over ${SMALL_BODY_BYTES_MAX} bytes, being received and chunked, together`,
         `${batch.heldBodyBytesMax} bytes (\`BODIES_BYTES_MAX\`)`,
       ],
       ["batches at a time", `${batch.inFlightMax} (\`BATCHES_IN_FLIGHT_MAX\`)`],
