@@ -1,7 +1,9 @@
 import { StoreOpenError } from "../store/storage-error.ts";
-import { errorFacts, type Log } from "./log.ts";
+import { createLog, errorFacts, type Log } from "./log.ts";
+import { type Platform, systemPlatform } from "./platform.ts";
 import type { RunningServer } from "./server.ts";
 import { ConfigError } from "./setting-reader.ts";
+import type { LogLevel } from "./settings.ts";
 
 /** Runs a server's main function. Where it throws, writes why, in one sentence where that is known, and exits with 1. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
@@ -14,8 +16,24 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Starts a server, writes on standard output where it listens and what to do there, and ends it on SIGTERM or SIGINT. */
+export async function serve<Settings extends { readonly logLevel: LogLevel }>(
+  settings: Settings,
+  start: (settings: Settings, platform: Platform) => Promise<RunningServer>,
+  {
+    welcome,
+    warnings = [],
+  }: { readonly welcome: (url: string) => string; readonly warnings?: readonly string[] },
+): Promise<void> {
+  const log = createLog(settings.logLevel);
+  for (const warning of warnings) log.warn(warning, {});
+  const server = await start(settings, systemPlatform(log));
+  process.stdout.write(welcome(server.url));
+  stopOnSignals(server, log);
+}
+
 /** The first signal drains; the second ends the process at once, which loses nothing that was answered. */
-export function stopOnSignals(server: RunningServer, log: Log): void {
+function stopOnSignals(server: RunningServer, log: Log): void {
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) process.exit(1);

@@ -1,5 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
+import { isObject } from "../platform/json-value.ts";
 import { CliError } from "./failure.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
 import type { Tally } from "./tally.ts";
 
 /** How far a run has come, kept beside its output. */
@@ -22,35 +24,20 @@ export function checkpointPath(output: string): string {
   return `${output}.resume`;
 }
 
-/** Null where there is none. */
+/** Returns null where there is none. Throws CliError where it cannot be read. */
 export function readCheckpoint(output: string): Checkpoint | null {
-  let text: string;
-  try {
-    text = readFileSync(checkpointPath(output), "utf8");
-  } catch {
-    return null;
-  }
-  const checkpoint = parse(text);
-  if (checkpoint === null) {
-    throw new CliError(`${checkpointPath(output)} is damaged; remove it and ${output} and start anew.`);
-  }
-  return checkpoint;
+  const state = readStateFile(checkpointPath(output));
+  if (state === null || isCheckpoint(state)) return state;
+  throw new CliError(`${checkpointPath(output)} is damaged; remove it and ${output} and start anew.`);
 }
 
-function parse(text: string): Checkpoint | null {
-  try {
-    const checkpoint = JSON.parse(text);
-    return checkpoint.version === 1 && Number.isSafeInteger(checkpoint.rows) ? checkpoint : null;
-  } catch {
-    return null;
-  }
+function isCheckpoint(state: unknown): state is Checkpoint {
+  return isObject(state) && state.version === 1 && Number.isSafeInteger(state.rows);
 }
 
 /** Replaces the checkpoint in one step. */
 export function writeCheckpoint(output: string, checkpoint: Checkpoint): void {
-  const path = checkpointPath(output);
-  writeFileSync(`${path}.new`, `${JSON.stringify(checkpoint)}\n`);
-  renameSync(`${path}.new`, path);
+  writeStateFile(checkpointPath(output), checkpoint);
 }
 
 export function removeCheckpoint(output: string): void {

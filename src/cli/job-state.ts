@@ -1,5 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
+import { isObject } from "../platform/json-value.ts";
 import { CliError, systemReason } from "./failure.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
 
 /** What is known of a job beside its output, until the output is whole. */
 export type JobState = {
@@ -18,20 +20,16 @@ function pathOf(output: string): string {
 
 /** Returns null where there is none. Throws CliError where it cannot be read. */
 export function readJobState(output: string): JobState | null {
-  let text: string;
-  try {
-    text = readFileSync(pathOf(output), "utf8");
-  } catch {
-    return null;
-  }
-  try {
-    const state = JSON.parse(text);
-    if (state.version === 1 && typeof state.jobId === "string" && Array.isArray(state.parts)) return state;
-  } catch {
-    // It says so below.
-  }
+  const state = readStateFile(pathOf(output));
+  if (state === null || isJobState(state)) return state;
   throw new CliError(
     `${pathOf(output)} is damaged; remove it, and go on with --attach where the job is known.`,
+  );
+}
+
+function isJobState(state: unknown): state is JobState {
+  return (
+    isObject(state) && state.version === 1 && typeof state.jobId === "string" && Array.isArray(state.parts)
   );
 }
 
@@ -40,8 +38,7 @@ export function writeJobState(output: string | null, state: JobState): void {
   if (output === null) return;
   const path = pathOf(output);
   try {
-    writeFileSync(`${path}.new`, `${JSON.stringify(state)}\n`);
-    renameSync(`${path}.new`, path);
+    writeStateFile(path, state);
   } catch (error) {
     throw new CliError(`${path} cannot be written: ${systemReason(error)}.`);
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { copyFileSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/process.ts";
+import { outcomeOf } from "../support/script.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 /**
@@ -56,11 +57,8 @@ describe.skipIf(!isInstalled)("other people's tools", () => {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [printed, complaint] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}\n${printed}${complaint}`);
+    const { printed, complaint, exitCode } = await outcomeOf(child);
+    if (exitCode !== 0) throw new Error(`${command.join(" ")}\n${printed}${complaint}`);
     return printed + complaint;
   }
 

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { installLocalChains } from "../../src/demo/local-chains.ts";
 import { temporaryFolder } from "../support/process.ts";
+import { outcomeOf } from "../support/script.ts";
 
 const hasChains = await installLocalChains();
 if (!hasChains)
@@ -19,11 +20,8 @@ test.skipIf(!hasChains)(
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [text, problems] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    expect([problems, await child.exited]).toEqual(["", 0]);
+    const { printed: text, complaint, exitCode } = await outcomeOf(child);
+    expect([complaint, exitCode]).toEqual(["", 0]);
     expect(text).toContain("for free: 0.01 USD");
     expect(text).toMatch(/paid on Base +200: Hello, reader\./);
     expect(text).toMatch(/paid on Solana, stream +200: Hello, reader\./);

@@ -8,14 +8,18 @@ export function spawnScript(script: string, { cwd, env }: ScriptOptions) {
   return Bun.spawn(["bash", "-ec", script], { cwd, env, stdout: "pipe", stderr: "pipe", detached: true });
 }
 
-/** Runs a shell script and returns what it printed. Throws with both outputs where it fails. */
-export async function runScript(script: string, options: ScriptOptions): Promise<string> {
-  const child = spawnScript(script, options);
+/** Returns what a process has written to both of its outputs, and its exit code, once it has ended. */
+export async function outcomeOf(child: Bun.Subprocess<"ignore" | undefined, "pipe", "pipe">) {
   const [printed, complaint] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  const exitCode = await child.exited;
+  return { printed, complaint, exitCode: await child.exited };
+}
+
+/** Runs a shell script and returns what it printed. Throws with both outputs where it fails. */
+export async function runScript(script: string, options: ScriptOptions): Promise<string> {
+  const { printed, complaint, exitCode } = await outcomeOf(spawnScript(script, options));
   if (exitCode !== 0) {
     throw new Error(`${script}\nended with ${exitCode}\n${printed.slice(-2000)}${complaint}`);
   }

@@ -1,5 +1,4 @@
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { ClosingDialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { countOf, wordsOf } from "../text/format.ts";
 import { visible } from "../text/visible.ts";
@@ -15,16 +14,11 @@ export function ResultDialog({
 }) {
   const { row, ...fields } = result;
   return (
-    <Dialog title={`Row ${countOf(Number(row))}`} onClose={onClose}>
-      <div class="stack">
-        <div class="dialog-facts">
-          <Facts facts={Object.entries(fields).map(([name, value]) => [wordsOf(name), textOf(value)])} />
-        </div>
-        <div class="row end">
-          <Button onPress={onClose}>Close</Button>
-        </div>
+    <ClosingDialog title={`Row ${countOf(Number(row))}`} onClose={onClose}>
+      <div class="dialog-facts">
+        <Facts facts={Object.entries(fields).map(([name, value]) => [wordsOf(name), textOf(value)])} />
       </div>
-    </Dialog>
+    </ClosingDialog>
   );
 }
 

@@ -3,7 +3,7 @@ import { Await } from "../parts/await.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { ClosingDialog } from "../parts/dialog.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Failure } from "../parts/notice.tsx";
@@ -131,23 +131,18 @@ function DeliveryTable({
 /** What the endpoint answered last. */
 function Response({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
   return (
-    <Dialog title={`Response to ${delivery.type}`} onClose={onClose}>
-      <div class="stack">
-        <Facts
-          facts={[
-            ["Status", delivery.status],
-            ["Error", delivery.error],
-            ["Last attempt", <Moment key="last" at={delivery.last_attempt_at} />],
-            ["Event", <code key="event">{delivery.event_id}</code>],
-          ]}
-        />
-        <pre>
-          <code>{delivery.answer ?? "There was no response."}</code>
-        </pre>
-        <div class="row end">
-          <Button onPress={onClose}>Close</Button>
-        </div>
-      </div>
-    </Dialog>
+    <ClosingDialog title={`Response to ${delivery.type}`} onClose={onClose}>
+      <Facts
+        facts={[
+          ["Status", delivery.status],
+          ["Error", delivery.error],
+          ["Last attempt", <Moment key="last" at={delivery.last_attempt_at} />],
+          ["Event", <code key="event">{delivery.event_id}</code>],
+        ]}
+      />
+      <pre>
+        <code>{delivery.answer ?? "There was no response."}</code>
+      </pre>
+    </ClosingDialog>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Form } from "../parts/form.tsx";
-import { Failure } from "../parts/notice.tsx";
+import { Submit } from "../parts/submit.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
@@ -38,10 +38,7 @@ export function EnterForm() {
         required
         hint="A test key, asy_test_…, is welcome: it costs nothing."
       />
-      <Failure message={action.failure} />
-      <button type="submit" class="button primary" disabled={action.isRunning}>
-        Sign in
-      </button>
+      <Submit of={action}>Sign in</Submit>
     </Form>
   );
 }

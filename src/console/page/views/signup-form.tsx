@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Choice } from "../parts/choice.tsx";
 import { Form } from "../parts/form.tsx";
-import { Failure } from "../parts/notice.tsx";
+import { Submit } from "../parts/submit.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
@@ -46,10 +46,7 @@ export function SignupForm({ onKey }: { readonly onKey: (key: string) => void })
       />
       <TextField label="Name (optional)" value={name} onValue={setName} autocomplete="name" maxLength={200} />
       <Choice label="Plan" value={plan} options={options} onValue={setPlan} />
-      <Failure message={action.failure} />
-      <button type="submit" class="button primary" disabled={action.isRunning}>
-        Sign up
-      </button>
+      <Submit of={action}>Sign up</Submit>
     </Form>
   );
 }
