@@ -24,13 +24,13 @@ export function makeApiKey(randomBytes: RandomBytes, mode: KeyMode = "live"): st
   return body + checkCharacters(body);
 }
 
-/** Whether a text is written as a key is: prefix, length, alphabet and check characters. */
+/** Returns whether a text is written as a key is: prefix, length, alphabet and check characters. */
 export function isApiKeyWellFormed(text: string): boolean {
   if (!hasKeyLength(text) || !KEY.test(text)) return false;
   return checkCharacters(text.slice(0, -CHECK_CHARS)) === text.slice(-CHECK_CHARS);
 }
 
-/** Whether a text is as long as some key is. */
+/** Returns whether a text is as long as some key is. */
 export function hasKeyLength(text: string): boolean {
   return LENGTHS.has(text.length);
 }
@@ -41,14 +41,14 @@ export function modeOfKey(keyOrHint: string): KeyMode {
 }
 
 /**
- * The SHA-256 by which a key is kept, in hex. A random key of 178 bits needs no slow hash, and comparing the
+ * Returns the SHA-256 by which a key is kept, in hex. A random key of 178 bits needs no slow hash, and comparing the
  * hashes gives a guesser nothing about the key.
  */
 export function hashApiKey(key: string): string {
   return Bun.SHA256.hash(key, "hex");
 }
 
-/** Random base62 characters, each as likely as any other. */
+/** Returns random base62 characters, each as likely as any other. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = "";
   while (text.length < length) {

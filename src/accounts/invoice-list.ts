@@ -7,7 +7,7 @@ import type { InvoicePort } from "../store/port.ts";
 /** The body of `GET /v1/account/invoices`. */
 export type InvoicePage = InvoicePageBody;
 
-/** Issued invoices, newest first; the cursor is the id of the last one of the page before. */
+/** Returns issued invoices, newest first; the cursor is the id of the last one of the page before. */
 export function invoicePage(
   store: Pick<InvoicePort, "invoicePage">,
   accountId: string,

@@ -10,7 +10,7 @@ export function readScopes(text: string): readonly KeyScope[] {
   return KEY_SCOPES.filter((scope) => words.includes(scope));
 }
 
-/** Whether a key may make a call that needs one of some scopes: with `account` it may make all. */
+/** Returns whether a key may make a call that needs one of some scopes: with `account` it may make all. */
 export function allows(scopes: readonly KeyScope[], needed: readonly KeyScope[]): boolean {
   return scopes.includes("account") || needed.some((scope) => scopes.includes(scope));
 }

@@ -12,7 +12,7 @@ import type { Config } from "./settings.ts";
 /** Domains that one batch looks up at a time: as many as keep the resolver busy, so that other callers need not queue behind it. */
 const LOOKUPS_PER_BATCH_MAX = 256;
 
-/** The worker threads, and the way of a batch and of a job's chunk through them. */
+/** Opens the worker threads, and the way of a batch and of a job's chunk through them. */
 export function openBatches(
   { batch }: Pick<Config, "batch">,
   { clock, workerFiles }: Pick<Platform, "clock" | "workerFiles">,

@@ -1,7 +1,7 @@
 import type { CallReport } from "../http/boundary.ts";
 import type { Log } from "./log.ts";
 
-/** One line per call: what was asked of which route, by which account, and what became of it. */
+/** Writes one line per call: what was asked of which route, by which account, and what became of it. */
 export function logCall(log: Log, { call, status, durationMs, outcome }: CallReport): void {
   log.info("call", {
     request_id: call.id,

@@ -17,7 +17,7 @@ const PROBE_SHARE = { tenant: "health probe", weight: INTERACTIVE_WEIGHT };
 /** Jobs begin within two seconds; far past that the threads are too few, or stuck. */
 const QUEUE_WARN_S = 30;
 
-/** What /health does to find out whether each part works. */
+/** Returns what /health does to find out whether each part works. */
 export function checksOf(
   { dataDir }: Config,
   clock: Clock,

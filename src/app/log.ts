@@ -17,7 +17,7 @@ type Facts = { readonly [name: string]: unknown };
 /** Takes whole lines. */
 export type LogSink = { readonly write: (line: string) => void; readonly flush?: () => void };
 
-/** A log on a sink, by default the one that gathers lines for standard output. */
+/** Creates a log on a sink, by default the one that gathers lines for standard output. */
 export function createLog(level: LogLevel, sink: LogSink = standardOutput()): Log {
   const options = { level, base: null, timestamp: isoTime(), messageKey: "event" };
   const logger = pino(options, sink);
@@ -79,7 +79,7 @@ function standardOutput(): LogSink {
 const BACKLOG_BYTES_MAX = 4_194_304;
 
 /**
- * What may be logged of something thrown: its class, its code and where it came from. Not its message, which
+ * Returns what may be logged of something thrown: its class, its code and where it came from. Not its message, which
  * may quote what a caller sent.
  */
 export function errorFacts(error: unknown): Facts {

@@ -16,7 +16,7 @@ import { repeatUpkeep } from "./upkeep.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** The database, and all that counts and bills. */
+/** Opens the database, and all that counts and bills. */
 export function openMoney(config: Config, platform: Platform, stack: AsyncDisposableStack) {
   const { dataDir, plans, limits } = config;
   const { clock, log, randomBytes } = platform;

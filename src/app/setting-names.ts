@@ -18,7 +18,7 @@ export function settingWarnings(environment: Environment): readonly string[] {
   });
 }
 
-/** Every name that is asked for when the settings are read. */
+/** Returns every name that is asked for when the settings are read. */
 export function settingNames(): readonly string[] {
   const names = new Set<string>();
   readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }), 1);

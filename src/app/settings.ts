@@ -164,7 +164,7 @@ export function readConfig(
   return Object.freeze(config);
 }
 
-/** What every server that listens has. */
+/** Returns what every server that listens has. */
 export function readServerConfig(settings: SettingReader) {
   return {
     host: settings.text("HOST", "127.0.0.1"),

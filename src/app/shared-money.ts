@@ -27,7 +27,7 @@ type SharedMoneyConfig = Pick<
   "dataDir" | "databaseDirectUrl" | "plans" | "selfServePlans" | "limits"
 >;
 
-/** The database of a cluster, and all that a node of it counts and bills. */
+/** Opens the database of a cluster, and all that a node of it counts and bills. */
 export async function openSharedMoney(
   config: SharedMoneyConfig,
   platform: Pick<Platform, "clock" | "log" | "randomBytes">,

@@ -21,7 +21,7 @@ export type OpenWebhooksDependencies = {
   readonly billingClock: BillingClock;
 };
 
-/** Webhooks, and what delivers to them. */
+/** Opens webhooks, and what delivers to them. */
 export async function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { clock, log, random, randomBytes }: Pick<Platform, "clock" | "log" | "random" | "randomBytes">,

@@ -24,7 +24,7 @@ export class CliError extends Error {
   }
 }
 
-/** The code of a failure of the system, such as ENOENT. */
+/** Returns the code of a failure of the system, such as ENOENT. */
 export function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }

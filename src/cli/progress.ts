@@ -21,7 +21,7 @@ export type ProgressSettings = {
 const LINE_INTERVAL_MS = 5000;
 const SILENT: Progress = { update: () => {}, stop: () => {} };
 
-/** A bar on a terminal, a line now and then elsewhere. */
+/** Draws a bar on a terminal, a line now and then elsewhere. */
 export function createProgress(settings: ProgressSettings): Progress {
   if (settings.quiet) return SILENT;
   return settings.stream.isTTY ? createBar(settings) : createLines(settings);

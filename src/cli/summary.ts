@@ -14,7 +14,7 @@ export type RunFacts = {
   readonly isServer: boolean;
 };
 
-/** The counts by status, the speed, and what may be worth a second run. */
+/** Returns the counts by status, the speed, and what may be worth a second run. */
 export function summaryText({ task, tally, rows, seconds, outputName, isServer }: RunFacts): string {
   const perSecond = seconds > 0 ? ` (${grouped(Math.round(rows / seconds))}/s)` : "";
   const before = tally.rows - rows;

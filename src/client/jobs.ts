@@ -11,7 +11,7 @@ type ReadOptions = Pick<CallOptions, "signal">;
 const PART_BYTES = 4_194_304;
 const PARTS_IN_FLIGHT = 2;
 
-/** The calls of jobs. */
+/** Creates the calls of jobs. */
 export function createJobCalls(send: Send, wait: Wait) {
   const readJob = async (reply: Response): Promise<Job> => (await reply.json()) as Job;
   const steer =

@@ -30,7 +30,7 @@ export type Reader<Schema extends TObject> = {
   readonly body: (value: unknown) => Static<Schema>;
 };
 
-/** One of some words. */
+/** Returns the schema of one of some words. */
 export function Word<const Words extends readonly string[]>(words: Words, description?: string) {
   return Type.Unsafe<Words[number]>(
     Type.String({

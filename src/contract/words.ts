@@ -151,7 +151,7 @@ export const WEBHOOK_EVENTS = [
 
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** True for exactly the names of `DOCUMENT_TYPES`. */
+/** Returns true for exactly the names of `DOCUMENT_TYPES`. */
 export function isDocumentType(text: string): text is DocumentType {
   return DOCUMENT_TYPES.some((type) => type === text);
 }

@@ -36,7 +36,7 @@ const KINDS: readonly (readonly [count: number, address: (n: number) => string])
   [10, (n) => `${person(n)}@broken-servers.net`],
 ];
 
-/** A thousand addresses of every kind, mixed, the same each time; twenty of them are repeats. */
+/** Returns a thousand addresses of every kind, mixed, the same each time; twenty of them are repeats. */
 export function demoAddresses(): readonly string[] {
   const addresses = KINDS.flatMap(([count, address]) => Array.from({ length: count }, (_, n) => address(n)));
   const repeats = addresses.slice(0, 20);

@@ -24,7 +24,7 @@ export type LocalPayer = {
 const FOLDER = join(import.meta.dir, "../../test/payments-chain");
 const INSTALL_TIMEOUT_MS = 100_000;
 
-/** Whether the packages of the chains are there already. */
+/** Returns whether the packages of the chains are there already. */
 export function hasLocalChains(): boolean {
   return existsSync(join(FOLDER, "node_modules"));
 }

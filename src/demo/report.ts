@@ -8,7 +8,7 @@ export type DemoFacts = {
   readonly plan: Plan;
 };
 
-/** The verdicts by status and cause with an example each, the speed, and what it cost. */
+/** Returns the verdicts by status and cause with an example each, the speed, and what it cost. */
 export function demoReport({ batch, seconds, account, plan }: DemoFacts): string {
   const { summary, count, results } = batch;
   const { usage, projected_invoice: invoice } = account;

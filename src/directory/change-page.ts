@@ -17,7 +17,7 @@ const READ_BYTES_MAX = PAGE_BYTES_MAX + MARK_LINES * (TEXT_BYTES_MAX + 1000);
 const LINE_END = 0x0a;
 const COMMA = 0x2c;
 
-/** Whether the feed still holds every change behind `seq`. */
+/** Returns whether the feed still holds every change behind `seq`. */
 export function isRetained(feed: Feed, seq: number): boolean {
   const first = feed.files[0]?.firstSeq ?? feed.lastSeq + 1;
   return seq >= first - 1 && seq <= feed.lastSeq;

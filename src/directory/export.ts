@@ -45,7 +45,7 @@ export function* exportParts(
   if (used > 0) yield part.subarray(0, used);
 }
 
-/** What all parts hold together: the texts and what stands between and around them. */
+/** Returns what all parts hold together: the texts and what stands between and around them. */
 export function exportBytes(snapshot: SnapshotRows, form: ExportForm): number {
   const { count, rowLength } = snapshot;
   let bytes = form === "json" ? Math.max(count, 1) + 1 : count;
@@ -74,7 +74,7 @@ function createRowCopier(snapshot: SnapshotRows) {
   };
 }
 
-/** The export as one gzip body. */
+/** Returns the export as one gzip body. */
 export async function compressedExport(
   snapshot: SnapshotRows,
   form: ExportForm,

@@ -7,7 +7,7 @@ type Kept = { readonly published: Published; readonly freshness: Freshness };
 
 const VIEWS_KEPT = 3;
 
-/** The newest states, at most three: the first is served, the others are those on which walks over pages began. */
+/** Keeps the newest states, at most three: the first is served, on the others walks over pages began. */
 export function createKeptViews({ clock, staleMs }: { readonly clock: Clock; readonly staleMs: number }) {
   let kept: readonly Kept[] = [];
 

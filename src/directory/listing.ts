@@ -47,7 +47,7 @@ export function readListing(record: unknown, now: number): ListingRead {
   }
 }
 
-/** The listing as JSON text: one spelling for each content, so that equal bytes mean nothing has changed. */
+/** Returns the listing as JSON text: one spelling for each content, so that equal bytes mean nothing has changed. */
 export function listingText(listing: Listing, payToChangedAt: string | null): string {
   return JSON.stringify({
     ...listing,
@@ -55,12 +55,12 @@ export function listingText(listing: Listing, payToChangedAt: string | null): st
   });
 }
 
-/** A price of six decimals as integer micro-USD, NaN for null; at most 999,999,999.999999. */
+/** Returns a price of six decimals as integer micro-USD, NaN for null; at most 999,999,999.999999. */
 export function priceMicroUsd(price: string | null): number {
   return price === null ? Number.NaN : Number(price.replace(".", ""));
 }
 
-/** Whether the text is a lower-case DNS name of two labels or more that is no IPv4 address. */
+/** Returns whether the text is a lower-case DNS name of two labels or more that is no IPv4 address. */
 export function isHost(text: string): boolean {
   if (text.length > 253) return false;
   const labels = text.split(".");

@@ -3,7 +3,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 /**
- * The key under which two spellings of one payee are equal, or null where the text is no address: an EVM
+ * Returns the key under which two spellings of one payee are equal, or null where the text is no address: an EVM
  * address (lower case; a mixed-case one must carry a right EIP-55 checksum, because a wrong one is a mistyped
  * payee) or 32 bytes in base58, as Solana writes them.
  */

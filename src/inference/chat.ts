@@ -155,7 +155,10 @@ function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal):
   return { kind: "answer", status, headers, body: JSON.stringify({ error }) };
 }
 
-/** The quote was made more than 300 s ago: its payment is not taken, and the next challenge has a new one. */
+/**
+ * Returns the refusal of a quote made more than 300 s ago: its payment is not taken, and the next challenge has a new
+ * one.
+ */
 export function quoteExpired(): ApiError {
   return new ApiError(
     "payment_invalid",

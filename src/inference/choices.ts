@@ -61,7 +61,7 @@ export function createChoices(): Choices {
   };
 }
 
-/** True where a chunk has something of the answer itself: text, a call of a tool, or its end. */
+/** Returns whether a chunk has something of the answer itself: text, a call of a tool, or its end. */
 export function hasToken(choices: readonly JsonValue[]): boolean {
   return choices.some((choice) => {
     if (!isObject(choice)) return false;

@@ -30,7 +30,7 @@ export function readJws(text: string): Jws | null {
   };
 }
 
-/** Whether a JWS is signed by a key. Other algorithms than EdDSA, and critical extensions, are not taken. */
+/** Returns whether a JWS is signed by a key. Other algorithms than EdDSA, and critical extensions, are not taken. */
 export function isSignedBy({ header, signed, signature }: Jws, { kty, crv, x }: PublicKey): boolean {
   if (header.alg !== "EdDSA" || header.crit !== undefined || signature.length !== SIGNATURE_BYTES)
     return false;

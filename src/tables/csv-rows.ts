@@ -8,7 +8,7 @@ import { TableError } from "./table-error.ts";
 /** Records as their cells. */
 export type Records = readonly (readonly string[])[];
 
-/** The rows of a CSV file: the delimiter, the header and the column are found out where they are not named. */
+/** Returns the rows of a CSV file: the delimiter, the header and the column are found out where they are not named. */
 export async function csvRows(
   name: string,
   text: AsyncIterable<string>,
@@ -33,7 +33,7 @@ export async function csvRows(
   return { columns: names, delimiter, hint, runs: runs(), chosen: { number: index + 1, header } };
 }
 
-/** Enough records to find the column in, or all there are; those that were read along come with them. */
+/** Returns enough records to find the column in, or all there are; those that were read along come with them. */
 export async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
   const first: (readonly string[])[] = [];
   while (first.length <= SAMPLE_ROWS) {

@@ -52,7 +52,7 @@ function isNotBlank({ line }: { readonly line: string }): boolean {
   return line.trim() !== "";
 }
 
-/** One item per line. */
+/** Reads one item per line. */
 export function textRows(name: string, text: AsyncIterable<string>): Rows {
   async function* runs() {
     for await (const lines of linesOf(name, text))
@@ -61,7 +61,7 @@ export function textRows(name: string, text: AsyncIterable<string>): Rows {
   return { columns: null, delimiter: ",", hint: "", runs: runs(), chosen: null };
 }
 
-/** On each line a JSON string, or an object with the item in `field`; other fields are kept. */
+/** Reads on each line a JSON string, or an object with the item in `field`; other fields are kept. */
 export async function ndjsonRows(name: string, text: AsyncIterable<string>, field: string): Promise<Rows> {
   const runs = parsedLines(name, text, field);
   const first = await firstRun(runs);
@@ -90,7 +90,7 @@ async function* parsedLines(name: string, text: AsyncIterable<string>, field: st
   }
 }
 
-/** The first run that holds anything; undefined at the end of an empty input. */
+/** Returns the first run that holds anything; undefined at the end of an empty input. */
 export async function firstRun<T>(runs: AsyncIterator<readonly T[]>): Promise<readonly T[] | undefined> {
   for (;;) {
     const { done, value } = await runs.next();

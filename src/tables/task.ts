@@ -110,13 +110,13 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
 
 const DETECTION_COLUMNS = ["confidence", "candidates"];
 
-/** The fields of a result that become columns. */
+/** Returns the fields of a result that become columns. */
 export function resultColumns(task: Task): readonly string[] {
   const { columns } = KINDS[task.kind];
   return task.kind === "identity" && task.type === null ? [...columns, ...DETECTION_COLUMNS] : columns;
 }
 
-/** The word by which a result is counted and chosen. */
+/** Returns the word by which a result is counted and chosen. */
 export function statusOf(task: Task, result: Result): string {
   if (task.kind === "email") return String(result.status);
   return result.valid === true ? "valid" : "invalid";
@@ -124,7 +124,7 @@ export function statusOf(task: Task, result: Result): string {
 
 const UNCHECKED = new Set(["dns_timeout", "dns_error", "check_failed"]);
 
-/** Why a check came to nothing through no fault of the item, or null: such items are worth a second run. */
+/** Returns why a check came to nothing through no fault of the item, or null: such items are worth a second run. */
 export function uncheckedReason(task: Task, result: Result): string | null {
   const word = String(task.kind === "email" ? result.sub_status : result.reason);
   return UNCHECKED.has(word) ? word : null;

@@ -9,7 +9,7 @@ export function schemaRef(schema: TSchema): JsonObject {
   return schema.$id === undefined ? written(schema) : { $ref: `#/components/schemas/${schema.$id}` };
 }
 
-/** Every named schema within these, by name. */
+/** Returns every named schema within these, by name. */
 export function namedSchemas(
   roots: readonly TSchema[],
   write: (schema: TSchema) => JsonObject = written,

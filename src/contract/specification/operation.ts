@@ -91,7 +91,7 @@ export const CHANGES_ACCOUNT = { access: "key", scopes: ["account"] } as const;
 /** Of one that may be repeated with its Idempotency-Key. */
 export const CHANGES_ACCOUNT_ONCE = { ...CHANGES_ACCOUNT, idempotent: true } as const;
 
-/** A query or body schema with descriptions for readers, and a name. */
+/** Returns a query or body schema with descriptions for readers, and a name. */
 export function described<Properties extends TProperties>(
   schema: TObject<Properties>,
   descriptions: { readonly [name in keyof Properties]: string },

@@ -13,7 +13,7 @@ export const ERROR_MEANINGS = Object.entries(ERRORS).map(([code, { status, messa
 
 const WAITS: readonly number[] = [402, 429, 503];
 
-/** The responses of an operation that refuse, by status. `samples` are real ones, by status. */
+/** Returns the responses of an operation that refuse, by status. `samples` are real ones, by status. */
 export function refusals(
   codes: readonly ErrorCode[],
   access: "key" | "public" | "open",
@@ -53,7 +53,7 @@ function refusal(
   };
 }
 
-/** One example of each refusal that these paths name, with the text where nothing more exact can be said. */
+/** Returns one example of each refusal that these paths name, with the text where nothing more exact can be said. */
 export function refusalExamples(pathsText: string): JsonObject {
   const named = ERROR_MEANINGS.filter(({ code }) => pathsText.includes(`"${referenceTo(code)}"`));
   return Object.fromEntries(

@@ -89,7 +89,7 @@ export function countFrom(first: number): () => number {
   return () => next++;
 }
 
-/** The bytes of a text, good until another text of its segment is asked for. */
+/** Returns the bytes of a text, good until another text of its segment is asked for. */
 export function bytesAt(place: Place): Uint8Array {
   const { bytes, from } = windowOn(place);
   return bytes.subarray(place.offset - from, place.offset - from + place.length);

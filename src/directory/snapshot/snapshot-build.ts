@@ -20,12 +20,12 @@ const LINE_END = 0x0a;
 /** More than the longest text. */
 const BATCH_BYTES = 256 * 1024;
 
-/** Rows in the order of their hosts. */
+/** Returns rows in the order of their hosts. */
 export function sortedByHost(rows: Iterable<Row>): Row[] {
   return [...rows].sort((a, b) => (a.host < b.host ? -1 : 1));
 }
 
-/** SHA-256 in hex of the rows as JSON lines. */
+/** Returns the SHA-256 in hex of the rows as JSON lines. */
 export function digestOf(sorted: readonly Row[]): string {
   const hash = createHash("sha256");
   const batch = Buffer.alloc(BATCH_BYTES);

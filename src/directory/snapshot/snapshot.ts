@@ -51,7 +51,7 @@ export type SnapshotIndex = {
 export type FeedPosition = { readonly epoch: string; readonly seq: number };
 
 /**
- * The text of a row: JSON without a line end. Copy the bytes before anything is awaited: their memory may be
+ * Returns the text of a row: JSON without a line end. Copy the bytes before anything is awaited: their memory may be
  * given to another snapshot.
  */
 export function rowBytes(snapshot: SnapshotRows, row: number): Uint8Array {
@@ -78,7 +78,7 @@ export function retireSegments(snapshot: SnapshotRows, segmentIds: ReadonlySet<n
   }
 }
 
-/** Whether the texts of all these rows are in memory. */
+/** Returns whether the texts of all these rows are in memory. */
 export function areInMemory(snapshot: SnapshotRows, rows: readonly number[]): boolean {
   const { segments, segmentFiles, rowSegment } = snapshot;
   return rows.every((row) => {
@@ -87,7 +87,7 @@ export function areInMemory(snapshot: SnapshotRows, rows: readonly number[]): bo
   });
 }
 
-/** The texts of rows wherever they are, without holding up the thread for a disk. */
+/** Returns the texts of rows wherever they are, without holding up the thread for a disk. */
 export async function readRows(snapshot: SnapshotRows, rows: readonly number[]): Promise<Uint8Array[]> {
   const texts = await Promise.all(
     rows.map((row) => {
@@ -102,7 +102,7 @@ export async function readRows(snapshot: SnapshotRows, rows: readonly number[]):
   return texts;
 }
 
-/** All memory of the index, for it to be handed over or freed. */
+/** Returns all memory of the index, for it to be handed over or freed. */
 export function indexBuffers(index: SnapshotIndex): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   const gather = (part: object): void => {
@@ -120,13 +120,13 @@ export function freeIndex(index: SnapshotIndex): void {
   for (const buffer of indexBuffers(index)) buffer.transfer(0);
 }
 
-/** The row of a host, or -1. */
+/** Returns the row of a host, or -1. */
 export function findHost(snapshot: Snapshot, host: string): number {
   assertIndex(snapshot);
   return findText(snapshot.hosts, host);
 }
 
-/** How many rows a payee has, by its key. */
+/** Returns how many rows a payee has, by its key. */
 export function countOfPayee(snapshot: Snapshot, payee: string): number {
   assertIndex(snapshot);
   const { payees, payeeStarts } = snapshot;
@@ -139,7 +139,7 @@ export function assertIndex({ version, count, hosts }: Snapshot): void {
   if (hosts.ends.length !== count) throw new Error(`The index of snapshot ${version} was given up.`);
 }
 
-/** The rows that have a value first, by it and then by host; the others after them, by host. */
+/** Returns the rows that have a value first, by it and then by host; the others after them, by host. */
 export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint32Array>> {
   const count = column.length;
   const asc = new Uint32Array(count);

@@ -76,7 +76,7 @@ function layOut(used: Uint32Array, counts: Uint32Array, length: number) {
   return { starts, sets, setCount, next };
 }
 
-/** The rows that hold all words, the last one as the beginning of a word; for the caller to keep. */
+/** Returns the rows that hold all words, the last one as the beginning of a word; for the caller to keep. */
 export function searchTextIndex(index: TextIndex, words: readonly string[], rowCount: number): Bitmap {
   let found: Bitmap | null = null;
   for (const [at, word] of words.entries()) {

@@ -23,7 +23,7 @@ export function textAt(table: TextTable, at: number): string {
   ).toString();
 }
 
-/** The first position whose text is not less than the given one. */
+/** Returns the first position whose text is not less than the given one. */
 export function lowerBound(table: TextTable, text: string): number {
   let low = 0;
   let high = table.ends.length;
@@ -35,7 +35,7 @@ export function lowerBound(table: TextTable, text: string): number {
   return low;
 }
 
-/** The position of a text, or -1. */
+/** Returns the position of a text, or -1. */
 export function findText(table: TextTable, text: string): number {
   const at = lowerBound(table, text);
   return at < table.ends.length && textAt(table, at) === text ? at : -1;

@@ -33,7 +33,7 @@ export function buildValueBounds(values: Float64Array, order: Uint32Array): Valu
   return { values, valued, sets, step };
 }
 
-/** The first rank whose value is not less than the bound, or where `isPast`, is greater. */
+/** Returns the first rank whose value is not less than the bound, or where `isPast`, is greater. */
 export function rankOf(bounds: ValueBounds, order: Uint32Array, bound: number, isPast: boolean): number {
   const { values } = bounds;
   let low = 0;
@@ -47,7 +47,7 @@ export function rankOf(bounds: ValueBounds, order: Uint32Array, bound: number, i
   return low;
 }
 
-/** The set of the rows before a rank, for the caller to keep. */
+/** Returns the set of the rows before a rank, for the caller to keep. */
 export function rowsBefore(bounds: ValueBounds, order: Uint32Array, rank: number): Bitmap {
   const { step, sets, valued } = bounds;
   const length = bitmapLength(order.length);

@@ -17,7 +17,7 @@ function cut(word: string): string {
   return word.slice(0, WORD_LENGTH_MAX).toWellFormed();
 }
 
-/** The distinct words a listing is found by: of host, name, description and the paths of its resources. */
+/** Returns the distinct words a listing is found by: of host, name, description and the paths of its resources. */
 export function wordsOfListing(listing: Listing): Set<string> {
   const paths = listing.resources.map((resource) => resource.url.slice(resource.url.indexOf("/", 8)));
   const text = `${listing.host} ${listing.service_name ?? ""} ${listing.description} ${paths.join(" ")}`;

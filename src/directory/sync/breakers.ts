@@ -32,7 +32,7 @@ const FREEZE_MS = 48 * 3_600_000;
 /** A single record of a small directory is no sign of anything: shares count from two records on. */
 const RECORDS_MIN = 2;
 
-/** The reasons not to take over what the upstream offers; none for a sync that looks like any other. */
+/** Returns the reasons not to take over what the upstream offers; none for a sync that looks like any other. */
 export function trippedBreakers(facts: SyncFacts): Trip[] {
   return [quarantine(facts), countDrop(facts), rollback(facts), freeze(facts), payeeChange(facts)].filter(
     (trip) => trip !== null,

@@ -86,7 +86,7 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
   }
 }
 
-/** The files that are still needed: those with a change of the last 30 days, the newest up to `bytesMax`. */
+/** Returns the files that are still needed: those with a change of the last 30 days, the newest up to `bytesMax`. */
 export function retainedFiles(files: readonly LogFile[], now: number, bytesMax: number): readonly LogFile[] {
   let bytes = 0;
   let from = files.length;

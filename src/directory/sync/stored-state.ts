@@ -48,7 +48,7 @@ export function readState(path: string): StoredState | null {
   return state;
 }
 
-/** What a state says of records and hosts that are not in the listings. */
+/** Returns what a state says of records and hosts that are not in the listings. */
 export function keptOut(state: StoredState): Pick<Contents, "quarantine" | "tombstones"> {
   const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);
   return { quarantine: new Map(quarantine), tombstones: new Map(state.tombstones) };

@@ -23,7 +23,7 @@ export const SAMPLE_SOURCE = "sample";
 export const NO_CONTENTS: Contents = { rows: new Map(), quarantine: new Map(), tombstones: new Map() };
 export const NO_BASE: StoredState["base"] = { file: "", seq: 0, digest: "", bytes: 0 };
 
-/** The contents alone: a draft also holds its changes, and with them all that they speak of. */
+/** Returns the contents alone: a draft also holds its changes, and with them all that they speak of. */
 export function contentsOf({ quarantine, tombstones }: Contents, rows: Contents["rows"]): Contents {
   return { rows, quarantine, tombstones };
 }
@@ -36,7 +36,7 @@ export const NOTHING_NEW = {
   payeesChanged: 0,
 };
 
-/** Before anything was taken. */
+/** Returns the state before anything was taken. */
 export function firstState(source: string, newId: () => string): StoredState {
   return {
     format: 1,

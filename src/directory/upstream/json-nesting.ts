@@ -44,7 +44,7 @@ export function createKeyReader() {
   };
 }
 
-/** Whether the bytes are one whole JSON value. */
+/** Returns whether the bytes are one whole JSON value. */
 export function isJson(row: Uint8Array): boolean {
   try {
     JSON.parse(new TextDecoder().decode(row));

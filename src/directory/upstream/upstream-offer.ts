@@ -1,6 +1,6 @@
 import { FUTURE_TOLERANCE_MS } from "../listing.ts";
 
-/** What the head of a reply, or the object around the listings, says of the state that is offered. */
+/** Returns what the head of a reply, or the object around the listings, says of the state that is offered. */
 export function offerOf(headers: Headers, envelope: Readonly<Record<string, unknown>>, now: number) {
   const ageMs = Math.max(0, numberOf(headers.get("age")) ?? 0) * 1000;
   const said = timeOf(envelope.generated_at, now) ?? timeOf(headers.get("last-modified"), now);
@@ -16,7 +16,7 @@ export function offerOf(headers: Headers, envelope: Readonly<Record<string, unkn
   };
 }
 
-/** A whole number, written or spoken. */
+/** Returns a whole number, written or spoken. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === "number") return Number.isSafeInteger(value) ? value : null;
   return typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : null;

@@ -61,7 +61,7 @@ export function seededRandom(seed: number): () => number {
 
 const wordModules = ["word", "company", "commerce", "color", "hacker", "lorem"] as const;
 
-/** Lower-case ASCII words of at least two letters in any nesting of lists. */
+/** Returns lower-case ASCII words of at least two letters in any nesting of lists. */
 export function tokensIn(value: unknown, into: Set<string> = new Set()): Set<string> {
   if (typeof value === "string") {
     if (value.includes("{{") || value.includes("#")) return into;
@@ -290,7 +290,7 @@ const shapes: readonly (readonly [weight: number, make: (ingredients: Ingredient
 ];
 const shapeWeight = shapes.reduce((sum, [weight]) => sum + weight, 0);
 
-/** A local part as people make them of these tokens. */
+/** Returns a local part as people make them of these tokens. */
 export function humanLocal(group: TokenGroup, random: () => number): string {
   const words = group.words.length > 0 && (group.first.length === 0 || random() < 0.5) ? group.words : null;
   const first = pick(group.first.length > 0 ? group.first : group.words, random);
