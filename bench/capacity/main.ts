@@ -64,6 +64,11 @@ const costs = costsFrom(load);
 const plan = planFor(demand, costs);
 say(tableText(["what has to be carried", ""], demandRows(demand)));
 const cluster = await readJson<ClusterResult>(values.cluster);
+if (cluster === null) {
+  say(
+    `There is no ${values.cluster}, so no nodes are planned. First: bun run bench:cluster --json ${values.cluster}`,
+  );
+}
 const nodes = cluster === null ? null : nodePlanFor(demand, plan, cluster);
 const rowsOfNodes = cluster === null || nodes === null ? [] : nodeRows(nodes, cluster);
 say(`\n${tableText(["what it takes", ""], [...planRows(demand, plan), ...rowsOfNodes])}`);
