@@ -97,16 +97,20 @@ const writeDocuments: WriteResults<IdentityResult | AutodetectResult> = (
   separator,
   writer,
 ) => {
-  if (results.some((result) => "candidates" in result)) {
+  if (!results.every(isOfItsType)) {
     writeObjects(before, results, separator, writer);
     return;
   }
   writer.text(before);
   for (const [at, result] of results.entries()) {
     if (at > 0) writer.ascii(separator, 0, separator.length);
-    if (result.type !== null) writeOutcome(result, writer);
+    writeOutcome(result, writer);
   }
 };
+
+function isOfItsType(result: IdentityResult | AutodetectResult): result is IdentityResult {
+  return !("candidates" in result);
+}
 
 function outcomeVerdict<Result extends { readonly valid: boolean; readonly reason: string | null }>(
   result: Result,

@@ -1,6 +1,6 @@
 import { DOCUMENT_TYPES, type DocumentType } from "../contract/words.ts";
 import { ITEM_UNITS_MAX, type Items, shortened } from "./items.ts";
-import { codesOf, endOfText, NOTHING, standsIn } from "./plain-text.ts";
+import { endOfText } from "./plain-text.ts";
 
 /** A document as it is written in a chunk: its type, or null to find it out, and its value. */
 export type DocumentItem = readonly [type: DocumentType | null, value: string];
@@ -23,7 +23,7 @@ type DocumentsView = {
 };
 
 /** Each with the quote behind it. */
-const NAMES_OF_TYPES = DOCUMENT_TYPES.map((type) => codesOf(`${type}"`));
+const NAMES_OF_TYPES = DOCUMENT_TYPES.map((type) => ({ name: `${type}"`, first: type.charCodeAt(0) }));
 
 const SPACES = "[ \\t\\n\\r]*";
 const NAMED = (name: string) => `"${name}"${SPACES}:${SPACES}"`;
@@ -41,15 +41,13 @@ export function documentsWithin(json: string, start: number, itemsMax: number): 
   DOCUMENT.lastIndex = start;
   const [, opening = "", middle = "", closing = "", comma = ","] = DOCUMENT.exec(json) ?? [];
   if (opening === "") return null;
-  const middleCodes = codesOf(middle);
-  const closingCodes = codesOf(closing);
-  const betweenCodes = codesOf(closing + comma + opening);
+  const between = closing + comma + opening;
   const shortest = opening.length + middle.length + closing.length;
   const view = roomFor(Math.min(itemsMax, Math.floor((json.length - start) / shortest)));
   for (let typeStart = start + opening.length; ; ) {
     const type = typeWithin(json, typeStart);
     const typeEnd = typeStart + (DOCUMENT_TYPES[type]?.length ?? 0);
-    if (type === -1 || !standsIn(json, typeEnd, middleCodes)) return null;
+    if (type === -1 || !json.startsWith(middle, typeEnd)) return null;
     const valueStart = typeEnd + middle.length;
     const valueEnd = endOfText(json, valueStart);
     if (valueEnd === -1 || view.count === view.types.length) return null;
@@ -58,11 +56,11 @@ export function documentsWithin(json: string, start: number, itemsMax: number): 
     view.starts[view.count] = valueStart;
     view.ends[view.count] = valueEnd;
     view.count += 1;
-    if (standsIn(json, valueEnd, betweenCodes)) {
-      typeStart = valueEnd + betweenCodes.length;
+    if (json.startsWith(between, valueEnd)) {
+      typeStart = valueEnd + between.length;
       continue;
     }
-    if (!standsIn(json, valueEnd, closingCodes)) return null;
+    if (!json.startsWith(closing, valueEnd)) return null;
     return { ...viewed(json, view, opening, closing), end: valueEnd + closing.length };
   }
 }
@@ -79,10 +77,8 @@ function roomFor(documentsMax: number): DocumentsView {
 
 /** Returns the place in DOCUMENT_TYPES of the type that starts here, or -1. */
 function typeWithin(json: string, start: number): number {
-  for (let type = 0; type < NAMES_OF_TYPES.length; type++) {
-    if (standsIn(json, start, NAMES_OF_TYPES[type] ?? NOTHING)) return type;
-  }
-  return -1;
+  const code = json.charCodeAt(start);
+  return NAMES_OF_TYPES.findIndex(({ name, first }) => code === first && json.startsWith(name, start));
 }
 
 function viewed(

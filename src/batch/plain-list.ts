@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 import { type Items, itemsWithin } from "./items.ts";
-import { codesOf, endOfText, QUOTE, standsIn } from "./plain-text.ts";
+import { endOfText, QUOTE } from "./plain-text.ts";
 
 /** A JSON object without its list of texts, and the list. */
 export type PlainList = { readonly items: Items; readonly object: JsonObject };
@@ -54,7 +54,6 @@ const textsWithin: ListReader = (json, first, itemsMax) => {
   const firstEnd = endOfText(json, first + 1);
   if (firstEnd === -1) return null;
   const separator = separatorAt(json, firstEnd);
-  const codes = codesOf(separator);
   const countMax =
     separator === "" ? 1 : Math.min(itemsMax, Math.floor((json.length - first) / separator.length) + 1);
   const starts = new Uint32Array(countMax + 1);
@@ -64,7 +63,7 @@ const textsWithin: ListReader = (json, first, itemsMax) => {
     starts[count] = start;
     count += 1;
     start = end + separator.length;
-    if (separator !== "" && standsIn(json, end, codes)) continue;
+    if (separator !== "" && json.startsWith(separator, end)) continue;
     starts[count] = start;
     return { items: itemsWithin(json, starts.subarray(0, count + 1), separator), end: end + 1 };
   }

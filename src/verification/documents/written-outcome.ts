@@ -41,7 +41,7 @@ function frameOf(type: DocumentType): TypeFrame {
 }
 
 /**
- * Writes what `JSON.stringify` writes of a result, in two thirds of the time. The details of a type have the same fields
+ * Writes what `JSON.stringify` writes of a result, in less time. The details of a type have the same fields
  * in the same order in every result.
  */
 export function writeOutcome(result: IdentityResult, writer: ByteWriter): void {
