@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { describeStore } from "../store/store-conformance.ts";
 import { isPgBouncerInstalled, type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import {
@@ -13,6 +14,8 @@ import {
 } from "../support/postgres.ts";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
+/** The deadline of a use case, and what a busy machine adds. */
+const REFUSED_WITHIN_MS = 8_000;
 const isInstalled = isPostgresInstalled && isPgBouncerInstalled;
 
 if (!isInstalled) {
@@ -51,6 +54,21 @@ if (!isInstalled) {
     return store;
   });
 
+  test("what needs the database is refused while the pooler is away, and goes on by itself", async () => {
+    const node = await open(systemClock.now);
+    others.push(node);
+    await node.probe();
+    await pooler.end();
+    const startedMs = performance.now();
+    // The connections that it had, and those that are tried meanwhile.
+    const refused = await Promise.all([1, 2, 3].map(async () => caught(() => node.probe())));
+    expect(refused.every((error) => error instanceof StorageError)).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(REFUSED_WITHIN_MS);
+    await pooler.start();
+    while ((await caught(() => node.probe())) !== null) await Bun.sleep(20);
+    expect(node.stats().errors).toBeGreaterThanOrEqual(refused.length);
+  });
+
   test("a change is announced past the pooler, also after PostgreSQL was started again", async () => {
     const listening = await open(systemClock.now);
     others.push(listening);
@@ -70,6 +88,15 @@ if (!isInstalled) {
     await announce(directUrl, "acc_two");
     await until(() => heard.includes("acc_two"));
   });
+}
+
+async function caught(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 async function announce(url: string, accountId: string): Promise<void> {

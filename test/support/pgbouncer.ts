@@ -13,6 +13,9 @@ export const isPgBouncerInstalled = PROGRAM !== null;
 export type PgBouncer = AsyncDisposable & {
   /** Returns the address of a database through it. */
   readonly through: (url: string) => string;
+  /** Ends it without warning, with all connections. */
+  readonly end: () => Promise<void>;
+  readonly start: () => Promise<void>;
 };
 
 /** Starts it before all databases of the server at a port; it refuses to run as root. */
@@ -38,20 +41,32 @@ server_login_retry = 1
   );
   chmodSync(folder, 0o755);
   if (owner !== null) chownSync(folder, owner, owner);
-  const child = Bun.spawn([...asPostgresUser(), PROGRAM ?? "pgbouncer", "-q", config], {
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  const startedMs = performance.now();
-  while (!(await accepts(port))) {
-    if (performance.now() - startedMs > READY_WITHIN_MS) throw new Error("PgBouncer did not start");
-    await Bun.sleep(READY_EVERY_MS);
+  let child: ReturnType<typeof Bun.spawn> | undefined;
+
+  async function start(): Promise<void> {
+    child = Bun.spawn([...asPostgresUser(), PROGRAM ?? "pgbouncer", "-q", config], {
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const startedMs = performance.now();
+    while (!(await accepts(port))) {
+      if (performance.now() - startedMs > READY_WITHIN_MS) throw new Error("PgBouncer did not start");
+      await Bun.sleep(READY_EVERY_MS);
+    }
   }
+
+  async function end(): Promise<void> {
+    child?.kill("SIGKILL");
+    await child?.exited;
+  }
+
+  await start();
   return {
     through: (url) => url.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`),
+    start,
+    end,
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGKILL");
-      await child.exited;
+      await end();
       rmSync(folder, { recursive: true, force: true });
     },
   };
