@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ENTRY = join(import.meta.dir, "../../src/inference-service.ts");
+
 /** The inference service in a process of its own. */
 export type InferenceProcess = {
   readonly url: string;
@@ -9,6 +10,7 @@ export type InferenceProcess = {
   readonly cpuMs: () => number;
   /** What it has written so far: its log, and what it says at the start. */
   readonly said: () => string;
+  /** Resolves once all that it has written is in `said`. */
   readonly kill: () => Promise<void>;
 };
 
@@ -38,9 +40,8 @@ export async function startListening(
       if (/listens on \S+\s/.test(said)) listening.resolve();
     }
   };
-  void Promise.all([listen(child.stdout), listen(child.stderr)]).then(() =>
-    listening.reject(new Error(`the service did not start: ${said}`)),
-  );
+  const heard = Promise.all([listen(child.stdout), listen(child.stderr)]);
+  void heard.then(() => listening.reject(new Error(`the service did not start: ${said}`)));
   await listening.promise;
   return {
     url: /listens on (\S+)/.exec(said)?.[1] ?? "",
@@ -52,7 +53,7 @@ export async function startListening(
     },
     async kill() {
       child.kill("SIGKILL");
-      await child.exited;
+      await Promise.all([child.exited, heard]);
     },
   };
 }
