@@ -122,7 +122,7 @@ test(`${KILLS} kills in every phase: what was charged has its answer, and each r
   expect([...nonces].filter((nonce) => !facilitator.settled.has(nonce))).toEqual([]);
   const charged = calls.filter(({ nonce }) => facilitator.settled.has(nonce));
   expect(charged.filter(({ nonce }) => !nonces.has(nonce))).toEqual([]);
-  await service.kill();
+  await service.end();
   const places = new Map<string, Buffer>([
     ["receipts", Buffer.from(receipts.join("\n"))],
     ["log", Buffer.from([...said, service.said()].join("\n"))],

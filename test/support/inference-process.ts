@@ -10,8 +10,10 @@ export type InferenceProcess = {
   readonly cpuMs: () => number;
   /** What it has written so far: its log, and what it says at the start. */
   readonly said: () => string;
-  /** Resolves once all that it has written is in `said`. */
+  /** Resolves once all that it has written is in `said`. What its log gathers is lost. */
   readonly kill: () => Promise<void>;
+  /** The same by SIGTERM: it says all that it has to say. */
+  readonly end: () => Promise<void>;
 };
 
 /** Starts the service with these settings and returns once it listens. */
@@ -43,6 +45,10 @@ export async function startListening(
   const heard = Promise.all([listen(child.stdout), listen(child.stderr)]);
   void heard.then(() => listening.reject(new Error(`the service did not start: ${said}`)));
   await listening.promise;
+  const endBy = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
+    await Promise.all([child.exited, heard]);
+  };
   return {
     url: /listens on (\S+)/.exec(said)?.[1] ?? "",
     said: () => said,
@@ -51,9 +57,7 @@ export async function startListening(
       const spent = tasks.map((task) => readFileSync(`/proc/${child.pid}/task/${task}/schedstat`, "utf8"));
       return spent.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
     },
-    async kill() {
-      child.kill("SIGKILL");
-      await Promise.all([child.exited, heard]);
-    },
+    kill: () => endBy("SIGKILL"),
+    end: () => endBy("SIGTERM"),
   };
 }
