@@ -8,6 +8,8 @@ export type SuiteOptions = {
   readonly quick: boolean;
   /** What every duration is multiplied with. */
   readonly scale: number;
+  /** What the command line names beside its options. */
+  readonly words: readonly string[];
   /** Cores that servers are kept on; null: all. */
   readonly cores: number | null;
   /** Progress and findings for those who watch. */
@@ -31,7 +33,8 @@ export async function runSuite(
   suite: string,
   measure: (options: SuiteOptions) => Promise<SuiteFindings>,
 ): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals: words } = parseArgs({
+    allowPositionals: true,
     options: {
       quick: { type: "boolean", default: false },
       cores: { type: "string" },
@@ -51,8 +54,7 @@ export async function runSuite(
   const { versions: more = {}, ...found } = await measure({
     quick,
     scale: quick ? QUICK_SCALE : 1,
-    cores,
-    say,
+    ...{ words, cores, say },
   });
   const versions = { assay: version, ...more };
   const at = new Date().toISOString();

@@ -26,7 +26,7 @@ async function startBuiltIn(zone: string): Promise<DnsProcess> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const zoneFile = join(folder, "root.zone");
   writeFileSync(zoneFile, zone);
-  const server = stack.use(await startFile("bench/load/dns-process.ts", {}, zoneFile));
+  const server = stack.use(await startFile("bench/load/dns-process.ts", {}, { argument: zoneFile }));
   const opened = stack.move();
   return {
     address: server.line,

@@ -19,21 +19,24 @@ export type Started = AsyncDisposable & {
   readonly startedMs: number;
 };
 
-/** Starts a file of this project with Bun, on the first `cores` cores or on all, and waits for its first line. */
+export type StartOptions = {
+  readonly argument?: string;
+  /** Runs on this many cores, the first ones; on all unless given. */
+  readonly cores?: number | null;
+  /** The checkout that the file is of; this one unless given. */
+  readonly root?: string;
+};
+
+/** Starts a file of this project with Bun and waits for its first line. */
 export async function startFile(
   file: string,
   environment: Environment,
-  argument = "",
-  cores: number | null = null,
+  { argument = "", cores = null, root = ROOT }: StartOptions = {},
 ): Promise<Started> {
-  return startCommand([...onFirstCores(cores), process.execPath, file, argument], environment);
-}
-
-async function startCommand(cmd: string[], environment: Environment): Promise<Started> {
   const startedMs = performance.now();
   const child = Bun.spawn({
-    cmd,
-    cwd: ROOT,
+    cmd: [...onFirstCores(cores), process.execPath, file, argument],
+    cwd: root,
     env: { PATH: process.env.PATH ?? "", ...ALLOCATOR, ...environment },
     stdin: "ignore",
     stdout: "pipe",
@@ -77,10 +80,10 @@ export async function drive(job: Job): Promise<unknown> {
 }
 
 /** Runs a file that takes JSON as its argument and writes JSON. */
-export async function runFile(file: string, argument: unknown): Promise<unknown> {
+export async function runFile(file: string, argument: unknown, root: string = ROOT): Promise<unknown> {
   const child = Bun.spawn({
     cmd: [process.execPath, file, JSON.stringify(argument)],
-    cwd: ROOT,
+    cwd: root,
     env: { PATH: process.env.PATH ?? "", ...ALLOCATOR },
     stdin: "ignore",
     stdout: "pipe",

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Aim } from "./jobs.ts";
-import { startFile } from "./processes.ts";
+import { type StartOptions, startFile } from "./processes.ts";
 
 /** A server of this project as a process of its own, with an account whose limits are out of the way. */
 export type BenchServer = AsyncDisposable &
@@ -12,14 +12,11 @@ export type BenchServer = AsyncDisposable &
     readonly startMs: number;
   };
 
-export type ServerOptions = {
+/** On `cores` cores it has a thread for batches on each. */
+export type ServerOptions = StartOptions & {
   readonly dns: string;
   /** The file to start: the server itself, or one that is composed with other workers. */
   readonly file?: string;
-  /** What the file is given as its argument. */
-  readonly argument?: string;
-  /** Runs on this many cores, the first ones, with a thread for batches on each; on all unless given. */
-  readonly cores?: number | null;
   readonly environment?: { readonly [name: string]: string };
   /** Of an account that its database has; one is made unless given. */
   readonly key?: string;
@@ -53,8 +50,7 @@ export async function startServerProcess(options: ServerOptions): Promise<BenchS
         ...(options.cores == null ? {} : { WORKER_THREADS: `${options.cores}` }),
         ...options.environment,
       },
-      options.argument,
-      options.cores,
+      options,
     ),
   );
   const url = /listens on (http\S+)/.exec(server.line)?.[1];

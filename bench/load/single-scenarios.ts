@@ -55,7 +55,7 @@ export async function measureSinglesFlatOut(
   bench: Bench,
 ): Promise<Findings & { readonly perSecond: number }> {
   const reply = await replyToCopy(bench.server);
-  await using bare = await startFile("bench/load/bare-server.ts", {}, JSON.stringify(reply));
+  await using bare = await startFile("bench/load/bare-server.ts", {}, { argument: JSON.stringify(reply) });
   const url = /listens on (http\S+)/.exec(bare.line)?.[1] ?? "";
   const aims = [bench.server, { url, key: bench.server.key }];
   await drive({ ...FLAT_OUT, aims, roundMs: Math.max(WARMUP_MS_MIN, bench.ms(WARMUP_MS)) });

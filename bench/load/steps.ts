@@ -44,7 +44,7 @@ for (const name of NAMES) {
 }
 if (whole === undefined) throw new Error("there are no steps");
 const bare = stack.use(
-  await startFile("bench/load/bare-server.ts", {}, JSON.stringify(await replyToCopy(whole))),
+  await startFile("bench/load/bare-server.ts", {}, { argument: JSON.stringify(await replyToCopy(whole)) }),
 );
 const url = /listens on (http\S+)/.exec(bare.line)?.[1] ?? "";
 add("everything: a bare Bun.serve with the same reply", { url, key: whole.key }, bare.pid);

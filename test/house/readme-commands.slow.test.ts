@@ -47,6 +47,8 @@ const isClusterInstalled =
 const QUICK: readonly (readonly [RegExp, string])[] = [
   [/\bbun run bench:jobs\b/g, "$& 20000"],
   [/\bbun run bench(?!:jobs)[\w:]*/g, "$& --quick"],
+  // The checkout itself stands for another.
+  [/\bbun run bench:against --quick/g, "$& ."],
   [/\bbun bench\/(?:directory|load\/steps)\.ts/g, "$& --quick"],
   [/\bbun bench\/eval\/phones\.ts$/gm, "$& --count 20000"],
   [/\brun test$/gm, "$& test/verification/email/role.test.ts"],
