@@ -2,7 +2,7 @@ import type { InvoiceView } from "../billing/invoice.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { InvoicePageBody } from "../contract/specification/account-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
-import type { InvoicePort } from "../store/port.ts";
+import type { InvoicePort } from "../store/billing-port.ts";
 
 /** The body of `GET /v1/account/invoices`. */
 export type InvoicePage = InvoicePageBody;

@@ -1,7 +1,9 @@
 import { secondOf } from "../billing/period.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, KeyPort, KeyRecord } from "../store/port.ts";
+import type { KeyPort } from "../store/account-port.ts";
+import type { KeyRecord } from "../store/account-records.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import type { NewEvent } from "../store/webhook-port.ts";
 
 export type KeyExpiry = {

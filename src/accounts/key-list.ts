@@ -4,7 +4,9 @@ import type { CreatedKeyBody, KeyEntryBody } from "../contract/specification/acc
 import { KEY_SCOPES, type KeyScope } from "../contract/words.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { EmbeddedStore, KeyPort, KeyRecord, ReplyOf } from "../store/port.ts";
+import type { KeyPort, ReplyOf } from "../store/account-port.ts";
+import type { KeyRecord } from "../store/account-records.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import { type KeyMode, modeOfKey, type RandomBytes } from "./api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { makeKey } from "./key-rotation.ts";

@@ -3,7 +3,8 @@ import { ApiError } from "../contract/errors.ts";
 import { KEY_SCOPES } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { KeyPort, KeyRecord, ReplyOf } from "../store/port.ts";
+import type { KeyPort, ReplyOf } from "../store/account-port.ts";
+import type { KeyRecord } from "../store/account-records.ts";
 import {
   hashApiKey,
   KEY_PREFIXES,

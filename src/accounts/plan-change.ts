@@ -3,7 +3,7 @@ import type { PlanCatalogue } from "../billing/plans.ts";
 import type { Ledger } from "../billing/usage-ledger.ts";
 import type { PlanName } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { PlanDecision } from "../store/port.ts";
+import type { PlanDecision } from "../store/account-port.ts";
 
 export type PlanChange = {
   readonly plan: PlanName;

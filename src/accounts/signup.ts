@@ -5,7 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { PlanName } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { AccountPort } from "../store/port.ts";
+import type { AccountPort } from "../store/account-port.ts";
 import { type RandomBytes, randomBase62 } from "./api-key.ts";
 import { makeKey } from "./key-rotation.ts";
 

@@ -2,7 +2,7 @@ import { dayOf, type Period } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { DayUsageBody, UsageBody } from "../contract/specification/account-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
-import type { UsagePort } from "../store/port.ts";
+import type { UsagePort } from "../store/billing-port.ts";
 
 export type DayUsage = DayUsageBody;
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { InvoicePort, Month, MonthPort, NewInvoice, PlanPeriodRecord } from "../store/port.ts";
+import type { Month, PlanPeriodRecord } from "../store/account-records.ts";
+import type { InvoicePort, MonthPort, NewInvoice } from "../store/billing-port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { BillingClock } from "./billing-clock.ts";
 import { invoiceId, invoiceLines, invoiceView, totalOf } from "./invoice.ts";

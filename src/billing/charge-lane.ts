@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
-import type { ChargeEntry } from "../store/port.ts";
+import type { ChargeEntry } from "../store/account-records.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { PaidFor } from "./charge-log.ts";
 

@@ -1,6 +1,8 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
+import type { ChargeEntry, ReplyRecord } from "../store/account-records.ts";
+import type { Durability, QuotaMark } from "../store/billing-port.ts";
 import type { FinishedChunk } from "../store/job-port.ts";
-import type { ChargeEntry, Durability, EmbeddedStore, QuotaMark, ReplyRecord } from "../store/port.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createLaterCharges } from "./later-charges.ts";
 

@@ -1,5 +1,6 @@
 import { type Answer, after } from "../platform/answer.ts";
-import type { ReplyPort, ReplyRecord } from "../store/port.ts";
+import type { ReplyRecord } from "../store/account-records.ts";
+import type { ReplyPort } from "../store/billing-port.ts";
 import { decryptText, encryptText } from "./encryption.ts";
 import type { GrowingBody, ReplyFiles } from "./reply-files.ts";
 

@@ -1,4 +1,4 @@
-import type { ChargeEntry } from "../store/port.ts";
+import type { ChargeEntry } from "../store/account-records.ts";
 import { dayOf } from "./period.ts";
 
 /** Entries that nobody waits for, kept as sums until they are taken. */

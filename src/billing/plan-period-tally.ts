@@ -1,4 +1,4 @@
-import type { PlanPeriodRecord } from "../store/port.ts";
+import type { PlanPeriodRecord } from "../store/account-records.ts";
 import { planPeriodOf } from "./plan-periods.ts";
 import type { PlanPeriod } from "./plan-shares.ts";
 

@@ -1,5 +1,5 @@
 import type { PlanName } from "../contract/words.ts";
-import type { AccountRecord, NewPlanPeriod, PlanPeriodRecord } from "../store/port.ts";
+import type { AccountRecord, NewPlanPeriod, PlanPeriodRecord } from "../store/account-records.ts";
 import { type Period, periodOf } from "./period.ts";
 import type { PlanPeriod } from "./plan-shares.ts";
 import { isPlanName, type PlanCatalogue, planOf } from "./plans.ts";

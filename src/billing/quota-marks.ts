@@ -1,4 +1,5 @@
-import type { ChargeEntry, QuotaMark } from "../store/port.ts";
+import type { ChargeEntry } from "../store/account-records.ts";
+import type { QuotaMark } from "../store/billing-port.ts";
 import { secondOf } from "./period.ts";
 import { allowance, type Ledger } from "./usage-ledger.ts";
 

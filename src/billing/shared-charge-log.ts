@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { ChargeEntry } from "../store/account-records.ts";
 import type {
   AdmissionGroup,
   AdmissionOutcome,
@@ -8,8 +9,9 @@ import type {
   AdmitPort,
   Admitted,
 } from "../store/admit-port.ts";
+import type { UsagePort } from "../store/billing-port.ts";
 import { ClaimLostError } from "../store/job-port.ts";
-import type { ChargeEntry, Upkeep, UsagePort } from "../store/port.ts";
+import type { Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { fitsMonth, plainUnitsOfMonth } from "./admission.ts";
 import { createChargeLane, type Waiting } from "./charge-lane.ts";

@@ -1,6 +1,7 @@
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { AccountMonth, MonthPort } from "../store/port.ts";
+import type { AccountMonth } from "../store/account-records.ts";
+import type { MonthPort } from "../store/billing-port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { MeterLedgers } from "./meter.ts";
 import { createOpenTallies } from "./plan-period-tally.ts";

@@ -1,4 +1,5 @@
-import type { AccountMonth, EmbeddedStore, PlanPeriodRecord } from "../store/port.ts";
+import type { AccountMonth, PlanPeriodRecord } from "../store/account-records.ts";
+import type { EmbeddedStore } from "../store/port.ts";
 import type { Period } from "./period.ts";
 import { createOpenTallies, newTally, type OpenTallies, type Tally } from "./plan-period-tally.ts";
 import { monthsToEnter } from "./plan-periods.ts";

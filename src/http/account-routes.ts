@@ -6,7 +6,7 @@ import { ApiError } from "../contract/errors.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { Answer } from "../platform/answer.ts";
-import type { ReplyOf } from "../store/port.ts";
+import type { ReplyOf } from "../store/account-port.ts";
 import type { Guard } from "./auth.ts";
 import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";

@@ -9,6 +9,7 @@ import { nounOf } from "../contract/noun.ts";
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
+import type { ReplyRecord } from "../store/account-records.ts";
 import {
   type JobChange,
   type JobPort,
@@ -16,7 +17,6 @@ import {
   type JobStatus,
   UNFINISHED,
 } from "../store/job-port.ts";
-import type { ReplyRecord } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import type { IntakeOptions, IntakeOutcome } from "./intake/intake-messages.ts";

@@ -1,6 +1,7 @@
 import type { Answer } from "../platform/answer.ts";
+import type { AccountMonth, ChargeEntry, ReplyRecord } from "./account-records.ts";
+import type { QuotaMark } from "./billing-port.ts";
 import type { FinishedChunk } from "./job-port.ts";
-import type { AccountMonth, ChargeEntry, QuotaMark, ReplyRecord } from "./port.ts";
 
 // What a store that several processes write to does beside the others: there a charge is decided where it is written,
 // and what a process has read may be old.

@@ -1,4 +1,4 @@
-import type { ChargeEntry } from "./port.ts";
+import type { ChargeEntry } from "./account-records.ts";
 
 /** The entries of one plan period, day and endpoint as one. */
 export type ChargeSum = ChargeEntry & { readonly day: string };

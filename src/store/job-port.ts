@@ -1,5 +1,5 @@
 import type { Answer } from "../platform/answer.ts";
-import type { ReplyRecord } from "./port.ts";
+import type { ReplyRecord } from "./account-records.ts";
 
 // The chunk ledger of jobs is their queue: a chunk is claimed, worked on and finished, and what it found, what it cost
 // and the progress of its job become durable together (UsagePort.record) or not at all.

@@ -1,5 +1,5 @@
 import type { Answer } from "../platform/answer.ts";
-import type { AccountRecord } from "./port.ts";
+import type { AccountRecord } from "./account-records.ts";
 
 /** What an operator asks of a running server; without an outcome until it is done. */
 export type OperatorCommand = {

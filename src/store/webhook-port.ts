@@ -1,5 +1,5 @@
 import type { Answer } from "../platform/answer.ts";
-import type { ReplyRecord } from "./port.ts";
+import type { ReplyRecord } from "./account-records.ts";
 
 // Webhooks and what is to be delivered to them. An event is written in the transaction of the change that it reports,
 // with one delivery for each webhook that wants it; the rows of deliveries are their queue.

@@ -11,7 +11,7 @@ import { OutgoingError } from "../net/failure.ts";
 import { readTarget, type TargetRules } from "../net/target.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ReplyOf } from "../store/port.ts";
+import type { ReplyOf } from "../store/account-port.ts";
 import type { WebhookChange, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { KEPT_MS } from "./deliverer.ts";
 import { newSecret, type RandomBytes } from "./signature.ts";

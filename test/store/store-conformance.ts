@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
 import type {
-  AccountingStore,
   AccountRecord,
   ChargeEntry,
   Month,
   NewPlanPeriod,
   ReplyRecord,
-} from "../../src/store/port.ts";
+} from "../../src/store/account-records.ts";
+import type { AccountingStore } from "../../src/store/port.ts";
 
 const MONTH = {
   periodStart: Date.parse("2026-11-01T00:00:00Z"),

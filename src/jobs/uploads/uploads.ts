@@ -1,6 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
+import type { ReplyRecord } from "../../store/account-records.ts";
 import type { JobPort, JobRecord } from "../../store/job-port.ts";
-import type { ReplyRecord } from "../../store/port.ts";
 import { StorageError } from "../../store/storage-error.ts";
 import type { DiskRoom } from "../disk-room.ts";
 import type { InputForm } from "../intake/intake-messages.ts";

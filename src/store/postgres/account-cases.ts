@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
-import type { AccountPort, KeyPort, MonthPort } from "../port.ts";
+import type { AccountPort, KeyPort } from "../account-port.ts";
+import type { MonthPort } from "../billing-port.ts";
 import {
   announceChange,
   existingMonth,

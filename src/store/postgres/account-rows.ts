@@ -1,7 +1,8 @@
 import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import type { AccountOverview } from "../account-port.ts";
+import type { AccountMonth, EndpointUse, KeyRecord, ReplyRecord } from "../account-records.ts";
 import { utcDay } from "../charge-sums.ts";
 import { worksAfter } from "../conditions.ts";
-import type { AccountMonth, AccountOverview, EndpointUse, KeyRecord, ReplyRecord } from "../port.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { accountChanges, accounts, apiKeys, idempotentReplies, planPeriods, usageDays } from "./schema.ts";
 

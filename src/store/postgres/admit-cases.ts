@@ -1,5 +1,6 @@
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Clock } from "../../platform/clock.ts";
+import type { AccountMonth } from "../account-records.ts";
 import type {
   Admission,
   AdmissionGroup,
@@ -10,7 +11,7 @@ import type {
   FitsMonth,
   MarksOfMonth,
 } from "../admit-port.ts";
-import type { AccountMonth, QuotaMark } from "../port.ts";
+import type { QuotaMark } from "../billing-port.ts";
 import { lockAccounts, monthsOf, putReply, SERVER_NOW } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, lt } from "drizzle-orm";
+import type { InvoicePort } from "../billing-port.ts";
 import { isToInvoice } from "../conditions.ts";
-import type { InvoicePort } from "../port.ts";
 import { lockAccounts } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import { invoices, planPeriods } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
+import type { AccountMonth } from "../account-records.ts";
 import type { Admission, AdmissionGroup, AdmissionRules, Admitted } from "../admit-port.ts";
-import type { AccountMonth } from "../port.ts";
 import type { Client } from "./connection.ts";
 import { finishedText } from "./job-rows.ts";
 import { builtOnce, type Orm } from "./orm.ts";

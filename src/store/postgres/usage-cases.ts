@@ -1,7 +1,8 @@
 import { and, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import type { ChargeEntry } from "../account-records.ts";
+import type { QuotaMark, ReplyPort, UsagePort } from "../billing-port.ts";
 import { chargeSums } from "../charge-sums.ts";
 import { ClaimLostError } from "../job-port.ts";
-import type { ChargeEntry, QuotaMark, ReplyPort, UsagePort } from "../port.ts";
 import { lockAccounts, putReply, usageByEndpoint } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,8 @@
 import type { AtOnce } from "../../platform/answer.ts";
+import type { AccountOverview, AccountPort, KeyPort } from "../account-port.ts";
+import type { AccountMonth } from "../account-records.ts";
+import type { MonthPort } from "../billing-port.ts";
 import { utcDay } from "../charge-sums.ts";
-import type { AccountMonth, AccountOverview, AccountPort, KeyPort, MonthPort } from "../port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { emit } from "./webhook-cases.ts";

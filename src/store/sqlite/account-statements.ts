@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, isNull, lte, or, sql } from "drizzle-orm";
+import type { AccountRecord, FoundKey, KeyRecord } from "../account-records.ts";
 import { worksAfter } from "../conditions.ts";
-import type { AccountRecord, FoundKey, KeyRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { accounts, apiKeys } from "./schema.ts";
 

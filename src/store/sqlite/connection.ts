@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Clock } from "../../platform/clock.ts";
-import type { Durability } from "../port.ts";
+import type { Durability } from "../billing-port.ts";
 import { StorageError, UnsettledError } from "../storage-error.ts";
 import { createCommitSync } from "./commit-sync.ts";
 import { isLogWhole } from "./log-check.ts";

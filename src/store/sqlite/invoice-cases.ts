@@ -1,5 +1,5 @@
 import type { AtOnce } from "../../platform/answer.ts";
-import type { InvoicePort } from "../port.ts";
+import type { InvoicePort } from "../billing-port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { emit } from "./webhook-cases.ts";

@@ -1,5 +1,5 @@
 import { and, desc, eq, lt } from "drizzle-orm";
-import type { InvoiceRecord } from "../port.ts";
+import type { InvoiceRecord } from "../account-records.ts";
 import type { Orm } from "./orm.ts";
 import { invoices } from "./schema.ts";
 

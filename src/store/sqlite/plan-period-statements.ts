@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, lte, sql } from "drizzle-orm";
+import type { NewPlanPeriod, PlanPeriodRecord } from "../account-records.ts";
 import { isToInvoice } from "../conditions.ts";
-import type { NewPlanPeriod, PlanPeriodRecord } from "../port.ts";
 import type { Orm } from "./orm.ts";
 import { planPeriods } from "./schema.ts";
 

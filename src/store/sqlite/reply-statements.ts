@@ -1,5 +1,5 @@
 import { and, asc, count, eq, inArray, isNotNull, lte, sql, sum } from "drizzle-orm";
-import type { ReplyRecord } from "../port.ts";
+import type { ReplyRecord } from "../account-records.ts";
 import type { Orm } from "./orm.ts";
 import { idempotentReplies } from "./schema.ts";
 

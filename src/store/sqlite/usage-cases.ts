@@ -1,6 +1,6 @@
 import type { AtOnce } from "../../platform/answer.ts";
+import type { ReplyPort, UsagePort } from "../billing-port.ts";
 import { chargeSums, planPeriodSums } from "../charge-sums.ts";
-import type { ReplyPort, UsagePort } from "../port.ts";
 import type { Connection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { emit } from "./webhook-cases.ts";

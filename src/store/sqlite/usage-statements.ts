@@ -1,5 +1,6 @@
 import { and, asc, between, eq, sql, sum } from "drizzle-orm";
-import type { EndpointUse, QuotaMark } from "../port.ts";
+import type { EndpointUse } from "../account-records.ts";
+import type { QuotaMark } from "../billing-port.ts";
 import type { Orm } from "./orm.ts";
 import { quotaMarks, usageDays, usageEvents } from "./schema.ts";
 
