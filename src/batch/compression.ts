@@ -1,11 +1,5 @@
 import { constants, crc32, deflateRawSync, zstdCompressSync } from "node:zlib";
-import type { VerifiedChunk } from "./messages.ts";
-
-/** What the bytes of a streamed reply are compressed with. */
-export type ChunkEncoding = "gzip" | "zstd";
-
-/** What a gzip trailer says of the text before it was compressed. */
-export type PlainText = { readonly crc32: number; readonly byteLength: number };
+import type { ChunkEncoding, PlainText, VerifiedChunk } from "./messages.ts";
 
 /** Blocks of raw deflate that end at a byte and leave the stream open, so that the next can be put behind them. */
 const OPEN_BLOCKS = { level: 1, finishFlush: constants.Z_SYNC_FLUSH };

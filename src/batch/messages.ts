@@ -1,5 +1,4 @@
 import type { ErrorCode } from "../contract/errors.ts";
-import type { ChunkEncoding, PlainText } from "./compression.ts";
 
 /** What crosses the thread border: plain data, text and bytes, because those pass quickest and survive whole. */
 
@@ -106,6 +105,12 @@ export type SharedBuffer = {
 /** Numbers to a domain in `SharedFacts.offsets`. */
 export const NUMBERS_PER_OFFSET = 3;
 export const OFFSET_BYTES = NUMBERS_PER_OFFSET * Float64Array.BYTES_PER_ELEMENT;
+
+/** What the bytes of a streamed reply are compressed with. */
+export type ChunkEncoding = "gzip" | "zstd";
+
+/** What a gzip trailer says of the text before it was compressed. */
+export type PlainText = { readonly crc32: number; readonly byteLength: number };
 
 /** A verified chunk. */
 export type VerifiedChunk = {

@@ -4,12 +4,11 @@ import type { Clock } from "../platform/clock.ts";
 import type { BodyChunker } from "./body-chunker.ts";
 import type { ChunkSource } from "./chunk-source.ts";
 import { type ChunkingStart, startChunking } from "./chunking.ts";
-import type { ChunkEncoding } from "./compression.ts";
 import { mapConcurrently } from "./concurrent-map.ts";
 import type { Share } from "./fair-queue.ts";
 import type { GatherFacts } from "./gather-facts.ts";
 import { FAILURES_PER_BATCH_MAX, type FailureBudget, verifyByHalves } from "./halving.ts";
-import type { BatchKind, Chunk, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
+import type { BatchKind, Chunk, ChunkEncoding, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
 import { createShares, type Shares } from "./shares.ts";
 

@@ -1,6 +1,6 @@
-import { type ChunkEncoding, createReplyWriter } from "../batch/compression.ts";
+import { createReplyWriter } from "../batch/compression.ts";
 import { inGroups, prepend } from "../batch/concurrent-map.ts";
-import type { VerifiedChunk } from "../batch/messages.ts";
+import type { ChunkEncoding, VerifiedChunk } from "../batch/messages.ts";
 import { addCounts } from "../batch/verifier.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Reservation } from "../billing/reservation.ts";

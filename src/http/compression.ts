@@ -8,7 +8,7 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from "node:zlib";
-import type { ChunkEncoding } from "../batch/compression.ts";
+import type { ChunkEncoding } from "../batch/messages.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 import { streamOf, throughZlib } from "./zlib-stream.ts";

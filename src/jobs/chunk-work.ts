@@ -1,5 +1,4 @@
-import type { PlainText } from "../batch/compression.ts";
-import type { BatchKind, Counts, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
+import type { BatchKind, Counts, PlainText, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
 import { isBitSet } from "../platform/bits.ts";
 import type { DomainNumberings, NumberedChunk } from "./domain-numberings.ts";
 import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";

@@ -8,7 +8,7 @@ import { tellOfJob } from "./webhook-cases.ts";
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
-  { jobs, replies, webhooks }: Statements,
+  { jobs, chunks, claims, replies, webhooks }: Statements,
   transact: Transact,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
@@ -23,14 +23,14 @@ export function createJobCases(
     claimInput: () => true,
     releaseInput: () => {},
     unreadJobs: () => jobs.inStatus(["receiving"]),
-    addJobChunks: (jobId, chunks) =>
+    addJobChunks: (jobId, added) =>
       transact(() => {
-        for (const chunk of chunks) jobs.addChunk(jobId, chunk);
+        for (const chunk of added) chunks.add(jobId, chunk);
       }, "with_sync"),
     markDuplicates: (jobId, firstChunk, duplicates) =>
       transact(() => {
         for (const [index, bits] of duplicates.entries()) {
-          if (bits !== null) jobs.markDuplicates(jobId, firstChunk + index, bits);
+          if (bits !== null) chunks.markDuplicates(jobId, firstChunk + index, bits);
         }
       }, "with_sync"),
     changeJob: (jobId, from, change, options) =>
@@ -60,37 +60,37 @@ export function createJobCases(
       transact(() => {
         const job = jobs.find(jobId);
         if (job === undefined || !RUNNING.includes(job.status)) return null;
-        const chunk = jobs.claim(jobId);
+        const chunk = claims.claim(jobId);
         return chunk === null ? null : { chunk, job };
       }, "with_sync"),
     claimGap: (jobId) =>
       transact(() => {
         const job = jobs.find(jobId);
-        if (job?.status !== "paused" || !jobs.hasGap(jobId)) return null;
-        const chunk = jobs.claim(jobId);
+        if (job?.status !== "paused" || !claims.hasGap(jobId)) return null;
+        const chunk = claims.claim(jobId);
         return chunk === null ? null : { chunk, job };
       }, "with_sync"),
-    releaseChunk: (claim, attempts) => transact(() => jobs.release(claim, attempts), "with_sync"),
-    keepUnchecked: (claim) => transact(() => jobs.keepUnchecked(claim), "with_sync"),
-    reapChunks: () => transact(() => jobs.reap()),
+    releaseChunk: (claim, attempts) => transact(() => claims.release(claim, attempts), "with_sync"),
+    keepUnchecked: (claim) => transact(() => claims.keepUnchecked(claim), "with_sync"),
+    reapChunks: () => transact(() => claims.reap()),
     endRound: (jobId, ended) =>
       transact(() => {
         const job = jobs.find(jobId);
         if (job === undefined) return { changed: null, isWaiting: false };
-        const chunks = jobs.unfinishedChunks(jobId);
-        const end = endOfJob(job, chunks, ended);
+        const unfinished = claims.unfinished(jobId);
+        const end = endOfJob(job, unfinished, ended);
         if (end === null) {
-          return { changed: null, isWaiting: chunks.waiting > 0 && RUNNING.includes(job.status) };
+          return { changed: null, isWaiting: unfinished.waiting > 0 && RUNNING.includes(job.status) };
         }
-        const isAgain = end.isFirstRound && jobs.requeueUnchecked(jobId) > 0;
+        const isAgain = end.isFirstRound && claims.requeueUnchecked(jobId) > 0;
         const changed = jobs.change(jobId, [job.status], isAgain ? { round: 2 } : end.change) ?? null;
         if (!isAgain && changed !== null) tellOfJob(webhooks, changed, clock.now());
         return { changed, isWaiting: isAgain };
       }),
-    chunkResults: jobs.chunkResults,
-    resultBodies: jobs.resultBodies,
-    inputBody: jobs.inputBody,
-    eraseChunks: (jobId, limit) => transact(() => jobs.erase(jobId, limit), "with_sync"),
+    chunkResults: chunks.results,
+    resultBodies: chunks.resultBodies,
+    inputBody: chunks.inputBody,
+    eraseChunks: (jobId, limit) => transact(() => chunks.erase(jobId, limit), "with_sync"),
     forgetJob: (jobId) => transact(() => jobs.forget(jobId)),
   };
 }

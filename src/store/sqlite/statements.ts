@@ -1,4 +1,6 @@
 import { createAccountStatements } from "./account-statements.ts";
+import { createChunkClaimStatements } from "./chunk-claim-statements.ts";
+import { createChunkStatements } from "./chunk-statements.ts";
 import { createClockStatements } from "./clock-statements.ts";
 import { createInvoiceStatements } from "./invoice-statements.ts";
 import { createJobStatements } from "./job-statements.ts";
@@ -14,6 +16,7 @@ import { createWebhookStatements } from "./webhook-statements.ts";
 export type Statements = ReturnType<typeof createStatements>;
 
 export function createStatements(orm: Orm) {
+  const jobs = createJobStatements(orm);
   return {
     accounts: createAccountStatements(orm),
     planPeriods: createPlanPeriodStatements(orm),
@@ -21,7 +24,9 @@ export function createStatements(orm: Orm) {
     invoices: createInvoiceStatements(orm),
     replies: createReplyStatements(orm),
     operators: createOperatorStatements(orm),
-    jobs: createJobStatements(orm),
+    jobs,
+    chunks: createChunkStatements(orm),
+    claims: createChunkClaimStatements(orm, jobs),
     webhooks: createWebhookStatements(orm),
     clock: createClockStatements(orm),
     /** Writes the one row of the probe. */
