@@ -70,9 +70,10 @@ function phoneVerdict(result: ValidNumber | PhoneResult): ItemVerdict<ValidNumbe
 }
 
 const writePhones: WriteResults<ValidNumber | PhoneResult> = (before, results, separator, writer) => {
-  writer.text(before);
-  for (const [at, result] of results.entries()) {
-    if (at > 0) writer.ascii(separator, 0, separator.length);
+  let between = before;
+  for (const result of results) {
+    writer.ascii(between, 0, between.length);
+    between = separator;
     if ("frame" in result) writeValidNumber(result, writer);
     else writer.text(JSON.stringify(phoneWithoutCard(result)));
   }
@@ -101,9 +102,10 @@ const writeDocuments: WriteResults<IdentityResult | AutodetectResult> = (
     writeObjects(before, results, separator, writer);
     return;
   }
-  writer.text(before);
-  for (const [at, result] of results.entries()) {
-    if (at > 0) writer.ascii(separator, 0, separator.length);
+  let between = before;
+  for (const result of results) {
+    writer.ascii(between, 0, between.length);
+    between = separator;
     writeOutcome(result, writer);
   }
 };

@@ -52,6 +52,33 @@ export class ByteWriter {
     this.#used = used;
   }
 
+  /** Writes text[start, end) between quotes; it must stand for itself within JSON. */
+  quoted(text: string, start: number, end: number): void {
+    const target = this.#roomFor(end - start + 2);
+    let used = this.#used;
+    target[used++] = QUOTE;
+    for (let at = start; at < end; at++) target[used++] = text.charCodeAt(at);
+    target[used++] = QUOTE;
+    this.#used = used;
+  }
+
+  /**
+   * Writes a text between quotes in groups that end at `ends`, with one of the marks between each two. Text and marks must
+   * stand for themselves within JSON.
+   */
+  grouped(text: string, ends: readonly number[], marks: string): void {
+    const target = this.#roomFor(text.length + ends.length + 1);
+    let used = this.#used;
+    target[used++] = QUOTE;
+    let at = 0;
+    for (let group = 0; group < ends.length; group++) {
+      if (group > 0) target[used++] = marks.charCodeAt(group - 1);
+      for (const end = ends[group] ?? 0; at < end; at++) target[used++] = text.charCodeAt(at);
+    }
+    target[used++] = QUOTE;
+    this.#used = used;
+  }
+
   /** Writes a text, or null, as JSON has it. */
   json(text: string | null): void {
     if (text === null) {

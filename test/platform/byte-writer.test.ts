@@ -5,11 +5,28 @@ import { ByteWriter } from "../../src/platform/byte-writer.ts";
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
+/** Where each of the groups ends that stand one behind the other. */
+function endsOf(groups: readonly string[]): number[] {
+  let end = 0;
+  return groups.map((group) => {
+    end += group.length;
+    return end;
+  });
+}
+
 /** Pieces in every way of writing them, each with its text. */
 const piece = fc.oneof(
   fc.string({ unit: "binary-ascii", maxLength: 40 }).map((text) => ({
     text,
     write: (writer: ByteWriter) => writer.ascii(`<${text}>`, 1, text.length + 1),
+  })),
+  fc.stringMatching(/^[A-Z0-9 .*]{0,40}$/).map((text) => ({
+    text: JSON.stringify(text),
+    write: (writer: ByteWriter) => writer.quoted(`<${text}>`, 1, text.length + 1),
+  })),
+  fc.array(fc.stringMatching(/^[A-Z0-9]{1,6}$/), { minLength: 1, maxLength: 8 }).map((groups) => ({
+    text: JSON.stringify(groups.join("-")),
+    write: (writer: ByteWriter) => writer.grouped(groups.join(""), endsOf(groups), "-------"),
   })),
   fc.string({ unit: "grapheme", maxLength: 40 }).map((text) => ({
     text,

@@ -7,6 +7,7 @@ import { luhnRemainder } from "./checksums/luhn.ts";
 import testNumberText from "./data/card-test-numbers.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
 import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeKnown, writeNumber } from "./written-details.ts";
 
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 19;
@@ -16,6 +17,7 @@ const testNumbers = new Set(tableRows(testNumberText).map(([number = ""]) => num
 const TEST_NUMBER: readonly IdentityWarning[] = ["test_number"];
 const UNKNOWN_ISSUER: readonly IdentityWarning[] = ["unknown_issuer"];
 const LEGACY_LENGTH: readonly IdentityWarning[] = ["legacy_length"];
+const LEGACY_TEST_NUMBER: readonly IdentityWarning[] = [...LEGACY_LENGTH, ...TEST_NUMBER];
 
 const UNREAD: Finding<"card"> = {
   normalized: null,
@@ -47,7 +49,7 @@ function warningsFor(brand: CardBrand | null, digits: string): readonly Identity
   if (brand === null) return UNKNOWN_ISSUER;
   const isTest = testNumbers.has(digits);
   if (!isLegacyLength(brand, digits)) return isTest ? TEST_NUMBER : NO_WARNINGS;
-  return isTest ? [...LEGACY_LENGTH, ...TEST_NUMBER] : LEGACY_LENGTH;
+  return isTest ? LEGACY_TEST_NUMBER : LEGACY_LENGTH;
 }
 
 function refuseLength(shown: string, digits: string): Outcome<"card"> {
@@ -101,6 +103,24 @@ function validate(value: string): Outcome<"card"> {
   return passed("card", shown, finding);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+
+const stretches: StretchWriter<"card"> = {
+  formatted: (masked, _, writer) => writer.quoted(masked, 0, masked.length),
+  details(masked, { brand, length, cvv_length }, writer) {
+    writer.bytes(FIELD.brand);
+    writeKnown(brand, writer);
+    writer.bytes(FIELD.iin);
+    writer.quoted(masked, 0, 6);
+    writer.bytes(FIELD.last4);
+    writer.quoted(masked, masked.length - 4, masked.length);
+    writer.bytes(FIELD.length);
+    writeNumber(length, writer);
+    writer.bytes(FIELD.cvv_length);
+    writeNumber(cvv_length, writer);
+  },
+};
+
 /**
  * A payment card number (ISO/IEC 7812) by the Luhn digit and its brand's lengths. The number is masked in all
  * that is answered, however it was written.
@@ -109,4 +129,4 @@ function validate(value: string): Outcome<"card"> {
  * @example
  * card.validate("4242 4242 4242 4242").value === "424242******4242"
  */
-export const card: DocumentCheck<"card"> = { compact, validate, format, unread: UNREAD };
+export const card: DocumentCheck<"card"> = { compact, validate, format, unread: UNREAD, stretches };

@@ -1,6 +1,7 @@
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
 import { isDigits, isOneCharacterRepeated } from "./checksums/digits.ts";
 import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeBoolean } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-./");
 const LENGTH = 14;
@@ -85,6 +86,23 @@ function validate(value: string): Outcome<"cnpj"> {
   return passed("cnpj", value, finding);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+const GROUP_ENDS = [2, 5, 8, 12, 14];
+
+const stretches: StretchWriter<"cnpj"> = {
+  formatted: (number, _, writer) => writer.grouped(number, GROUP_ENDS, "../-"),
+  details(number, { alphanumeric, expected_check_digits }, writer) {
+    writer.bytes(FIELD.root);
+    writer.quoted(number, 0, 8);
+    writer.bytes(FIELD.branch);
+    writer.quoted(number, 8, 12);
+    writer.bytes(FIELD.alphanumeric);
+    writeBoolean(alphanumeric, writer);
+    writer.bytes(FIELD.expected_check_digits);
+    writer.json(expected_check_digits);
+  },
+};
+
 /**
  * The Brazilian number of a legal entity (Receita Federal): an eight-character root, a four-character
  * branch and two check digits, alphanumeric since 31 July 2026.
@@ -92,4 +110,4 @@ function validate(value: string): Outcome<"cnpj"> {
  * @example
  * cnpj.validate("12.abc.345/01de-35").normalized === "12ABC34501DE35"
  */
-export const cnpj: DocumentCheck<"cnpj"> = { compact, validate, format, unread: UNREAD };
+export const cnpj: DocumentCheck<"cnpj"> = { compact, validate, format, unread: UNREAD, stretches };

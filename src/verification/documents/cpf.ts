@@ -1,6 +1,8 @@
+import type { IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
 import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-./");
 const LENGTH = 11;
@@ -21,6 +23,7 @@ const REGIONS = [
 
 /** Arithmetically right and used in examples everywhere. */
 const EXAMPLE = "12345678909";
+const TEST_NUMBER: readonly IdentityWarning[] = ["test_number"];
 
 const UNREAD: Finding<"cpf"> = {
   normalized: null,
@@ -69,7 +72,7 @@ function validate(value: string): Outcome<"cpf"> {
     formatted: format(digits),
     country: "BR",
     strength: "two_check_digits",
-    warnings: digits === EXAMPLE ? ["test_number"] : NO_WARNINGS,
+    warnings: digits === EXAMPLE ? TEST_NUMBER : NO_WARNINGS,
     data_version: null,
     details: { region: REGIONS[digits.charCodeAt(8) - 48] ?? null, expected_check_digits: expectedText },
   };
@@ -84,10 +87,23 @@ function validate(value: string): Outcome<"cpf"> {
   return passed("cpf", value, finding);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+const GROUP_ENDS = [3, 6, 9, 11];
+
+const stretches: StretchWriter<"cpf"> = {
+  formatted: (digits, _, writer) => writer.grouped(digits, GROUP_ENDS, "..-"),
+  details(_, { region, expected_check_digits }, writer) {
+    writer.bytes(FIELD.region);
+    writeKnown(region, writer);
+    writer.bytes(FIELD.expected_check_digits);
+    writer.json(expected_check_digits);
+  },
+};
+
 /**
  * The Brazilian number of a natural person (Receita Federal): nine digits and two check digits.
  * @checked 11 digits, two digits modulo 11; repeated digits refused (`component`)
  * @example
  * cpf.validate("529.982.247-25").valid === true
  */
-export const cpf: DocumentCheck<"cpf"> = { compact, validate, format, unread: UNREAD };
+export const cpf: DocumentCheck<"cpf"> = { compact, validate, format, unread: UNREAD, stretches };

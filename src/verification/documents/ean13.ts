@@ -13,6 +13,7 @@ import {
   type Outcome,
   passed,
 } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");
 const LENGTH = 13;
@@ -106,6 +107,21 @@ function validate(value: string): Outcome<"ean13"> {
   return passed("ean13", value, finding);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+const GROUP_ENDS = [1, 7, LENGTH];
+
+const stretches: StretchWriter<"ean13"> = {
+  formatted: (digits, _, writer) => writer.grouped(digits, GROUP_ENDS, "  "),
+  details(digits, details, writer) {
+    writer.bytes(FIELD.gs1_prefix);
+    writer.quoted(digits, 0, 3);
+    writer.bytes(FIELD.issuer);
+    writeKnown(details.issuer, writer);
+    writer.bytes(FIELD.class);
+    writeKnown(details.class, writer);
+  },
+};
+
 /**
  * The article number of thirteen digits (GTIN-13, GS1 General Specifications). Other lengths are other numbers.
  * The country stays null: a prefix says who issued the number and not where the goods come from.
@@ -114,4 +130,4 @@ function validate(value: string): Outcome<"ean13"> {
  * @example
  * ean13.validate("5901234123457").details.issuer === "PL"
  */
-export const ean13: DocumentCheck<"ean13"> = { compact, validate, format, unread: UNREAD };
+export const ean13: DocumentCheck<"ean13"> = { compact, validate, format, unread: UNREAD, stretches };

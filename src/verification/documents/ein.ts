@@ -2,6 +2,7 @@ import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import prefixText from "./data/ein-prefixes.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
 import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");
 const LENGTH = 9;
@@ -62,6 +63,19 @@ function validate(value: string): Outcome<"ein"> {
   return passed("ein", value, finding);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+const GROUP_ENDS = [2, LENGTH];
+
+const stretches: StretchWriter<"ein"> = {
+  formatted: (digits, _, writer) => writer.grouped(digits, GROUP_ENDS, "-"),
+  details(digits, { campus }, writer) {
+    writer.bytes(FIELD.prefix);
+    writer.quoted(digits, 0, 2);
+    writer.bytes(FIELD.campus);
+    writeKnown(campus, writer);
+  },
+};
+
 /**
  * The US employer identification number (26 CFR 301.6109-1). It has no check digit: only its prefix can be wrong.
  * @checked prefix assigned by the IRS (there is no check digit)
@@ -69,4 +83,4 @@ function validate(value: string): Outcome<"ein"> {
  * @example
  * ein.validate("46-1234567").details.campus // ["Internet", "Philadelphia"]
  */
-export const ein: DocumentCheck<"ein"> = { compact, validate, format, unread: UNREAD };
+export const ein: DocumentCheck<"ein"> = { compact, validate, format, unread: UNREAD, stretches };

@@ -11,6 +11,13 @@ import {
   type Outcome,
   passed,
 } from "./outcome.ts";
+import {
+  fieldStarts,
+  type StretchWriter,
+  writeBoolean,
+  writeKnown,
+  writeStretch,
+} from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-.");
 const BBAN_START = 4;
@@ -141,6 +148,37 @@ function unstructured(iban: string, country: IbanCountry): Finding<"iban"> {
   };
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+const LENGTH_MAX = 34;
+/** For each length where its groups of four end. */
+const GROUP_ENDS = Array.from({ length: LENGTH_MAX + 1 }, (_, length) =>
+  Array.from({ length: Math.ceil(length / 4) }, (_, group) => Math.min(group * 4 + 4, length)),
+);
+const BLANKS = " ".repeat(LENGTH_MAX / 4);
+
+const stretches: StretchWriter<"iban"> = {
+  formatted: (iban, _, writer) => writer.grouped(iban, GROUP_ENDS[iban.length] ?? [], BLANKS),
+  details(iban, { expected_check_digits, national_check, sepa }, writer) {
+    const { bank = null, branch = null, account = null } = ibanCountryOf(iban) ?? {};
+    writer.bytes(FIELD.check_digits);
+    writer.quoted(iban, 2, BBAN_START);
+    writer.bytes(FIELD.expected_check_digits);
+    writer.json(expected_check_digits);
+    writer.bytes(FIELD.bban);
+    writer.quoted(iban, BBAN_START, iban.length);
+    writer.bytes(FIELD.bank_code);
+    writeStretch(iban, bank, writer);
+    writer.bytes(FIELD.branch_code);
+    writeStretch(iban, branch, writer);
+    writer.bytes(FIELD.account_number);
+    writeStretch(iban, account, writer);
+    writer.bytes(FIELD.national_check);
+    writeKnown(national_check, writer);
+    writer.bytes(FIELD.sepa);
+    writeBoolean(sepa, writer);
+  },
+};
+
 /**
  * The international bank account number (ISO 13616): structure by the SWIFT registry, ISO 7064 MOD 97-10,
  * and the check digits within the national number where their rule is public and holds for real accounts.
@@ -149,4 +187,4 @@ function unstructured(iban: string, country: IbanCountry): Finding<"iban"> {
  * @example
  * iban.validate("GB29 NWBK 6016 1331 9268 19").details.bank_code === "NWBK"
  */
-export const iban: DocumentCheck<"iban"> = { compact, validate, format, unread: UNREAD };
+export const iban: DocumentCheck<"iban"> = { compact, validate, format, unread: UNREAD, stretches };

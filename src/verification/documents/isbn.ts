@@ -4,6 +4,7 @@ import { isDigits } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
 import { type IsbnGroup, isbnGroupOf, isbnRangesVersion, registrantLengthOf } from "./isbn-ranges.ts";
 import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(`${DIGITS}X`, "-");
 
@@ -121,6 +122,26 @@ function verifyGroup(value: string, isbn: string): Outcome<"isbn"> {
   return passed("isbn", value, finding);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+
+const stretches: StretchWriter<"isbn"> = {
+  formatted: (_, { formatted }, writer) => writer.json(formatted),
+  details(_, { isbn10, isbn13, hyphenated10, hyphenated13, group, group_name }, writer) {
+    writer.bytes(FIELD.isbn10);
+    writer.json(isbn10);
+    writer.bytes(FIELD.isbn13);
+    writer.json(isbn13);
+    writer.bytes(FIELD.hyphenated10);
+    writer.json(hyphenated10);
+    writer.bytes(FIELD.hyphenated13);
+    writer.json(hyphenated13);
+    writer.bytes(FIELD.group);
+    writeKnown(group, writer);
+    writer.bytes(FIELD.group_name);
+    writeKnown(group_name, writer);
+  },
+};
+
 /**
  * The international standard book number (ISO 2108) of ten or thirteen digits, its group and hyphens by the
  * ranges of the International ISBN Agency.
@@ -129,4 +150,4 @@ function verifyGroup(value: string, isbn: string): Outcome<"isbn"> {
  * @example
  * isbn.validate("0-306-40615-2").details.isbn13 === "9780306406157"
  */
-export const isbn: DocumentCheck<"isbn"> = { compact, validate, format, unread: UNREAD };
+export const isbn: DocumentCheck<"isbn"> = { compact, validate, format, unread: UNREAD, stretches };

@@ -9,6 +9,8 @@ import type {
   IdentityStrength,
   IdentityWarning,
 } from "../../contract/words.ts";
+import type { StretchWriter } from "./written-details.ts";
+
 /** What a document check answers. Spelled as on the wire, because the worker threads write it out as text. */
 export type Outcome<T extends DocumentType> = {
   readonly type: T;
@@ -61,6 +63,8 @@ export type DocumentCheck<T extends DocumentType> = {
   readonly format: (compact: string) => string;
   /** What is known of a number before it is read. */
   readonly unread: Finding<T>;
+  /** Writes results of a whole structure in less time; a type without it is written field by field. */
+  readonly stretches?: StretchWriter<T>;
 };
 
 /** Shared, and not frozen, like every list within results: a frozen one makes the JSON of a whole chunk twice as slow. */

@@ -8,6 +8,7 @@ import { northernRules } from "./vat/northern.ts";
 import type { VatRule } from "./vat/rule.ts";
 import { southernRules } from "./vat/southern.ts";
 import { westernRules } from "./vat/western.ts";
+import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
 
 // The sign characters stand in old Irish numbers, & and Ñ in Mexican ones.
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");
@@ -138,6 +139,19 @@ function isAllZeros(numeral: string): boolean {
   return numeral.startsWith("0") && isOneCharacterRepeated(numeral);
 }
 
+const FIELD = fieldStarts(UNREAD.details);
+
+// Of Mexican numbers one letter is not ASCII.
+const stretches: StretchWriter<"vat"> = {
+  formatted: (_, { formatted }, writer) => writer.json(formatted),
+  details(_, { prefix, number }, writer) {
+    writer.bytes(FIELD.prefix);
+    writeKnown(prefix, writer);
+    writer.bytes(FIELD.number);
+    writer.json(number);
+  },
+};
+
 /**
  * A value added tax number with its country's prefix, by the arithmetic of each country (the European
  * Commission's rules for its members). Whether it is registered is not looked up.
@@ -146,4 +160,4 @@ function isAllZeros(numeral: string): boolean {
  * @example
  * vat.validate("GR 094259216").normalized === "EL094259216"
  */
-export const vat: DocumentCheck<"vat"> = { compact, validate, format, unread: UNREAD };
+export const vat: DocumentCheck<"vat"> = { compact, validate, format, unread: UNREAD, stretches };

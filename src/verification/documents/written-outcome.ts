@@ -2,22 +2,33 @@ import { DOCUMENT_TYPES, type DocumentType, type IdentityReason } from "../../co
 import type { ByteWriter } from "../../platform/byte-writer.ts";
 import { documents } from "./all-documents.ts";
 import type { Finding, IdentityResult } from "./outcome.ts";
+import { fieldStarts, type StretchWriter, writeBoolean } from "./written-details.ts";
 
 const encoder = new TextEncoder();
 
 const VALID = encoder.encode(`,"valid":true,"reason":null,"message":null,"normalized":`);
 const BEFORE_NORMALIZED = encoder.encode(`,"normalized":`);
 const BEFORE_FORMATTED = encoder.encode(`,"formatted":`);
-const TRUE = encoder.encode("true");
-const FALSE = encoder.encode("false");
+/** A country's numbers come with as many different warnings, or none. */
+const MIDDLES_MAX = 4;
 const END = encoder.encode("}}");
 
 /** What the results of one type have in common. */
 type TypeFrame = {
   readonly beforeValue: Uint8Array;
-  /** By country, what was met last. */
-  readonly middles: Map<string | null, Middle>;
+  /** By country, the few that were met last. */
+  readonly middles: Map<string | null, readonly Middle[]>;
   readonly details: readonly { readonly name: string; readonly before: Uint8Array }[];
+  readonly stretches: AnyStretchWriter | undefined;
+};
+
+/** Called with results of its own type alone. */
+type AnyStretchWriter = {
+  readonly [Name in keyof StretchWriter<DocumentType>]: (
+    compact: string,
+    read: Name extends "details" ? IdentityResult["details"] : IdentityResult,
+    writer: ByteWriter,
+  ) => void;
 };
 
 /** What stands between the formatted number and the details, and what it was made of. */
@@ -33,10 +44,11 @@ function frameOf(type: DocumentType): TypeFrame {
   return {
     beforeValue: encoder.encode(`{"type":"${type}","value":`),
     middles: new Map(),
-    details: Object.keys(documents[type].unread.details).map((name, at) => ({
+    details: Object.entries(fieldStarts(documents[type].unread.details)).map(([name, before]) => ({
       name,
-      before: encoder.encode(`${at === 0 ? "{" : ","}"${name}":`),
+      before,
     })),
+    stretches: documents[type].stretches as unknown as AnyStretchWriter | undefined,
   };
 }
 
@@ -56,6 +68,25 @@ export function writeOutcome(result: IdentityResult, writer: ByteWriter): void {
   }
   writer.json(result.normalized);
   writer.bytes(BEFORE_FORMATTED);
+  if (result.normalized === null || result.formatted === null || frame.stretches === undefined)
+    writeFields(result, frame, writer);
+  else writeStretches(result.normalized, result, frame.stretches, middleFor(frame, result), writer);
+  writer.bytes(END);
+}
+
+function writeStretches(
+  compact: string,
+  result: IdentityResult,
+  { formatted, details }: AnyStretchWriter,
+  middle: Uint8Array,
+  writer: ByteWriter,
+): void {
+  formatted(compact, result, writer);
+  writer.bytes(middle);
+  details(compact, result.details, writer);
+}
+
+function writeFields(result: IdentityResult, frame: TypeFrame, writer: ByteWriter): void {
   writer.json(result.formatted);
   writer.bytes(middleFor(frame, result));
   const details: { readonly [name: string]: unknown } = result.details;
@@ -63,11 +94,10 @@ export function writeOutcome(result: IdentityResult, writer: ByteWriter): void {
     writer.bytes(before);
     const value = details[name];
     if (typeof value === "string" || value === null) writer.json(value);
-    else if (typeof value === "boolean") writer.bytes(value ? TRUE : FALSE);
+    else if (typeof value === "boolean") writeBoolean(value, writer);
     else if (typeof value === "number") writer.number(value);
     else writer.text(JSON.stringify(value));
   }
-  writer.bytes(END);
 }
 
 const refusals = new Map<IdentityReason, Uint8Array>();
@@ -80,19 +110,15 @@ function refusalFor(reason: IdentityReason): Uint8Array {
   return bytes;
 }
 
-/** Lists of warnings are mostly the same object each time. */
+/** Lists of warnings are mostly the same objects each time. */
 function middleFor({ middles }: TypeFrame, result: IdentityResult): Uint8Array {
   const { country, strength, warnings, data_version } = result;
-  const known = middles.get(country);
-  if (
-    known !== undefined &&
-    known.strength === strength &&
-    known.warnings === warnings &&
-    known.data_version === data_version
-  )
-    return known.bytes;
+  const known = middles.get(country) ?? [];
+  for (const middle of known)
+    if (middle.warnings === warnings && middle.strength === strength && middle.data_version === data_version)
+      return middle.bytes;
   const json = JSON.stringify({ country, strength, warnings, data_version });
-  const bytes = encoder.encode(`,${json.slice(1, -1)},"details":`);
-  middles.set(country, { strength, warnings, data_version, bytes });
+  const bytes = encoder.encode(`,${json.slice(1, -1)},"details":{`);
+  middles.set(country, [{ strength, warnings, data_version, bytes }, ...known].slice(0, MIDDLES_MAX));
   return bytes;
 }

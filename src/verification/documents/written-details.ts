@@ -1,0 +1,60 @@
+import type { DocumentType } from "../../contract/words.ts";
+import type { ByteWriter } from "../../platform/byte-writer.ts";
+import type { Outcome } from "./outcome.ts";
+
+/**
+ * Writes what stands within a number of its type's whole structure from the number itself: a text that was cut out of
+ * it has to be made before it can be copied, which takes three times as long as to copy it from where it stands.
+ */
+export type StretchWriter<T extends DocumentType> = {
+  /** Writes the formatted form, which is there. */
+  readonly formatted: (compact: string, outcome: Outcome<T>, writer: ByteWriter) => void;
+  /** Writes the fields of the details, from the first name to the last value. */
+  readonly details: (compact: string, details: Outcome<T>["details"], writer: ByteWriter) => void;
+};
+
+const encoder = new TextEncoder();
+const NULL = encoder.encode("null");
+const TRUE = encoder.encode("true");
+const FALSE = encoder.encode("false");
+
+/** What stands before the value of each field of the details, by its name. */
+export function fieldStarts<Details extends object>(
+  details: Details,
+): { readonly [name in keyof Details]: Uint8Array } {
+  return Object.fromEntries(
+    Object.keys(details).map((name, at) => [name, encoder.encode(`${at === 0 ? "" : ","}"${name}":`)]),
+  ) as { readonly [name in keyof Details]: Uint8Array };
+}
+
+export function writeBoolean(value: boolean | null, writer: ByteWriter): void {
+  writer.bytes(value === null ? NULL : value ? TRUE : FALSE);
+}
+
+export function writeNumber(value: number | null, writer: ByteWriter): void {
+  if (value === null) writer.bytes(NULL);
+  else writer.number(value);
+}
+
+/** Writes text[start, end), which must be letters and digits of ASCII; null where there is no such stretch. */
+export function writeStretch(
+  text: string,
+  stretch: { readonly start: number; readonly end: number } | null,
+  writer: ByteWriter,
+): void {
+  if (stretch === null) writer.bytes(NULL);
+  else writer.quoted(text, stretch.start, stretch.end);
+}
+
+/** JSON of texts and lists by themselves: as many as the tables of all types have. */
+const known = new Map<string | readonly string[] | null, Uint8Array>();
+
+/** Writes a text or list that stands in a table, and null. */
+export function writeKnown(value: string | readonly string[] | null, writer: ByteWriter): void {
+  let json = known.get(value);
+  if (json === undefined) {
+    json = encoder.encode(JSON.stringify(value));
+    known.set(value, json);
+  }
+  writer.bytes(json);
+}
