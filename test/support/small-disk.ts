@@ -12,14 +12,21 @@ export type SmallDisk = Disposable & {
   readonly remount: (option: "ro" | "rw") => void;
 };
 
-/** Mounts a small tmpfs, or writes to standard output that this is not allowed here and returns null. */
-export function mountSmallDisk(megabytes: number): SmallDisk | null {
+/** Whether a file system can be mounted here: root may, unless its container forbids it. */
+export const canMountDisks = isMounted();
+
+/** Whether there is a way to make a folder that this user cannot write to: mode bits do not bind root. */
+export const canDenyWrites = process.getuid?.() !== 0 || canMountDisks;
+
+if (!canMountDisks)
+  console.log("SKIPPED: a tmpfs cannot be mounted here, so nothing on a full disk is tested");
+
+/** Mounts a small tmpfs. For tests that run where `canMountDisks`. */
+export function mountSmallDisk(megabytes: number): SmallDisk {
   const folder = temporaryFolder("disk");
-  const mounted = run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", folder.path);
-  if (!mounted) {
+  if (!mount(folder.path, megabytes)) {
     folder[Symbol.dispose]();
-    process.stdout.write("Skipped: mounting a tmpfs is not allowed here.\n");
-    return null;
+    throw new Error("a tmpfs was not mounted");
   }
   const filler = join(folder.path, "filler");
   return {
@@ -39,17 +46,25 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
   };
 }
 
-/** A folder that this user cannot write to, or null (said on standard output) where there is no way to make one. */
-export function readOnlyFolder(): (Disposable & { readonly path: string }) | null {
+/** A folder that this user cannot write to. For tests that run where `canDenyWrites`. */
+export function readOnlyFolder(): Disposable & { readonly path: string } {
   if (process.getuid?.() !== 0) {
     const folder = temporaryFolder("read-only");
     chmodSync(folder.path, 0o500);
     return folder;
   }
-  // Mode bits do not bind root.
   const disk = mountSmallDisk(1);
-  disk?.remount("ro");
+  disk.remount("ro");
   return disk;
+}
+
+function isMounted(): boolean {
+  using folder = temporaryFolder("disk");
+  return mount(folder.path, 1) && run("umount", folder.path);
+}
+
+function mount(path: string, megabytes: number): boolean {
+  return run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", path);
 }
 
 function fillUp(path: string): void {
