@@ -9,12 +9,12 @@ import type { SharedStore } from "../../src/store/port.ts";
 import { migrate } from "../../src/store/postgres/migrations.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { StorageError, StoreOpenError } from "../../src/store/storage-error.ts";
+import { NOON } from "../store/store-conformance.ts";
 import { isPostgresInstalled, type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { untilAnswered } from "../support/until-answered.ts";
 
 const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
-const NOON = Date.parse("2026-11-20T12:00:00Z");
 /** Far from what a busy machine takes; a frozen server is waited for no longer. */
 const DEADLINE_MS = 10_000;
 const SHORT_DEADLINE_MS = 2_000;

@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import type { FinishedChunk } from "../../src/store/job-port.ts";
 import type { SharedStore } from "../../src/store/port.ts";
-import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { claimed, finishedChunk, startedJob } from "../store/job-conformance.ts";
-import { NOON, signUp, unitsOf } from "../store/store-conformance.ts";
-import {
-  emptyDatabase,
-  isPostgresInstalled,
-  type PostgresServer,
-  startPostgres,
-} from "../support/postgres.ts";
+import { NOON, unitsOf } from "../store/store-conformance.ts";
+import { isPostgresInstalled } from "../support/postgres.ts";
+import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
 
 const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 
@@ -20,31 +15,18 @@ if (!isPostgresInstalled) {
 }
 
 describe.if(isPostgresInstalled)("what two nodes charge for chunks of a job", () => {
-  let server: PostgresServer;
-  let url: string;
+  let processes: TwoProcesses;
   let sql: SQL;
   let one: SharedStore;
   let two: SharedStore;
   let sequence = 0;
 
   beforeAll(async () => {
-    server = await startPostgres();
-    url = await server.createDatabase();
-    sql = new SQL(url, { max: 1 });
-    const clock = { now: () => NOON, monotonic: () => performance.now() };
-    one = await openSharedStore({ url, clock, processId: "one" });
-    two = await openSharedStore({ url, clock, processId: "two" });
+    processes = await openTwoProcesses();
+    ({ one, two, sql } = processes);
   }, 60_000);
-  beforeEach(async () => {
-    await emptyDatabase(url);
-    await signUp(one, "acc_a");
-  });
-  afterAll(async () => {
-    one?.close();
-    two?.close();
-    await sql?.close({ timeout: 0 });
-    await server?.[Symbol.asyncDispose]();
-  });
+  beforeEach(() => processes.reset());
+  afterAll(() => processes?.[Symbol.asyncDispose]());
 
   /** Charges for a chunk; the first charge of a node is decided, as it does not know the month yet. */
   async function charge(by: SharedStore, chunk: FinishedChunk): Promise<string | undefined> {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
+import { NOON } from "../store/store-conformance.ts";
 import {
   isPostgresInstalled,
   type PostgresServer,
@@ -16,7 +17,6 @@ import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { untilAnswered } from "../support/until-answered.ts";
 
 const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("2026-12-01") };
-const NOON = Date.parse("2026-11-20T12:00:00Z");
 const DEADLINE_MS = 2_000;
 const LONG_DEADLINE_MS = 20_000;
 const CHARGES_IN_ROW = 20;

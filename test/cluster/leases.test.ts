@@ -1,46 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import type { SharedStore } from "../../src/store/port.ts";
-import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { claimed, finish, finishedChunk, jobRecord, startedJob } from "../store/job-conformance.ts";
-import { NOON, signUp, unitsOf } from "../store/store-conformance.ts";
+import { NOON, unitsOf } from "../store/store-conformance.ts";
 import { event, webhookRecord } from "../store/webhook-conformance.ts";
-import {
-  emptyDatabase,
-  isPostgresInstalled,
-  type PostgresServer,
-  startPostgres,
-} from "../support/postgres.ts";
+import { isPostgresInstalled } from "../support/postgres.ts";
+import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so leases are not tested", () => {});
 }
 
 describe.if(isPostgresInstalled)("leases of two processes", () => {
-  let server: PostgresServer;
-  let url: string;
+  let processes: TwoProcesses;
   let sql: SQL;
   let one: SharedStore;
   let two: SharedStore;
 
   beforeAll(async () => {
-    server = await startPostgres();
-    url = await server.createDatabase();
-    sql = new SQL(url, { max: 1 });
-    const clock = { now: () => NOON, monotonic: () => performance.now() };
-    one = await openSharedStore({ url, clock, processId: "one" });
-    two = await openSharedStore({ url, clock, processId: "two" });
+    processes = await openTwoProcesses();
+    ({ one, two, sql } = processes);
   }, 60_000);
-  beforeEach(async () => {
-    await emptyDatabase(url);
-    await signUp(one, "acc_a");
-  });
-  afterAll(async () => {
-    one?.close();
-    two?.close();
-    await sql?.close({ timeout: 0 });
-    await server?.[Symbol.asyncDispose]();
-  });
+  beforeEach(() => processes.reset());
+  afterAll(() => processes?.[Symbol.asyncDispose]());
 
   /** Lets the leases of a process end, as if it had hung for a while. */
   async function endLeases(processId: string): Promise<void> {

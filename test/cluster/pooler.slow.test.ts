@@ -4,7 +4,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import type { SharedStore } from "../../src/store/port.ts";
 import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { describeStore } from "../store/store-conformance.ts";
+import { describeStore, NOON } from "../store/store-conformance.ts";
 import { isPgBouncerInstalled, type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import {
   emptyDatabase,
@@ -13,7 +13,6 @@ import {
   startPostgres,
 } from "../support/postgres.ts";
 
-const NOON = Date.parse("2026-11-20T12:00:00Z");
 /** The deadline of a use case, and what a busy machine adds. */
 const REFUSED_WITHIN_MS = 8_000;
 const isInstalled = isPostgresInstalled && isPgBouncerInstalled;

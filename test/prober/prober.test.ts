@@ -13,6 +13,7 @@ import { createPublishedEvidence } from "../../src/prober/published-evidence.ts"
 import type { Probe } from "../../src/store/probe-port.ts";
 import { openProbes } from "../../src/store/sqlite/open-probes.ts";
 import { openProbeReader } from "../../src/store/sqlite/read-probes.ts";
+import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -21,6 +22,8 @@ const LISTINGS = Number(process.env.PROBED_LISTINGS ?? 100);
 const ROUND_MS = Number(process.env.PROBE_SECONDS ?? 2) * 1000;
 
 const LAST_PROBES_MS = 20_000;
+/** Far more than it takes: the bound is no part of what is tested. */
+const UNTIL_MS = 55_000;
 
 let target: ReturnType<typeof startTarget>;
 beforeAll(() => {
@@ -104,14 +107,6 @@ function setUp(listings: readonly ListingBody[], options: { clock?: Clock; inter
   };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 55_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error("it does not come about");
-    await Bun.sleep(10);
-  }
-}
-
 test("down, blocked and broken payment are told apart, and no probe pays", async () => {
   const kinds = {
     paid: "paid",
@@ -131,7 +126,12 @@ test("down, blocked and broken payment are told apart, and no probe pays", async
     ...urls.map((url, n) => listing(`${n}.example`, url, !url.endsWith("free"))),
     listing("closed.example", closed),
   ]);
-  await until(() => probing.store.find(closed) !== undefined && urls.every((url) => probing.store.find(url)));
+  await until(
+    "probe of each",
+    () =>
+      probing.store.find(closed) !== undefined && urls.every((url) => probing.store.find(url) !== undefined),
+    UNTIL_MS,
+  );
   const found = urls.map((url) => probing.own(url)?.observed?.status);
   expect(found).toEqual(Object.values(kinds));
   expect(probing.own(closed)).toMatchObject({ uptime_30d: 0, median_latency_ms: null });
@@ -145,10 +145,10 @@ test("down, blocked and broken payment are told apart, and no probe pays", async
 test("changes of price and payee are kept, with the time from which the payee is known", async () => {
   const url = `${target.origin}/paid`;
   await using probing = setUp([listing("changing.example", url)]);
-  await until(() => probing.store.find(url) !== undefined);
+  await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.010000", payee_changed_at: null });
   Object.assign(target.state, { amount: "30000", payTo: "0xee" });
-  await until(() => probing.store.changes("changing.example", 10).length > 0);
+  await until("change", () => probing.store.changes("changing.example", 10).length > 0, UNTIL_MS);
   const changes = probing.store.changes("changing.example", 10);
   expect(changes.map(({ kind, before, after }) => [kind, before, after])).toEqual([
     ["price", "10000", "30000"],
@@ -169,13 +169,13 @@ test("a round is spread over its interval", async () => {
   const listings = Array.from({ length: 10 }, (_, n) => listing(`${n}.example`, `${target.origin}/${n}`));
   await using probing = setUp(listings, { clock, intervalMs: 60_000 });
   ms = 30_000;
-  await until(() => probing.prober.stats().probes === 5);
+  await until("five probes", () => probing.prober.stats().probes === 5, UNTIL_MS);
   const looked = looks;
-  await until(() => looks >= looked + 2);
+  await until("two more looks", () => looks >= looked + 2, UNTIL_MS);
   expect(probing.prober.stats()).toMatchObject({ inFlight: 0, probes: 5, rounds: 0 });
   ms = 60_000;
-  await until(() => probing.prober.stats().probes === 10);
-  await until(() => probing.prober.stats().rounds === 1);
+  await until("ten probes", () => probing.prober.stats().probes === 10, UNTIL_MS);
+  await until("round", () => probing.prober.stats().rounds === 1, UNTIL_MS);
 });
 
 test("a listing is changed at once by what is news, and every hour by counts that grow", () => {

@@ -10,10 +10,8 @@ import {
   startPostgres,
 } from "../support/postgres.ts";
 import { describeJobs } from "./job-conformance.ts";
-import { describeStore } from "./store-conformance.ts";
+import { describeStore, NOON } from "./store-conformance.ts";
 import { describeWebhooks } from "./webhook-conformance.ts";
-
-const NOON = Date.parse("2026-11-20T12:00:00Z");
 
 if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so the store on it is not tested", () => {});
