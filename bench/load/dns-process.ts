@@ -1,4 +1,4 @@
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 
 // The built-in DNS server as a process of its own. Its argument is the path of a zone text.
 

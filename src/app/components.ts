@@ -26,6 +26,7 @@ import type { Uploads } from "../jobs/uploads/uploads.ts";
 import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import type { AccountingStore, Store } from "../store/port.ts";
+import { createTestFacts, withMadeUpFailure } from "../test-keys/test-lookups.ts";
 import type { EmailVerification } from "../verification/email/email-verification.ts";
 import type { WrittenVerification } from "../verification/email/verification.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
@@ -37,7 +38,6 @@ import { openLookups } from "./lookups.ts";
 import { openMoney } from "./money.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
-import { createTestFacts, withMadeUpFailure } from "./test-lookups.ts";
 import { type OpenWebhooksDependencies, openWebhooks } from "./webhooks.ts";
 
 /** Everything that the routes are made of. Disposing closes it from the top down. */

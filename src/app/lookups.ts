@@ -7,11 +7,11 @@ import { createDenialWatch, type DenialWatchDependencies } from "../domains/deni
 import { createEmailChecks } from "../domains/email-check.ts";
 import { createDomainFacts } from "../domains/facts.ts";
 import { createDomainLists, type DomainListing } from "../domains/lists.ts";
+import { byTenant, type createTestFacts } from "../test-keys/test-lookups.ts";
 import { createAddressParser } from "../verification/email/address.ts";
 import { createAddressVerifier } from "../verification/email/verification.ts";
 import type { Platform } from "./platform.ts";
 import type { DnsConfig } from "./settings.ts";
-import { byTenant, type createTestFacts } from "./test-lookups.ts";
 
 /** The DNS and what is known of mail domains. */
 export function openLookups(

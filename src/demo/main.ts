@@ -6,12 +6,12 @@ import { systemPlatform } from "../app/platform.ts";
 import { type RunningServer, startServer } from "../app/server.ts";
 import { readConfig } from "../app/settings.ts";
 import { createClient } from "../client/client.ts";
+import { startFixtureServer } from "../made-up-dns/server.ts";
 import { systemClock } from "../platform/clock.ts";
-import { startFixtureServer } from "../tools/made-up-dns/server.ts";
+import { MADE_UP_ZONE } from "../test-keys/made-up-zone.ts";
 import { demoAddresses } from "./addresses.ts";
 import { verifyAsJob } from "./job.ts";
 import { demoReport } from "./report.ts";
-import { DEMO_ZONE } from "./zone.ts";
 
 const PLAN = "starter";
 
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
     write("Now your own upstream: README, or src/docs/inference.md\n");
     return 0;
   }
-  const dns = await startFixtureServer({ zone: DEMO_ZONE });
+  const dns = await startFixtureServer({ zone: MADE_UP_ZONE });
   stack.defer(() => dns.close());
   const server = await startPrivateServer(dataDir, dns.address);
   stack.defer(async () => void (await server.stop()));

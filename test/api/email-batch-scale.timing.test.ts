@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { accountOf, type EmailBatchBody, emailOf, keyOf } from "../support/json.ts";
 import { startLatencyProbe, startProcess, temporaryFolder } from "../support/process.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EMAIL_SUB_STATUSES } from "../../src/contract/words.ts";
-import { TEST_ADDRESSES } from "../../src/demo/test-addresses.ts";
+import { TEST_ADDRESSES } from "../../src/test-keys/test-addresses.ts";
 import { jsonOf } from "../support/json.ts";
 import { refusalOf, startTestServer, type TestServer } from "../support/server.ts";
 

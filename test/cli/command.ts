@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { TEST_ZONE } from "../support/server.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { keyOf } from "../support/json.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
 import { TEST_ZONE } from "../support/server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createStubResolver } from "../../src/dns/resolver.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { serverAddress, startDns } from "../support/dns-server.ts";
 
 const ZONE = `

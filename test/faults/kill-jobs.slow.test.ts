@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Job } from "../../src/client/contract-types.ts";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
 import { type Caller, callerOf, FAULT_ZONE, quantile, until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";

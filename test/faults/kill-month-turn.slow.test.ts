@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
 import {
   type Caller,

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
 import {
   type Caller,

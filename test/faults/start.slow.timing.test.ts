@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";
 

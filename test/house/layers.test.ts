@@ -24,6 +24,8 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   scan: ["platform", "contract", "dns", "net", "payments", "signing", "store"],
   inference: ["platform", "contract", "billing", "net", "payments", "signing", "store"],
   directory: ["platform", "contract", "dns", "net", "store"],
+  "made-up-dns": ["dns", "domains"],
+  "test-keys": ["platform", "contract", "verification", "dns", "domains", "batch", "made-up-dns"],
   docs: [],
   console: ["contract", "verification", "billing", "tables", "platform/pause"],
   http: [
@@ -90,7 +92,7 @@ const IMPORTERS: { readonly [library: string]: readonly string[] } = {
   piscina: ["src/batch/pool.ts", "src/batch/transfer.ts"],
   "@noble/hashes": ["src/directory/payee.ts"],
   "lru-cache": ["src/dns", "src/domains", "src/accounts"],
-  "dns-packet": ["src/tools/made-up-dns"],
+  "dns-packet": ["src/made-up-dns"],
   tldts: ["src/verification/email", "src/domains", "src/tools/data-refresh"],
   "libphonenumber-js": ["src/verification/phone", "src/tools/data-refresh"],
   preact: ["src/console/page"],
@@ -148,6 +150,15 @@ describe("the rooms of the house", () => {
       if (allowed === undefined) return [`${file}: the room ${from} has no line in ARROWS`];
       const places = [to, path.slice("src/".length, -".ts".length), "*"];
       return from === to || places.some((place) => allowed.includes(place)) ? [] : [`${file} → ${path}`];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("nothing imports the programs that stand beside the server, but one of them another", () => {
+    const programs = new Set(["cli", "demo", "examples", "tools"]);
+    const broken = imports.filter(({ file, target }) => {
+      const path = relative(ROOT, normalize(join(ROOT, dirname(file), target)));
+      return target.startsWith(".") && programs.has(roomOf(path)) && !programs.has(roomOf(file));
     });
     expect(broken).toEqual([]);
   });

@@ -21,11 +21,11 @@ import {
   SYNTAX_FAULTS,
   WEBHOOK_EVENTS,
 } from "../../src/contract/words.ts";
-import { TEST_ADDRESSES } from "../../src/demo/test-addresses.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
 import { JUDGE_RULES } from "../../src/judge/judgement.ts";
 import { CHECKS } from "../../src/scan/check-list.ts";
+import { TEST_ADDRESSES } from "../../src/test-keys/test-addresses.ts";
 import { documents } from "../../src/verification/documents/all-documents.ts";
 import { ibanCountries } from "../../src/verification/documents/iban-country.ts";
 import { nationalRules } from "../../src/verification/documents/iban-national-check.ts";

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "../support/caller.ts";
 import { emailBatchOf } from "../support/json.ts";
 import { runCommand, startProcess, temporaryFolder } from "../support/process.ts";

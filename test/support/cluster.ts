@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { jsonOf } from "./json.ts";
 import { isPgBouncerInstalled, startPgBouncer } from "./pgbouncer.ts";
 import { type PostgresServer, type Standby, startPostgres } from "./postgres.ts";

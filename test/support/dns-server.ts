@@ -1,8 +1,8 @@
 import { createStubResolver, type StubResolver } from "../../src/dns/resolver.ts";
 import type { StubResolverDependencies } from "../../src/dns/resolver-options.ts";
 import { parseServerAddress, type ServerAddress } from "../../src/dns/server-address.ts";
+import { type FixtureServer, startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 
 export type ResolverUnderTest = AsyncDisposable & {
   readonly server: FixtureServer;

@@ -1,5 +1,5 @@
 import { afterAll } from "bun:test";
-import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { type FixtureServer, startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "./process.ts";
 

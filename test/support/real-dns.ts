@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStubResolver } from "../../src/dns/resolver.ts";
 import type { ServerAddress } from "../../src/dns/server-address.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 
 export type RealServer = AsyncDisposable & { readonly address: ServerAddress };
 

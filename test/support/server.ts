@@ -6,8 +6,8 @@ import { createLog } from "../../src/app/log.ts";
 import { systemPlatform } from "../../src/app/platform.ts";
 import { startServer } from "../../src/app/server.ts";
 import { readConfig } from "../../src/app/settings.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { jsonOf, keyOf } from "./json.ts";
 
 /** A real server in this process on a port of its own, with a data directory and a DNS of its own. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type FixtureServer, startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { buildExecutable } from "../../src/tools/build/bundle.ts";
-import { type FixtureServer, startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
 import { callerOf } from "../support/caller.ts";
 import { emailBatchOf, jsonOf } from "../support/json.ts";
 import { runCommand, startCommand, startProcess, temporaryFolder } from "../support/process.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/tools/made-up-dns/server.ts";
+import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { blocksOf } from "../support/readme.ts";

@@ -1,6 +1,6 @@
 import type { Answer, RecordType as WireType } from "dns-packet";
-import { normalName } from "../../dns/name.ts";
-import { PROBED_DOMAINS } from "../../domains/denial-watch.ts";
+import { normalName } from "../dns/name.ts";
+import { PROBED_DOMAINS } from "../domains/denial-watch.ts";
 
 /** What a made-up DNS server does in place of a plain answer; the number is milliseconds or a count. */
 export type Fault = { readonly kind: FaultKind; readonly amount: number };

@@ -1,11 +1,11 @@
-import { DEMO_ZONE } from "../demo/zone.ts";
 import { createDnsCache } from "../dns/cache.ts";
 import { createStubResolver } from "../dns/resolver.ts";
 import { parseServerAddress } from "../dns/server-address.ts";
 import { createDomainFacts, type DomainFactsSource } from "../domains/facts.ts";
 import type { DomainListing } from "../domains/lists.ts";
+import { startFixtureServer } from "../made-up-dns/server.ts";
 import type { Clock } from "../platform/clock.ts";
-import { startFixtureServer } from "../tools/made-up-dns/server.ts";
+import { MADE_UP_ZONE } from "./made-up-zone.ts";
 
 const ENTRIES_MAX = 10_000;
 const IN_FLIGHT_MAX = 50;
@@ -20,7 +20,7 @@ export async function openTestFacts({
   readonly lists: DomainListing;
 }): Promise<DomainFactsSource & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const dns = stack.use(await startFixtureServer({ zone: DEMO_ZONE }));
+  const dns = stack.use(await startFixtureServer({ zone: MADE_UP_ZONE }));
   const server = parseServerAddress(dns.address);
   if (server === null) throw new Error("the made-up DNS has no address");
   const resolver = createStubResolver({

@@ -1,5 +1,4 @@
 import { writtenEmail } from "../batch/written-email.ts";
-import { MADE_UP_DOMAINS } from "../demo/test-addresses.ts";
 import type { EmailCheck } from "../domains/email-check.ts";
 import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
 import type { DomainListing } from "../domains/lists.ts";
@@ -8,6 +7,7 @@ import { loadedOnce } from "../platform/loaded-once.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
 import type { DomainFacts } from "../verification/email/domain-facts.ts";
 import { checkFailed, type WrittenVerification } from "../verification/email/verification.ts";
+import { MADE_UP_DOMAINS } from "./test-addresses.ts";
 import type { openTestFacts } from "./test-facts.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet, type Question } from "dns-packet";
-import { HEADER_OCTETS } from "../../dns/message-bytes.ts";
+import { HEADER_OCTETS } from "../dns/message-bytes.ts";
 import type { Fault, FaultKind, Zone } from "./zone.ts";
 
 const UDP_PLAIN_OCTETS_MAX = 512;

@@ -1,5 +1,5 @@
 /** The whole DNS of the demo: every way in which a mail domain can be right or wrong. Nothing of it is real. */
-export const DEMO_ZONE = `
+export const MADE_UP_ZONE = `
 ; Domains that take mail
 northwind-paper.com         MX 10 mx1.northwind-paper.com
                             MX 20 mx2.northwind-paper.com

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createTestFacts } from "../../src/app/test-lookups.ts";
 import { factsIn } from "../../src/domains/facts.ts";
 import { createDomainLists } from "../../src/domains/lists.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { createTestFacts } from "../../src/test-keys/test-lookups.ts";
 
 const OPTIONS = { dns: true, deep: false } as const;
 
