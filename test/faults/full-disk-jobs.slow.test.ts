@@ -22,8 +22,6 @@ const addressAt = (row: number) => `r${row}@d${row % 50}.many.com`;
 /** Chunks have a multiple of ten rows. */
 const distinctOf = (rows: number) => rows - rows / REPEATED_EVERY;
 
-const onDisk = test.skipIf(!canMountDisks);
-
 /** A server on a small disk with a job that is in the middle of its rows. */
 async function openInJob() {
   await using stack = new AsyncDisposableStack();
@@ -82,7 +80,7 @@ async function readRows({ call }: Caller, key: string, jobId: string): Promise<n
   return lines.length;
 }
 
-onDisk(
+test.skipIf(!canMountDisks)(
   "a job pauses while the disk still has room for others, says why, and goes on by itself when there is room again",
   async () => {
     await using opened = await openInJob();
@@ -138,7 +136,7 @@ onDisk(
   },
 );
 
-onDisk(
+test.skipIf(!canMountDisks)(
   "a disk that takes nothing more holds a job up, which charges nothing meanwhile and ends whole",
   async () => {
     await using opened = await openInJob();

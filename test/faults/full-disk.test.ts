@@ -28,8 +28,6 @@ async function chargeUntilRefused({ call }: Caller, key: string): Promise<number
   throw new Error("The disk is never full");
 }
 
-const onDisk = test.skipIf(!canMountDisks);
-
 /** A server on a small disk, and a caller with a key. */
 async function openOnSmallDisk<Server extends AsyncDisposable & { readonly url: string }>(
   start: (environment: { readonly [name: string]: string }) => Promise<Server>,
@@ -48,7 +46,7 @@ async function openOnSmallDisk<Server extends AsyncDisposable & { readonly url: 
 
 const addresses = (count: number) => Array.from({ length: count }, (_, at) => `b${at}@d${at % 50}.many.com`);
 
-onDisk(
+test.skipIf(!canMountDisks)(
   "on a full disk writes are refused with 503, reads go on, and once there is room everything heals by itself",
   async () => {
     await using opened = await openOnSmallDisk(startProcess);
@@ -120,7 +118,7 @@ onDisk(
   },
 );
 
-onDisk(
+test.skipIf(!canMountDisks)(
   "a disk that fills up in the middle of a batch breaks its reply off; what was read of it is charged, the rest is not",
   async () => {
     await using opened = await openOnSmallDisk(startProcess);
@@ -154,7 +152,7 @@ onDisk(
   },
 );
 
-onDisk(
+test.skipIf(!canMountDisks)(
   "a month that turns on a full disk is refused with 503 like any other write, and begins once there is room",
   async () => {
     await using opened = await openOnSmallDisk(startShiftedProcess);
