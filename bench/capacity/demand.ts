@@ -57,7 +57,7 @@ export const INPUTS: readonly DemandInput[] = [
 ];
 
 /** What one unit of the page is in the plan: a percent is a hundredth. */
-export function scaleOf({ unit }: DemandInput): number {
+function scaleOf({ unit }: DemandInput): number {
   return unit === "%" ? 0.01 : 1;
 }
 

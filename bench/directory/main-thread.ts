@@ -35,7 +35,7 @@ export function mainThreadWaitedMs(): number {
 }
 
 /** CPU time of the main thread as Linux counts it. */
-export function mainThreadBusyMs(): number {
+function mainThreadBusyMs(): number {
   const [ran = "0"] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
   return Number(ran) / 1e6;
 }

@@ -19,13 +19,6 @@ export type InvoiceLine = {
   readonly unit: "month" | "unit";
 };
 
-export type InvoiceLineView = {
-  readonly description: string;
-  readonly quantity: number;
-  readonly unit_price_usd: string;
-  readonly amount_usd: string;
-};
-
 /** An invoice as callers see it. */
 export type InvoiceView = InvoiceBody;
 

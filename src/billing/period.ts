@@ -1,8 +1,6 @@
 /** A usage period: a calendar month in UTC, from its first millisecond up to the first of the next month. */
 export type Period = { readonly start: number; readonly end: number };
 
-const DAY_MS = 86_400_000;
-
 /** The month in which a moment lies. */
 export function periodOf(at: number): Period {
   const date = new Date(at);
@@ -14,11 +12,6 @@ export function periodOf(at: number): Period {
 /** The day in UTC in which a moment lies: "2026-11-20". */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
-}
-
-/** The last day of a period. */
-export function lastDayOf(period: Period): string {
-  return dayOf(period.end - DAY_MS);
 }
 
 /** A moment as callers read it, to the second: "2026-12-01T00:00:00Z". */

@@ -36,7 +36,7 @@ function errorPages({ markdown }: Chapter): SitePage[] {
     });
 }
 
-export function titleOf(markdown: string): string {
+function titleOf(markdown: string): string {
   return /^# (.+)$/m.exec(markdown)?.[1] ?? "";
 }
 
@@ -144,7 +144,7 @@ const SAMPLE = '<pre><code class="language-(?:sh|ts|python)">[\\s\\S]*?</code></
 const SAMPLES = new RegExp(`(?:${SAMPLE}){2,}`, "g");
 
 /** Turns Markdown into the HTML of an article: links between pages, tables that scroll, samples side by side. */
-export function articleHtml(markdown: string): string {
+function articleHtml(markdown: string): string {
   // The renderer reads one word behind a fence.
   const marked = markdown.replace(/^```(\w+) (refused|taken)$/gm, "```$1-$2");
   return Bun.markdown

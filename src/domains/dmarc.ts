@@ -100,7 +100,7 @@ function soleRecord(texts: readonly string[]): DmarcRecord | null {
 }
 
 /** Reads a DMARC record; null where the text is none. Unknown tags are ignored, of repeated ones the first counts. */
-export function parseDmarc(text: string): DmarcRecord | null {
+function parseDmarc(text: string): DmarcRecord | null {
   const [version, ...rest] = text.split(";").map(readTag);
   if (version?.name !== "v" || version.value !== "DMARC1") return null;
   const tags = new Map<string, string>();

@@ -128,7 +128,7 @@ export function newReceiptId(): string {
   return `rcpt_${randomUUID().replaceAll("-", "")}`;
 }
 
-export function verifyUrlOf(receiptId: string, origin: string): string {
+function verifyUrlOf(receiptId: string, origin: string): string {
   return `${origin}/v1/receipts/${receiptId}`;
 }
 

@@ -61,7 +61,7 @@ export function readModels(text: string): ReadModels {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, table: createModelTable(models) };
 }
 
-export function createModelTable(models: readonly Model[]): ModelTable {
+function createModelTable(models: readonly Model[]): ModelTable {
   const byName = new Map(models.map((model) => [model.model, model]));
   return { models, find: (model) => byName.get(model) };
 }

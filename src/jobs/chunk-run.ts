@@ -31,7 +31,7 @@ export class HopelessChunkError extends Error {
 }
 
 /** What the charges of jobs are grouped by. */
-export const JOBS_ENDPOINT = "/v1/jobs";
+const JOBS_ENDPOINT = "/v1/jobs";
 /** Rows of a chunk that are given up one by one; where more fail, all that is left of it is given up. */
 const GIVEN_UP_MAX = 8;
 

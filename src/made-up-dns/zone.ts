@@ -5,7 +5,7 @@ import { PROBED_DOMAINS } from "../domains/denial-watch.ts";
 /** What a made-up DNS server does in place of a plain answer; the number is milliseconds or a count. */
 export type Fault = { readonly kind: FaultKind; readonly amount: number };
 
-export const FAULT_KINDS = [
+const FAULT_KINDS = [
   "servfail",
   "refused",
   "formerr",

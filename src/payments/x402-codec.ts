@@ -26,7 +26,7 @@ export type SettlementNotice = {
 };
 
 const PAYMENT_HEADER_BYTES_MAX = 16_384;
-export const CHALLENGE_HEADER_BYTES_MAX = 8192;
+const CHALLENGE_HEADER_BYTES_MAX = 8192;
 
 /** Reads the payment of a call: version 2 from PAYMENT-SIGNATURE, else version 1 from X-PAYMENT. */
 export function readPayment(headers: { get(name: string): string | null }): ReadPayment {

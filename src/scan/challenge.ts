@@ -21,7 +21,7 @@ export type SeenChallenge = {
 };
 
 /** Returns the challenge of each 402, those of declared methods first. */
-export function challengesOf(evidence: Evidence): readonly SeenChallenge[] {
+function challengesOf(evidence: Evidence): readonly SeenChallenge[] {
   const roles = ["resource", "resource_post"] as const;
   return roles
     .flatMap((role) => exchangesOf(evidence, role))

@@ -91,7 +91,7 @@ async function* parsedLines(name: string, text: AsyncIterable<string>, field: st
 }
 
 /** Returns the first run that holds anything; undefined at the end of an empty input. */
-export async function firstRun<T>(runs: AsyncIterator<readonly T[]>): Promise<readonly T[] | undefined> {
+async function firstRun<T>(runs: AsyncIterator<readonly T[]>): Promise<readonly T[] | undefined> {
   for (;;) {
     const { done, value } = await runs.next();
     if (done === true) return undefined;

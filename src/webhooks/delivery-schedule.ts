@@ -18,7 +18,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 /** A webhook that has failed for so long is disabled. */
-export const FAILING_MAX_MS = 5 * DAY_MS;
+const FAILING_MAX_MS = 5 * DAY_MS;
 /** A retry comes up to so much of its wait later, that those of one outage spread. */
 const JITTER = 0.1;
 /** A receiver may not put a retry off by more. */

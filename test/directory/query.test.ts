@@ -7,7 +7,12 @@ import { type DirectoryQuery, type QueryParameters, queryOf } from "../../src/di
 import { createRow } from "../../src/directory/snapshot/row.ts";
 import { createSegmentWriter } from "../../src/directory/snapshot/shared-bytes.ts";
 import { findHost, rowBytes, type Snapshot } from "../../src/directory/snapshot/snapshot.ts";
-import { buildSnapshot, digestOf, sortedByHost } from "../../src/directory/snapshot/snapshot-build.ts";
+import {
+  buildIndex,
+  buildRows,
+  digestOf,
+  sortedByHost,
+} from "../../src/directory/snapshot/snapshot-build.ts";
 import { listing, listings, payee, type TestListing } from "../support/directory.ts";
 
 function snapshotOf(records: readonly TestListing[]): Snapshot {
@@ -18,7 +23,7 @@ function snapshotOf(records: readonly TestListing[]): Snapshot {
   );
   writer.finish();
   const identity = { version: 1, digest: digestOf(rows), feed: { epoch: "e", seq: 0 } };
-  return buildSnapshot(rows, dictionary, identity);
+  return { ...buildRows(rows, identity), ...buildIndex(rows, dictionary) };
 }
 
 function found(snapshot: Snapshot, query: DirectoryQuery, limit = 1000): TestListing[] {

@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { described, jsonReply, operation } from "./operation.ts";
 import { count, moment, nullable, schemaOf, text, textOrNull, word } from "./reply-schema.ts";
 
-export const VERDICTS = ["allow", "review", "deny", "unrated"] as const;
-export const SEVERITIES = ["info", "warn", "block"] as const;
+const VERDICTS = ["allow", "review", "deny", "unrated"] as const;
+const SEVERITIES = ["info", "warn", "block"] as const;
 
 export type Reason = {
   readonly code: string;

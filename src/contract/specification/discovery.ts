@@ -3,7 +3,7 @@ import { jsonReply, operation } from "./operation.ts";
 import { text } from "./reply-schema.ts";
 
 /** The manifest of a paid service, in the form that is deployed widely. */
-export const Manifest = Type.Object(
+const Manifest = Type.Object(
   {
     version: Type.Literal(1),
     resources: Type.Array(Type.String(), { description: "The addresses that are paid." }),

@@ -4,7 +4,7 @@ import { usd, word } from "./reply-schema.ts";
 
 const OPEN = { additionalProperties: true };
 
-export const ListedModel = Type.Object(
+const ListedModel = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal("model"),

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { jsonReply, operation } from "./operation.ts";
 import { moment, nullable, schemaOf, text, textOrNull, usd, word } from "./reply-schema.ts";
 
-export const PAYMENT_STATES = ["settling", "settled", "released"] as const;
+const PAYMENT_STATES = ["settling", "settled", "released"] as const;
 
 /** A payment as `GET /v1/payments/{id}` shows it. */
 export type PaymentView = {

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { described, jsonReply, operation } from "./operation.ts";
 import { count, nullable, text } from "./reply-schema.ts";
 
-export const RootsQuery = Type.Object({
+const RootsQuery = Type.Object({
   before: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" })),
 });
 

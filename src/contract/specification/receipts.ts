@@ -5,7 +5,7 @@ import { moment, nullable, schemaOf, text, textOrNull, word } from "./reply-sche
 
 const OPEN = { additionalProperties: true };
 
-export const ReceiptPayload = schemaOf<Receipt>()(
+const ReceiptPayload = schemaOf<Receipt>()(
   Type.Object(
     {
       receipt_id: Type.String(),
@@ -51,7 +51,7 @@ const Checks = Type.Array(
   ),
 );
 
-export const CheckedReceiptView = Type.Object(
+const CheckedReceiptView = Type.Object(
   {
     receipt_id: Type.String(),
     valid: Type.Boolean({ description: "Whether every check has passed." }),
@@ -83,7 +83,7 @@ export const getReceipt = operation({
   refusals: ["not_found"],
 });
 
-export const VerifyBody = described(
+const VerifyBody = described(
   Type.Object({
     receipt: Type.String({ minLength: 1, maxLength: 65_536 }),
     request: Type.Optional(Type.String()),

@@ -2,14 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { described, jsonReply, operation } from "./operation.ts";
 import { count, moment, nullable, text, textOrNull, word } from "./reply-schema.ts";
 
-export const SCAN_RESOURCES_MAX = 5;
-export const SCAN_PRICE_USD = "0.05";
+const SCAN_RESOURCES_MAX = 5;
+const SCAN_PRICE_USD = "0.05";
 /** A cached result is answered for so long. */
 export const REPORT_VALID_MS = 24 * 3_600_000;
 
 const Address = { minLength: 1, maxLength: 2048 };
 
-export const ScanBody = described(
+const ScanBody = described(
   Type.Object({
     origin: Type.String(Address),
     resources: Type.Optional(Type.Array(Type.String(Address), { maxItems: SCAN_RESOURCES_MAX })),
@@ -21,7 +21,7 @@ export const ScanBody = described(
   "ScanRequest",
 );
 
-export const OriginQuery = Type.Object({ origin: Type.String(Address) });
+const OriginQuery = Type.Object({ origin: Type.String(Address) });
 const ORIGIN = { origin: "The origin, such as https://api.example.com." };
 
 export const GRADES = ["A", "B", "C", "D", "F"] as const;

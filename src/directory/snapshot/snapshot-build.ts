@@ -8,7 +8,6 @@ import {
   type FeedPosition,
   FILTER_FIELDS,
   orderRows,
-  type Snapshot,
   type SnapshotIndex,
   type SnapshotRows,
 } from "./snapshot.ts";
@@ -44,16 +43,13 @@ export function digestOf(sorted: readonly Row[]): string {
 
 type Identity = { readonly version: number; readonly digest: string; readonly feed: FeedPosition };
 
-/** Builds the snapshot of rows sorted by host. */
-export function buildSnapshot(sorted: readonly Row[], dictionary: Dictionary, identity: Identity): Snapshot {
-  return { ...buildRows(sorted, identity), ...buildIndex(sorted, dictionary) };
-}
-
+/** Builds what a snapshot has of its rows, which are sorted by host. */
 export function buildRows(sorted: readonly Row[], identity: Identity): SnapshotRows {
   const bytes = sorted.reduce((sum, row) => sum + row.length + 1, 0);
   return { ...identity, count: sorted.length, bytes, ...placesOf(sorted) };
 }
 
+/** Builds what a snapshot finds and orders its rows by. */
 export function buildIndex(sorted: readonly Row[], dictionary: Dictionary): SnapshotIndex {
   const columns = perField(SORT_FIELDS, (field) => column(sorted, (row) => row[field]));
   const orders = perField(SORT_FIELDS, (field) => orderRows(columns[field]));

@@ -16,8 +16,6 @@ export type FollowingDependencies = {
   readonly shared: DirectoryFilePort;
 };
 
-export type Following = ReturnType<typeof createFollowing>;
-
 /** Keeps what is held to what the processes of a cluster have published, and publishes what this one syncs. */
 export function createFollowing(dependencies: FollowingDependencies, holding: Holding) {
   const { folder, source, shared } = dependencies;

@@ -3,7 +3,7 @@ import type { SyncReply, SyncRequest } from "./sync-messages.ts";
 import type { Opened, Published, Syncer, SyncOutcome, SyncSettings } from "./syncer.ts";
 
 /** The thread ended before it answered. */
-export class SyncThreadError extends Error {
+class SyncThreadError extends Error {
   override readonly name = "SyncThreadError";
 }
 

@@ -16,7 +16,7 @@ const STORAGE_CLASSES: ReadonlySet<string> = new Set([
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
 /** Returns what the driver threw, without what the query builder put around it. */
-export function driverError(error: unknown): unknown {
+function driverError(error: unknown): unknown {
   if (error instanceof SQL.SQLError || !(error instanceof Error) || error.cause === undefined) return error;
   return driverError(error.cause);
 }

@@ -6,7 +6,7 @@ import handNames from "./gibberish-names.txt" with { type: "text" };
 import handWords from "./gibberish-words.txt" with { type: "text" };
 
 /** Locales of @faker-js/faker (MIT) the tables are fitted on; the evaluation uses none of them. */
-export const trainingLocales = [
+const trainingLocales = [
   "en",
   "de",
   "es",

@@ -87,7 +87,7 @@ function repeated(random: Random): string {
 }
 
 /** Makers with their weights; `name` gives a real name to build on. */
-export const randomMakers: readonly (readonly [
+const randomMakers: readonly (readonly [
   weight: number,
   make: (length: number, random: Random, name: () => string) => string,
 ])[] = [

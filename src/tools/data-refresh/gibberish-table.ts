@@ -187,7 +187,7 @@ function examplesOf(
 }
 
 /** Fits everything; about four seconds. The same sources give the same model. */
-export function fitGibberishModel(): GibberishModel {
+function fitGibberishModel(): GibberishModel {
   const random = seededRandom(20_260_901);
   const groups = tokenGroups(random);
   const foldCounts = Array.from({ length: foldCount }, emptyCounts);

@@ -31,7 +31,7 @@ export type RefusedAddress = {
 const ADDRESS_OCTETS_MAX = 254;
 const LOCAL_OCTETS_MAX = 64;
 /** Of a text as it is given, in UTF-8, with the white space around it. A longer one is not looked at. */
-export const TEXT_OCTETS_MAX = 320;
+const TEXT_OCTETS_MAX = 320;
 /** A UTF-16 unit takes at most this many octets of UTF-8. */
 const OCTETS_PER_UNIT_MAX = 3;
 /** Longer domains are not remembered: hardly one of them is accepted. */

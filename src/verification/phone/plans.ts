@@ -67,7 +67,7 @@ export function formatOf({ formats }: NumberingPlan, index: number): NumberForma
 }
 
 /** Decodes the rows that `phone-plans.ts` in the data refresh writes. */
-export function decodePlans(text: string): Plans {
+function decodePlans(text: string): Plans {
   const ofCountry = new Map<string, NumberingPlan>();
   const ofCallingCode: (CallingCode | undefined)[] = Array(CALLING_CODES).fill(undefined);
   const statesAt = text.indexOf(STATES_ROW);

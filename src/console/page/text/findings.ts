@@ -26,7 +26,7 @@ export function findingsOf({ reasons, gibberish_score }: EmailResult): readonly 
 }
 
 /** The documented sentence, without its marks of code. */
-export function meaningOf(reason: string): string {
+function meaningOf(reason: string): string {
   return (MEANINGS[reason] ?? reason.replaceAll("_", " ")).replaceAll("`", "");
 }
 

@@ -4,7 +4,7 @@ import { Confirm } from "../parts/confirm.tsx";
 import { useConsole } from "../state/console.ts";
 import type { Key, RotatedKey } from "../wire/bodies.ts";
 
-export const OVERLAPS = [
+const OVERLAPS = [
   ["0", "At once"],
   ["3600", "After an hour"],
   ["86400", "After a day"],
