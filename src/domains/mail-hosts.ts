@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
+import { isEncodable } from "../dns/name.ts";
 import { isAddress, isPublicAddress } from "../dns/public-address.ts";
 import { NOT_ALLOWED, type QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -77,9 +78,13 @@ export function createMailHosts({
   return { reachOf };
 }
 
-/** An address in place of a name, and the names that mean this very machine (RFC 6761, 6.3). */
-function reachWithoutDns(host: string): "literal" | "private" | null {
+/**
+ * An address in place of a name, a name that no host can have (no sender asks for one with a space), and the names that
+ * mean this very machine (RFC 6761, 6.3).
+ */
+function reachWithoutDns(host: string): "literal" | "private" | "dead" | null {
   if (isAddress(host)) return isPublicAddress(host) ? "literal" : "private";
+  if (!isEncodable(host)) return "dead";
   return host === "localhost" || host.endsWith(".localhost") ? "private" : null;
 }
 

@@ -106,9 +106,9 @@ function isLength(digits: string | undefined, max: number): boolean {
   return digits === undefined || (/^(0|[1-9]\d{0,2})$/.test(digits) && Number(digits) <= max);
 }
 
-/** A macro string that ends with a top label or a macro. */
+/** A macro string that ends with a top label or a macro, without the macros of explanations alone (7.2). */
 function isDomainSpec(text: string): boolean {
-  if (!isMacroString(text)) return false;
+  if (!isMacroString(text, MACRO)) return false;
   if (/%(\{[^}]*\}|[%_-])$/.test(text)) return text.endsWith("}");
   const name = text.endsWith(".") ? text.slice(0, -1) : text;
   const dot = name.lastIndexOf(".");
@@ -123,12 +123,12 @@ function isDomainSpec(text: string): boolean {
 }
 
 /** Visible ASCII in which each `%` begins `%%`, `%_`, `%-` or a macro (7.1). */
-function isMacroString(text: string): boolean {
+function isMacroString(text: string, form: RegExp = MACRO_OF_TEXT): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code < 0x21 || code > 0x7e) return false;
     if (text[at] !== "%") continue;
-    const macro = MACRO.exec(text.slice(at, at + MACRO_CHARACTERS_MAX));
+    const macro = form.exec(text.slice(at, at + MACRO_CHARACTERS_MAX));
     if (macro === null) return false;
     at += macro[0].length - 1;
   }
@@ -136,7 +136,9 @@ function isMacroString(text: string): boolean {
 }
 
 const MACRO_CHARACTERS_MAX = 16;
-const MACRO = /^%(?:[%_-]|\{([slodiphvcrt])(\d{0,3})(r?)([.\-+,/_=]{0,7})\})/i;
+/** The number of parts to keep is never zero (7.3). */
+const MACRO = /^%(?:[%_-]|\{([slodiphv])((?!0+\D)\d{0,3})(r?)([.\-+,/_=]{0,7})\})/i;
+const MACRO_OF_TEXT = new RegExp(MACRO.source.replace("slodiphv", "slodiphvcrt"), "i");
 
 /**
  * Expands the macros that depend on the domain alone. Null where another one is left, such as the sender's address,

@@ -19,6 +19,9 @@ const manyHostsZone = [
   ...deadHosts("many-hosts.com", 17),
   "many-hosts.com MX 99 alive.many-hosts.com",
   "alive.many-hosts.com A 8.8.8.8",
+  'unaskable-host.com MX 10 "mx 1.hosts.com"',
+  'unaskable-spare.com MX 10 "mx 1.hosts.com"',
+  "unaskable-spare.com MX 20 alive.many-hosts.com",
   ...deadHosts("endless-hosts.com", 60),
   ...spareHosts,
   "*.spare.com A 8.8.8.8",
@@ -64,6 +67,12 @@ describe("mail routing", () => {
     expect(mail).toMatchObject({ state: "mx", targets: "unknown" });
     expect(dns.server.queryCount("gone0.endless-hosts.com", "A")).toBe(1);
     expect(dns.server.queryCount("gone59.endless-hosts.com", "A")).toBe(0);
+  });
+
+  test("a host with a name that no sender can ask for is dead, which is no failure of the DNS", async () => {
+    const routingOf = async (domain: string) => factsIn(await facts.findDomain(domain, PLAIN)).mail;
+    expect(await routingOf("unaskable-host.com")).toMatchObject({ state: "mx", targets: "dead" });
+    expect(await routingOf("unaskable-spare.com")).toMatchObject({ targets: "public", partlyDead: true });
   });
 
   test("hosts behind those that take mail are not asked for", async () => {
