@@ -17,6 +17,11 @@ const TTL_SECONDS_MAX = 2 ** 31 - 1;
 const POINTER_MIN = 0xc000;
 const QUESTION_FIXED_OCTETS = 4;
 const RECORD_FIXED_OCTETS = 10;
+/**
+ * Several times as many as any name has in earnest. By TCP a reply may hold 4,000 with a long name each, which take
+ * 10 ms to read: those after these are passed over.
+ */
+const RECORDS_READ_MAX = 512;
 
 /** A record of class IN; its data is not yet read. */
 export type WireRecord = {
@@ -55,7 +60,7 @@ function readTtl(message: Uint8Array, at: number): number {
   return seconds > TTL_SECONDS_MAX ? 0 : seconds;
 }
 
-/** Finds all records, or returns null where the message does not hold what its header promises. */
+/** Finds the records, or returns null where the message does not hold what its header promises. */
 export function readSections(message: Uint8Array): Sections | null {
   const answerCount = uint16(message, 6);
   const authoritiesEnd = answerCount + uint16(message, 8);
@@ -74,7 +79,7 @@ export function readSections(message: Uint8Array): Sections | null {
     const type = uint16(message, fixedAt);
     if (nth >= authoritiesEnd) {
       if (type === TYPE_OPT) rcode |= (message[fixedAt + 4] ?? 0) << 4;
-    } else if (uint16(message, fixedAt + 2) === CLASS_IN) {
+    } else if (uint16(message, fixedAt + 2) === CLASS_IN && nth < RECORDS_READ_MAX) {
       // The records of a set have the same pointer for an owner.
       const pointer = uint16(message, at);
       if (pointer < POINTER_MIN || pointer !== ownerPointer) owner = readName(message, at);

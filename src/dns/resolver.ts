@@ -1,3 +1,4 @@
+import { createInbox } from "./inbox.ts";
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { isEncodable } from "./name.ts";
 import { encodeQuery, type Query } from "./query.ts";
@@ -66,6 +67,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     start,
   });
   const sweeper = createSweeper(clock, sweep);
+  const tcpInbox = createInbox(repliedByTcp, clock.monotonic);
   let closed = false;
 
   function lookUp<T extends RecordType>(
@@ -173,14 +175,28 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     const exchange = newExchange(question, server, query, false);
     exchange.hangUp = askByTcp(server.address, query, random16(), {
       onReply: (message) => {
-        exchange.isOpen = false;
-        take(exchange, readReply(message, question.name, question.type));
+        if (!tcpInbox.put({ exchange, message })) fail();
       },
-      onFailure: () => {
-        exchange.isOpen = false;
-        refused(question, server, "tcp_failed");
-      },
+      onFailure: fail,
     });
+
+    function fail(): void {
+      exchange.isOpen = false;
+      refused(question, server, "tcp_failed");
+    }
+  }
+
+  /** A reply by TCP may have 64 KB: so many at once would hold up all else. */
+  function repliedByTcp({
+    exchange,
+    message,
+  }: {
+    readonly exchange: Exchange;
+    readonly message: Buffer;
+  }): void {
+    if (!exchange.isOpen) return;
+    exchange.isOpen = false;
+    take(exchange, readReply(message, exchange.question.name, exchange.question.type));
   }
 
   /** A server has answered without an answer: the next one is asked at once, and each one twice at most. */
@@ -269,10 +285,11 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
       question.settle(emptyLookup("error", 0, "closed"));
     }
     sweeper.stop();
+    tcpInbox.clear();
     for (const server of servers) server.channel.close();
   }
 
-  const unread = () => servers.reduce((sum, { channel }) => sum + channel.unread(), 0);
+  const unread = () => servers.reduce((sum, { channel }) => sum + channel.unread(), tcpInbox.waiting());
 
   return { lookUp, stats, unread, close };
 }

@@ -122,6 +122,21 @@ test("records of other names, types and classes are left aside", () => {
   });
 });
 
+test("of thousands of records the first 512 are read, and whether the message is whole is still checked", () => {
+  const records = Array.from({ length: 3000 }, (_, preference) => ({
+    type: "MX" as const,
+    name: "a.com",
+    ttl: 60,
+    class: "IN" as const,
+    data: { preference, exchange: `mx${preference}.a.com` },
+  }));
+  const message = reply(0x8180, records);
+  const reading = readReply(message, "a.com", "MX");
+  if (reading.kind !== "done") throw new Error(reading.kind);
+  expect(reading.lookup.records).toEqual(records.slice(0, 512).map(({ data }) => data));
+  expect(readReply(message.subarray(0, message.length - 1), "a.com", "MX").kind).toBe("malformed");
+});
+
 test("a TTL with the topmost bit set counts as zero", () => {
   const mx = { preference: 1, exchange: "mx.a.com" };
   const message = reply(0x8180, [{ type: "MX", name: "a.com", ttl: 0xffffffff, class: "IN", data: mx }]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createStubResolver } from "../../src/dns/resolver.ts";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -112,6 +113,22 @@ describe("a reply", () => {
     const lookup = await dns.resolver.lookUp("many.com", "TXT");
     expect(lookup.records).toHaveLength(100);
     expect(dns.resolver.stats().tcpQueries).toBe(1);
+  });
+
+  test("by TCP waits for its turn to be read, as those by UDP do", async () => {
+    await using dns = await startDns("cut.com A 8.8.8.8\ncut.com !truncate", { attemptTimeoutsMs: [20_000] });
+    let unreadMax = 0;
+    let isSettled = false;
+    const lookup = dns.resolver.lookUp("cut.com", "A").finally(() => {
+      isSettled = true;
+    });
+    while (!isSettled) {
+      await nextTurn();
+      // The reply by UDP has been read when the question goes out by TCP.
+      if (dns.resolver.stats().tcpQueries === 1) unreadMax = Math.max(unreadMax, dns.resolver.unread());
+    }
+    expect((await lookup).records).toEqual(["8.8.8.8"]);
+    expect(unreadMax).toBe(1);
   });
 
   test("of FORMERR to EDNS is asked for again without it", async () => {
