@@ -77,7 +77,7 @@ export function skipName(message: Uint8Array, start: number): number {
  * pointers must lead backwards and be few, so that reading ends soon.
  */
 export function readName(message: Uint8Array, start: number): string | null {
-  const codes: number[] = [];
+  let textEnd = 0;
   let octets = 1;
   let at = start;
   let pointersBelow = start;
@@ -85,7 +85,7 @@ export function readName(message: Uint8Array, start: number): string | null {
   for (;;) {
     const length = message[at];
     if (length === undefined) return null;
-    if (length === 0) return codes.length === 0 ? "." : String.fromCharCode(...codes);
+    if (length === 0) return textEnd === 0 ? "." : text.toString("latin1", 0, textEnd);
     if (length >= POINTER) {
       const low = message[at + 1];
       if (low === undefined) return null;
@@ -97,13 +97,18 @@ export function readName(message: Uint8Array, start: number): string | null {
     const end = at + 1 + length;
     octets += length + 1;
     if (length > LABEL_OCTETS_MAX || octets > NAME_OCTETS_MAX || end > message.length) return null;
-    if (codes.length > 0) codes.push(DOT);
-    for (at += 1; at < end; at++) pushOctet(codes, message[at] ?? 0);
+    if (textEnd > 0) text[textEnd++] = DOT;
+    for (at += 1; at < end; at++) textEnd = writeOctet(textEnd, message[at] ?? 0);
   }
 }
 
-function pushOctet(codes: number[], octet: number): void {
-  if (octet >= 0x41 && octet <= 0x5a) codes.push(octet | 0x20);
-  else if (octet > 0x20 && octet < 0x7f && octet !== DOT && octet !== BACKSLASH) codes.push(octet);
-  else codes.push(BACKSLASH, ...Buffer.from(String(octet).padStart(3, "0")));
+/** The name that is being read: no octet takes more than `\255`. */
+const text = Buffer.allocUnsafe(NAME_OCTETS_MAX * 4);
+
+/** Writes an octet of a label as text, and returns where that ends. */
+function writeOctet(at: number, octet: number): number {
+  if (octet >= 0x41 && octet <= 0x5a) text[at] = octet | 0x20;
+  else if (octet > 0x20 && octet < 0x7f && octet !== DOT && octet !== BACKSLASH) text[at] = octet;
+  else return at + text.write(`\\${String(octet).padStart(3, "0")}`, at, "latin1");
+  return at + 1;
 }

@@ -1,4 +1,3 @@
-import { connect, type Socket } from "node:net";
 import { isReplyTo, type Query, writeId } from "./query.ts";
 import type { ServerAddress } from "./server-address.ts";
 
@@ -12,7 +11,7 @@ const LENGTH_OCTETS = 2;
 
 /**
  * Asks by TCP, over a connection of its own, and returns a function that gives up without a word. The caller
- * sets the deadline.
+ * sets the deadline. Bun's own sockets take a third of the CPU time of those of `node:net`.
  */
 export function askByTcp(server: ServerAddress, query: Query, id: number, outcome: TcpOutcome): () => void {
   const framed = Buffer.alloc(LENGTH_OCTETS + query.packet.length);
@@ -22,25 +21,39 @@ export function askByTcp(server: ServerAddress, query: Query, id: number, outcom
 
   const reader = createMessageReader();
   let ended = false;
-  const socket: Socket = connect({ host: server.ip, port: server.port });
-  socket.setNoDelay(true);
+  let socket: Bun.Socket | null = null;
 
   function end(report?: () => void): void {
     if (ended) return;
     ended = true;
-    socket.destroy();
+    socket?.terminate();
     report?.();
   }
+  const fail = () => end(outcome.onFailure);
 
-  socket.on("connect", () => socket.write(framed));
-  socket.on("data", (chunk: Buffer) => {
-    const message = reader(chunk);
+  function receive(chunk: Buffer): void {
+    const message = ended ? null : reader(chunk);
     if (message === null) return;
     const matches = message.length >= 2 && message.readUInt16BE(0) === id && isReplyTo(message, query);
     end(() => (matches ? outcome.onReply(message) : outcome.onFailure()));
-  });
-  socket.on("error", () => end(outcome.onFailure));
-  socket.on("close", () => end(outcome.onFailure));
+  }
+
+  void Bun.connect({
+    hostname: server.ip,
+    port: server.port,
+    socket: {
+      open(opened) {
+        socket = opened;
+        // A question is far smaller than any send buffer: it is taken whole or not at all.
+        if (ended) opened.terminate();
+        else if (opened.write(framed) < framed.length) fail();
+      },
+      data: (_socket, chunk) => receive(chunk),
+      close: fail,
+      error: fail,
+      connectError: fail,
+    },
+  }).catch(fail);
   return () => end();
 }
 

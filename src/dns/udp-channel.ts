@@ -144,8 +144,10 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
 
   async function openPort(): Promise<Port<Sent> | null> {
     let port: Port<Sent> | null = null;
+    // What answers no open question takes no room of what does.
     const onData = (message: Buffer) => {
-      if (port !== null && !inbox.put({ port, message })) dependencies.onIgnored();
+      if (port === null) return;
+      if (answeredBy(port, message) === undefined || !inbox.put({ port, message })) dependencies.onIgnored();
     };
     const onError = () => {
       if (port !== null) unreachable(port);
@@ -175,9 +177,14 @@ export function createUdpChannel<Sent extends Transaction<Sent>>(
     if (opening === 0) sendBacklog();
   }
 
-  function receive({ port, message }: { readonly port: Port<Sent>; readonly message: Buffer }): void {
+  function answeredBy(port: Port<Sent>, message: Buffer): Sent | undefined {
     const transaction = port.pending.get(uint16(message, 0));
-    if (transaction === undefined || !isReplyTo(message, transaction.query)) {
+    return transaction !== undefined && isReplyTo(message, transaction.query) ? transaction : undefined;
+  }
+
+  function receive({ port, message }: { readonly port: Port<Sent>; readonly message: Buffer }): void {
+    const transaction = answeredBy(port, message);
+    if (transaction === undefined) {
       dependencies.onIgnored();
       return;
     }

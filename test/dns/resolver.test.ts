@@ -131,6 +131,23 @@ describe("a reply", () => {
     expect(unreadMax).toBe(1);
   });
 
+  test("with garbage takes no room of those that wait to be read", async () => {
+    await using dns = await startDns("one.com A 8.8.8.8\none.com !garbage", { attemptTimeoutsMs: [20_000] });
+    let unreadMax = 0;
+    for (let round = 0; round < 20; round++) {
+      let isSettled = false;
+      const lookup = dns.resolver.lookUp("one.com", "A").finally(() => {
+        isSettled = true;
+      });
+      while (!isSettled) {
+        await nextTurn();
+        unreadMax = Math.max(unreadMax, dns.resolver.unread());
+      }
+      expect((await lookup).records).toEqual(["8.8.8.8"]);
+    }
+    expect(unreadMax).toBe(1);
+  });
+
   test("of FORMERR to EDNS is asked for again without it", async () => {
     await using dns = await startDns("one.com A 8.8.8.8\none.com !formerr-edns");
     expect((await dns.resolver.lookUp("one.com", "A")).records).toEqual(["8.8.8.8"]);
