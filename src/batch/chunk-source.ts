@@ -19,7 +19,7 @@ export type ChunkSource = {
 export type ChunkMaker = (
   items: Items,
   range: { readonly start: number; readonly end: number; readonly position: number },
-  duplicates: readonly number[],
+  duplicates: Uint32Array,
 ) => Chunk;
 
 /** Creates the maker of one batch's chunks. The parser may be shared among batches. */

@@ -7,7 +7,7 @@ export type Duplicates = {
    * Ascending positions of the duplicates in a range of items, counted from its start. To be called for range after
    * range, each from where the last ended.
    */
-  readonly inRange: (start: number, end: number) => number[];
+  readonly inRange: (start: number, end: number) => Uint32Array;
   /** Items of the ranges so far that are no duplicates. */
   readonly distinct: () => number;
 };
@@ -47,7 +47,8 @@ export function findDuplicates({ count, source, start, end, identity }: Items): 
         if (isDuplicate(at)) duplicates.push(at - start);
         else distinct += 1;
       }
-      return duplicates;
+      // Sent to another thread and on to a third, where a list takes twenty times as long.
+      return Uint32Array.from(duplicates);
     },
     distinct: () => distinct,
   };

@@ -53,7 +53,7 @@ export type Chunk = {
   readonly items: string;
   readonly count: number;
   /** Ascending positions of the items that duplicate an earlier item of the batch. */
-  readonly duplicates: readonly number[];
+  readonly duplicates: Uint32Array;
   /**
    * Mail domains that no chunk before has, one per line; empty where there are none. The batch numbers its domains
    * in this order, from 0.
@@ -71,7 +71,7 @@ export type VerifyTask = {
   readonly kind: BatchKind;
   readonly items: string;
   readonly count: number;
-  readonly duplicates: readonly number[];
+  readonly duplicates: Uint32Array;
   readonly domainNumbers: Uint32Array | null;
   /** What is known of the batch's domains, as far as this chunk needs it; null for items that have none. */
   readonly facts: SharedFacts | null;

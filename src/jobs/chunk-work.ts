@@ -35,7 +35,7 @@ export function openChunk(task: OpenTask, numberings: DomainNumberings): OpenedC
   const all = itemsOf(task, task);
   const rows = task.uncheckedIn === null ? rowsToTake(task, all.length) : uncheckedRows(task.uncheckedIn);
   const items = rows.map((row) => all[row] ?? "");
-  const duplicates = rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : []));
+  const duplicates = duplicatesAmong(rows, task);
   return { ...numberings.make(task.numbering, task.kind, items, duplicates), rows };
 }
 
@@ -52,7 +52,7 @@ export function giveUpRows(task: GiveUpTask, failed: (task: VerifyTask) => Verif
     kind: task.kind,
     items: JSON.stringify(task.rows.map((row) => all[row] ?? "")),
     count: task.rows.length,
-    duplicates: task.rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : [])),
+    duplicates: duplicatesAmong(task.rows, task),
     domainNumbers: null,
     facts: null,
     country: null,
@@ -73,6 +73,11 @@ function rowsToTake(task: OpenTask, count: number): number[] {
     rows.push(row);
   }
   return rows;
+}
+
+/** The places of those rows that are duplicates. */
+function duplicatesAmong(rows: readonly number[], task: Pick<OpenTask, "duplicates">): Uint32Array {
+  return Uint32Array.from(rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : [])));
 }
 
 function isDuplicate({ duplicates }: Pick<OpenTask, "duplicates">, row: number): boolean {

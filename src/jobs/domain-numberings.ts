@@ -23,7 +23,7 @@ export type DomainNumberings = {
     name: string,
     kind: BatchKind,
     items: readonly Item[],
-    duplicates: readonly number[],
+    duplicates: Uint32Array,
   ) => NumberedChunk;
 };
 

@@ -46,7 +46,7 @@ const EXCHANGE: DomainFacts["mail"] = {
 
 function task(kind: BatchKind, items: readonly unknown[], more: Partial<VerifyTask> = {}): VerifyTask {
   const written = { items: JSON.stringify(items), count: items.length };
-  const base = { kind, ...written, duplicates: [], domainNumbers: null, facts: null };
+  const base = { kind, ...written, duplicates: new Uint32Array(0), domainNumbers: null, facts: null };
   return { ...base, country: null, separator: ",", continues: false, ...more };
 }
 
@@ -69,7 +69,7 @@ describe("a chunk", () => {
       task("email", ["ann@good.com", "bob@late.com", "ann@good.com", "no address"], {
         domainNumbers: Uint32Array.of(0, 1, 0, NO_DOMAIN),
         facts: known(["good.com", EXCHANGE], ["late.com", { state: "timeout" }]),
-        duplicates: [2],
+        duplicates: Uint32Array.of(2),
       }),
     );
     expect(results(outcome.bytes).map(({ sub_status }: { sub_status: string }) => sub_status)).toEqual([
@@ -213,7 +213,7 @@ describe("a body that is made into chunks", () => {
       ["a@x.com", "c@x.com"],
       ["b@y.com"],
     ]);
-    expect(chunks.map(({ duplicates }) => duplicates)).toEqual([[], [0], [0]]);
+    expect(chunks.map(({ duplicates }) => [...duplicates])).toEqual([[], [0], [0]]);
     expect(chunks.map(({ position }) => position)).toEqual([0, 2, 4]);
   });
 

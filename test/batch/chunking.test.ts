@@ -9,7 +9,7 @@ const CHUNKS: readonly Chunk[] = [0, 2, 4].map((position) => ({
   position,
   items: JSON.stringify([position, position + 1]),
   count: 2,
-  duplicates: [],
+  duplicates: new Uint32Array(0),
   newDomains: "",
   domainNumbers: null,
 }));

@@ -21,7 +21,7 @@ function found(items: readonly Item[], runItems: number) {
   const duplicates = findDuplicates(listedItems(items));
   const runs: number[][] = [];
   for (let start = 0; start < items.length; start += runItems) {
-    runs.push(duplicates.inRange(start, Math.min(items.length, start + runItems)));
+    runs.push([...duplicates.inRange(start, Math.min(items.length, start + runItems))]);
   }
   return { runs, distinct: duplicates.distinct() };
 }

@@ -20,7 +20,7 @@ const chunkAt = (number: number): Chunk => ({
   position: number * CHUNK_ITEMS,
   items: "[]",
   count: CHUNK_ITEMS,
-  duplicates: [],
+  duplicates: new Uint32Array(0),
   newDomains: `d${number}.com`,
   domainNumbers: Uint32Array.of(number),
 });

@@ -107,7 +107,7 @@ test("a pool whose queue is full refuses at once, and those who wait get their t
       kind: "phone",
       items: '["worker-loops"]',
       count: 1,
-      duplicates: [],
+      duplicates: new Uint32Array(0),
       domainNumbers: null,
       facts: null,
       country: null,

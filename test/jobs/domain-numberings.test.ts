@@ -6,7 +6,7 @@ import { type AddressParser, createAddressParser } from "../../src/verification/
 const make = (parser: AddressParser = createAddressParser()) => {
   const numberings = createDomainNumberings(parser, 7);
   return (name: string, ...items: readonly string[]) => {
-    const { chunk, place } = numberings.make(name, "email", items, []);
+    const { chunk, place } = numberings.make(name, "email", items, new Uint32Array(0));
     return { domains: chunk.newDomains, numbers: [...(chunk.domainNumbers ?? [])], ...place };
   };
 };
