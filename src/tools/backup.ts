@@ -2,27 +2,21 @@ import { resolve } from "node:path";
 import { readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import { backupDatabase } from "../store/sqlite/backup.ts";
-import { StoreOpenError } from "../store/storage-error.ts";
+import { fail, runCommand } from "./command.ts";
 
 /** Copies the database of DATA_DIR to the file named as the only argument. Other settings do not matter here. */
-
-const [target, ...others] = process.argv.slice(2);
-if (target === undefined || others.length > 0) {
-  fail("Name one file that does not exist yet: the database of DATA_DIR is copied to it.");
-}
-try {
+function main(): number {
+  const [target, ...others] = process.argv.slice(2);
+  if (target === undefined || others.length > 0) {
+    return fail("Name one file that does not exist yet: the database of DATA_DIR is copied to it.");
+  }
   const { dataDir } = readConfig({ DATA_DIR: process.env.DATA_DIR }, 1);
   const toPath = resolve(target);
   const startedMs = systemClock.monotonic();
   const { bytes } = backupDatabase({ dataDir, toPath });
   const seconds = ((systemClock.monotonic() - startedMs) / 1000).toFixed(2);
   process.stdout.write(`${toPath}: ${(bytes / 1e6).toFixed(1)} MB in ${seconds} s\n`);
-} catch (error) {
-  if (!(error instanceof StoreOpenError)) throw error;
-  fail(error.message);
+  return 0;
 }
 
-function fail(sentence: string): never {
-  process.stderr.write(`${sentence}\n`);
-  process.exit(1);
-}
+await runCommand(main);

@@ -114,7 +114,7 @@ test("answers the public routes as the sources do", async () => {
   }
 }, 120_000);
 
-test("checks a file, backs a database up and shows the demonstration, as the scripts of those names do", async () => {
+test("checks a file, backs a database up, acts on accounts and shows the demonstration, as the scripts of those names do", async () => {
   const list = join(folder.path, "list.txt");
   writeFileSync(list, "ann@good.com\nann@null.com\n");
   const verified = await run(["verify", list, "--format", "ndjson"], { DNS_SERVERS: dns.address });
@@ -131,6 +131,12 @@ test("checks a file, backs a database up and shows the demonstration, as the scr
   const saved = await run(["backup", copy], { DATA_DIR: join(folder.path, "saved") });
   expect(saved).toMatchObject({ exitCode: 0, complained: "" });
   expect(await Bun.file(copy).slice(0, 15).text()).toBe("SQLite format 3");
+
+  const admin = await run(["admin", "list"], { DATA_DIR: join(folder.path, "saved") });
+  expect(admin).toMatchObject({ exitCode: 0, complained: "" });
+  expect(JSON.parse(admin.said)).toMatchObject({ accounts: [{ plan: "scale" }] });
+  const carried = await run(["migrate-to-postgres"], { DATA_DIR: join(folder.path, "saved") });
+  expect(carried).toMatchObject({ exitCode: 1, complained: expect.stringContaining("DATABASE_URL") });
 
   const demo = await run(["demo"]);
   expect(demo).toMatchObject({ exitCode: 0, complained: "" });
