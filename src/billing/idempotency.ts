@@ -8,7 +8,7 @@ import type { ReplyRecord } from "../store/account-records.ts";
 import type { AdmitPort } from "../store/admit-port.ts";
 import type { ReplyPort } from "../store/billing-port.ts";
 import type { EmbeddedStore, Upkeep } from "../store/port.ts";
-import { keyedHash } from "./encryption.ts";
+import { type Difference, differenceOf, secretFingerprint } from "./call-fingerprint.ts";
 import { createFairShares } from "./fair-shares.ts";
 import { createIdempotentCall, type IdempotentCall, keptBody, type ReplyHead } from "./idempotent-call.ts";
 import { createReplyFiles } from "./reply-files.ts";
@@ -22,12 +22,6 @@ export type IdempotencyStart =
   | { readonly state: "replay"; readonly reply: KeptReply }
   | { readonly state: "in_progress" }
   | { readonly state: "mismatch"; readonly differs: Difference };
-
-/** In what a call is another than the one that used its Idempotency-Key before. */
-export type Difference = "API key" | (typeof COMPARED)[number];
-
-/** What must be the same for two calls to be one, in the order in which a difference is named. */
-const COMPARED = ["path", "query", "Content-Type", "Accept", "body"] as const;
 
 export type Idempotency = {
   /**
@@ -230,45 +224,6 @@ function overloaded(what: "run" | "are kept", retryAfterSeconds: number): ApiErr
   return new ApiError("overloaded", message, { retryAfterSeconds });
 }
 
-/** The hashes of a call as they are on disk: without the API key no guess of what was sent can be confirmed. */
-function secretFingerprint(fingerprint: string, secret: string): string {
-  return ["API key", ...fingerprint.split(" ")].map((part) => keyedHash(secret, part)).join(" ");
-}
-
-/** Printable ASCII, 1 to 255 characters, bare or as a quoted string of structured fields. */
-export function parseIdempotencyKey(header: string): string | null {
-  const text = header.trim();
-  const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
-  const key = isQuoted ? text.slice(1, -1).replace(/\\(["\\])/g, "$1") : text;
-  return /^[\x20-\x7e]{1,255}$/.test(key) ? key : null;
-}
-
-/** A call as far as two of them must be alike to be one. */
-export type RepeatableCall = {
-  readonly method: string;
-  readonly pathname: string;
-  readonly search: string;
-  readonly contentType: string;
-  readonly accept: string;
-  /** See `bodyDigest`. */
-  readonly bodyDigest: string;
-};
-
-/** Returns the hashes of what is compared, in the order of COMPARED; the method is part of the path. */
-export function idempotencyFingerprint(call: RepeatableCall): string {
-  const { method, pathname, search, contentType, accept } = call;
-  return [...[`${method} ${pathname}`, search, contentType, accept].map(sha256), call.bodyDigest].join(" ");
-}
-
-/** Returns the SHA-256 of a small body, in hex: at 131,072 bytes it takes a tenth of a millisecond. */
-export function bodyDigest(body: string | Uint8Array): string {
-  return sha256(body);
-}
-
 function mismatch(one: string, other: string): IdempotencyStart {
-  const hashes = one.split(" ");
-  const others = other.split(" ");
-  const compared = ["API key", ...COMPARED] as const;
-  const differs = compared.find((_, place) => hashes[place] !== others[place]);
-  return { state: "mismatch", differs: differs ?? "body" };
+  return { state: "mismatch", differs: differenceOf(one, other) };
 }

@@ -1,6 +1,6 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
-import { bodyDigest } from "../billing/idempotency.ts";
+import { bodyDigest } from "../billing/call-fingerprint.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createShares } from "../batch/shares.ts";
-import { bodyDigest } from "../billing/idempotency.ts";
+import { bodyDigest } from "../billing/call-fingerprint.ts";
 import { ApiError } from "../contract/errors.ts";
 import { createBodyRooms } from "./body-rooms.ts";
 import { SLICE_BYTES } from "./body-slices.ts";

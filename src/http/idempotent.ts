@@ -1,12 +1,6 @@
 import type { Account } from "../accounts/key-ring.ts";
-import {
-  type Difference,
-  type Idempotency,
-  type IdempotentCall,
-  idempotencyFingerprint,
-  type KeptReply,
-  parseIdempotencyKey,
-} from "../billing/idempotency.ts";
+import { type Difference, idempotencyFingerprint, parseIdempotencyKey } from "../billing/call-fingerprint.ts";
+import type { Idempotency, IdempotentCall, KeptReply } from "../billing/idempotency.ts";
 import { ApiError } from "../contract/errors.ts";
 import { keyOf } from "./auth.ts";
 import type { Call } from "./boundary.ts";

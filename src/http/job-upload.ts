@@ -1,5 +1,5 @@
 import type { Account } from "../accounts/key-ring.ts";
-import { bodyDigest } from "../billing/idempotency.ts";
+import { bodyDigest } from "../billing/call-fingerprint.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { jobView } from "../jobs/job-view.ts";

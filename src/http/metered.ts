@@ -1,6 +1,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
-import { bodyDigest, type IdempotentCall } from "../billing/idempotency.ts";
+import { bodyDigest } from "../billing/call-fingerprint.ts";
+import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";

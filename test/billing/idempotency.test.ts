@@ -3,11 +3,10 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import {
   bodyDigest,
-  createIdempotency,
-  type IdempotencyStart,
   idempotencyFingerprint,
   parseIdempotencyKey,
-} from "../../src/billing/idempotency.ts";
+} from "../../src/billing/call-fingerprint.ts";
+import { createIdempotency, type IdempotencyStart } from "../../src/billing/idempotency.ts";
 import type { IdempotentCall } from "../../src/billing/idempotent-call.ts";
 import { type Accounting, handClock, openAccounting, signUp, withDirectory } from "./accounting.ts";
 
