@@ -1,5 +1,5 @@
 import { createResponder, type Send, type Take } from "./responder.ts";
-import { parseZone, readFault } from "./zone.ts";
+import { parseZone, readFault } from "./zone-text.ts";
 
 /**
  * A DNS server with a made-up DNS, by UDP and TCP on one port of this machine: for the demonstration, the benches

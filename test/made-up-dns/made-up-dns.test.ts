@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Resolver } from "node:dns/promises";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
-import { parseZone } from "../../src/made-up-dns/zone.ts";
+import { parseZone } from "../../src/made-up-dns/zone-text.ts";
 import { startDns } from "../support/dns-server.ts";
 
 describe("a zone", () => {

@@ -19,15 +19,9 @@ import {
 } from "../../verification/email/gibberish-model.ts";
 import { encodeGibberishModel, levelOf } from "../../verification/email/gibberish-table.ts";
 import type { GeneratedTable } from "./generated-table.ts";
-import {
-  foldCount,
-  humanLocal,
-  pick,
-  seededRandom,
-  type TokenGroup,
-  tokenGroups,
-} from "./gibberish-corpus.ts";
+import { foldCount, pick, seededRandom, type TokenGroup, tokenGroups } from "./gibberish-corpus.ts";
 import { type Example, fittedWeights, isotonic, weightOf } from "./gibberish-fit.ts";
+import { humanLocal } from "./gibberish-human.ts";
 import { randomLocal } from "./gibberish-random.ts";
 
 const localsPerGroupMax = 20_000;
