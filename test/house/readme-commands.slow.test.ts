@@ -196,6 +196,7 @@ function filledIn(command: string, number: number): string {
   return command
     .replace(/^(?:[\d*]+ ){5}/, "")
     .replaceAll("\\%", "%")
+    .replace(/\bACTION\b/, "list")
     .replace(/\bFILE\b/, command.includes("verify") ? "people.csv" : join(folder.path, `made-${number}`));
 }
 

@@ -163,7 +163,10 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ],
       ["look-ups of one check", `${dns.requestTimeoutMs} ms (\`DNS_REQUEST_TIMEOUT_MS\`)`],
       ["look-ups of one batch", `${batch.lookupTimeoutMs / 1000} s (\`BATCH_DNS_TIMEOUT_SECONDS\`)`],
-      ["an `Idempotency-Key`", `${/\{1,(\d+)\}/.exec(await source(idempotency))?.[1]} characters`],
+      [
+        "an `Idempotency-Key`",
+        `${/\{1,(\d+)\}/.exec(await source("src/billing/call-fingerprint.ts"))?.[1]} characters`,
+      ],
       ["calls under one, at a time", `${await constant(idempotency, "RUNNING_MAX")}`],
       [
         "replies kept for them",

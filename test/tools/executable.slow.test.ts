@@ -135,8 +135,6 @@ test("checks a file, backs a database up, acts on accounts and shows the demonst
   const admin = await run(["admin", "list"], { DATA_DIR: join(folder.path, "saved") });
   expect(admin).toMatchObject({ exitCode: 0, complained: "" });
   expect(JSON.parse(admin.said)).toMatchObject({ accounts: [{ plan: "scale" }] });
-  const carried = await run(["migrate-to-postgres"], { DATA_DIR: join(folder.path, "saved") });
-  expect(carried).toMatchObject({ exitCode: 1, complained: expect.stringContaining("DATABASE_URL") });
 
   const demo = await run(["demo"]);
   expect(demo).toMatchObject({ exitCode: 0, complained: "" });
