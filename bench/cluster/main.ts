@@ -12,7 +12,14 @@ import { shown, tableText } from "../print.ts";
 import { median } from "../result.ts";
 import { createCpuMeter } from "./cpu-meter.ts";
 import { createMeasures } from "./measures.ts";
-import { type ClusterFigure, type ClusterFigures, type ClusterResult, KINDS, type Kind } from "./result.ts";
+import {
+  type BalancerFigures,
+  type ClusterFigure,
+  type ClusterFigures,
+  type ClusterResult,
+  KINDS,
+  type Kind,
+} from "./result.ts";
 
 // The embedded store, one node and several nodes on the same machine, in one run: `bun run bench:cluster [NODES] [--quick] [--json FILE]`.
 
@@ -22,7 +29,7 @@ const ROUNDS = QUICK ? 1 : 3;
 const ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;
 const JOB_ROWS = QUICK ? 20_000 : 300_000;
-const { besideJob, ...measures } = createMeasures({
+const { throughBalancer, ...measures } = createMeasures({
   rounds: ROUNDS,
   roundMs: ROUND_MS,
   batchSize: BATCH_SIZE,
@@ -74,14 +81,18 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
   const [several] = await compare([[node, ...others]], postgres);
   if (embedded === undefined || one === undefined || several === undefined) return;
   print({ embedded, one, several });
-  const result: ClusterResult = { at: new Date().toISOString(), machine, nodes: NODES, one, several };
+  await using proxy = await startBalancer(ports);
+  const balancer = await throughBalancer({ url: proxy.url, key: node.key });
+  printBalancer(balancer);
+  const at = new Date().toISOString();
+  const result: ClusterResult = { at, machine, nodes: NODES, embedded, one, several, balancer };
   const json = process.argv.at(process.argv.indexOf("--json") + 1);
   if (process.argv.includes("--json") && json !== undefined) {
     await Bun.write(json, `${JSON.stringify(result, null, 2)}\n`);
   }
-  await using balancer = await startBalancer(ports);
-  console.log(await besideJob({ url: balancer.url, key: node.key }, several.single.perSecond / 2));
 }
+
+type Round = Omit<ClusterFigure, "rounds">;
 
 type Subjects = {
   readonly embedded: ClusterFigures;
@@ -97,20 +108,40 @@ function print({ embedded, one, several }: Subjects): void {
   ];
   const rows = KINDS.flatMap((kind) =>
     subjects.map(([name, figures]) => {
-      const { perSecond, nodesCpu, postgresCpu } = figures[kind];
+      const { perSecond, rounds, nodesCpu, postgresCpu } = figures[kind];
       const share = shown(perSecond / embedded[kind].perSecond);
       return [
         NAMES[kind],
         name,
         shown(perSecond),
+        `${shown(Math.min(...rounds))}–${shown(Math.max(...rounds))}`,
         share,
         shown(nodesCpu),
         figures === embedded ? "" : shown(postgresCpu),
       ];
     }),
   );
-  const head = ["what", "by", "a second", "of embedded", "CPU µs each: servers", "PostgreSQL"];
+  const head = [
+    "what",
+    "by",
+    "a second",
+    "lowest–highest",
+    "of embedded",
+    "CPU µs each: servers",
+    "PostgreSQL",
+  ];
   console.log(tableText(head, rows));
+}
+
+function printBalancer(figures: BalancerFigures): void {
+  const { capacityPerSecond, ratePerSecond, p99Ms, besideJob, flatOutBesideJob } = figures;
+  const listed = (ms: readonly number[]) => ms.map(shown).join(", ");
+  console.log(
+    `single checks through the balancer: ${shown(capacityPerSecond)} a second flat out
+at half of that, ${shown(ratePerSecond)} a second: p99 ${listed(p99Ms)} ms
+beside a job (${shown(besideJob.rowsPerSecond)} rows a second): p50 ${listed(besideJob.p50Ms)} ms, p99 ${listed(besideJob.p99Ms)} ms; ${besideJob.wrongOrLost} wrong or lost
+flat out beside a job: ${shown(flatOutBesideJob.perSecond)} a second and ${shown(flatOutBesideJob.rowsPerSecond)} rows a second`,
+  );
 }
 
 /** Measures groups of servers by turns, so that a busy moment of the machine hits them all alike. */
@@ -120,7 +151,7 @@ async function compare(
 ): Promise<readonly ClusterFigures[]> {
   const found = groups.map(() => new Map<Kind, ClusterFigure>());
   for (const kind of KINDS) {
-    const rounds = groups.map((): ClusterFigure[] => []);
+    const rounds = groups.map((): Round[] => []);
     for (const servers of groups) await measures[kind](servers);
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [which, servers] of groups.entries()) {
@@ -133,9 +164,10 @@ async function compare(
       }
     }
     for (const [which, all] of rounds.entries()) {
-      const middle = (of: (figure: ClusterFigure) => number) => median(all.map(of));
+      const middle = (of: (round: Round) => number) => median(all.map(of));
       found[which]?.set(kind, {
         perSecond: middle(({ perSecond }) => perSecond),
+        rounds: all.map(({ perSecond }) => perSecond),
         nodesCpu: middle(({ nodesCpu }) => nodesCpu),
         postgresCpu: middle(({ postgresCpu }) => postgresCpu),
       });

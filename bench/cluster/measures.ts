@@ -1,8 +1,9 @@
 import { createClient } from "../../src/client/client.ts";
 import { addressCorpus } from "../input.ts";
-import { type Aim, CORPUS } from "../load/jobs.ts";
+import { type Aim, CORPUS, type SinglesRound } from "../load/jobs.ts";
 import { drive } from "../load/processes.ts";
-import { shown } from "../print.ts";
+import { median } from "../result.ts";
+import type { BalancerFigures } from "./result.ts";
 
 export type MeasureOptions = {
   readonly rounds: number;
@@ -16,8 +17,10 @@ const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events tells of the end up to half a second late. */
 const POLL_MS = 20;
 const PART_BYTES_MAX = 67_108_864;
+/** The job beside which calls are measured is so much larger, so that it outlasts them. */
+const JOB_BESIDE_TIMES = 10;
 
-/** What is measured of a group of servers: items a second of each kind, and single checks beside a job. */
+/** What is measured of a group of servers: items a second of each kind, and single checks through a balancer. */
 export function createMeasures({ rounds, roundMs, batchSize, jobRows }: MeasureOptions) {
   const clientOf = ({ url, key }: Aim) => createClient({ baseUrl: url, apiKey: key });
   /** So that no two jobs have a row in common. */
@@ -95,9 +98,36 @@ export function createMeasures({ rounds, roundMs, batchSize, jobRows }: MeasureO
     }
   }
 
-  /** Latency of single checks through the balancer while a job runs. */
-  async function besideJob(aim: Aim, ratePerSecond: number): Promise<string> {
-    const jobId = await createJob(aim, jobRows * 10);
+  /**
+   * Single checks through a balancer: what goes through it flat out, then half of that, alone and while a job runs, then flat
+   * out while it runs.
+   */
+  async function throughBalancer(aim: Aim): Promise<BalancerFigures> {
+    const capacityPerSecond = median((await paced(aim, null)).map(({ perSecond }) => perSecond));
+    const ratePerSecond = capacityPerSecond / 2;
+    const alone = await paced(aim, ratePerSecond);
+    const jobId = await createJob(aim, jobRows * JOB_BESIDE_TIMES);
+    const beside = await rowsDone(aim, jobId, () => paced(aim, ratePerSecond));
+    const flatOut = await rowsDone(aim, jobId, () => paced(aim, null));
+    await clientOf(aim).cancelJob(jobId);
+    return {
+      capacityPerSecond,
+      ratePerSecond,
+      p99Ms: alone.map(({ latency }) => latency.p99),
+      besideJob: {
+        p50Ms: beside.found.map(({ latency }) => latency.p50),
+        p99Ms: beside.found.map(({ latency }) => latency.p99),
+        rowsPerSecond: beside.rowsPerSecond,
+        wrongOrLost: beside.found.reduce((sum, { wrong, lost }) => sum + wrong + lost, 0),
+      },
+      flatOutBesideJob: {
+        perSecond: median(flatOut.found.map(({ perSecond }) => perSecond)),
+        rowsPerSecond: flatOut.rowsPerSecond,
+      },
+    };
+  }
+
+  async function paced(aim: Aim, ratePerSecond: number | null): Promise<readonly SinglesRound[]> {
     const { aims } = await drive({
       kind: "singles",
       aims: [aim],
@@ -108,14 +138,21 @@ export function createMeasures({ rounds, roundMs, batchSize, jobRows }: MeasureO
       rounds,
       roundMs,
     });
-    const { status, counts } = await clientOf(aim).job(jobId);
-    await clientOf(aim).cancelJob(jobId);
-    const found = aims[0] ?? [];
-    const p99 = found.map(({ latency }) => shown(latency.p99)).join(", ");
-    return `${shown(ratePerSecond)} single checks a second through the balancer beside a job (${status}, ${shown(counts.processed)} rows): p99 ${p99} ms; ${sumOf(found.map(({ wrong, lost }) => wrong + lost))} wrong or lost`;
+    return aims[0] ?? [];
   }
 
-  return { single, batch, job, besideJob };
+  /** The rows of a job a second during work; throws where it ended meanwhile, as then nothing was beside it. */
+  async function rowsDone<T>(aim: Aim, jobId: string, work: () => Promise<T>) {
+    const before = await clientOf(aim).job(jobId);
+    const startedMs = performance.now();
+    const found = await work();
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const { status, counts } = await clientOf(aim).job(jobId);
+    if (status !== "queued" && status !== "running") throw new Error(`The job was ${status} meanwhile`);
+    return { found, rowsPerSecond: (counts.processed - before.counts.processed) / seconds };
+  }
+
+  return { single, batch, job, throughBalancer };
 }
 
 function sumOf(values: readonly (number | undefined)[]): number {

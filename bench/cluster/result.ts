@@ -3,6 +3,8 @@ import type { Machine } from "../machine.ts";
 /** What single checks, rows of batches or rows of jobs came to, by one node or by several. */
 export type ClusterFigure = {
   readonly perSecond: number;
+  /** Round by round; the figure above is their median. */
+  readonly rounds: readonly number[];
   /** Microseconds of CPU for each, of all nodes, and of PostgreSQL. */
   readonly nodesCpu: number;
   readonly postgresCpu: number;
@@ -12,14 +14,35 @@ export const KINDS = ["single", "batch", "job"] as const;
 export type Kind = (typeof KINDS)[number];
 export type ClusterFigures = { readonly [kind in Kind]: ClusterFigure };
 
+/** Single checks through a balancer in front of all nodes, round by round where a figure is a list. */
+export type BalancerFigures = {
+  /** What goes through it flat out: nothing beside it. */
+  readonly capacityPerSecond: number;
+  /** Half of that. */
+  readonly ratePerSecond: number;
+  readonly p99Ms: readonly number[];
+  /** At that rate while a job runs, and what the job does meanwhile. */
+  readonly besideJob: {
+    readonly p50Ms: readonly number[];
+    readonly p99Ms: readonly number[];
+    readonly rowsPerSecond: number;
+    readonly wrongOrLost: number;
+  };
+  /** Calls without a pause while a job runs: neither shuts the other out. */
+  readonly flatOutBesideJob: { readonly perSecond: number; readonly rowsPerSecond: number };
+};
+
 /** A result of bench:cluster. */
 export type ClusterResult = {
   readonly at: string;
   readonly machine: Machine;
   readonly nodes: number;
+  /** The store of one server, on the same machine in the same run. */
+  readonly embedded: ClusterFigures;
   readonly one: ClusterFigures;
   /** In sum, on the same cores. */
   readonly several: ClusterFigures;
+  readonly balancer: BalancerFigures;
 };
 
 /**
