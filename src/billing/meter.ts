@@ -119,7 +119,7 @@ export type MeterLedgers = Pick<Ledgers, "of" | "forget" | "opened" | "closed" |
     readonly fresh: (accountId: string, now: number) => Answer<Ledger>;
   };
 
-/** Calls that may still be charged. */
+/** Calls that may still be charged; chunks of jobs are none, which no group is to wait for. */
 export type OpenCalls = { count: number };
 
 type MeterDependencies<Books, Log> = {
@@ -143,12 +143,12 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
     Math.min(Math.max(Math.floor(now), ledger.current.startsAt), ledger.period.end - 1);
 
   const book: ReservationBook = {
-    opened: (tally) => {
-      calls.count += 1;
+    opened: (tally, isCall) => {
+      if (isCall) calls.count += 1;
       ledgers.opened(tally);
     },
-    closed: (tally) => {
-      calls.count -= 1;
+    closed: (tally, isCall) => {
+      if (isCall) calls.count -= 1;
       ledgers.closed(tally);
     },
     append: log.append,

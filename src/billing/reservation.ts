@@ -36,8 +36,8 @@ export type Reservation = {
 
 /** What a reservation reports to the meter that made it. */
 export type ReservationBook = {
-  readonly opened: (tally: Tally) => void;
-  readonly closed: (tally: Tally) => void;
+  readonly opened: (tally: Tally, isCall: boolean) => void;
+  readonly closed: (tally: Tally, isCall: boolean) => void;
   /** Calls `settled` once the entry is on disk, or cannot be. */
   readonly append: (
     entry: ChargeEntry,
@@ -66,10 +66,10 @@ export function openReservation(
   let isCallCounted = !isCall;
   let isReleased = false;
   tally.heldUnits += units;
-  book.opened(tally);
+  book.opened(tally, isCall);
 
   function closeWhenDone(): void {
-    if (isReleased && recordsRunning === 0) book.closed(tally);
+    if (isReleased && recordsRunning === 0) book.closed(tally, isCall);
   }
 
   function settle(recorded: number, calls: number, isOnDisk: boolean): void {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { createMeter } from "../../src/billing/meter.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
@@ -158,6 +158,17 @@ describe("record", () => {
     );
     expect(transactions).toBe(1);
     expect(accounting.accounts.view(accountId).usage.units).toBe(500);
+  });
+
+  test("a call waits for no chunks of jobs that are under way", async () => {
+    const accounting = openAccounting({ clock: handClock() });
+    const { accountId } = signUp(accounting);
+    for (let n = 0; n < 20; n += 1) accounting.meter.reserve({ accountId }, 1, { isCall: false });
+    const reservation = accounting.meter.reserve({ accountId }, 1);
+    const timers = spyOn(globalThis, "setTimeout");
+    await reservation.record({ endpoint: ENDPOINT, units: 1 });
+    expect(timers).not.toHaveBeenCalled();
+    timers.mockRestore();
   });
 
   test("a charge is not acknowledged before the log is on the disk, and the thread goes on meanwhile", async () => {
