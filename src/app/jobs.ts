@@ -14,6 +14,7 @@ import { createJobQueue } from "../jobs/job-queue.ts";
 import { createJobRunner } from "../jobs/job-runner.ts";
 import { createJobTally } from "../jobs/job-tally.ts";
 import { createJobs } from "../jobs/jobs.ts";
+import type { Pace } from "../jobs/pace.ts";
 import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import { createPartFiles } from "../jobs/uploads/part-files.ts";
@@ -42,6 +43,8 @@ export type OpenJobsDependencies = {
   readonly meter: Meter;
   /** Nothing is past its retention by a clock that is in doubt. */
   readonly billingClock: BillingClock;
+  /** By which jobs stand back behind calls that wait for the same database; null where this process has its own. */
+  readonly pace: Pace | null;
 };
 
 const READY_SHARE = { tenant: "jobs", weight: INTERACTIVE_WEIGHT };
@@ -67,6 +70,7 @@ export async function openJobs(
     gatherFacts,
     meter,
     billingClock: clock,
+    pace,
   }: OpenJobsDependencies,
   stack: AsyncDisposableStack,
 ) {
@@ -80,7 +84,10 @@ export async function openJobs(
     stack.defer(() => Promise.resolve(shared.releaseLeases(null)).catch(failed("releasing jobs failed")));
   }
   const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs: batch.lookupTimeoutMs });
-  const runChunk = createChunkRun({ store, pool, runner, facts, meter, threads: batch.workerThreads });
+  const runChunk = createChunkRun({
+    ...{ store, pool, runner, facts, meter, threads: batch.workerThreads },
+    pace: pace?.turn ?? (async () => undefined),
+  });
   const freeInside = () => after(store.space(), ({ freeBytes }) => freeBytes);
   const room = shared === null ? createDiskRoom({ folder, freeInside }) : ROOM_ELSEWHERE;
   const jobRunner = stack.use(

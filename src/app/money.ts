@@ -45,5 +45,6 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   });
   const reportError = report("pruning failed");
   void repeatUpkeep(() => idempotency.prune(), { everyMs: HOUR_MS, reportError }, stack)();
-  return accountComponents(config, platform, { store, billingClock, keyRing, meter, idempotency });
+  const parts = { store, billingClock, keyRing, meter, idempotency };
+  return { ...accountComponents(config, platform, parts), pace: null };
 }

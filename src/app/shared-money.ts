@@ -8,6 +8,7 @@ import { createIdempotency } from "../billing/idempotency.ts";
 import { createSharedClaims } from "../billing/shared-claims.ts";
 import { openSharedClock } from "../billing/shared-clock.ts";
 import { createSharedMeter } from "../billing/shared-meter.ts";
+import { createPace } from "../jobs/pace.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
 import { accountComponents } from "./account-components.ts";
@@ -45,7 +46,11 @@ export async function openSharedMoney(
   const keyRing = createKeyRing({ store, plans, clock });
   stack.defer(() => keyRing.flushUses());
   const billingClock = await openSharedClock({ store, clock, onProblem: report("keeping the time failed") });
-  const meter = createSharedMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
+  const pace = createPace({ clock });
+  const meter = createSharedMeter({
+    ...{ store, plans, clock: billingClock, planChanged: keyRing.forget },
+    heardWait: pace.heard,
+  });
   stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock, invoiceDelayMs: INVOICE_DELAY_MS });
   stack.defer(billing.start(report("billing failed")));
@@ -79,7 +84,8 @@ export async function openSharedMoney(
       },
     }),
   );
-  return accountComponents(config, platform, { store, billingClock, keyRing, meter, idempotency });
+  const parts = { store, billingClock, keyRing, meter, idempotency };
+  return { ...accountComponents(config, platform, parts), pace };
 }
 
 /** Puts back what the former process of this data directory held when it died, and notes this one in its place. */

@@ -26,6 +26,8 @@ export type SharedChargeLogDependencies = {
   /** Calls that may still be charged. */
   readonly openCalls: () => number;
   readonly entriesPerCommitMax: number;
+  /** Hears of each group of calls how long the store took for it. */
+  readonly heardWait: (ms: number) => void;
   /** Returns the time that is to be kept on disk with the next charges, or null. */
   readonly timeToKeep: () => number | null;
   /** Returns the rate against which a call counts. */
@@ -54,8 +56,17 @@ const RETRY_EVERY_MS = 50;
  * those of an unknown fate are rejected with an UnsettledError.
  */
 export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
-  const { store, clock, openCalls, entriesPerCommitMax, timeToKeep, rateOf, refresh, quotaRefusal } =
-    dependencies;
+  const {
+    store,
+    clock,
+    openCalls,
+    entriesPerCommitMax,
+    timeToKeep,
+    rateOf,
+    refresh,
+    quotaRefusal,
+    heardWait,
+  } = dependencies;
   const later = createLaterCharges(() => void writeLater());
   const calls = createChargeLane({
     clock,
@@ -76,7 +87,10 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
 
   async function writeGroup(way: GroupWay, group: readonly Waiting[]): Promise<void> {
     try {
-      settle(group, await admit(way, group));
+      const sentMs = clock.monotonic();
+      const admitted = await admit(way, group);
+      if (way.lane === "calls") heardWait(clock.monotonic() - sentMs);
+      settle(group, admitted);
     } catch (error) {
       for (const entry of way.others) later.keep(entry);
       if (error instanceof StorageError || error instanceof UnsettledError || group.length <= 1) {

@@ -20,6 +20,8 @@ export type ChunkRunDependencies = {
   readonly facts: ChunkFacts;
   readonly meter: Pick<Meter, "enter" | "reserve" | "unitsLeft">;
   readonly threads: number;
+  /** Waits until a chunk may begin beside the calls. */
+  readonly pace: (signal: AbortSignal) => Promise<void>;
 };
 
 /** How the work on a chunk ended. */
@@ -60,7 +62,7 @@ type VerifiedRows = {
  * is at most one chunk for each thread: that is the work which the end of the process costs. Throws what the store
  * throws, and a HopelessChunkError; the chunk is then still claimed.
  */
-export function createChunkRun({ store, pool, runner, facts, meter, threads }: ChunkRunDependencies) {
+export function createChunkRun({ store, pool, runner, facts, meter, threads, pace }: ChunkRunDependencies) {
   const semaphore = createSemaphore(threads);
   /** Rows that were given up, by chunk. */
   const givenUp = new Map<string, number>();
@@ -84,7 +86,9 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads }: C
     }
     let release = () => {};
     const turn = async () => {
-      release = await semaphore.acquire(signal);
+      const leave = await semaphore.acquire(signal);
+      release = leave;
+      await pace(signal);
     };
     const share = { tenant: job.accountId, weight: BACKGROUND_WEIGHT };
     const committed = () => {

@@ -21,7 +21,7 @@ const claimedChunk = (n: number, duplicates: Uint8Array | null = null): ClaimedC
 });
 
 /** Chunks of an account with so many units left, which are opened when the test says so. */
-function chunksWith(units: number) {
+function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
   let left = units;
   const finished: FinishedChunk[] = [];
   const opening: (() => void)[] = [];
@@ -54,15 +54,20 @@ function chunksWith(units: number) {
     store: { resultBodies: () => [], keepUnchecked: () => {} },
     pool,
     runner: {
-      verifyChunk: () => async (chunk) =>
-        ({
-          ...{ bytes: new Uint8Array(1), plain: { crc32: 0, byteLength: 1 }, counts: {}, failures: 0 },
-          chargeable: chunk.count - chunk.duplicates.length,
-        }) as VerifiedChunk,
+      verifyChunk:
+        (_kind, { turn }) =>
+        async (chunk) => {
+          await turn?.();
+          return {
+            ...{ bytes: new Uint8Array(1), plain: { crc32: 0, byteLength: 1 }, counts: {}, failures: 0 },
+            chargeable: chunk.count - chunk.duplicates.length,
+          } as VerifiedChunk;
+        },
     },
     facts: { groupOf: () => ({ name: "1", find: () => null }) } as ChunkFacts,
     meter,
     threads: 2,
+    pace,
   });
   const give = (more: number) => {
     left += more;
@@ -99,4 +104,23 @@ test("duplicates take no units", async () => {
   await Bun.sleep(0);
   for (const open of opening) open();
   expect([await all, finished[0]?.units, finished[0]?.rowsDone]).toEqual(["finished", ROWS - 2, ROWS]);
+});
+
+test("a chunk is verified once it may begin beside the calls, and given up by what ends the wait", async () => {
+  const turns: PromiseWithResolvers<void>[] = [];
+  const { run, opening, finished } = chunksWith(ROWS * 2, () => {
+    const turn = Promise.withResolvers<void>();
+    turns.push(turn);
+    return turn.promise;
+  });
+  const [first, second] = [run(claimedChunk(0)), run(claimedChunk(1))];
+  await Bun.sleep(0);
+  for (const open of opening) open();
+  await Bun.sleep(0);
+  expect([turns.length, finished.length]).toEqual([2, 0]);
+  turns[0]?.resolve();
+  expect([await first, finished.length]).toEqual(["finished", 1]);
+  turns[1]?.reject(new Error("the process ends"));
+  await expect(second).rejects.toThrow("the process ends");
+  expect(finished.length).toBe(1);
 });

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { createPace, GAP_MAX_MS } from "../../src/jobs/pace.ts";
+
+const { signal } = new AbortController();
+
+/** A pace on a clock that only its pauses and the test move. */
+function openPace() {
+  let nowMs = 0;
+  const pace = createPace({
+    clock: { monotonic: () => nowMs },
+    pause: async (ms) => {
+      nowMs += ms;
+    },
+  });
+  return {
+    /** Calls that wait so long, one every 10 ms. */
+    hear(waitMs: number, forMs: number): void {
+      for (const endMs = nowMs + forMs; nowMs < endMs; nowMs += 10) pace.heard(waitMs);
+    },
+    quiet(ms: number): void {
+      nowMs += ms;
+    },
+    /** How long the second of two chunks waits. */
+    async gap(): Promise<number> {
+      await pace.turn(signal);
+      const beganMs = nowMs;
+      await pace.turn(signal);
+      return nowMs - beganMs;
+    },
+  };
+}
+
+test("chunks begin at once where no call waits", async () => {
+  const { gap, quiet } = openPace();
+  expect(await gap()).toBe(0);
+  quiet(60_000);
+  expect(await gap()).toBe(0);
+});
+
+test("chunks begin at once beside calls that wait for a database which is far away", async () => {
+  const { gap, hear } = openPace();
+  hear(80, 5_000);
+  expect(await gap()).toBe(0);
+});
+
+test("chunks begin the further apart the longer calls wait longer than they need", async () => {
+  const { gap, hear } = openPace();
+  hear(4, 1_000);
+  expect(await gap()).toBe(0);
+  hear(40, 500);
+  const first = await gap();
+  expect(first).toBeGreaterThan(20);
+  hear(40, 300);
+  expect(await gap()).toBeGreaterThan(first);
+});
+
+test("chunks begin now and then, however long calls wait", async () => {
+  const { gap, hear } = openPace();
+  hear(4, 100);
+  hear(3_000, 9_000);
+  const found = await gap();
+  expect(found).toBeGreaterThan(100);
+  expect(found).toBeLessThanOrEqual(GAP_MAX_MS);
+});
+
+test("chunks begin at once again when calls wait no longer than they need, and when there are none", async () => {
+  const { gap, hear, quiet } = openPace();
+  hear(4, 100);
+  hear(100, 1_500);
+  hear(4, 1_500);
+  expect(await gap()).toBe(0);
+  hear(100, 1_500);
+  quiet(1_500);
+  expect(await gap()).toBe(0);
+});
+
+test("a chunk that waits for its turn gives up by its signal", async () => {
+  let nowMs = 0;
+  const pace = createPace({ clock: { monotonic: () => nowMs } });
+  for (; nowMs < 2_000; nowMs += 10) pace.heard(nowMs === 0 ? 1 : 500);
+  await pace.turn(signal);
+  const stop = new AbortController();
+  const turn = pace.turn(stop.signal);
+  stop.abort();
+  await expect(turn).rejects.toThrow();
+});
