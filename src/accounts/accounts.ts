@@ -52,7 +52,7 @@ type AccountsDependencies<Stored, Metering, Ring> = {
   readonly randomBytes: RandomBytes;
 };
 
-/** Returns what an account's holder sees and changes. While the clock is in doubt nothing is changed. */
+/** Creates what the owner of an account sees and changes. While the clock is in doubt nothing is changed. */
 export function createAccounts(
   dependencies: AccountsDependencies<EmbeddedStore, AtOnce<Meter>, AtOnce<KeyRing>>,
 ): AtOnce<Accounts>;

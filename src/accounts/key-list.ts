@@ -48,7 +48,7 @@ type KeysDependencies<Stored, Ring> = {
 const KEYS_MAX = 100;
 const LISTED_MS = 30 * 86_400_000;
 
-/** Returns what an account's holder does with its keys. */
+/** Creates what the owner of an account does with its keys. */
 export function createKeys(
   dependencies: KeysDependencies<Pick<EmbeddedStore, KeysFunctions>, AtOnce<KeyRing>>,
 ): AtOnce<Keys>;

@@ -9,7 +9,7 @@ import { emailWithoutCard } from "./card-redaction.ts";
 
 /**
  * Verifies addresses as an `AddressVerifier` does and writes down what goes on the wire; those that are refused are left to
- * it. Among these alone are card numbers: an address that is accepted is none.
+ * it. Card numbers are among these alone: no address that is accepted is one.
  */
 export function createEmailWriter(
   verify: AddressVerifier,

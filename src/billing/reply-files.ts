@@ -123,8 +123,8 @@ async function growingBody(options: {
         await close();
         await rename(partPath, path);
         // The name is on disk only with the directory that holds it.
-        const holder = await open(directory, "r");
-        await holder.sync().finally(() => holder.close());
+        const folder = await open(directory, "r");
+        await folder.sync().finally(() => folder.close());
       });
       return diskBytes;
     },

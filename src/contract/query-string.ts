@@ -57,7 +57,7 @@ function decodeAscii(url: string, from: number, to: number): string | undefined 
   return taken === from ? url.slice(from, to) : text + url.slice(taken, to);
 }
 
-/** The octet of the two digits behind a `%`; more than any octet where they are none. */
+/** Returns the octet of the two hex digits behind a `%`; more than any octet where they are no such digits. */
 function octetAt(url: string, percent: number, to: number): number {
   if (percent + 2 >= to) return Number.POSITIVE_INFINITY;
   return hexDigit(url.charCodeAt(percent + 1)) * 16 + hexDigit(url.charCodeAt(percent + 2));

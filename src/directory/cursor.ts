@@ -16,7 +16,7 @@ export function writePageCursor(cursor: PageCursor): string {
   return Buffer.from(`${version}.${digest}.${place}.${query}`).toString("base64url");
 }
 
-/** Returns what a cursor says, or null where it is none of ours. */
+/** Returns what a cursor says, or null where it was not written here. */
 export function readPageCursor(text: string): PageCursor | null {
   const [, version, digest, place, query] =
     /^(\d{1,15})\.([0-9a-f]{8})\.(\d{1,9})\.(.*)$/s.exec(decode(text)) ?? [];
@@ -32,7 +32,7 @@ export function writeFeedCursor(cursor: FeedCursor): string {
   return Buffer.from(`${cursor.epoch}.${cursor.seq}`).toString("base64url");
 }
 
-/** Returns what a cursor says, or null where it is none of ours. */
+/** Returns what a cursor says, or null where it was not written here. */
 export function readFeedCursor(text: string): FeedCursor | null {
   const [, epoch, seq] = /^([\w-]{1,64})\.(\d{1,15})$/.exec(decode(text)) ?? [];
   return epoch === undefined || seq === undefined ? null : { epoch, seq: Number(seq) };

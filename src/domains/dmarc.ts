@@ -99,7 +99,7 @@ function soleRecord(texts: readonly string[]): DmarcRecord | null {
   return records.length === 1 ? (records[0] ?? null) : null;
 }
 
-/** Reads a DMARC record; null where the text is none. Unknown tags are ignored, of repeated ones the first counts. */
+/** Reads a DMARC record; null for any other text. Unknown tags are ignored, of repeated ones the first counts. */
 function parseDmarc(text: string): DmarcRecord | null {
   const [version, ...rest] = text.split(";").map(readTag);
   if (version?.name !== "v" || version.value !== "DMARC1") return null;

@@ -90,7 +90,7 @@ export function knownForm(request: Request): InputForm | null {
   return type === "text/plain" ? "text" : null;
 }
 
-/** Throws `unsupported_media_type` where a body is none that jobs are made from. */
+/** Throws `unsupported_media_type` for a body that no jobs are made from. */
 export function formOf(request: Request): InputForm {
   const form = knownForm(request);
   if (form !== null) return form;
@@ -110,7 +110,7 @@ export async function readUpload(
   const form = knownForm(request);
   const isJsonSaid = form === "json";
   if (bytes.byteLength === 0) {
-    // Some clients call every body JSON, those that are none too.
+    // Some clients call every body JSON, an empty one too.
     const forms = isJsonSaid ? { given: null, otherwise: form } : { given: form, otherwise: null };
     return { fields: {}, upload: { ...forms, said: null, encoding }, bytes };
   }

@@ -1,5 +1,5 @@
 /**
- * Path and query of a request's address. Where the Host is missing or is none that an address can have, the address
+ * Path and query of a request's address. Where the Host is missing or invalid in an address, the address
  * is the path alone: that is no reason to refuse a call, and `URL` would.
  */
 export function requestPath(url: string): { readonly pathname: string; readonly search: string } {

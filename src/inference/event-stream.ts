@@ -1,4 +1,4 @@
-/** The reply of an upstream is none that can be passed on. */
+/** The reply of an upstream cannot be passed on. */
 export class EventStreamError extends Error {
   override readonly name = "EventStreamError";
 }

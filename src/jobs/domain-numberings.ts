@@ -47,7 +47,7 @@ export function createDomainNumberings(parser: AddressParser, thread: number): D
   return {
     make(name, kind, items, duplicates) {
       const numbering = numberings.get(name) ?? begin(kind);
-      // What throws on the way has numbered domains that nobody hears of.
+      // What throws on the way has numbered domains that no chunk names.
       numberings.delete(name);
       const listed = listedItems(items);
       const chunk = numbering.maker(listed, { start: 0, end: items.length, position: 0 }, duplicates);

@@ -75,7 +75,7 @@ export type Jobs = {
   readonly drop: (jobId: string) => Promise<void>;
   /** Erases what was read of an input. */
   readonly dropChunks: (jobId: string) => Promise<void>;
-  /** Throws `not_found` for a job that is none of the account's. */
+  /** Throws `not_found` for a job that the account does not have. */
   readonly find: (accountId: string, jobId: string) => Promise<JobRecord>;
   readonly list: (
     accountId: string,
@@ -107,7 +107,7 @@ export type JobsDependencies = {
   readonly meter: Pick<Meter, "enter" | "reserve">;
   readonly clock: Clock;
   readonly newJobId: () => string;
-  /** A number of 32 bits by chance. */
+  /** A random number of 32 bits. */
   readonly random32: () => number;
   readonly changed: (job: JobRecord) => void;
   /** Erases the parts of an input. */

@@ -73,7 +73,7 @@ export function matchRequirement(
   if (x402Version === 1) return found;
   if (accepted.network !== found.network || accepted.amount !== found.amount) return null;
   if (!isSameAddress(accepted.asset, found) || !isSameAddress(accepted.payTo, found, "payTo")) return null;
-  // A quote that the payer did not accept is none that it pays.
+  // A payer pays the quote that it accepted, and no other.
   const extra = isRecord(accepted.extra) ? accepted.extra : {};
   return Object.entries(found.extra).every(([name, value]) => extra[name] === value) ? found : null;
 }

@@ -11,9 +11,9 @@ export const TOO_DEEP = Symbol("too deep");
 const VALUES_MAX = 500_000;
 
 /**
- * Returns the value that a text is the JSON of; undefined where it is none. A text of 33 MB that is nothing but
+ * Returns the value of a JSON text; undefined for invalid JSON. A text of 33 MB that is nothing but
  * brackets would take gigabytes: so `TOO_MANY_VALUES` is returned, with nothing parsed, where there are more, and
- * `TOO_DEEP` where values are nested deeper than `depthMax`, which what is recursive could not walk.
+ * `TOO_DEEP` where values are nested deeper than `depthMax`, which recursion could not walk.
  */
 export function parseJson(
   text: string,

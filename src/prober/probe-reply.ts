@@ -56,7 +56,7 @@ function parse(text: string): Fields | null {
   }
 }
 
-/** Half a character is none: what is judged is signed, and nobody can sign that. */
+/** Text with half a character is refused: verdicts are signed, and that cannot be. */
 function isText(value: unknown): value is string {
   const isShort = typeof value === "string" && value !== "" && value.length <= TEXT_LENGTH_MAX;
   return isShort && value.isWellFormed();

@@ -1,6 +1,6 @@
 /**
- * Returns the origin of a text in its one form: lower case, without a path or a default port. Null where it is none
- * that can be scanned. A host without a scheme is taken for https.
+ * Returns the origin of a text in its one form: lower case, without a path or a default port. Null where it cannot be
+ * scanned. A host without a scheme is taken for https.
  */
 export function readOrigin(text: string): string | null {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);

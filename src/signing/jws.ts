@@ -14,7 +14,7 @@ const JWS_CHARACTERS_MAX = 65_536;
 const PART = /^[A-Za-z0-9_-]+$/;
 const SIGNATURE_BYTES = 64;
 
-/** Takes a JWS in compact form apart (RFC 7515, 3.1); null where it is none, in the one spelling that base64url has. */
+/** Takes a JWS in compact form apart (RFC 7515, 3.1); null where it is not one in the one spelling of base64url. */
 export function readJws(text: string): Jws | null {
   if (text.length > JWS_CHARACTERS_MAX) return null;
   const [header = "", payload = "", signature = "", ...rest] = text.split(".");

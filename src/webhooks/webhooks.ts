@@ -29,7 +29,7 @@ export type WebhookPatchFields = {
   readonly enabled?: boolean | undefined;
 };
 
-/** What an account's holder does with its webhooks. Throws ApiErrors: `not_found`, `invalid_request`. */
+/** What the owner of an account does with its webhooks. Throws ApiErrors: `not_found`, `invalid_request`. */
 export type Webhooks = {
   readonly list: (accountId: string) => Answer<{ readonly data: readonly WebhookBody[] }>;
   readonly create: (

@@ -117,6 +117,6 @@ export const listInvoices = operation({
   refusals: ["invalid_request"],
   samples: {
     first: { summary: "The first page", query: { limit: 10 } },
-    bad_limit: { summary: "A limit that is none", status: 400, query: { limit: 0 } },
+    bad_limit: { summary: "An invalid limit", status: 400, query: { limit: 0 } },
   },
 });

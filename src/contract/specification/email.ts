@@ -42,7 +42,7 @@ export const verifyEmail = operation({
     no_dns: { summary: "The address alone", query: { email: "info@gmail.com", dns: false } },
     email_missing: missing,
     bad_flag: {
-      summary: "A flag that is none",
+      summary: "An invalid flag",
       status: 400,
       query: { email: "jane.doe@gmail.com", deep: "yes" },
     },

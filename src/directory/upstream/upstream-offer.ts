@@ -26,7 +26,7 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A time in the future is none: every true one after it would look older. */
+/** Reads a time; null for an invalid one, and for one in the future: every true one after it would look older. */
 function timeOf(value: unknown, now: number): number | null {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return time <= now + FUTURE_TOLERANCE_MS ? time : null;

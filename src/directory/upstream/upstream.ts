@@ -114,7 +114,7 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
 }
 
-/** Returns the error for a reply that is none of those expected, and lets go of its body. */
+/** Returns the error for an unexpected reply, and lets go of its body. */
 export function refusalOf(reply: UpstreamReply, what: string, now: number): UpstreamError {
   reply.cancel();
   return new UpstreamError(`${what} answers ${reply.status}`, {

@@ -54,7 +54,7 @@ function askedPhone({ phone, country }: Static<typeof PhoneQuery>) {
   return { phone, region: regionOf(country) };
 }
 
-/** The default country of a call; throws `invalid_request` for one that is none. */
+/** Returns the default country of a call. Throws `invalid_request` for an invalid one. */
 function regionOf(country: string | undefined): PhoneRegion | undefined {
   if (country === undefined) return undefined;
   const region = readCountry(country);

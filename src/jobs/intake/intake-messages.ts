@@ -18,7 +18,7 @@ export type IntakeOptions = {
   readonly encoding: string | null;
   /** Where rows go that memory does not hold. */
   readonly spillPath: string;
-  /** By chance, so that no caller can choose which rows are compared with which. */
+  /** Random, so that no caller can choose which rows are compared with which. */
   readonly seeds: readonly [number, number];
 };
 

@@ -157,6 +157,6 @@ function without(local: string, marks: number): string {
   if (left === "") return local;
   if (isAscii(local)) return left;
   const key = composed(left);
-  // A mark that lost the character it stood on would make a local part that is none.
+  // A mark that lost the character it stood on would make an invalid local part.
   return /^\p{M}/u.test(key) ? local : key;
 }

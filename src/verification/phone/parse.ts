@@ -58,7 +58,7 @@ export function parseNumber(text: string, region: PhoneRegion | undefined): Read
   }
 }
 
-/** Why the number's length is none that its plan uses. */
+/** Returns why the plan has no number of this length. */
 export function lengthFault(number: PhoneNumber): PhoneReason {
   const lengths = planOf(number.countryCallingCode)?.possibleLengths() ?? [];
   const length = number.nationalNumber.length;

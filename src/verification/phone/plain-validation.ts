@@ -75,7 +75,7 @@ function hasLength({ lengths }: NumberingPlan, length: number): boolean {
   return ((lengths >> length) & 1) === 1;
 }
 
-/** Why the length is none that the main plan of the calling code uses. */
+/** Returns why the main plan of the calling code has no number of this length. */
 function lengthFault(plan: NumberingPlan, length: number): PhoneReason {
   const { shortest, longest } = mainPlan(plan);
   if (length < shortest) return "too_short";

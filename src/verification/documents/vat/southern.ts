@@ -66,7 +66,7 @@ const spain: VatRule = {
   holds: (body) => (SPANISH_PERSON.test(body) ? holdsSpanishPerson(body) : holdsSpanishEntity(body)),
 };
 
-/** The province that registered it: 001 to 100, and four that are none. */
+/** The province that registered it: 001 to 100, and four codes of no province. */
 function isItalianProvince(code: number): boolean {
   return (code >= 1 && code <= 100) || code === 120 || code === 121 || code === 888 || code === 999;
 }

@@ -58,7 +58,7 @@ const france: VatRule = {
   lengths: [11],
   strength: "two_check_digits",
   fits: (body) => isDigits(body, 2) && FRENCH_KEY.test(body.slice(0, 2)),
-  // Monaco's numbers take part in the French system with a SIREN that is none: 000 and no Luhn digit.
+  // Monaco's numbers take part in the French system with 000 in place of a SIREN, and no Luhn digit.
   holds: (body) => holdsFrenchKey(body) && (body.startsWith("000", 2) || luhnRemainder(body, 2) === 0),
   format: (body) => `FR ${body.slice(0, 2)} ${body.slice(2)}`,
 };
@@ -117,7 +117,7 @@ const ireland: VatRule = {
 /** 97 less the weighted sum; the newer series, begun at 100 0000, takes 55 off. */
 function holdsBritish(body: string): boolean {
   const check = numberAt(body, 7, 9);
-  // 98 and 99 are congruent to check digits that are computed, and are none.
+  // 98 and 99 are congruent to check digits that are computed, and are invalid.
   if (check > 97) return false;
   const remainder = (weightedSum(body, [8, 7, 6, 5, 4, 3, 2]) + check) % 97;
   return remainder === 0 || (remainder === 42 && numberAt(body, 0, 7) >= 1_000_000);
