@@ -1,6 +1,6 @@
 import { createShares, type Shares } from "../batch/shares.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { JobRecord } from "../store/job-port.ts";
+import { type JobRecord, UNFINISHED } from "../store/job-port.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
 import type { Reply } from "./reply.ts";
@@ -17,7 +17,6 @@ export type JobEventSource = {
 /** At most twice a second. */
 const EVENT_INTERVAL_MS = 500;
 const COMMENT_INTERVAL_MS = 10_000;
-const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Each reads its job twice a second: a thousand take 5 % of the main thread. */
 const STREAMS_MAX = 1024;
@@ -86,7 +85,7 @@ async function* events(
       quietMs = 0;
       yield encoder.encode(": still here\n\n");
     }
-    if (ENDED.has(job.status)) return;
+    if (!UNFINISHED.includes(job.status)) return;
     await Bun.sleep(EVENT_INTERVAL_MS);
     quietMs += EVENT_INTERVAL_MS;
   }

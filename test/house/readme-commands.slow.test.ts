@@ -8,6 +8,7 @@ import { readConfig } from "../../src/app/settings.ts";
 import { createClient } from "../../src/client/client.ts";
 import { installLocalChains } from "../../src/demo/local-chains.ts";
 import { readModels } from "../../src/inference/model-table.ts";
+import { jsonOf } from "../support/json.ts";
 import { isPostgresInstalled, startPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { copyProject } from "../support/project-copy.ts";
@@ -348,10 +349,21 @@ async function runNginx({ text }: Block): Promise<void> {
     const reply = await proxied(`https://127.0.0.1:${port}/v1/email/batch`);
     expect(reply.status).toBe(200);
     expect((await reply.text()).trim().split("\n").length).toBe(201);
+    expect(await uploadPart(`https://127.0.0.1:${port}`)).toBe(204);
   } finally {
     proxy.kill();
     await proxy.exited;
   }
+}
+
+/** Sends a part of an upload that is larger than any batch; returns its status. */
+async function uploadPart(address: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "text/plain" };
+  const tls = { rejectUnauthorized: false };
+  const upload = await fetch(`${address}/v1/jobs?upload=parts`, { method: "POST", headers, tls });
+  const { job_id: jobId } = await jsonOf<{ job_id: string }>(upload);
+  const body = "user@posteo.de\n".repeat(3_000_000);
+  return (await fetch(`${address}/v1/jobs/${jobId}/parts/1`, { method: "PUT", headers, body, tls })).status;
 }
 
 /** Sends a batch as soon as the proxy listens. */
