@@ -86,6 +86,16 @@ type Entrance = Ending & {
   readonly bodies: BodyReader;
 };
 
+/**
+ * Bodies of everything but batches and jobs. Those that are larger than any such body is in earnest are counted: an account
+ * may have thousands of calls under way.
+ */
+const SMALL_BODIES = {
+  bytesMax: SMALL_BODY_BYTES_MAX,
+  heldBytesMax: 67_108_864,
+  smallBytesMax: 4_096,
+};
+
 /** Every route, by resource. */
 function routesOf(
   config: Config,
@@ -95,11 +105,11 @@ function routesOf(
 ): readonly Route[] {
   const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = components;
   const { publicRequestsPerSecond, signupsPerMinute } = config.limits;
-  const bodyBytesMax = SMALL_BODY_BYTES_MAX;
+  const smallBodies = createBodyReader(SMALL_BODIES);
   const idempotent = createIdempotent(components.idempotency);
   const routing = createRouting({ guard, publicRequestsPerSecond });
-  const accountRouting = createAccountRouting({ routing, guard, meter, idempotent, bodyBytesMax });
-  const metered = createMetered({ routing, meter, idempotent, bodyBytesMax });
+  const accountRouting = createAccountRouting({ routing, guard, meter, idempotent, bodies: smallBodies });
+  const metered = createMetered({ routing, meter, idempotent, bodies: smallBodies });
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
   const checks = checksOf(config, clock, components);
   const { queues } = components;
@@ -108,7 +118,7 @@ function routesOf(
     ...healthRoutes({ routing, clock, version, draining, checks }),
     readinessRoute(routing, leaving),
     ...planRoutes({ routing, plans }),
-    ...signupRoutes({ routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute }),
+    ...signupRoutes({ routing, accounts, checkEmail, bodies: smallBodies, signupsPerMinute }),
     ...keyRoutes({ accountRouting, accounts, keys: components.keys }),
     ...accountRoutes({ accountRouting, accounts }),
     ...emailRoutes({ routing, metered, batch, writeEmail }),
@@ -131,6 +141,7 @@ function routesOf(
       clock,
       readerStallMs,
       requireWebhookUrl: queues.webhooks.requireJobUrl,
+      bodies: smallBodies,
     }),
     ...directoryRoutes({ routing, directory }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),

@@ -1,6 +1,5 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
-import { bodyDigest } from "../billing/call-fingerprint.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
@@ -8,10 +7,11 @@ import type { Operation } from "../contract/specification/operation.ts";
 import type { Answer } from "../platform/answer.ts";
 import type { ReplyOf } from "../store/account-port.ts";
 import type { Guard } from "./auth.ts";
+import type { BodyReader } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json, type Reply } from "./reply.ts";
-import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import { parseJson, requireJson } from "./request-body.ts";
 import type { Route, Routing } from "./routing.ts";
 
 export type AccountRoutingDependencies = {
@@ -19,7 +19,7 @@ export type AccountRoutingDependencies = {
   readonly guard: Guard;
   readonly meter: Meter;
   readonly idempotent: Idempotent;
-  readonly bodyBytesMax: number;
+  readonly bodies: BodyReader;
 };
 
 /** What a change of an account's things does, and what of its outcome the caller is shown. */
@@ -49,14 +49,14 @@ export type AccountRouting = {
 };
 
 export function createAccountRouting(dependencies: AccountRoutingDependencies): AccountRouting {
-  const { routing, guard, meter, idempotent, bodyBytesMax } = dependencies;
+  const { routing, guard, meter, idempotent, bodies } = dependencies;
 
   /** Answers the kept reply to a key that has ended; whatever else is asked with it is refused for the key. */
   async function replay(call: Call, account: Account): Promise<Reply> {
     let reply: Reply;
     try {
-      const bytes = await readBytes(call.request, bodyBytesMax);
-      reply = await idempotent.replay(call, account, () => bodyDigest(bytes));
+      using body = await bodies.read(call.request, { tenant: account.accountId });
+      reply = await idempotent.replay(call, account, body.digest);
     } catch (error) {
       throw error instanceof ApiError ? new ApiError("bad_key") : error;
     }
@@ -83,29 +83,24 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
 
     change(operation, { status, make, viewOf, secret }) {
       const { scopes = ["account"] } = operation;
-      const body = bodyReader(operation);
+      const readBody = bodyReader(operation);
       return routing.guarded(operation, async (call) => {
         // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
         const replayAccount = secret ? await guard.accountForReplay(call) : null;
         if (replayAccount !== null) return replay(call, replayAccount);
         const account = await guard.admit(call, scopes);
         requireJson(call.request);
-        const bytes = await readBytes(call.request, bodyBytesMax);
-        return idempotent.run(
-          call,
-          account,
-          () => bodyDigest(bytes),
-          async (entry) => {
-            const outcome = await make(
-              account,
-              body(parseJson(bytes)),
-              (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
-              call,
-            );
-            meter.countCall(account, operation.path);
-            return json(viewOf(outcome), status);
-          },
-        );
+        using body = await bodies.read(call.request, { tenant: account.accountId });
+        return await idempotent.run(call, account, body.digest, async (entry) => {
+          const outcome = await make(
+            account,
+            readBody(parseJson(body.bytes)),
+            (made) => entry?.keep({ status, headers: {}, body: JSON.stringify(viewOf(made)) }) ?? null,
+            call,
+          );
+          meter.countCall(account, operation.path);
+          return json(viewOf(outcome), status);
+        });
       });
     },
   };

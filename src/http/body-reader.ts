@@ -20,10 +20,10 @@ export type HeldBody = Disposable & {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Reads the large bodies of all calls, within what they may hold together. */
+/** Reads the bodies of calls; the large ones of all within what they may hold together. */
 export type BodyReader = {
   /**
-   * Reads a body as `readBytes` does; throws `overloaded` where it is over the tenant's share of what all may hold, at
+   * Reads a body; throws `payload_too_large` as soon as it is known to be over the limit, with the rest unread, and `overloaded` where it is over the tenant's share of what all may hold, at
    * once where its length is declared, else when it is. What has arrived counts, not what is announced: a caller who
    * sends nothing takes no room from others. Where all is held, bodies still arriving for tenants over their share are
    * given up for one below its own. Small bodies always fit.

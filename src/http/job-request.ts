@@ -8,7 +8,7 @@ import type { JobUpload } from "../jobs/job.ts";
 import type { FieldReader, JobRequest } from "../jobs/jobs.ts";
 import type { Answer } from "../platform/answer.ts";
 import { bodyEncoding } from "./content-encoding.ts";
-import { isJson, mediaType, parseJson, readBytes, SMALL_BODY_BYTES_MAX } from "./request-body.ts";
+import { isJson, mediaType, parseJson } from "./request-body.ts";
 
 const readQuery = queryReader(createJob);
 const readFields = createReader(JobFields).body;
@@ -102,17 +102,17 @@ export function formOf(request: Request): InputForm {
  * Reads the call that creates a job whose parts come later: its type and encoding are those of the whole input, unless
  * it has a body, which is JSON with options.
  */
-export async function readUpload(
+export function readUpload(
   request: Request,
-): Promise<{ readonly fields: Fields; readonly upload: JobUpload; readonly bytes: Uint8Array }> {
+  bytes: Uint8Array,
+): { readonly fields: Fields; readonly upload: JobUpload } {
   const encoding = bodyEncoding(request);
-  const bytes = await readBytes(request, SMALL_BODY_BYTES_MAX);
   const form = knownForm(request);
   const isJsonSaid = form === "json";
   if (bytes.byteLength === 0) {
     // Some clients call every body JSON, an empty one too.
     const forms = isJsonSaid ? { given: null, otherwise: form } : { given: form, otherwise: null };
-    return { fields: {}, upload: { ...forms, said: null, encoding }, bytes };
+    return { fields: {}, upload: { ...forms, said: null, encoding } };
   }
   if (!isJsonSaid) {
     throw new ApiError("invalid_request", "With upload=parts the input comes in the parts; send no body.");
@@ -122,5 +122,5 @@ export async function readUpload(
     throw new ApiError("invalid_request", "With upload=parts the items come in the parts.");
   }
   const upload = { given: null, said: null, otherwise: null, encoding: null };
-  return { fields: readUploadFields(body), upload, bytes };
+  return { fields: readUploadFields(body), upload };
 }

@@ -1,5 +1,4 @@
 import type { Account } from "../accounts/key-ring.ts";
-import { bodyDigest } from "../billing/call-fingerprint.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { jobView } from "../jobs/job-view.ts";
@@ -7,6 +6,7 @@ import { PART_BYTES_MAX } from "../jobs/uploads/parts.ts";
 import { PARTS_MAX, type Uploads } from "../jobs/uploads/uploads.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobRecord } from "../store/job-port.ts";
+import type { BodyReader } from "./body-reader.ts";
 import { bodySlices } from "./body-slices.ts";
 import type { Call } from "./boundary.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
@@ -14,7 +14,6 @@ import { digestCheck } from "./digest-check.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
 import type { Reply } from "./reply.ts";
-import { readBytes, SMALL_BODY_BYTES_MAX } from "./request-body.ts";
 
 export type UploadCallDependencies = {
   readonly uploads: Uploads;
@@ -22,35 +21,28 @@ export type UploadCallDependencies = {
   readonly idempotent: Idempotent;
   readonly clock: Clock;
   readonly requests: JobRequestReader;
+  /** Of calls without an input. */
+  readonly bodies: BodyReader;
 };
 
 /** Answers `POST /v1/jobs?upload=parts`: a job that waits for its parts. */
 export async function createUpload(
-  { uploads, meter, idempotent, clock, requests }: UploadCallDependencies,
+  { uploads, meter, idempotent, clock, requests, bodies }: UploadCallDependencies,
   call: Call,
   account: Account,
   fields: Parameters<JobRequestReader["request"]>[1],
 ): Promise<Reply> {
   const { accountId } = account;
-  const said = await readUpload(call.request);
-  const { upload, bytes } = said;
+  using body = await bodies.read(call.request, { tenant: accountId });
+  const said = readUpload(call.request, body.bytes);
+  const { upload } = said;
   const request = await requests.request(accountId, { ...fields, ...said.fields });
-  return idempotent.run(
-    call,
-    account,
-    () => bodyDigest(bytes),
-    async (entry) => {
-      const replyOf = (job: JobRecord) => jobReply(201, job, clock.now());
-      const job = await uploads.create(
-        account,
-        request,
-        upload,
-        (made) => entry?.keep(replyOf(made)) ?? null,
-      );
-      meter.countCall({ accountId }, call.route);
-      return replyOf(job);
-    },
-  );
+  return await idempotent.run(call, account, body.digest, async (entry) => {
+    const replyOf = (job: JobRecord) => jobReply(201, job, clock.now());
+    const job = await uploads.create(account, request, upload, (made) => entry?.keep(replyOf(made)) ?? null);
+    meter.countCall({ accountId }, call.route);
+    return replyOf(job);
+  });
 }
 
 /** Answers `PUT /v1/jobs/:job_id/parts/:part`. */
@@ -80,29 +72,24 @@ export async function putPart(
 
 /** Answers `POST /v1/jobs/:job_id/start`. */
 export async function startUpload(
-  { uploads, meter, idempotent, clock, requests }: UploadCallDependencies,
+  { uploads, meter, idempotent, clock, requests, bodies }: UploadCallDependencies,
   call: Call,
   account: Account,
 ): Promise<Reply> {
   const { accountId } = account;
   const { job_id: jobId = "" } = call.params;
-  const bytes = await readBytes(call.request, SMALL_BODY_BYTES_MAX);
+  using body = await bodies.read(call.request, { tenant: accountId });
   call.suspendIdleTimeout();
-  return idempotent.run(
-    call,
-    account,
-    () => bodyDigest(bytes),
-    async (entry) => {
-      const replyOf = (job: JobRecord) => jobReply(202, job, clock.now());
-      const job = await uploads.start(account, jobId, {
-        decode: decodedParts,
-        readFields: (request) => requests.fieldsOver(accountId, request),
-        keep: entry === null ? null : (planned) => entry.keep(replyOf(planned)),
-      });
-      meter.countCall({ accountId }, call.route);
-      return replyOf(job);
-    },
-  );
+  return await idempotent.run(call, account, body.digest, async (entry) => {
+    const replyOf = (job: JobRecord) => jobReply(202, job, clock.now());
+    const job = await uploads.start(account, jobId, {
+      decode: decodedParts,
+      readFields: (request) => requests.fieldsOver(accountId, request),
+      keep: entry === null ? null : (planned) => entry.keep(replyOf(planned)),
+    });
+    meter.countCall({ accountId }, call.route);
+    return replyOf(job);
+  });
 }
 
 function jobReply(status: number, job: JobRecord, now: number) {

@@ -1,14 +1,14 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Account } from "../accounts/key-ring.ts";
-import { bodyDigest } from "../billing/call-fingerprint.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
+import type { BodyReader } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { jsonText, type Reply } from "./reply.ts";
-import { parseJson, readBytes, requireJson } from "./request-body.ts";
+import { parseJson, requireJson } from "./request-body.ts";
 import type { Route, Routing } from "./routing.ts";
 
 /** One check that is paid for: how it is asked, what it costs, what it does. */
@@ -37,14 +37,14 @@ export type MeteredDependencies = {
   readonly routing: Routing;
   readonly meter: Meter;
   readonly idempotent: Idempotent;
-  readonly bodyBytesMax: number;
+  readonly bodies: BodyReader;
 };
 
 /** The length of a verdict is not known before it is made; without this header the server would announce a length of 0. */
 const WITHOUT_LENGTH = { "Transfer-Encoding": "chunked" };
 
 /** Reserve, work, record: the bracket that no paid check can be done outside of. */
-export function createMetered({ routing, meter, idempotent, bodyBytesMax }: MeteredDependencies): Metered {
+export function createMetered({ routing, meter, idempotent, bodies }: MeteredDependencies): Metered {
   return (check) => {
     type Asked = ReturnType<typeof check.fromQuery>;
     const readQuery = queryReader(check.get);
@@ -85,12 +85,9 @@ export function createMetered({ routing, meter, idempotent, bodyBytesMax }: Mete
       }),
       routing.keyed(check.post, async (call, account) => {
         requireJson(call.request);
-        const body = await readBytes(call.request, bodyBytesMax);
-        return idempotent.run(
-          call,
-          account,
-          () => bodyDigest(body),
-          (entry) => answer(call, account, check.fromBody(readBody(parseJson(body))), entry),
+        using body = await bodies.read(call.request, { tenant: account.accountId });
+        return await idempotent.run(call, account, body.digest, (entry) =>
+          answer(call, account, check.fromBody(readBody(parseJson(body.bytes))), entry),
         );
       }),
     ];

@@ -12,18 +12,8 @@ import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 /** What every route with a body says to the router: leave it, so that an unauthenticated one is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;
 
-/** The largest body of everything but batches. So small, bodies are not counted together. */
+/** The largest body of everything but batches. */
 export const SMALL_BODY_BYTES_MAX = 131_072;
-
-/**
- * Reads a body of at most `bytesMax` bytes; throws `payload_too_large` as soon as it is known to be larger,
- * with the rest unread. For small bodies: those of batches have a `BodyReader`.
- */
-export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const declared = declaredBytes(request, bytesMax);
-  if (declared !== null) return new Uint8Array(await request.arrayBuffer());
-  return readParts(request, bytesMax);
-}
 
 /** Throws `unsupported_media_type` unless the body is said to be JSON. A call without a body need not say so. */
 export function requireJson(request: Request): void {
@@ -90,18 +80,6 @@ export function declaredBytes(request: Request, bytesMax: number): number | null
   if (declared === null) return null;
   if (Number(declared) > bytesMax) throw tooLarge(bytesMax);
   return bodyEncoding(request) === null ? Number(declared) : null;
-}
-
-/** A body without a declared length is counted as it comes in. */
-async function readParts(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const slice of slicesOf(request)) {
-    length += slice.byteLength;
-    if (length > bytesMax) throw tooLarge(bytesMax);
-    parts.push(slice);
-  }
-  return Buffer.concat(parts, length);
 }
 
 /**

@@ -195,3 +195,40 @@ describe("large bodies at once", () => {
     await until("room", async () => (await send(large)).status === 200);
   });
 });
+
+describe("bodies of calls other than batches", () => {
+  const BODY_BYTES = 131_000;
+  const CONNECTIONS_MAX = 800;
+  const check = (bearer: string, body: object) =>
+    caller.call("/v1/email/verify", { key: bearer, body: { email: "a@good.com", ...body } });
+
+  test.each(["/v1/email/verify", "/v1/account/plan"])(
+    "that stop arriving take their account's share of memory, and nobody else's: %s",
+    async (path) => {
+      const [attacker, victim] = await Promise.all([caller.signUp(), caller.signUp()]);
+      await using stack = new AsyncDisposableStack();
+      const connections: RawConnection[] = [];
+      const answered = () => connections.find((connection) => connection.received().includes("}}"));
+      while (answered() === undefined && connections.length < CONNECTIONS_MAX) {
+        const connection = stack.use(await openRaw(server.url));
+        connections.push(connection);
+        connection.write(head(path, attacker, `Content-Length: ${BODY_BYTES}`));
+        await connection.writeAll(new Uint8Array(BODY_BYTES - 1).fill(0x61));
+      }
+      await until("refusal", () => answered() !== undefined);
+      expect(refusalIn(answered()?.received() ?? "")).toBe("503 overloaded");
+      expect(await refusalOf(await check(attacker, { note: "a".repeat(BODY_BYTES - 100) }))).toBe(
+        "503 overloaded",
+      );
+      expect((await check(attacker, {})).status).toBe(200);
+      expect((await check(victim, { note: "a".repeat(BODY_BYTES - 100) })).status).toBe(200);
+    },
+  );
+
+  test("are let go with the end of their call", async () => {
+    for (let count = 0; count < 600; count += 1) {
+      const reply = await check(key, { note: "a".repeat(BODY_BYTES - 100) });
+      expect(reply.status).toBe(200);
+    }
+  });
+});

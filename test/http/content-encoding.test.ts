@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
+import { createBodyReader } from "../../src/http/body-reader.ts";
 import { decodedParts } from "../../src/http/content-encoding.ts";
-import { readBytes } from "../../src/http/request-body.ts";
 import { createZstdFrames } from "../../src/http/zstd-frames.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
@@ -25,6 +25,11 @@ const NOTHING = [
 
 function request(body: Uint8Array<ArrayBuffer>, encoding: string): Request {
   return new Request("http://host/", { method: "POST", body, headers: { "content-encoding": encoding } });
+}
+
+async function readBytes(asked: Request, bytesMax: number): Promise<Uint8Array> {
+  using body = await createBodyReader({ bytesMax, heldBytesMax: bytesMax }).read(asked, { tenant: "one" });
+  return body.bytes;
 }
 
 /** The body in parts of one size. */

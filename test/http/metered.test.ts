@@ -11,6 +11,7 @@ import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
 import { createRateLimiter } from "../../src/billing/rate-limiter.ts";
 import { operation } from "../../src/contract/specification/operation.ts";
 import { createGuard } from "../../src/http/auth.ts";
+import { createBodyReader } from "../../src/http/body-reader.ts";
 import { createBoundary, IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { createIdempotent } from "../../src/http/idempotent.ts";
 import { createMetered } from "../../src/http/metered.ts";
@@ -60,7 +61,8 @@ function openRoute(work: () => Result | Promise<Result>) {
     refusalOf: () => undefined,
   });
   const routing = createRouting({ guard, publicRequestsPerSecond: 1 });
-  const metered = createMetered({ routing, meter, idempotent, bodyBytesMax: 1000 });
+  const bodies = createBodyReader({ bytesMax: 1000, heldBytesMax: 1000 });
+  const metered = createMetered({ routing, meter, idempotent, bodies });
   const [check] = metered({
     get: checkGet,
     post: checkPost,

@@ -23,6 +23,7 @@ import type { Uploads } from "../../jobs/uploads/uploads.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { JobRecord } from "../../store/job-port.ts";
+import type { BodyReader } from "../body-reader.ts";
 import type { Call } from "../boundary.ts";
 import type { Idempotent } from "../idempotent.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
@@ -44,6 +45,8 @@ export type JobRouteDependencies = {
   readonly readerStallMs: number;
   /** Throws `invalid_request` where an account may not name that address. */
   readonly requireWebhookUrl: (accountId: string, url: string) => Answer<void>;
+  /** Of calls without an input. */
+  readonly bodies: BodyReader;
 };
 
 type CallDependencies = JobRouteDependencies & { readonly requests: JobRequestReader };

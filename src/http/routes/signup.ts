@@ -1,31 +1,34 @@
 import type { Accounts } from "../../accounts/accounts.ts";
+import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { DEFAULTS } from "../../contract/defaults.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { bodyReader } from "../../contract/schema.ts";
 import { signUp } from "../../contract/specification/account.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import type { EmailVerification } from "../../verification/email/email-verification.ts";
+import type { BodyReader } from "../body-reader.ts";
 import type { Handler } from "../boundary.ts";
 import { json } from "../reply.ts";
-import { parseJson, readBytes, requireJson } from "../request-body.ts";
+import { parseJson, requireJson } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type SignupRouteDependencies = {
   readonly routing: Routing;
   readonly accounts: Accounts;
   readonly checkEmail: EmailCheck<EmailVerification>;
-  readonly bodyBytesMax: number;
+  readonly bodies: BodyReader;
   readonly signupsPerMinute: number;
 };
 
 /** Opening an account: the one call that shows a key. */
 export function signupRoutes(dependencies: SignupRouteDependencies): readonly Route[] {
-  const { routing, accounts, checkEmail, bodyBytesMax, signupsPerMinute } = dependencies;
+  const { routing, accounts, checkEmail, bodies, signupsPerMinute } = dependencies;
   const readBody = bodyReader(signUp);
   const rate = { requestsPerSecond: signupsPerMinute / 60, burst: signupsPerMinute * 2 };
   const answer: Handler = async (call) => {
     requireJson(call.request);
-    const fields = readBody(parseJson(await readBytes(call.request, bodyBytesMax)));
+    using body = await bodies.read(call.request, { tenant: clientAddressKey(call.clientAddress()) });
+    const fields = readBody(parseJson(body.bytes));
     // The look-up may take longer than connections may be silent.
     call.suspendIdleTimeout();
     const { email, normalized } = await usableEmail(checkEmail, fields.email);
