@@ -1,10 +1,13 @@
 import { PHONE_TYPES } from "../../src/contract/words.ts";
 import { ByteWriter } from "../../src/platform/byte-writer.ts";
 import type { PhoneResult } from "../../src/verification/phone/phone-number.ts";
-import { validatePlain } from "../../src/verification/phone/plain-validation.ts";
-import { planRegion } from "../../src/verification/phone/region.ts";
 import { type ValidNumber, writeValidNumber } from "../../src/verification/phone/valid-number.ts";
-import { judgePhone, validateByLibrary, validatePhone } from "../../src/verification/phone/validation.ts";
+import {
+  judgePhone,
+  validateByLibrary,
+  validateByPlans,
+  validatePhone,
+} from "../../src/verification/phone/validation.ts";
 import { createPhoneNumbers, type WrittenPhone } from "./phone-numbers.ts";
 
 /** How often the compiled numbering plans and the library said the same of generated numbers. */
@@ -35,13 +38,13 @@ export function comparePhones(options: { readonly seed: number; readonly count: 
   let count = 0;
   for (; count < options.count && differences.length < DIFFERENCES_MAX; count += 1) {
     const phone = next();
-    const plain = validatePlain(phone.text, planRegion(phone.region));
-    const ours = plain ?? validatePhone(phone.text, phone.region);
+    const byPlan = validateByPlans(phone.text, phone.region);
+    const ours = byPlan ?? validatePhone(phone.text, phone.region);
     const library = validateByLibrary(phone.text, phone.region);
     const judged = judgePhone(phone.text, phone.region);
     const isWritten = !("frame" in judged) || written(judged) === JSON.stringify(library);
     if (!isWritten || !isSame(ours, library)) differences.push({ ...phone, ours, library });
-    if (plain !== undefined) byPlans += 1;
+    if (byPlan !== undefined) byPlans += 1;
     if (!library.valid) continue;
     valid += 1;
     countries.add(library.country ?? "");

@@ -43,7 +43,7 @@ export function createPhoneNumbers(seed: number): () => WrittenPhone {
       random.pick(sources),
       sharing.get(source.callingCode) ?? [source],
     );
-    return { text: punctuated(random, text), region };
+    return { text: inOtherForm(random, punctuated(random, text)), region };
   };
 }
 
@@ -131,6 +131,20 @@ function punctuated(random: Random, text: string): string {
   const open = random.next() < 0.2 && !text.startsWith("+") ? "(" : "";
   const rest = text.slice(at).replace(/\d{2,4}(?=\d)/g, (group) => group + (random.next() < 0.5 ? "-" : " "));
   return open + text.slice(0, at) + random.pick(SEPARATORS) + rest;
+}
+
+/** Now and then as copied from a page or a document: the digits, blanks or hyphens of another script, or with marks around. */
+function inOtherForm(random: Random, text: string): string {
+  const chance = random.next();
+  if (chance < 0.92) return text;
+  if (chance < 0.93)
+    return text.replace(/[!-~]/g, (mark) => String.fromCharCode(mark.charCodeAt(0) + 0xfee0));
+  if (chance < 0.94) return text.replace(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0x630));
+  if (chance < 0.96) return text.replaceAll(" ", "\u00a0").replaceAll("-", "\u2011");
+  if (chance < 0.97) return `\u202a${text}\u202c`;
+  if (chance < 0.98)
+    return text.replace(/^\+(\d{1,3})/, random.pick(["(+$1)", "+ $1", "++$1", "+00$1", "\uff0b$1"]));
+  return random.pick([`tel:${text}`, `TEL:${text};isub=1`, `tel:${text};ext=12`, `\t${text}\n`]);
 }
 
 function drawn(random: Random, node: PatternNode): string {

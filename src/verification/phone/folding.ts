@@ -2,7 +2,7 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /**
  * Brings full-width forms and the digits of other scripts to ASCII, takes out marks without width (bidi
- * controls, zero-width blanks, soft hyphens), makes tabs blanks and the Japanese long mark a hyphen. Numbers
+ * controls, zero-width blanks, soft hyphens), makes tabs blanks, and dashes and the Japanese long mark hyphens. Numbers
  * that are no digits, as `²` or `①`, stay as they are.
  */
 export function foldToAscii(text: string): string {
@@ -12,7 +12,7 @@ export function foldToAscii(text: string): string {
     .replace(/[^\p{No}]+/gu, (part) => part.normalize("NFKC"))
     .replace(/[^\P{Nd}0-9]/gu, digitOf)
     .replaceAll("\t", " ")
-    .replaceAll("\u30fc", "-");
+    .replace(/[\u2010-\u2015\u2212\u30fc]/g, "-");
 }
 
 /** Unicode lists the digits of each script in one row, zero first, with no other digits before it. */

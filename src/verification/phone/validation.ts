@@ -2,7 +2,7 @@ import type { PhoneReason } from "../../contract/words.ts";
 import { lengthFault, parseNumber, type Reading } from "./parse.ts";
 import { type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PhoneText, readPhoneText } from "./phone-text.ts";
-import { judgePlain, plainResult, validatePlain } from "./plain-validation.ts";
+import { judgePlain, type PlainVerdict, plainResult, validatePlain } from "./plain-validation.ts";
 import { originalCarrierOf, timezonesOf } from "./prefixes.ts";
 import { planRegion } from "./region.ts";
 import { type ValidNumber, validNumberOf } from "./valid-number.ts";
@@ -15,14 +15,36 @@ import { type ValidNumber, validNumberOf } from "./valid-number.ts";
  * @example validatePhone("(11) 98765-4321", { country: "BR" }).e164 // "+5511987654321"
  */
 export function validatePhone(text: string, region: PhoneRegion | undefined): PhoneResult {
-  return validatePlain(text, planRegion(region)) ?? validateByLibrary(text, region);
+  return validateByPlans(text, region) ?? validateByLibrary(text, region);
+}
+
+/** Judges as `validatePhone` does, by the compiled plans alone. Undefined where only the library can decide. */
+export function validateByPlans(text: string, region: PhoneRegion | undefined): PhoneResult | undefined {
+  const planned = planRegion(region);
+  const plain = validatePlain(text, planned);
+  if (plain !== undefined) return plain;
+  const verdict = judgeWritten(text, planned);
+  return verdict === undefined ? undefined : plainResult(text, verdict);
 }
 
 /** Judges as `validatePhone` does; of most valid numbers no result is made, as they can be written down without. */
 export function judgePhone(text: string, region: PhoneRegion | undefined): ValidNumber | PhoneResult {
-  const verdict = judgePlain(text, planRegion(region));
-  if (verdict === undefined) return validateByLibrary(text, region);
-  return validNumberOf(text, verdict) ?? plainResult(text, verdict);
+  const planned = planRegion(region);
+  const verdict = judgePlain(text, planned);
+  if (verdict !== undefined) return validNumberOf(text, verdict) ?? plainResult(text, verdict);
+  const written = judgeWritten(text, planned);
+  return written === undefined ? validateByLibrary(text, region) : plainResult(text, written);
+}
+
+/**
+ * Judges what other forms come to by the compiled plans: full-width digits, no-break blanks, `tel:`. Undefined where
+ * only the library can decide, as of extensions and letters.
+ */
+function judgeWritten(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
+  const written = readPhoneText(text);
+  if (typeof written === "string") return written;
+  const { number, extension, beforeLetters } = written;
+  return extension === undefined && beforeLetters === undefined ? judgePlain(number, region) : undefined;
 }
 
 /** Judges as `validatePhone` does, by libphonenumber-js alone: the reference, and the way for any text. */

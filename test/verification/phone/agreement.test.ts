@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { comparePhones, describeAgreement } from "../../../bench/eval/phone-agreement.ts";
 import { validatePlain } from "../../../src/verification/phone/plain-validation.ts";
-import { validateByLibrary, validatePhone } from "../../../src/verification/phone/validation.ts";
+import {
+  validateByLibrary,
+  validateByPlans,
+  validatePhone,
+} from "../../../src/verification/phone/validation.ts";
 import { readVectors, regionOf } from "./vectors.ts";
 
 const FILES = ["published.txt", "mobile-examples.txt", "invalid.txt", "extensions.txt", "vanity.txt"];
@@ -39,9 +43,33 @@ describe("the compiled numbering plans", () => {
     for (const text of ["", "+", "12", "+011", "++5511987654321", "11 98765-4321 ext. 5", "1-800-FLOWERS"]) {
       expect(validatePlain(text, brazil)).toBeUndefined();
     }
+    expect(validatePlain("+55\u00a011\u00a098765-4321", undefined)).toBeUndefined();
     // A number that leaves the country by another country's exit code.
     expect(validatePlain("0049 30 901820", { country: "US" })).toBeUndefined();
     expect(validatePhone("0049 30 901820", { country: "US" }).e164).toBe("+4930901820");
     expect(validatePlain("1".repeat(251), brazil)).toBeUndefined();
+  });
+
+  test("judge other written forms by what they come to, and leave letters and extensions to the library", () => {
+    const forms = [
+      "\uff0b55 11 \uff19\uff18765-4321",
+      "+55\u00a011\u00a098765\u20114321",
+      "tel:+55-11-98765-4321",
+    ];
+    for (const text of [
+      ...forms,
+      "\u202a+55 11 98765-4321\u202c",
+      "(+55) 11 98765-4321",
+      "\t+5511987654321\n",
+    ]) {
+      expect(validateByPlans(text, undefined)).toStrictEqual({
+        ...validateByLibrary("+5511987654321", undefined),
+        phone: text,
+      });
+    }
+    expect(validateByPlans("one two", undefined)?.reason).toBe("not_a_number");
+    for (const text of ["tel:+1-201-555-0123;ext=12", "+1 201 555 0123 x12", "1-800-FLOWERS"]) {
+      expect(validateByPlans(text, { country: "US" })).toBeUndefined();
+    }
   });
 });
