@@ -62,6 +62,19 @@ describe("for any text and region", () => {
     );
   });
 
+  test("a dash says what a hyphen says", () => {
+    const dash = fc.constantFrom("\u2010", "\u2011", "\u2013", "\u2014", "\u2212");
+    const hyphened = phoneLike.map((text) => text.replaceAll(" ", "-"));
+    const extension = "+1-201-555-0123 ext.-12";
+    expect(validatePhone(extension, undefined).extension).toBe("12");
+    fc.assert(
+      fc.property(fc.oneof(hyphened, fc.constant(extension)), dash, region, (text, mark, at) => {
+        const dashed = text.replaceAll("-", mark);
+        expect({ ...validatePhone(dashed, at), phone: text }).toEqual(validatePhone(text, at));
+      }),
+    );
+  });
+
   test("the answer does not depend on what was asked before", () => {
     fc.assert(
       fc.property(anyText, anyText, region, region, (text, other, where, elsewhere) => {
