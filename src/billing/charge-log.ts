@@ -40,10 +40,10 @@ const GROUP_WAIT_MAX_MS = 1;
 
 /**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
- * `entriesPerCommitMax` of them, and what comes in while a group is on its way to the disk is the next. The disk is
- * waited for beside the thread, not on it. A caller who sends one call after the other never waits for company. A chunk
- * of a job is committed at once, also while a group is on its way, with all that waits: a thread waits for that commit
- * with its next chunk. It is brought to the disk with the next group.
+ * `entriesPerCommitMax` of them. While one group is on its way to the disk the next is committed, and follows it at once:
+ * the disk is never idle while there is something for it. It is waited for beside the thread, not on it. A caller who
+ * sends one call after the other never waits for company. A chunk of a job is committed at once, with all that waits: a
+ * thread waits for that commit with its next chunk. It is brought to the disk with the next group.
  */
 export function createChargeLog(dependencies: {
   store: Pick<EmbeddedStore, "record" | "sync" | "isOpen">;
@@ -57,43 +57,57 @@ export function createChargeLog(dependencies: {
 }): AtOnce<ChargeLog> {
   const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
   let queue: Waiting[] = [];
-  /** Charges that are committed and not yet on the disk. */
+  /** Charges that are committed and not yet on their way to the disk. */
   let committed: readonly Waiting[] = [];
   const later = createLaterCharges(writeLater);
-  let isWriting = false;
+  let isCommitDue = false;
+  let isSyncing = false;
   let groupTimer: Timer | undefined;
   /** Calls open at once, at the most; it fades as it quietens. */
   let busiest = 0;
 
   function schedule(): void {
     busiest = Math.max(busiest, openCalls());
-    if (isWriting || queue.length + committed.length === 0) return;
-    if (committed.length > 0 || queue.length >= Math.floor(busiest / 2)) write();
-    else groupTimer ??= setTimeout(write, GROUP_WAIT_MAX_MS);
+    if (isCommitDue || queue.length + committed.length === 0) return;
+    const isGroup = queue.length >= Math.floor(busiest / 2);
+    // Of a disk that hangs no more is asked than one group: the thread goes on.
+    if (isSyncing ? isGroup && committed.length === 0 : isGroup || committed.length > 0) commitInTurn();
+    else if (!isSyncing) groupTimer ??= setTimeout(commitInTurn, GROUP_WAIT_MAX_MS);
   }
 
-  function write(): void {
+  function commitInTurn(): void {
     clearTimeout(groupTimer);
     groupTimer = undefined;
-    isWriting = true;
-    setImmediate(() => void writeInTurn());
+    isCommitDue = true;
+    setImmediate(() => {
+      isCommitDue = false;
+      commit();
+      if (!isSyncing) void syncCommitted();
+    });
   }
 
-  async function writeInTurn(): Promise<void> {
-    const written = [...committed, ...writeNext("with_sync")];
+  async function syncCommitted(): Promise<void> {
+    const written = committed;
     committed = [];
+    isSyncing = true;
     const error = written.length === 0 ? undefined : await caughtLater(store.sync);
+    isSyncing = false;
+    // The disk has its next group before the calls of this one are answered.
+    if (committed.length > 0) void syncCommitted();
     for (const { resolve, reject } of written) {
       if (error === undefined) resolve();
       else reject(error);
     }
     busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
-    isWriting = false;
     schedule();
   }
 
-  function commitNow(): void {
+  function commit(): void {
     committed = [...committed, ...writeNext("with_sync")];
+  }
+
+  function commitNow(): void {
+    commit();
     schedule();
   }
 
@@ -153,7 +167,7 @@ export function createChargeLog(dependencies: {
       writeLater();
       return later.isEmpty();
     },
-    waiting: () => queue.length,
+    waiting: () => queue.length + committed.length,
   };
 }
 

@@ -35,6 +35,8 @@ export function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] 
   const reached = PERCENTS.filter(
     (percent) => limit > 0 && current.units * 100 < limit * percent && units * 100 >= limit * percent,
   );
+  // Almost never: nothing is written down before.
+  if (reached.length === 0) return [];
   const data = {
     plan: current.plan,
     period: { start: secondOf(period.start), end: secondOf(period.end) },

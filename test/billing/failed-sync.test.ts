@@ -62,6 +62,10 @@ function openReader(dataDir: string) {
 const unitsOf = (accounting: Accounting, accountId: string): number =>
   accounting.accounts.view(accountId).usage.units;
 
+/** `unitsOf` would first have written all that waits. */
+const unitsCommitted = ({ store }: Accounting): number =>
+  store.eventUnits().reduce((total, { units }) => total + units, 0);
+
 test("a charge whose log does not reach the disk is acknowledged only once it is in the database file", () =>
   withDirectory(async (root) => {
     const dataDir = join(root, "data");
@@ -141,6 +145,59 @@ test("a chunk is committed while another charge is on its way to the disk, and w
     expect(syncs).toHaveLength(1);
     reader.end();
     store.close();
+  }));
+
+test("one group is committed while another is on its way to the disk, no more than one, and follows it at once", () =>
+  withDirectory(async (root) => {
+    const syncs: ((error: Error | null) => void)[] = [];
+    const dataDir = join(root, "data");
+    const syncFile: SyncFile = (_, done) => void syncs.push(done);
+    const accounting = openAccounting({ clock: handClock(), dataDir, syncFile });
+    const { accountId } = signUp(accounting);
+    const acknowledged: number[] = [];
+    const charged = [7, 10, 3].map((units) => async () => {
+      await charge(accounting, accountId, units);
+      acknowledged.push(units);
+    });
+    const calls = charged.slice(0, 1).map((call) => call());
+    await until("sync of the first", () => syncs.length === 1);
+    calls.push(...charged.slice(1, 2).map((call) => call()));
+    await until("commit of the second", () => unitsCommitted(accounting) === 17);
+    calls.push(...charged.slice(2).map((call) => call()));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect([unitsCommitted(accounting), accounting.meter.waiting(), syncs.length]).toEqual([17, 2, 1]);
+    expect(acknowledged).toEqual([]);
+    syncs[0]?.(null);
+    await calls[0];
+    expect([acknowledged, syncs.length]).toEqual([[7], 2]);
+    await until("commit of the third", () => unitsCommitted(accounting) === 20);
+    syncs[1]?.(null);
+    await until("sync of the third", () => syncs.length === 3);
+    expect(acknowledged).toEqual([7, 10]);
+    syncs[2]?.(null);
+    await Promise.all(calls);
+    expect(accounting.meter.waiting()).toBe(0);
+    accounting.store.close();
+  }));
+
+test("where a sync fails neither its group is acknowledged nor the one that was committed meanwhile", () =>
+  withDirectory(async (root) => {
+    const syncs: ((error: Error | null) => void)[] = [];
+    const dataDir = join(root, "data");
+    const syncFile: SyncFile = (_, done) => void syncs.push(done);
+    const accounting = openAccounting({ clock: handClock(), dataDir, syncFile });
+    const { accountId } = signUp(accounting);
+    const first = outcomeOf(charge(accounting, accountId, 7));
+    await until("sync of the first", () => syncs.length === 1);
+    const second = outcomeOf(charge(accounting, accountId, 10));
+    await until("commit of the second", () => unitsCommitted(accounting) === 17);
+    const reader = openReader(dataDir);
+    syncs[0]?.(new Error("EIO: i/o error, fdatasync"));
+    expect([await first, await second]).toEqual(["unanswered", "unanswered"]);
+    // That another sync succeeds would prove nothing.
+    expect(syncs).toHaveLength(1);
+    reader.end();
+    accounting.store.close();
   }));
 
 test("of 40 calls at once on a disk that fails and heals, each that is refused is not charged, each acknowledged is", () =>
