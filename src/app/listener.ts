@@ -1,4 +1,5 @@
 import { setTimeout as elapsed } from "node:timers/promises";
+import type { Serve } from "bun";
 import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
 import type { MountedApp } from "../http/mount.ts";
 import { ConfigError } from "./setting-reader.ts";
@@ -10,7 +11,9 @@ export function listen(
   { host, port, databaseUrl = null }: Pick<Config, "host" | "port"> & Partial<Pick<Config, "databaseUrl">>,
 ): void {
   try {
-    app.listen({
+    // As the app would listen, but that it maps its routes once more, is compiled twice before anybody calls what is
+    // none of them, and has the server read all twice: a twentieth of the start.
+    app.server = Bun.serve({
       hostname: host,
       port,
       // Two servers on one port must be an error, not a lottery, unless they are nodes of one cluster.
@@ -18,6 +21,10 @@ export function listen(
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       // Bun answers what is over its limit with an empty 413; the routes have limits and an envelope of their own.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      // None of them upgrades to another protocol.
+      routes: (app.config.serve?.routes ?? {}) as Serve.Routes<unknown, string>,
+      fetch: (request) => app.fetch(request),
     });
   } catch (cause) {
     const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";

@@ -2,7 +2,9 @@ import type { AnyElysia } from "elysia";
 import { version } from "../../package.json" with { type: "json" };
 import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
+import { DIRECTORY_OPERATIONS } from "../contract/specification/directory.ts";
 import { IDENTITY_OPERATIONS } from "../contract/specification/identity.ts";
+import { JOB_OPERATIONS } from "../contract/specification/jobs.ts";
 import { PHONE_OPERATIONS } from "../contract/specification/phone.ts";
 import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
@@ -17,12 +19,10 @@ import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { accountRoutes } from "../http/routes/account.ts";
 import { checkRoutes } from "../http/routes/check.ts";
 import { consoleRoutes } from "../http/routes/console.ts";
-import { directoryRoutes } from "../http/routes/directory.ts";
 import { docsRoutes } from "../http/routes/docs.ts";
 import { emailRoutes } from "../http/routes/email.ts";
 import { healthRoutes, readinessRoute } from "../http/routes/health.ts";
 import { historyRoutes } from "../http/routes/history.ts";
-import { jobRoutes } from "../http/routes/jobs.ts";
 import { keyRoutes } from "../http/routes/keys.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metrics.ts";
 import { planRoutes } from "../http/routes/plans.ts";
@@ -131,19 +131,25 @@ function routesOf(
       return phoneRoutes({ routing, metered, batch });
     }),
     ...webhookRoutes({ accountRouting, webhooks: queues.webhooks }),
-    ...jobRoutes({
-      routing,
-      jobs: queues.jobs,
-      uploads: queues.uploads,
-      results: queues.jobResults,
-      meter,
-      idempotent,
-      clock,
-      readerStallMs,
-      requireWebhookUrl: queues.webhooks.requireJobUrl,
-      bodies: smallBodies,
+    ...onDemand(JOB_OPERATIONS, async () => {
+      const { jobRoutes } = await import("../http/routes/jobs.ts");
+      return jobRoutes({
+        routing,
+        jobs: queues.jobs,
+        uploads: queues.uploads,
+        results: queues.jobResults,
+        meter,
+        idempotent,
+        clock,
+        readerStallMs,
+        requireWebhookUrl: queues.webhooks.requireJobUrl,
+        bodies: smallBodies,
+      });
     }),
-    ...directoryRoutes({ routing, directory }),
+    ...onDemand(DIRECTORY_OPERATIONS, async () => {
+      const { directoryRoutes } = await import("../http/routes/directory.ts");
+      return directoryRoutes({ routing, directory });
+    }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
     ...checkRoutes({ routing, directory, check: components.judging.check }),
     ...signingKeyRoutes({ routing, signingKey: components.judging.signingKey }),

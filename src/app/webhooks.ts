@@ -1,7 +1,6 @@
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Resolver } from "../dns/lookup.ts";
-import { createAddressLookup } from "../net/address-lookup.ts";
-import { createHttpClient } from "../net/http-client.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
 import type { WebhookPort } from "../store/webhook-port.ts";
 import { createDeliverer, DELIVERY_LIMITS } from "../webhooks/deliverer.ts";
 import { createWebhooks, WEBHOOK_TARGETS } from "../webhooks/webhooks.ts";
@@ -29,14 +28,21 @@ export async function openWebhooks(
   stack: AsyncDisposableStack,
 ) {
   const rules = { ...WEBHOOK_TARGETS, allowPrivate: settings.allowPrivate };
-  const client = createHttpClient(
-    { lookUp: createAddressLookup(resolver), clock },
-    { ...rules, redirectsMax: 0, userAgent: "assay-webhooks", limits: DELIVERY_LIMITS },
-  );
+  // The way out is read with the first delivery: most servers have no webhooks.
+  const client = loadedOnce(async () => {
+    const [{ createHttpClient }, { createAddressLookup }] = await Promise.all([
+      import("../net/http-client.ts"),
+      import("../net/address-lookup.ts"),
+    ]);
+    return createHttpClient(
+      { lookUp: createAddressLookup(resolver), clock },
+      { ...rules, redirectsMax: 0, userAgent: "assay-webhooks", limits: DELIVERY_LIMITS },
+    );
+  });
   const deliverer = stack.use(
     createDeliverer({
       store,
-      client,
+      client: { send: async (url, request) => (await client.get()).send(url, request) },
       clock,
       retentionClock: billingClock,
       random,

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
-import { Piscina } from "piscina";
+import type { Piscina } from "piscina";
 import type { Clock } from "../platform/clock.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
 import { createFairQueue, type Lease, type Share } from "./fair-queue.ts";
 import type { ChunkingEvent, ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
-import { transfer } from "./transfer.ts";
 
 /** Tasks of a worker file, by the names of its exports. */
 export type TaskTypes = {
@@ -131,19 +131,18 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
   const { clock, taskTimeoutMs, isBackground = false } = settings;
   const times = isBackground ? BACKGROUND_TIMES : 1;
   const replacements = createReplacements();
-  let started: Piscina | undefined;
   let isClosed = false;
   const warm = Promise.withResolvers<void>();
   let isWarm = false;
-  const threads = (): Piscina => {
+  // What runs threads is read with them: calls at the start need none.
+  const threads = loadedOnce(async () => {
+    const [{ Piscina }, { transfer }] = await Promise.all([import("piscina"), import("./transfer.ts")]);
     if (isClosed) throw new Error("the pool is closed");
-    if (started === undefined) {
-      started = startThreads(settings);
-      replacements.watch(started);
-      void warmUp(started);
-    }
-    return started;
-  };
+    const pool = new Piscina(threadOptions(settings));
+    replacements.watch(pool);
+    void warmUp(pool);
+    return { pool, transfer };
+  });
   /** Each thread reads its code, which counts against no task's deadline. */
   async function warmUp(pool: Piscina): Promise<void> {
     const pings = Array.from({ length: settings.threads }, () => pool.run({}, { name: "ping" }));
@@ -152,7 +151,8 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     isWarm = true;
   }
 
-  const starting = isBackground ? undefined : setTimeout(threads, THREADS_START_MS).unref();
+  const start = () => void Promise.resolve(threads.get()).catch(() => undefined);
+  const starting = isBackground ? undefined : setTimeout(start, THREADS_START_MS).unref();
   const patienceMs = Math.min(PATIENCE_MS, taskTimeoutMs) * times;
   const queue = createFairQueue({ ...settings, patienceMs });
   const totals = { finished: 0, retried: 0, failed: 0, waitMs: 0, runMs: 0 };
@@ -164,6 +164,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     timeoutMs: number,
     onEvent: ((event: never) => void) | undefined,
   ) {
+    const { pool, transfer } = await threads.get();
     // One controller for both reasons: a signal made by `AbortSignal.any` outlives many collections, with its task.
     const ending = new AbortController();
     const { signal } = ending;
@@ -171,10 +172,10 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     const onOverdue = () => ending.abort(overdue.reason);
     overdue.addEventListener("abort", onOverdue, { once: true });
     try {
-      if (onEvent === undefined) return await threads().run(task, { name, signal });
+      if (onEvent === undefined) return await pool.run(task, { name, signal });
       using events = listen(onEvent, signal);
       const { port } = events;
-      const outcome = await threads().run(transfer({ ...task, port }, port), { name, signal });
+      const outcome = await pool.run(transfer({ ...task, port }, port), { name, signal });
       await events.all;
       return outcome;
     } finally {
@@ -192,8 +193,8 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     if (isRetry === true) totals.retried += 1;
     let replaced: Promise<void> | undefined;
     try {
-      threads();
-      if (!isWarm) await warm.promise;
+      if (isClosed) throw new Error("the pool is closed");
+      if (!isWarm) await Promise.all([threads.get(), warm.promise]);
       const outcome = await attempt(name, task, lease, timeoutMs * times, onEvent);
       totals.finished += 1;
       return outcome;
@@ -232,20 +233,20 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     async [Symbol.asyncDispose]() {
       isClosed = true;
       clearTimeout(starting);
-      await started?.destroy();
+      await threads.known()?.pool.destroy();
     },
   };
 }
 
-function startThreads({ workerFile, threads }: PoolSettings): Piscina {
-  return new Piscina({
+function threadOptions({ workerFile, threads }: PoolSettings) {
+  return {
     filename: workerFile,
     minThreads: threads,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
     idleTimeout: Number.POSITIVE_INFINITY,
     atomics: "async",
-  });
+  } as const;
 }
 
 /** Knows whether threads that ended have others in their place, which are ready. */

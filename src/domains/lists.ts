@@ -1,4 +1,5 @@
 import { getDomain } from "tldts";
+import { madeOnce } from "../platform/made-once.ts";
 import type { DomainLists } from "../verification/email/domain-facts.ts";
 import { providerOf } from "../verification/email/providers.ts";
 import disposableText from "./data/disposable-domains.txt" with { type: "text" };
@@ -11,16 +12,20 @@ export type DomainListing = {
 
 /**
  * What the lists say of a domain in A-label form and lower case, and of the hosts that take its mail. About 3 MB
- * of sets, so one for the process. A domain of the provider table is never disposable, whatever the lists say.
+ * of sets, so one for the process, made with the first domain that is no provider's. A domain of the provider table is
+ * never disposable, whatever the lists say.
  */
 export function createDomainLists(): DomainListing {
-  const disposable = entries(disposableText);
-  const free = entries(freeText);
-  const throwawayHosts = entries(throwawayHostsText);
+  const made = madeOnce(() => ({
+    disposable: entries(disposableText),
+    free: entries(freeText),
+    throwawayHosts: entries(throwawayHostsText),
+  }));
   return {
     listsOf(domain, mxHosts) {
       const provider = providerOf(domain);
       if (provider !== undefined) return { disposable: null, freeProvider: provider.kind !== "company" };
+      const { disposable, free, throwawayHosts } = made.get();
       if (isListed(disposable, domain)) return { disposable: "listed", freeProvider: false };
       if (mxHosts.some((host) => isListed(throwawayHosts, host))) {
         return { disposable: "mail_host", freeProvider: false };

@@ -4,8 +4,8 @@ import { loadedOnce } from "../platform/loaded-once.ts";
 import type { Route } from "./routing.ts";
 
 /**
- * Returns the routes of some operations, with a key, whose code is read with the first call of one of them. `load` returns
- * the same routes, in any order.
+ * Returns the routes of some operations whose code is read with the first call of one of them. `load` returns the same
+ * routes, in any order.
  */
 export function onDemand(
   operations: readonly Operation[],

@@ -1,4 +1,4 @@
-/** What is made when it is first asked for: large tables, whose room is taken then, in milliseconds each. */
+/** What is made when it is first asked for, as it takes its time: large tables, and statements of a database. */
 export type MadeOnce<Made> = {
   readonly get: () => Made;
   /** Returns it, or undefined before it is made. */

@@ -6,7 +6,7 @@ import { signedHeaders } from "./signature.ts";
 
 export type DelivererDependencies = {
   readonly store: WebhookPort;
-  readonly client: HttpClient;
+  readonly client: Pick<HttpClient, "send">;
   readonly clock: Clock;
   /** By which deliveries grow old and are removed. */
   readonly retentionClock: Pick<Clock, "now">;

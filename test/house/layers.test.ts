@@ -115,7 +115,7 @@ async function importsOf(file: string): Promise<Import[]> {
   return [...text.matchAll(pattern)].map((match) => ({ file, target: match[1] ?? match[2] ?? "" }));
 }
 
-/** Returns the files of the house that are read before the first line of one runs: what it imports, and they. */
+/** Returns the files and libraries that are read before the first line of a file runs: what it imports, and they. */
 async function readAtStart(start: string): Promise<string[]> {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
   const found = new Set([start]);
@@ -123,8 +123,8 @@ async function readAtStart(start: string): Promise<string[]> {
     if (!file.endsWith(".ts")) continue;
     // Imports of types alone are no part of what runs.
     for (const { kind, path } of transpiler.scan(await Bun.file(join(ROOT, file)).text()).imports) {
-      if (kind === "import-statement" && path.startsWith("."))
-        found.add(normalize(join(dirname(file), path)));
+      if (kind !== "import-statement") continue;
+      found.add(path.startsWith(".") ? normalize(join(dirname(file), path)) : path);
     }
   }
   return [...found];
@@ -188,6 +188,12 @@ describe("the rooms of the house", () => {
     const read = (await readAtStart("src/main.ts")).filter((file) => isLater.test(file));
     expect(read).toEqual(["src/store/postgres/database-url.ts"]);
     expect(await readAtStart("workers/batch.ts")).toContain("src/verification/phone/validation.ts");
+  });
+
+  test("the start reads no page of the documentation, no way out and nothing that runs threads", async () => {
+    const isLater = /^(piscina|node:tls)$|^src\/(docs\/|net\/(connection|http-client)\.ts)/;
+    expect((await readAtStart("src/main.ts")).filter((file) => isLater.test(file))).toEqual([]);
+    expect(await readAtStart("workers/batch.ts")).toContain("piscina");
   });
 
   test("nothing outside the data refresh imports a development dependency", async () => {

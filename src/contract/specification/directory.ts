@@ -119,3 +119,5 @@ export const listChanges = operation({
     bad_cursor: { summary: "A cursor of another origin", status: 400, query: { cursor: "x" } },
   },
 });
+
+export const DIRECTORY_OPERATIONS = [listListings, exportListings, getListing, listChanges];

@@ -2,7 +2,9 @@ import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "../defaults.ts";
 import { Word } from "../schema.ts";
 import { JobQuery, JobRequest, jobId } from "./job-fields.ts";
+import { putJobPart, startJob } from "./job-parts.ts";
 import { JOB_STATUSES, JobPage, oneJob } from "./job-replies.ts";
+import { jobResults } from "./job-results.ts";
 import { described, jsonReply, operation } from "./operation.ts";
 
 const READS_JOBS = { tag: "Jobs", access: "key", scopes: ["read", "verify"] } as const;
@@ -119,3 +121,17 @@ export const deleteJob = operation({
   replies: { 204: { description: "They are gone." } },
   refusals: ["not_found"],
 });
+
+export const JOB_OPERATIONS = [
+  createJob,
+  putJobPart,
+  startJob,
+  listJobs,
+  getJob,
+  jobEvents,
+  jobResults,
+  pauseJob,
+  resumeJob,
+  cancelJob,
+  deleteJob,
+];

@@ -4,10 +4,11 @@ import { ApiError } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/specification/operation.ts";
 import { getSpecification } from "../../contract/specification/service.ts";
 import type { SearchedOperation } from "../../docs/search-index.ts";
-import { siteFiles } from "../../docs/site.ts";
+import { loadedOnce } from "../../platform/loaded-once.ts";
 import { createAssets } from "../assets.ts";
-import type { Call } from "../boundary.ts";
+import type { Call, Handler } from "../boundary.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
+import { requestPath } from "../request-path.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type DocsRouteDependencies = {
@@ -33,6 +34,16 @@ const POLICY = [
 
 const createAsset = createAssets(POLICY);
 
+/** Where the site has files. */
+const PLACES = [
+  "/docs",
+  "/docs/:file",
+  "/docs/errors/:file",
+  "/docs/pictures/:file",
+  "/favicon.svg",
+  "/favicon.ico",
+];
+
 /** The specification, the pages of the documentation, and `/`, which sends a browser to them. */
 export function docsRoutes(dependencies: DocsRouteDependencies): readonly Route[] {
   const { routing, version, described, writeDocument = writeOwnDocument } = dependencies;
@@ -40,17 +51,25 @@ export function docsRoutes(dependencies: DocsRouteDependencies): readonly Route[
   const specification = createAsset(JSON_TYPE, async () => {
     return Buffer.from(JSON.stringify(await writeDocument([...operations(), getSpecification], version)));
   });
-  const files = siteFiles(async () => operations().map(searched));
+  // Its pages are a tenth of all modules, and read with the first that is asked for.
+  const site = loadedOnce(async () => {
+    const { siteFiles } = await import("../../docs/site.ts");
+    const files = siteFiles(async () => operations().map(searched));
+    return new Map(
+      files.map(({ path, type, make }) => [path, createAsset(type, async () => Buffer.from(await make()))]),
+    );
+  });
+  const file: Handler = async (call) => {
+    const files = await site.get();
+    const asset = files.get(requestPath(call.request.url).pathname.replace(/\/$/, ""));
+    if (asset === undefined) throw new ApiError("not_found");
+    return asset(call);
+  };
   const script = createAsset("text/javascript; charset=utf-8", () => Bun.file(scriptFile).bytes());
   const style = createAsset("text/css; charset=utf-8", () => Bun.file(styleFile).bytes());
   return [
     routing.public(getSpecification, specification),
-    ...files.map(({ path, type, make }) =>
-      routing.file(
-        path,
-        createAsset(type, async () => Buffer.from(await make())),
-      ),
-    ),
+    ...PLACES.map((path) => routing.file(path, file)),
     routing.file("/docs/swagger-ui.js", script),
     routing.file("/docs/swagger-ui.css", style),
     routing.file("/", sendBrowserToDocs),

@@ -1,4 +1,5 @@
 import { and, asc, eq, getTableColumns, gt, isNull, lte, or, sql } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { AccountRecord, FoundKey, KeyRecord } from "../account-records.ts";
 import { worksAfter } from "../conditions.ts";
 import type { Orm } from "./orm.ts";
@@ -6,18 +7,22 @@ import { accounts, apiKeys } from "./schema.ts";
 
 /** Accounts and the hashes of their keys. */
 export function createAccountStatements(orm: Orm) {
-  const byId = orm
-    .select()
-    .from(accounts)
-    .where(eq(accounts.accountId, sql.placeholder("accountId")))
-    .prepare();
+  const byId = madeOnce(() =>
+    orm
+      .select()
+      .from(accounts)
+      .where(eq(accounts.accountId, sql.placeholder("accountId")))
+      .prepare(),
+  ).get;
   const { expiryEventAt, ...keyColumns } = getTableColumns(apiKeys);
-  const keyByHash = orm
-    .select({ ...keyColumns, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
-    .from(apiKeys)
-    .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
-    .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
-    .prepare();
+  const keyByHash = madeOnce(() =>
+    orm
+      .select({ ...keyColumns, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
+      .from(apiKeys)
+      .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
+      .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
+      .prepare(),
+  ).get;
 
   return {
     /** False, and nothing written, where an account with this normalized mailbox exists. */
@@ -29,7 +34,7 @@ export function createAccountStatements(orm: Orm) {
         .returning({ accountId: accounts.accountId })
         .all().length > 0,
 
-    find: (accountId: string): AccountRecord | undefined => byId.get({ accountId }),
+    find: (accountId: string): AccountRecord | undefined => byId().get({ accountId }),
 
     setPlan: (accountId: string, plan: string, pendingPlan: string | null): void => {
       orm.update(accounts).set({ plan, pendingPlan }).where(eq(accounts.accountId, accountId)).run();
@@ -71,7 +76,7 @@ export function createAccountStatements(orm: Orm) {
       orm.insert(apiKeys).values(row).run();
     },
 
-    findKey: (keyHash: string): FoundKey | undefined => keyByHash.get({ keyHash }),
+    findKey: (keyHash: string): FoundKey | undefined => keyByHash().get({ keyHash }),
 
     /** Keys of an account that work, or ended after `endedAfter`, oldest first. */
     keys: (accountId: string, endedAfter: number): KeyRecord[] =>

@@ -1,4 +1,5 @@
 import { and, asc, count, eq, gt, gte, sql } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { ChunkClaim, ClaimedChunk, FinishedChunk } from "../job-port.ts";
 import type { JobProgress } from "./job-statements.ts";
 import type { Orm } from "./orm.ts";
@@ -12,65 +13,83 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
   // A parameter would keep the database from the index of these chunks alone.
   const isWaiting = sql`${jobChunks.state} = 'waiting'`;
   const isUnfinished = sql`${jobChunks.state} <> 'done'`;
-  const firstWaiting = orm
-    .select()
-    .from(jobChunks)
-    .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isWaiting))
-    .orderBy(asc(jobChunks.n))
-    .limit(1)
-    .prepare();
-  const behindFirstWaiting = orm
-    .select({ n: jobChunks.n })
-    .from(jobChunks)
-    .where(
-      and(
-        eq(jobChunks.jobId, sql.placeholder("jobId")),
-        gt(jobChunks.n, sql.placeholder("n")),
-        gt(jobChunks.rowsDone, 0),
-      ),
-    )
-    .limit(1)
-    .prepare();
-  const claim = orm
-    .update(jobChunks)
-    .set({ state: "claimed", attempt: sql`${jobChunks.attempt} + 1` })
-    .where(thisChunk)
-    .prepare();
-  const input = orm
-    .select({ body: jobInputs.body })
-    .from(jobInputs)
-    .where(and(eq(jobInputs.jobId, sql.placeholder("jobId")), eq(jobInputs.n, sql.placeholder("n"))))
-    .prepare();
-  const unfinished = orm
-    .select({ state: jobChunks.state, chunks: count() })
-    .from(jobChunks)
-    .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isUnfinished))
-    .groupBy(jobChunks.state)
-    .prepare();
-  const finish = orm
-    .update(jobChunks)
-    .set({
-      state: sql`${sql.placeholder("state")}`,
-      attempt: sql`${sql.placeholder("attempts")}`,
-      rowsDone: sql`${sql.placeholder("rowsDone")}`,
-      unchecked: sql`${jobChunks.unchecked} * ${sql.placeholder("keeps")} + ${sql.placeholder("unchecked")}`,
-      units: sql`${jobChunks.units} + ${sql.placeholder("units")}`,
-      lineBytes: sql`${jobChunks.lineBytes} * ${sql.placeholder("keeps")} + ${sql.placeholder("lineBytes")}`,
-    })
-    .where(
-      and(thisChunk, eq(jobChunks.attempt, sql.placeholder("attempt")), sql`${jobChunks.state} = 'claimed'`),
-    )
-    .returning({ n: jobChunks.n })
-    .prepare();
-  const insertResult = orm
-    .insert(jobResults)
-    .values({
-      jobId: sql.placeholder("jobId"),
-      n: sql.placeholder("n"),
-      rowsDone: sql.placeholder("rowsDone"),
-      body: sql.placeholder("body"),
-    })
-    .prepare();
+  const firstWaiting = madeOnce(() =>
+    orm
+      .select()
+      .from(jobChunks)
+      .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isWaiting))
+      .orderBy(asc(jobChunks.n))
+      .limit(1)
+      .prepare(),
+  ).get;
+  const behindFirstWaiting = madeOnce(() =>
+    orm
+      .select({ n: jobChunks.n })
+      .from(jobChunks)
+      .where(
+        and(
+          eq(jobChunks.jobId, sql.placeholder("jobId")),
+          gt(jobChunks.n, sql.placeholder("n")),
+          gt(jobChunks.rowsDone, 0),
+        ),
+      )
+      .limit(1)
+      .prepare(),
+  ).get;
+  const claim = madeOnce(() =>
+    orm
+      .update(jobChunks)
+      .set({ state: "claimed", attempt: sql`${jobChunks.attempt} + 1` })
+      .where(thisChunk)
+      .prepare(),
+  ).get;
+  const input = madeOnce(() =>
+    orm
+      .select({ body: jobInputs.body })
+      .from(jobInputs)
+      .where(and(eq(jobInputs.jobId, sql.placeholder("jobId")), eq(jobInputs.n, sql.placeholder("n"))))
+      .prepare(),
+  ).get;
+  const unfinished = madeOnce(() =>
+    orm
+      .select({ state: jobChunks.state, chunks: count() })
+      .from(jobChunks)
+      .where(and(eq(jobChunks.jobId, sql.placeholder("jobId")), isUnfinished))
+      .groupBy(jobChunks.state)
+      .prepare(),
+  ).get;
+  const finish = madeOnce(() =>
+    orm
+      .update(jobChunks)
+      .set({
+        state: sql`${sql.placeholder("state")}`,
+        attempt: sql`${sql.placeholder("attempts")}`,
+        rowsDone: sql`${sql.placeholder("rowsDone")}`,
+        unchecked: sql`${jobChunks.unchecked} * ${sql.placeholder("keeps")} + ${sql.placeholder("unchecked")}`,
+        units: sql`${jobChunks.units} + ${sql.placeholder("units")}`,
+        lineBytes: sql`${jobChunks.lineBytes} * ${sql.placeholder("keeps")} + ${sql.placeholder("lineBytes")}`,
+      })
+      .where(
+        and(
+          thisChunk,
+          eq(jobChunks.attempt, sql.placeholder("attempt")),
+          sql`${jobChunks.state} = 'claimed'`,
+        ),
+      )
+      .returning({ n: jobChunks.n })
+      .prepare(),
+  ).get;
+  const insertResult = madeOnce(() =>
+    orm
+      .insert(jobResults)
+      .values({
+        jobId: sql.placeholder("jobId"),
+        n: sql.placeholder("n"),
+        rowsDone: sql.placeholder("rowsDone"),
+        body: sql.placeholder("body"),
+      })
+      .prepare(),
+  ).get;
   const claimedBy = (jobId: string, n: number, attempt: number) =>
     and(
       eq(jobChunks.jobId, jobId),
@@ -81,19 +100,19 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
 
   return {
     claim: (jobId: string): ClaimedChunk | null => {
-      const found = firstWaiting.get({ jobId });
+      const found = firstWaiting().get({ jobId });
       if (found === undefined) return null;
       const { n, firstRow, rows, form, duplicates, rowsDone, attempt } = found;
-      claim.run({ jobId, n });
-      const body = input.get({ jobId, n })?.body;
+      claim().run({ jobId, n });
+      const body = input().get({ jobId, n })?.body;
       if (body === undefined) throw new Error("a chunk of a job has no input");
       return { n, firstRow, rows, form, duplicates, rowsDone, attempt: attempt + 1, body };
     },
 
     /** Whether a chunk that waits stands before one with results. */
     hasGap: (jobId: string): boolean => {
-      const first = firstWaiting.get({ jobId });
-      return first !== undefined && behindFirstWaiting.get({ jobId, n: first.n }) !== undefined;
+      const first = firstWaiting().get({ jobId });
+      return first !== undefined && behindFirstWaiting().get({ jobId, n: first.n }) !== undefined;
     },
 
     release: ({ jobId, n, attempt }: ChunkClaim, attempts: number): void => {
@@ -129,7 +148,7 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
         .all().length,
 
     unfinished: (jobId: string): { readonly waiting: number; readonly claimed: number } => {
-      const states = unfinished.all({ jobId });
+      const states = unfinished().all({ jobId });
       const chunksIn = (state: string) => states.find((each) => each.state === state)?.chunks ?? 0;
       return { waiting: chunksIn("waiting"), claimed: chunksIn("claimed") };
     },
@@ -145,7 +164,7 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
     /** Writes what a claimed chunk came to. Throws where somebody else has claimed it since. */
     finish: (finished: FinishedChunk): void => {
       const { jobId, n, attempt, rowsDone, isWhole, body, units, unchecked, lineBytes } = finished;
-      const changed = finish.all({
+      const changed = finish().all({
         ...{ jobId, n, attempt, rowsDone, unchecked, units, lineBytes },
         state: isWhole ? "done" : "waiting",
         attempts: isWhole ? 0 : finished.attemptsAfter,
@@ -158,7 +177,7 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
           .where(and(eq(jobResults.jobId, jobId), eq(jobResults.n, n)))
           .run();
       }
-      insertResult.run({
+      insertResult().run({
         jobId,
         n,
         rowsDone,

@@ -1,21 +1,26 @@
 import { and, asc, eq, gte, inArray, sql } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { ChunkResults, NewJobChunk } from "../job-port.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults } from "./schema.ts";
 
 /** Chunks of jobs: their rows, inputs and results. */
 export function createChunkStatements(orm: Orm) {
-  const input = orm
-    .select({ body: jobInputs.body })
-    .from(jobInputs)
-    .where(and(eq(jobInputs.jobId, sql.placeholder("jobId")), eq(jobInputs.n, sql.placeholder("n"))))
-    .prepare();
-  const results = orm
-    .select({ body: jobResults.body })
-    .from(jobResults)
-    .where(and(eq(jobResults.jobId, sql.placeholder("jobId")), eq(jobResults.n, sql.placeholder("n"))))
-    .orderBy(asc(jobResults.rowsDone))
-    .prepare();
+  const input = madeOnce(() =>
+    orm
+      .select({ body: jobInputs.body })
+      .from(jobInputs)
+      .where(and(eq(jobInputs.jobId, sql.placeholder("jobId")), eq(jobInputs.n, sql.placeholder("n"))))
+      .prepare(),
+  ).get;
+  const results = madeOnce(() =>
+    orm
+      .select({ body: jobResults.body })
+      .from(jobResults)
+      .where(and(eq(jobResults.jobId, sql.placeholder("jobId")), eq(jobResults.n, sql.placeholder("n"))))
+      .orderBy(asc(jobResults.rowsDone))
+      .prepare(),
+  ).get;
 
   return {
     add: (jobId: string, { n, firstRow, rows, form, body }: NewJobChunk): void => {
@@ -56,9 +61,11 @@ export function createChunkStatements(orm: Orm) {
         .all(),
 
     resultBodies: (jobId: string, n: number): Uint8Array[] =>
-      results.all({ jobId, n }).map(({ body }) => body),
+      results()
+        .all({ jobId, n })
+        .map(({ body }) => body),
 
-    inputBody: (jobId: string, n: number): Uint8Array | null => input.get({ jobId, n })?.body ?? null,
+    inputBody: (jobId: string, n: number): Uint8Array | null => input().get({ jobId, n })?.body ?? null,
 
     erase: (jobId: string, limit: number): boolean => {
       const chunks = orm

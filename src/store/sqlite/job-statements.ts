@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import {
   type FinishedChunk,
@@ -26,11 +27,13 @@ function read(row: typeof jobs.$inferSelect): JobRecord {
 
 /** Jobs. Their chunks are rows of their own. */
 export function createJobStatements(orm: Orm) {
-  const find = orm
-    .select()
-    .from(jobs)
-    .where(eq(jobs.jobId, sql.placeholder("jobId")))
-    .prepare();
+  const find = madeOnce(() =>
+    orm
+      .select()
+      .from(jobs)
+      .where(eq(jobs.jobId, sql.placeholder("jobId")))
+      .prepare(),
+  ).get;
 
   return {
     insert: (job: JobRecord): void => {
@@ -41,7 +44,7 @@ export function createJobStatements(orm: Orm) {
     },
 
     find: (jobId: string): JobRecord | undefined => {
-      const row = find.get({ jobId });
+      const row = find().get({ jobId });
       return row === undefined ? undefined : read(row);
     },
 
@@ -68,7 +71,7 @@ export function createJobStatements(orm: Orm) {
 
     /** Adds what a chunk came to. Throws where the job is not there. */
     addProgress: (jobId: string, { processed, counts, units }: JobProgress): void => {
-      const job = find.get({ jobId });
+      const job = find().get({ jobId });
       if (job === undefined) throw new Error("a chunk was finished of a job that is not there");
       const before: JobCounts = JSON.parse(job.counts);
       const words = new Set([...Object.keys(before), ...Object.keys(counts)]);

@@ -1,17 +1,20 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { OperatorAct, OperatorCommand } from "../operator-port.ts";
 import type { Orm } from "./orm.ts";
 import { operatorActs, operatorCommands } from "./schema.ts";
 
 /** What operators ask of a running server, and the record of what they did. */
 export function createOperatorStatements(orm: Orm) {
-  const next = orm
-    .select()
-    .from(operatorCommands)
-    .where(isNull(operatorCommands.outcome))
-    .orderBy(asc(operatorCommands.commandId))
-    .limit(1)
-    .prepare();
+  const next = madeOnce(() =>
+    orm
+      .select()
+      .from(operatorCommands)
+      .where(isNull(operatorCommands.outcome))
+      .orderBy(asc(operatorCommands.commandId))
+      .limit(1)
+      .prepare(),
+  ).get;
 
   return {
     /** Returns the number by which the outcome is found. */
@@ -19,7 +22,7 @@ export function createOperatorStatements(orm: Orm) {
       orm.insert(operatorCommands).values(row).returning({ id: operatorCommands.commandId }).get().id,
 
     /** The oldest command without an outcome. */
-    next: (): OperatorCommand | undefined => next.get(),
+    next: (): OperatorCommand | undefined => next().get(),
 
     answer: (commandId: number, outcome: string): void => {
       orm.update(operatorCommands).set({ outcome }).where(eq(operatorCommands.commandId, commandId)).run();

@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, lte, sql } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { NewPlanPeriod, PlanPeriodRecord } from "../account-records.ts";
 import { isToInvoice } from "../conditions.ts";
 import type { Orm } from "./orm.ts";
@@ -6,46 +7,52 @@ import { planPeriods } from "./schema.ts";
 
 /** The times that accounts spent on a plan, and what they used in them. */
 export function createPlanPeriodStatements(orm: Orm) {
-  const running = orm
-    .select()
-    .from(planPeriods)
-    .where(and(eq(planPeriods.accountId, sql.placeholder("accountId")), isNull(planPeriods.endsAt)))
-    .prepare();
-  const ofMonth = orm
-    .select()
-    .from(planPeriods)
-    .where(
-      and(
-        eq(planPeriods.accountId, sql.placeholder("accountId")),
-        eq(planPeriods.periodStart, sql.placeholder("periodStart")),
-      ),
-    )
-    .orderBy(asc(planPeriods.planPeriodId))
-    .prepare();
-  const add = orm
-    .update(planPeriods)
-    .set({
-      units: sql`${planPeriods.units} + ${sql.placeholder("units")}`,
-      calls: sql`${planPeriods.calls} + ${sql.placeholder("calls")}`,
-    })
-    .where(eq(planPeriods.planPeriodId, sql.placeholder("planPeriodId")))
-    .prepare();
+  const running = madeOnce(() =>
+    orm
+      .select()
+      .from(planPeriods)
+      .where(and(eq(planPeriods.accountId, sql.placeholder("accountId")), isNull(planPeriods.endsAt)))
+      .prepare(),
+  ).get;
+  const ofMonth = madeOnce(() =>
+    orm
+      .select()
+      .from(planPeriods)
+      .where(
+        and(
+          eq(planPeriods.accountId, sql.placeholder("accountId")),
+          eq(planPeriods.periodStart, sql.placeholder("periodStart")),
+        ),
+      )
+      .orderBy(asc(planPeriods.planPeriodId))
+      .prepare(),
+  ).get;
+  const add = madeOnce(() =>
+    orm
+      .update(planPeriods)
+      .set({
+        units: sql`${planPeriods.units} + ${sql.placeholder("units")}`,
+        calls: sql`${planPeriods.calls} + ${sql.placeholder("calls")}`,
+      })
+      .where(eq(planPeriods.planPeriodId, sql.placeholder("planPeriodId")))
+      .prepare(),
+  ).get;
 
   return {
     insert: (row: NewPlanPeriod): PlanPeriodRecord => orm.insert(planPeriods).values(row).returning().get(),
 
-    running: (accountId: string): PlanPeriodRecord | undefined => running.get({ accountId }),
+    running: (accountId: string): PlanPeriodRecord | undefined => running().get({ accountId }),
 
     /** The plan periods of one month, in the order in which they began. */
     ofMonth: (accountId: string, periodStart: number): PlanPeriodRecord[] =>
-      ofMonth.all({ accountId, periodStart }),
+      ofMonth().all({ accountId, periodStart }),
 
     end: (planPeriodId: number, endsAt: number): void => {
       orm.update(planPeriods).set({ endsAt }).where(eq(planPeriods.planPeriodId, planPeriodId)).run();
     },
 
     add: (planPeriodId: number, units: number, calls: number): void => {
-      add.run({ planPeriodId, units, calls });
+      add().run({ planPeriodId, units, calls });
     },
 
     /** Gives units for nothing, beyond the included ones. */

@@ -1,4 +1,5 @@
 import { and, asc, count, eq, inArray, isNotNull, lte, sql, sum } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { ReplyRecord } from "../account-records.ts";
 import type { Orm } from "./orm.ts";
 import { idempotentReplies } from "./schema.ts";
@@ -9,16 +10,16 @@ export function createReplyStatements(orm: Orm) {
     eq(idempotentReplies.accountId, sql.placeholder("accountId")),
     eq(idempotentReplies.idempotencyKey, sql.placeholder("idempotencyKey")),
   );
-  const find = orm.select().from(idempotentReplies).where(thisKey).prepare();
-  const remove = orm.delete(idempotentReplies).where(thisKey).prepare();
+  const find = madeOnce(() => orm.select().from(idempotentReplies).where(thisKey).prepare()).get;
+  const remove = madeOnce(() => orm.delete(idempotentReplies).where(thisKey).prepare()).get;
 
   return {
     find: (accountId: string, idempotencyKey: string): ReplyRecord | undefined =>
-      find.get({ accountId, idempotencyKey }),
+      find().get({ accountId, idempotencyKey }),
 
     /** Writes a reply in the place of an earlier one of its key. */
     put: (row: ReplyRecord): void => {
-      remove.run({ accountId: row.accountId, idempotencyKey: row.idempotencyKey });
+      remove().run({ accountId: row.accountId, idempotencyKey: row.idempotencyKey });
       orm.insert(idempotentReplies).values(row).run();
     },
 

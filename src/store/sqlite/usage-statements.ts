@@ -1,4 +1,5 @@
 import { and, asc, between, eq, sql, sum } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type { EndpointUse } from "../account-records.ts";
 import type { QuotaMark } from "../billing-port.ts";
 import type { Orm } from "./orm.ts";
@@ -9,33 +10,37 @@ type UsageDayRow = typeof usageDays.$inferSelect;
 
 /** Charges one by one, and their roll-up by day and endpoint. */
 export function createUsageStatements(orm: Orm) {
-  const insertEvent = orm
-    .insert(usageEvents)
-    .values({
-      accountId: sql.placeholder("accountId"),
-      planPeriodId: sql.placeholder("planPeriodId"),
-      at: sql.placeholder("at"),
-      endpoint: sql.placeholder("endpoint"),
-      units: sql.placeholder("units"),
-    })
-    .prepare();
-  const addDay = orm
-    .insert(usageDays)
-    .values({
-      accountId: sql.placeholder("accountId"),
-      day: sql.placeholder("day"),
-      endpoint: sql.placeholder("endpoint"),
-      calls: sql.placeholder("calls"),
-      units: sql.placeholder("units"),
-    })
-    .onConflictDoUpdate({
-      target: [usageDays.accountId, usageDays.day, usageDays.endpoint],
-      set: {
-        calls: sql`${usageDays.calls} + excluded.calls`,
-        units: sql`${usageDays.units} + excluded.units`,
-      },
-    })
-    .prepare();
+  const insertEvent = madeOnce(() =>
+    orm
+      .insert(usageEvents)
+      .values({
+        accountId: sql.placeholder("accountId"),
+        planPeriodId: sql.placeholder("planPeriodId"),
+        at: sql.placeholder("at"),
+        endpoint: sql.placeholder("endpoint"),
+        units: sql.placeholder("units"),
+      })
+      .prepare(),
+  ).get;
+  const addDay = madeOnce(() =>
+    orm
+      .insert(usageDays)
+      .values({
+        accountId: sql.placeholder("accountId"),
+        day: sql.placeholder("day"),
+        endpoint: sql.placeholder("endpoint"),
+        calls: sql.placeholder("calls"),
+        units: sql.placeholder("units"),
+      })
+      .onConflictDoUpdate({
+        target: [usageDays.accountId, usageDays.day, usageDays.endpoint],
+        set: {
+          calls: sql`${usageDays.calls} + excluded.calls`,
+          units: sql`${usageDays.units} + excluded.units`,
+        },
+      })
+      .prepare(),
+  ).get;
   const inDays = (accountId: string, firstDay: string, lastDay: string) =>
     and(eq(usageDays.accountId, accountId), between(usageDays.day, firstDay, lastDay));
   const calls = sum(usageDays.calls).mapWith(Number);
@@ -62,11 +67,11 @@ export function createUsageStatements(orm: Orm) {
         .all().length > 0,
 
     insertEvent: (event: Omit<UsageEventRow, "eventId">): void => {
-      insertEvent.run(event);
+      insertEvent().run(event);
     },
 
     addDay: (row: UsageDayRow): void => {
-      addDay.run(row);
+      addDay().run(row);
     },
 
     /** Both days belong to the range. */

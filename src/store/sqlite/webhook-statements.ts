@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gte, isNotNull, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
+import { madeOnce } from "../../platform/made-once.ts";
 import type {
   AttemptEnd,
   AttemptOutcome,
@@ -22,33 +23,41 @@ export function createWebhookStatements(orm: Orm) {
   // A parameter would keep the database from the indexes of these deliveries alone.
   const isPending = sql`${deliveries.state} = 'pending'`;
   const isSending = sql`${deliveries.state} = 'sending'`;
-  const ofAccount = orm
-    .select()
-    .from(webhooks)
-    .where(eq(webhooks.accountId, sql.placeholder("accountId")))
-    .orderBy(asc(webhooks.createdAt), asc(webhooks.webhookId))
-    .prepare();
-  const find = orm
-    .select()
-    .from(webhooks)
-    .where(eq(webhooks.webhookId, sql.placeholder("webhookId")))
-    .prepare();
-  const nextOf = orm
-    .select()
-    .from(deliveries)
-    .where(and(eq(deliveries.webhookId, sql.placeholder("webhookId")), isPending))
-    .orderBy(asc(deliveries.nextAttemptAt))
-    .limit(1)
-    .prepare();
-  const findDelivery = orm
-    .select()
-    .from(deliveries)
-    .where(eq(deliveries.deliveryId, sql.placeholder("deliveryId")))
-    .prepare();
+  const ofAccount = madeOnce(() =>
+    orm
+      .select()
+      .from(webhooks)
+      .where(eq(webhooks.accountId, sql.placeholder("accountId")))
+      .orderBy(asc(webhooks.createdAt), asc(webhooks.webhookId))
+      .prepare(),
+  ).get;
+  const find = madeOnce(() =>
+    orm
+      .select()
+      .from(webhooks)
+      .where(eq(webhooks.webhookId, sql.placeholder("webhookId")))
+      .prepare(),
+  ).get;
+  const nextOf = madeOnce(() =>
+    orm
+      .select()
+      .from(deliveries)
+      .where(and(eq(deliveries.webhookId, sql.placeholder("webhookId")), isPending))
+      .orderBy(asc(deliveries.nextAttemptAt))
+      .limit(1)
+      .prepare(),
+  ).get;
+  const findDelivery = madeOnce(() =>
+    orm
+      .select()
+      .from(deliveries)
+      .where(eq(deliveries.deliveryId, sql.placeholder("deliveryId")))
+      .prepare(),
+  ).get;
 
   /** Sets when a webhook has its next turn; `notBefore` puts it behind those that wait already. */
   function queue(webhookId: string, notBefore: number): void {
-    const next = nextOf.get({ webhookId })?.nextAttemptAt ?? null;
+    const next = nextOf().get({ webhookId })?.nextAttemptAt ?? null;
     const dueAt = next === null ? null : Math.max(next, notBefore);
     orm.update(webhooks).set({ dueAt }).where(eq(webhooks.webhookId, webhookId)).run();
   }
@@ -73,11 +82,11 @@ export function createWebhookStatements(orm: Orm) {
     },
 
     find: (webhookId: string): WebhookRecord | undefined => {
-      const row = find.get({ webhookId });
+      const row = find().get({ webhookId });
       return row === undefined ? undefined : read(row);
     },
 
-    ofAccount: (accountId: string): WebhookRecord[] => ofAccount.all({ accountId }).map(read),
+    ofAccount: (accountId: string): WebhookRecord[] => ofAccount().all({ accountId }).map(read),
 
     change: (webhookId: string, change: WebhookChange): void => {
       const { events: _, formerSecrets: __, ...plain } = change;
@@ -109,7 +118,7 @@ export function createWebhookStatements(orm: Orm) {
       return row;
     },
 
-    findDelivery: (deliveryId: string): DeliveryRecord | undefined => findDelivery.get({ deliveryId }),
+    findDelivery: (deliveryId: string): DeliveryRecord | undefined => findDelivery().get({ deliveryId }),
 
     page: ({ webhookId, since, limit }: DeliveryPage, after: DeliveryRecord | undefined): DeliveryRecord[] =>
       orm
@@ -166,7 +175,7 @@ export function createWebhookStatements(orm: Orm) {
         .limit(1)
         .get()?.dueAt ?? null,
 
-    nextOf: (webhookId: string): DeliveryRecord | undefined => nextOf.get({ webhookId }),
+    nextOf: (webhookId: string): DeliveryRecord | undefined => nextOf().get({ webhookId }),
 
     claim: (deliveryId: string): void => {
       orm.update(deliveries).set({ state: "sending" }).where(eq(deliveries.deliveryId, deliveryId)).run();
