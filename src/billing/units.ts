@@ -1,3 +1,5 @@
+import { UNCHECKED_WORDS } from "../contract/words.ts";
+
 /** What one identity document costs. */
 export const IDENTITY_UNITS = 1;
 
@@ -9,7 +11,7 @@ export function emailUnits(deep: boolean): 1 | 2 {
   return deep ? 2 : 1;
 }
 
-const UNCHARGED_SUB_STATUSES: ReadonlySet<string> = new Set(["dns_timeout", "dns_error", "check_failed"]);
+const UNCHARGED_SUB_STATUSES: ReadonlySet<string> = new Set(UNCHECKED_WORDS);
 
 /** Whether an email result is paid for: not where our own look-up or worker failed. */
 export function isEmailCharged(subStatus: string): boolean {

@@ -2,6 +2,18 @@
 
 export const EMAIL_STATUSES = ["deliverable", "risky", "undeliverable", "unknown"] as const;
 
+/** The verdicts on a document or a phone number. */
+const VALIDITIES = ["valid", "invalid"] as const;
+
+/** The words by which results of each kind are counted and chosen. */
+export const SUMMARY_WORDS = { email: EMAIL_STATUSES, identity: VALIDITIES, phone: VALIDITIES } as const;
+
+/** Of an address: its look-up failed, and another one may succeed. */
+export const LOOKUP_FAILURES = ["dns_timeout", "dns_error"] as const;
+
+/** Checks that came to nothing by no fault of the item: they cost nothing. */
+export const UNCHECKED_WORDS: readonly string[] = [...LOOKUP_FAILURES, "check_failed"];
+
 /** The types of documents, as callers name them. */
 export const DOCUMENT_TYPES = ["cpf", "cnpj", "iban", "vat", "card", "isbn", "ean13", "ein"] as const;
 

@@ -9,6 +9,7 @@ import type { Meter } from "../billing/meter.ts";
 import { batchBodyBytesMax } from "../billing/plans.ts";
 import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
+import { SUMMARY_WORDS } from "../contract/words.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from "./batch-reply.ts";
 import type { BodyReader, HeldBody } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
@@ -25,8 +26,6 @@ export type BatchSettings = { readonly deep?: boolean; readonly dns?: boolean; r
 /** What one kind of batch adds to the way that all share. */
 export type BatchRoute = {
   readonly kind: BatchKind;
-  /** The words of the summary, each a count of results. */
-  readonly statuses: readonly string[];
   /** Reads the query, and checks what query and body say together; throw `invalid_request`. */
   readonly readQuery: (url: string) => BatchSettings;
   readonly check: (settings: BatchSettings) => void;
@@ -111,11 +110,10 @@ async function replyTo(
   cleanUp.use(body.moveHold());
   const reservation = meter.reserve(account, distinct * unitsPerItem);
   cleanUp.defer(() => reservation.release());
-  const { statuses } = route;
   const run: BatchRun = {
     call,
     signal,
-    statuses,
+    statuses: SUMMARY_WORDS[route.kind],
     count,
     chunkCount,
     encoding,

@@ -1,8 +1,8 @@
 import { ApiError } from "../contract/errors.ts";
 import { queryReader } from "../contract/schema.ts";
 import { jobResults } from "../contract/specification/job-results.ts";
+import { SUMMARY_WORDS } from "../contract/words.ts";
 import type { Job } from "../jobs/job.ts";
-import { SUMMARY_WORDS } from "../jobs/job-view.ts";
 import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { Call } from "./boundary.ts";

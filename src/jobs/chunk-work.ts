@@ -1,4 +1,5 @@
 import type { BatchKind, Counts, PlainText, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
+import { LOOKUP_FAILURES } from "../contract/words.ts";
 import { isBitSet } from "../platform/bits.ts";
 import type { DomainNumberings, NumberedChunk } from "./domain-numberings.ts";
 import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
@@ -150,13 +151,11 @@ function lineBytesOf({ byteLength }: { readonly byteLength: number }): number {
   return byteLength + 1;
 }
 
-const UNCHECKED_WORDS = ['"sub_status":"dns_timeout"', '"sub_status":"dns_error"'].map((word) =>
-  Buffer.from(word),
-);
+const LOOKED_UP_AGAIN = LOOKUP_FAILURES.map((word) => Buffer.from(`"sub_status":"${word}"`));
 
 function countUnchecked(buffer: Buffer): number {
   let count = 0;
-  for (const word of UNCHECKED_WORDS) {
+  for (const word of LOOKED_UP_AGAIN) {
     for (let at = buffer.indexOf(word); at !== -1; at = buffer.indexOf(word, at + 1)) count += 1;
   }
   return count;

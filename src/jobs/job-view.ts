@@ -1,4 +1,4 @@
-import { EMAIL_STATUSES } from "../contract/words.ts";
+import { SUMMARY_WORDS } from "../contract/words.ts";
 import type { JobCounts, JobRecord } from "../store/job-port.ts";
 import { jobOf } from "./job.ts";
 
@@ -45,13 +45,7 @@ export function jobView(record: JobRecord, now: number) {
   };
 }
 
-/** The words of the summary, those that no result has yet included. */
-export const SUMMARY_WORDS = {
-  email: EMAIL_STATUSES,
-  identity: ["valid", "invalid"],
-  phone: ["valid", "invalid"],
-} as const;
-
+/** Returns the counts by the words of the summary, those that no result has yet included. */
 function countsOf(kind: keyof typeof SUMMARY_WORDS, text: string): JobCounts {
   const counts: JobCounts = JSON.parse(text);
   return Object.fromEntries(SUMMARY_WORDS[kind].map((word) => [word, counts[word] ?? 0]));

@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import { DOCUMENT_TYPES, type DocumentType, EMAIL_STATUSES } from "../contract/words.ts";
+import { DOCUMENT_TYPES, type DocumentType, SUMMARY_WORDS, UNCHECKED_WORDS } from "../contract/words.ts";
 
 /** What every item is checked for. */
 export type Task =
@@ -17,7 +17,7 @@ type KindWords = {
   readonly field: string;
   readonly plural: string;
   readonly statuses: readonly string[];
-  /** Fields of a result in their order, without `field`; the last three of documents only where detected. */
+  /** Fields of a result in their order, without `field`. */
   readonly columns: readonly string[];
   /** Column names, reduced to letters and digits, that hold such items. */
   readonly columnNames: readonly string[];
@@ -30,7 +30,7 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
   email: {
     field: "email",
     plural: "addresses",
-    statuses: EMAIL_STATUSES,
+    statuses: SUMMARY_WORDS.email,
     columns: [
       "status",
       "sub_status",
@@ -51,7 +51,7 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
   identity: {
     field: "value",
     plural: "documents",
-    statuses: ["valid", "invalid"],
+    statuses: SUMMARY_WORDS.identity,
     columns: [
       "type",
       "valid",
@@ -75,7 +75,7 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
   phone: {
     field: "phone",
     plural: "phone numbers",
-    statuses: ["valid", "invalid"],
+    statuses: SUMMARY_WORDS.phone,
     columns: [
       "valid",
       "possible",
@@ -108,6 +108,7 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
   },
 };
 
+/** Of a document whose type was detected, behind its other columns. */
 const DETECTION_COLUMNS = ["confidence", "candidates"];
 
 /** Returns the fields of a result that become columns. */
@@ -122,10 +123,8 @@ export function statusOf(task: Task, result: Result): string {
   return result.valid === true ? "valid" : "invalid";
 }
 
-const UNCHECKED = new Set(["dns_timeout", "dns_error", "check_failed"]);
-
 /** Returns why a check came to nothing through no fault of the item, or null: such items are worth a second run. */
 export function uncheckedReason(task: Task, result: Result): string | null {
   const word = String(task.kind === "email" ? result.sub_status : result.reason);
-  return UNCHECKED.has(word) ? word : null;
+  return UNCHECKED_WORDS.includes(word) ? word : null;
 }

@@ -5,7 +5,6 @@ import { DEFAULTS } from "../../contract/defaults.ts";
 import type { EmailQuery } from "../../contract/result-schemas.ts";
 import { queryReader } from "../../contract/schema.ts";
 import { verifyEmail, verifyEmailPost, verifyEmails } from "../../contract/specification/email.ts";
-import { EMAIL_STATUSES } from "../../contract/words.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import { checkFailed, type WrittenVerification } from "../../verification/email/verification.ts";
 import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
@@ -56,7 +55,6 @@ export function emailRoutes({
       verifyEmails,
       batchHandler(batch, {
         kind: "email",
-        statuses: EMAIL_STATUSES,
         readQuery: queryReader(verifyEmails),
         check: () => undefined,
         unitsPerItem: ({ deep }) => emailUnits(deep ?? DEFAULTS.deep),

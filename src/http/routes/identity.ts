@@ -47,7 +47,6 @@ export function identityRoutes({ routing, metered, batch }: IdentityRouteDepende
       validateDocuments,
       batchHandler(batch, {
         kind: "identity",
-        statuses: ["valid", "invalid"],
         readQuery: () => ({}),
         check: () => undefined,
         unitsPerItem: () => IDENTITY_UNITS,

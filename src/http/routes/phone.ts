@@ -41,7 +41,6 @@ export function phoneRoutes({ routing, metered, batch }: PhoneRouteDependencies)
       validatePhones,
       batchHandler(batch, {
         kind: "phone",
-        statuses: ["valid", "invalid"],
         readQuery: queryReader(validatePhones),
         check: ({ country }) => void regionOf(country),
         unitsPerItem: () => PHONE_UNITS,

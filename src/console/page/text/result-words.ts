@@ -1,13 +1,11 @@
-import { EMAIL_STATUSES } from "../../../contract/words.ts";
+import { SUMMARY_WORDS } from "../../../contract/words.ts";
 import type { Job, ResultRow } from "../wire/bodies.ts";
 import { wordsOf } from "./format.ts";
 import { visible } from "./visible.ts";
 
-const VALIDITIES = ["valid", "invalid"] as const;
-
 /** Returns the verdicts that a list of a kind can have. */
 export function verdictsOf(kind: Job["kind"]): readonly string[] {
-  return kind === "email" ? EMAIL_STATUSES : VALIDITIES;
+  return SUMMARY_WORDS[kind];
 }
 
 /** What was checked, as it was given, to be read. */
