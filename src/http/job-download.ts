@@ -26,12 +26,12 @@ export async function downloadOf(
   { format = "ndjson", status, sub_status, only }: ReturnType<typeof readResultsQuery>,
   { results, readerStallMs }: { readonly results: JobResults; readonly readerStallMs: number },
 ): Promise<Reply> {
-  if (job.status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
-  if (job.erasedAt !== null) throw new ApiError("gone");
   const filter: ResultFilter = {
     statuses: wordsOf("status", [status, only], SUMMARY_WORDS[job.kind]),
     subStatuses: job.kind === "email" ? wordsOf("sub_status", [sub_status], null) : noSubStatus(sub_status),
   };
+  if (job.status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
+  if (job.erasedAt !== null) throw new ApiError("gone");
   const isComplete = job.status === "completed";
   const isFinal = isComplete || job.status === "cancelled";
   const isWhole = filter.statuses === null && filter.subStatuses === null;

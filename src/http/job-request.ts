@@ -3,6 +3,7 @@ import { ApiError } from "../contract/errors.ts";
 import { createReader, queryReader } from "../contract/schema.ts";
 import { JobFields, UploadFields } from "../contract/specification/job-fields.ts";
 import { createJob } from "../contract/specification/jobs.ts";
+import { DecodingError, decoderFor } from "../jobs/intake/decoding.ts";
 import type { InputForm } from "../jobs/intake/intake-messages.ts";
 import type { JobUpload } from "../jobs/job.ts";
 import type { FieldReader, JobRequest } from "../jobs/jobs.ts";
@@ -34,6 +35,7 @@ export function createJobRequestReader(
     if (country !== undefined && !(await isPhoneCountry(country))) {
       throw new ApiError("invalid_request", "country must be an ISO 3166 alpha-2 code or a calling code.");
     }
+    if (fields.encoding !== undefined) requireEncoding(fields.encoding);
     if (webhook_url !== undefined) await requireWebhookUrl(accountId, webhook_url);
     return {
       kind,
@@ -65,6 +67,15 @@ export function createJobRequestReader(
       return { ...read, form, options: upload === undefined ? read.options : { ...read.options, upload } };
     },
   };
+}
+
+/** Before parts of an input are sent that nobody could read. */
+function requireEncoding(label: string): void {
+  try {
+    decoderFor(label);
+  } catch (error) {
+    throw error instanceof DecodingError ? new ApiError(error.refusal.code, error.message) : error;
+  }
 }
 
 /** The numbering plans are read with the first country that is named: the start need not wait for them. */

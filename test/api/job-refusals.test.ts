@@ -108,6 +108,41 @@ describe("a body that is no list keeps nothing", () => {
     ],
     ["items that come twice", '{"items":["a@good.com"],"items":[]}', JSON_TYPE, "", "400 invalid_request"],
     [
+      "items that come again as none",
+      '{"items":["a@good.com"],"items":5}',
+      JSON_TYPE,
+      "",
+      "400 invalid_request",
+    ],
+    [
+      "items that were none before",
+      '{"items":5,"items":["a@good.com"]}',
+      JSON_TYPE,
+      "",
+      "400 invalid_request",
+    ],
+    [
+      "an item of more than a megabyte",
+      JSON.stringify({ items: ["a".repeat(1_048_575)] }),
+      JSON_TYPE,
+      "",
+      "400 invalid_request",
+    ],
+    [
+      "a line with a type of document that is none",
+      '"1"\n{"type":"passport","value":"1"}\n',
+      { "Content-Type": "application/x-ndjson" },
+      "?kind=identity",
+      "400 invalid_request",
+    ],
+    [
+      "an item with a type of document that is none",
+      '{"kind":"identity","items":["1",{"type":"CPF","value":"1"}]}',
+      JSON_TYPE,
+      "",
+      "400 invalid_request",
+    ],
+    [
       "much beside the items",
       `{"items":[],"x":"${"x".repeat(70_000)}"}`,
       JSON_TYPE,
@@ -132,6 +167,13 @@ describe("a body that is no list keeps nothing", () => {
     const own = await server.signUp();
     expect(await refusalOf(await create(body, headers, query, own))).toBe(refusal);
     expect(await jobsOf(own)).toEqual([]);
+  });
+
+  test("an unknown type of document is told of with its row", async () => {
+    const lines = '"1"\n\n{"type":"passport","value":"1"}\n';
+    const type = { "Content-Type": "application/x-ndjson" };
+    const reply = await create(lines, type, "?kind=identity", await server.signUp());
+    expect(await reply.text()).toContain("Row 2 (line 3): type must be one of cpf, cnpj,");
   });
 
   test("one that ends before its Content-Length", async () => {
@@ -215,6 +257,15 @@ describe("a job", () => {
       const reply = await server.call(`/v1/jobs/${jobId}/results?${query}`, { key });
       expect([query, await refusalOf(reply)]).toEqual([query, "400 invalid_request"]);
     }
+  });
+
+  test("that is not received yet is asked for results by its own words, too", async () => {
+    const own = await server.signUp();
+    const upload = { key: own, method: "POST" };
+    const { job_id: jobId } = await jsonOf<Job>(await server.call("/v1/jobs?upload=parts", upload));
+    const results = (query: string) => server.call(`/v1/jobs/${jobId}/results${query}`, { key: own });
+    expect(await refusalOf(await results("?status=good"))).toBe("400 invalid_request");
+    expect(await refusalOf(await results(""))).toBe("409 job_not_ready");
   });
 
   test("is listed by states and in pages that there are", async () => {

@@ -124,6 +124,15 @@ describe("parts", () => {
     expect((await results(key, job)).map(({ email }) => email)).toEqual(["jane@good.com"]);
   });
 
+  test("are not asked for where an encoding is named that there is not", async () => {
+    const key = await server.signUp();
+    const call = { key, method: "POST" };
+    const named = await server.call("/v1/jobs?upload=parts&encoding=utf-99", call);
+    expect(await refusalOf(named)).toBe("400 invalid_request");
+    const said = await server.call("/v1/jobs?upload=parts", { key, body: { encoding: "utf-99" } });
+    expect([said.status, await said.text()]).toEqual([400, expect.stringContaining("encoding is no known")]);
+  });
+
   test("are checked against the digests that come with them, of the bytes as they are sent", async () => {
     const key = await server.signUp();
     const job = await begin(key);

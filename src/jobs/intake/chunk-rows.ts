@@ -1,7 +1,7 @@
 import type { Item } from "../../batch/items.ts";
 import type { BatchKind } from "../../batch/messages.ts";
 import { isObject } from "../../platform/json-value.ts";
-import type { InputTable } from "./intake-messages.ts";
+import type { InputTable, IntakeOptions } from "./intake-messages.ts";
 import { ITEM_FIELDS } from "./item-fields.ts";
 import { identityOf } from "./line-records.ts";
 import type { RecordForm } from "./records.ts";
@@ -15,13 +15,17 @@ export function recordsOf({ body }: StoredChunk): string[] {
 }
 
 /** The keys of a chunk's items, by which duplicates are found, in their order. */
-export function itemTextsOf(chunk: StoredChunk, kind: BatchKind, table: InputTable | null): string[] {
+export function itemTextsOf(
+  chunk: StoredChunk,
+  { kind, form }: Pick<IntakeOptions, "kind" | "form">,
+  table: InputTable | null,
+): string[] {
   const records = recordsOf(chunk);
   if (chunk.form !== "ndjson") return records.map((record) => cellText(record, chunk.form, table));
-  return records.map(
-    (record) =>
-      identityOf(JSON.parse(record), ITEM_FIELDS[kind]) ?? identityOf(JSON.parse(record), "value") ?? "",
-  );
+  // A JSON body may say behind its items what they are.
+  if (form === "json") return records.map((record) => identityOf(JSON.parse(record), "value", true) ?? "");
+  const isTyped = kind === "identity";
+  return records.map((record) => identityOf(JSON.parse(record), ITEM_FIELDS[kind], isTyped) ?? "");
 }
 
 /** The items of a chunk in the form of a batch's; `type` is that of documents which name none. */

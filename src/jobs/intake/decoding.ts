@@ -54,11 +54,12 @@ function encodingByMark([first, second]: Uint8Array): string | null {
   return first === 0xfe && second === 0xff ? "utf-16be" : null;
 }
 
-function decoderFor(encoding: string): TextDecoder {
+/** Throws a DecodingError where the label names no encoding. */
+export function decoderFor(label: string): TextDecoder {
   try {
-    return new TextDecoder(encoding as Bun.Encoding, { fatal: true });
+    return new TextDecoder(label as Bun.Encoding, { fatal: true });
   } catch {
-    const message = `encoding is no known encoding; try utf-8, windows-1252 or utf-16le.`;
+    const message = "encoding is no known encoding; try utf-8, windows-1252 or utf-16le.";
     throw new DecodingError({ code: "invalid_request", message });
   }
 }

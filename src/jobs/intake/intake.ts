@@ -6,7 +6,6 @@ import { readCsvRecords } from "./csv-records.ts";
 import { DecodingError, toUtf8, withinBytes } from "./decoding.ts";
 import { createDistinctRows } from "./distinct-rows.ts";
 import type { InputTable, IntakeOptions, IntakeOutcome } from "./intake-messages.ts";
-import { ITEM_FIELDS } from "./item-fields.ts";
 import { readJsonRecords } from "./json-records.ts";
 import { readNdjsonRecords, readTextRecords } from "./line-records.ts";
 import type { Refusal } from "./records.ts";
@@ -92,7 +91,7 @@ async function readRecords(
     case "text":
       return plain(await readTextRecords(pieces, builder));
     case "ndjson":
-      return plain(await readNdjsonRecords(pieces, builder, ITEM_FIELDS[options.kind]));
+      return plain(await readNdjsonRecords(pieces, builder, options.kind));
     case "json": {
       const outcome = await readJsonRecords(pieces, builder);
       return "refusal" in outcome ? outcome : { table: null, ...outcome.body };
@@ -126,7 +125,7 @@ async function findDuplicates(
     for (let row = firstRow; row < firstRow + count; row++) if (isBitSet(shared, row)) numbers.push(row);
     if (numbers.length > 0) {
       const form = forms[n] ?? "text";
-      const items = itemTextsOf({ form, body: await host.chunkBody(n) }, options.kind, table);
+      const items = itemTextsOf({ form, body: await host.chunkBody(n) }, options, table);
       for (const row of numbers) rows.add(row, items[row - firstRow] ?? "");
       candidates += numbers.length;
     }

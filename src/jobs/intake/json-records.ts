@@ -10,8 +10,8 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from "./json-input.ts";
-import { identityOf } from "./line-records.ts";
-import { type RecordSink, type Refusal, type Span, textOf, tooLong } from "./records.ts";
+import { hasWrongType, identityOf, TYPE_DEMAND } from "./line-records.ts";
+import { RECORD_BYTES_MAX, type RecordSink, type Refusal, type Span, textOf, tooLong } from "./records.ts";
 
 /** What a JSON body says beside its items, and what its items are. */
 export type JsonBody = {
@@ -48,14 +48,15 @@ export async function readJsonRecords(
   for (;;) {
     const name = await readField();
     if (typeof name !== "string") return name;
+    if (name === "items" && hasItems) return refuse("items comes twice.", "invalid_request");
     if (name === "items" && (await input.next()) === OPEN_LIST) {
-      if (hasItems) return refuse("items comes twice.", "invalid_request");
       hasItems = true;
       const refusal = await readItems();
       if (refusal !== null) return { refusal };
     } else {
       const value = await readValue();
       if ("refusal" in value) return value;
+      if (name === "items") return refuse("items must be an array.", "invalid_request");
       fields[name] = value.value;
     }
     const sign = await input.next();
@@ -95,6 +96,7 @@ export async function readJsonRecords(
       await input.next();
       const span = await input.value();
       if (span === null) return input.isTooLong() ? tooLong(items + 1) : refuse().refusal;
+      if (span.end - span.start > RECORD_BYTES_MAX) return tooLong(items + 1);
       const refusal = takeItem(span);
       if (refusal !== null) return refusal;
       items += 1;
@@ -111,7 +113,9 @@ export async function readJsonRecords(
     }
     const value = parseJson(textOf(span));
     if (value === undefined) return refuse(`items[${items}] is not valid JSON.`).refusal;
-    const identity = identityOf(value, "value");
+    if (hasWrongType(value))
+      return refuse(`items[${items}] (row ${items + 1}): ${TYPE_DEMAND}`, "invalid_request").refusal;
+    const identity = identityOf(value, "value", true);
     if (identity === null) {
       const message = `items[${items}] (row ${items + 1}) must be a string, or an object with the string value.`;
       return { code: "invalid_request", message };

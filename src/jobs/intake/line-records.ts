@@ -1,4 +1,7 @@
+import type { BatchKind } from "../../batch/messages.ts";
+import { DOCUMENT_TYPES, isDocumentType } from "../../contract/words.ts";
 import { isObject, parseJson } from "../../platform/json-value.ts";
+import { ITEM_FIELDS } from "./item-fields.ts";
 import { eachLine, isBlank, type RecordSink, type Refusal, type Span, textOf } from "./records.ts";
 
 const QUOTE = 0x22;
@@ -13,12 +16,14 @@ export function readTextRecords(
   return eachLine(pieces, (line) => (isBlank(line) ? null : sink.take("text", line, line)));
 }
 
-/** Reads on each line a JSON string, or an object with the item in `field`. Blank lines are passed over. */
+/** Reads on each line a JSON string, or an object with the item in the field of its kind. Blank lines are passed over. */
 export function readNdjsonRecords(
   pieces: AsyncIterable<Uint8Array>,
   sink: RecordSink,
-  field: string,
+  kind: BatchKind,
 ): Promise<Refusal | null> {
+  const field = ITEM_FIELDS[kind];
+  const isTyped = kind === "identity";
   let row = 0;
   return eachLine(pieces, (line, number) => {
     if (isBlank(line)) return null;
@@ -30,7 +35,10 @@ export function readNdjsonRecords(
     const text = textOf(line);
     const value = parseJson(text);
     if (value === undefined) return { code: "invalid_json", message: `Line ${number} is not valid JSON.` };
-    const identity = identityOf(value, field);
+    if (isTyped && hasWrongType(value)) {
+      return { code: "invalid_request", message: `Row ${row} (line ${number}): ${TYPE_DEMAND}` };
+    }
+    const identity = identityOf(value, field, isTyped);
     if (identity === null) {
       const message = `Row ${row} (line ${number}) is neither a string nor an object with the string "${field}".`;
       return { code: "invalid_request", message };
@@ -40,18 +48,26 @@ export function readNdjsonRecords(
 }
 
 /**
- * Returns the key of an item, or null where a value holds none. A type is set off by characters that a
- * value without one is never given in front.
+ * Returns the key of an item, or null where a value holds none. Where items are typed, a type is set off by characters
+ * that a value without one is never given in front; elsewhere it is one of the fields that are passed over.
  */
-export function identityOf(value: unknown, field: string): string | null {
+export function identityOf(value: unknown, field: string, isTyped: boolean): string | null {
   if (typeof value === "string") return escaped(value);
   if (!isObject(value)) return null;
   const item = value[field];
   if (typeof item !== "string") return null;
   const { type } = value;
-  if (type === undefined || type === null) return escaped(item);
-  return typeof type === "string" ? `\0${type}\n${item}` : null;
+  if (!isTyped || type === undefined || type === null) return escaped(item);
+  return `\0${type}\n${item}`;
 }
+
+/** Whether an item names a type of documents that there is not. */
+export function hasWrongType(value: unknown): boolean {
+  if (!isObject(value) || value.type === undefined || value.type === null) return false;
+  return typeof value.type !== "string" || !isDocumentType(value.type);
+}
+
+export const TYPE_DEMAND = `type must be one of ${DOCUMENT_TYPES.join(", ")}.`;
 
 function escaped(item: string): string {
   return item.startsWith("\0") ? `\0\n${item}` : item;
