@@ -17,7 +17,7 @@ export function createJobCalls(send: Send, wait: Wait) {
   const steer =
     (verb: string) =>
     (jobId: string, options: ReadOptions = {}) =>
-      send("POST", `${jobPath(jobId)}/${verb}`, { ...options, idempotencyKey: null }, readJob);
+      send("POST", `${jobPath(jobId)}/${verb}`, options, readJob);
 
   async function createUpload(
     mediaType: string,

@@ -65,14 +65,18 @@ export type Jobs = {
     input: JobInput,
     readFields: FieldReader,
   ) => Promise<ReceivedJob>;
-  /** Starts a job whose input was received, once, with the reply to keep; throws `quota_exceeded`, `too_many_jobs`. */
+  /**
+   * Starts a job whose input was received, once, with the reply to keep; throws `quota_exceeded`, `too_many_jobs`.
+   * `repeats` of the jobs that are being received are this one again, and will not be started.
+   */
   readonly start: (
     account: JobAccount,
     received: ReceivedJob,
     keep: ((job: JobRecord) => ReturnType<IdempotentCall["keep"]>) | null,
+    repeats?: number,
   ) => Promise<JobRecord>;
-  /** Erases a job that never started. */
-  readonly drop: (jobId: string) => Promise<void>;
+  /** Erases a job that never started; false where it did. */
+  readonly drop: (jobId: string) => Promise<boolean>;
   /** Erases what was read of an input. */
   readonly dropChunks: (jobId: string) => Promise<void>;
   /** Throws `not_found` for a job that the account does not have. */
@@ -140,13 +144,15 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
   }
 
-  async function drop(jobId: string): Promise<void> {
-    // A start whose commit was not answered may have come about.
-    const job = await store.findJob(jobId);
-    if (job !== null && job.status !== "receiving") return;
+  /** False where the job has been started: its commit may have come about without an answer. */
+  async function drop(jobId: string): Promise<boolean> {
+    // From here on it takes no rows and is not started, so that nothing of it comes after what is erased.
+    const dropped = await store.changeJob(jobId, ["receiving"], { deletedAt: clock.now() });
+    if (dropped === null) return false;
     await erase(jobId);
     await dropParts(jobId);
     await store.forgetJob(jobId);
+    return true;
   }
 
   async function change(
@@ -157,6 +163,24 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     const after = await store.changeJob(job.jobId, from, to);
     if (after !== null) changed(after);
     return after;
+  }
+
+  /** False, and nothing done, where the job has left its state meanwhile. */
+  async function removeFrom(job: JobRecord): Promise<boolean> {
+    const { jobId, status } = job;
+    if (status === "receiving") return drop(jobId);
+    const now = clock.now();
+    const isLive = UNFINISHED.includes(status);
+    const ended = isLive ? ({ status: "cancelling", statusReason: "by_caller" } as const) : {};
+    const removed = await change(job, [status], { ...ended, deletedAt: now, expiresAt: now });
+    if (removed === null) return false;
+    if (isLive) await runner.hold(removed);
+    const after = await store.findJob(jobId);
+    // Chunks in work are finished first; the pruning erases the rest.
+    if (after === null || UNFINISHED.includes(after.status)) return true;
+    await erase(jobId);
+    await store.changeJob(jobId, [after.status], { erasedAt: now });
+    return true;
   }
 
   function requireNotEnded({ status }: JobRecord): void {
@@ -232,15 +256,20 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
       reading.add(job.jobId);
       try {
         return await readInput(plan, job, request, input, readFields);
+      } catch (error) {
+        // The caller has deleted it meanwhile.
+        await find(job.accountId, job.jobId);
+        throw error;
       } finally {
         reading.delete(job.jobId);
       }
     },
 
-    async start(account, { job, request, input }, keep) {
-      // With this one.
+    async start(account, { job, request, input }, keep, repeats = 0) {
       const { accountId, plan } = account;
-      if ((await store.countJobs(accountId, UNFINISHED)) > plan.maxJobs) throw tooManyJobs(plan);
+      // With this one.
+      const unfinished = await store.countJobs(accountId, UNFINISHED);
+      if (unfinished - repeats > plan.maxJobs) throw tooManyJobs(plan);
       const unitsPerItem = unitsOf(request);
       if (request.options.whenOutOfUnits === "refuse") {
         await meter.enter(accountId);
@@ -260,7 +289,10 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
       } as const;
       const reply = keep === null ? null : keep({ ...job, ...started });
       const queued = await store.startJob(job.jobId, started, reply);
-      if (queued === null) throw new ApiError("job_not_ready", "The job was started or dropped meanwhile.");
+      if (queued === null) {
+        await find(accountId, job.jobId);
+        throw new ApiError("job_not_ready", "The job was started meanwhile.");
+      }
       changed(queued);
       runner.run(queued);
       return queued;
@@ -311,19 +343,8 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     },
 
     async remove(accountId, jobId) {
-      const job = await find(accountId, jobId);
-      if (job.status === "receiving") return drop(jobId);
-      const now = clock.now();
-      const isLive = UNFINISHED.includes(job.status);
-      const ended = isLive ? ({ status: "cancelling", statusReason: "by_caller" } as const) : {};
-      const removed = await change(job, [job.status], { ...ended, deletedAt: now, expiresAt: now });
-      if (removed === null) return;
-      if (isLive) await runner.hold(removed);
-      const after = await store.findJob(jobId);
-      // Chunks in work are finished first; the pruning erases the rest.
-      if (after === null || UNFINISHED.includes(after.status)) return;
-      await erase(jobId);
-      await store.changeJob(jobId, [after.status], { erasedAt: now });
+      // It may come to another state between two looks.
+      while (!(await removeFrom(await find(accountId, jobId))));
     },
 
     async dropCutOff() {
@@ -335,7 +356,8 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     async prune() {
       const now = clock.now();
       for (const job of await store.jobsIn(["receiving"])) {
-        if (job.createdAt + settings.uploadMs <= now) await drop(job.jobId);
+        // A process may have ended while it dropped one.
+        if (job.createdAt + settings.uploadMs <= now || job.deletedAt !== null) await drop(job.jobId);
       }
       for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
         if (UNFINISHED.includes(job.status)) continue;

@@ -161,7 +161,10 @@ export type JobPort = {
   readonly releaseInput: (jobId: string) => Answer<void>;
   /** Jobs that are being received, and whose input no process reads. */
   readonly unreadJobs: () => Answer<readonly JobRecord[]>;
-  /** Adds chunks to a job whose input this process has taken; durable with the change that starts the job. */
+  /**
+   * Adds chunks to a job whose input this process has taken; durable with the change that starts the job. Throws a
+   * StorageError where the job is no longer received, or deleted.
+   */
   readonly addJobChunks: (jobId: string, chunks: readonly NewJobChunk[]) => Answer<void>;
   /** Marks the duplicates of chunks from `firstChunk` on; durable with the change that starts the job. */
   readonly markDuplicates: (
@@ -177,8 +180,8 @@ export type JobPort = {
     options?: string,
   ) => Answer<JobRecord | null>;
   /**
-   * Starts a job whose input is whole, together with the reply that says so. Null where it is not being received, or no
-   * longer by this process.
+   * Starts a job whose input is whole, together with the reply that says so. Null where it is not being received, no
+   * longer by this process, or deleted.
    */
   readonly startJob: (
     jobId: string,

@@ -119,6 +119,17 @@ describe("against the real server", () => {
   });
 });
 
+test("steering that no answer came to is sent again as the same call", async () => {
+  const broken = () => {
+    throw new TypeError("the connection broke");
+  };
+  const { client, calls } = serve({ "/v1/jobs/job_1/pause": [broken, () => Response.json(job("paused"))] });
+  expect(await client.pauseJob("job_1")).toMatchObject({ status: "paused" });
+  const [first, second] = calls.map(({ headers }) => headers.get("idempotency-key"));
+  expect(first).toMatch(/^[0-9a-f-]{36}$/);
+  expect([calls.length, second]).toEqual([2, first]);
+});
+
 describe("an upload in parts", () => {
   const created = () => Response.json(job("receiving"), { status: 201 });
   const done = () => new Response(null, { status: 204 });

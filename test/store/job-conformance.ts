@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-port.ts";
 import type { Store } from "../../src/store/port.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { clock, NOON, replyRecord, signUp, unitsOf } from "./store-conformance.ts";
 
 export function jobRecord(jobId: string, more: Partial<JobRecord> = {}): JobRecord {
@@ -92,6 +93,22 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       expect([await store.findJob("job_2"), await store.findReply("acc_a", "s")]).toEqual([null, null]);
       expect(await store.countJobs("acc_a", ["receiving"])).toBe(1);
       expect(await store.unfinishedJobs()).toEqual([{ status: "receiving", statusReason: null, jobs: 1 }]);
+    });
+
+    test("a job that is deleted while it is received takes no rows and is not started", async () => {
+      const store = await opened();
+      await store.createJob(jobRecord("job_1"), null, 1);
+      await store.claimInput("job_1");
+      await store.addJobChunks("job_1", [chunkOf(0)]);
+      expect(await store.changeJob("job_1", ["receiving"], { deletedAt: NOON })).not.toBeNull();
+      const added = async () => store.addJobChunks("job_1", [chunkOf(1)]);
+      await expect(added()).rejects.toThrow(StorageError);
+      const started = { status: "queued", chunkCount: 2 } as const;
+      expect(await store.startJob("job_1", started, replyRecord("r"))).toBeNull();
+      expect(await store.findReply("acc_a", "r")).toBeNull();
+      expect((await store.chunkResults("job_1", 0, 10)).map(({ n }) => n)).toEqual([0]);
+      await store.forgetJob("job_1");
+      await expect(added()).rejects.toThrow(StorageError);
     });
 
     test("of jobs that are created at once no more than the most are", async () => {

@@ -102,6 +102,7 @@ const steer = (operationId: string, verb: string, summary: string) =>
     tag: "Jobs",
     summary,
     access: "key",
+    idempotent: true,
     replies: { 200: oneJob("The job.") },
     refusals: ["not_found", "job_not_ready", "job_finished"],
   });

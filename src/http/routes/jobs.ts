@@ -30,7 +30,7 @@ import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { createEventStreamShares, jobEventStream } from "../job-events.ts";
 import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
 import { createUpload, putPart, startUpload } from "../job-upload.ts";
-import { json, type Reply } from "../reply.ts";
+import { json, jsonText, type Reply } from "../reply.ts";
 import { slicesOf } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -49,21 +49,52 @@ export type JobRouteDependencies = {
   readonly bodies: BodyReader;
 };
 
-type CallDependencies = JobRouteDependencies & { readonly requests: JobRequestReader };
+type CallDependencies = JobRouteDependencies & {
+  readonly requests: JobRequestReader;
+  readonly arriving: Arrivals;
+};
+
+/** Inputs that are being received under Idempotency-Keys: of those under one key at most one becomes a job. */
+type Arrivals = {
+  /** Returns how many others of the account arrive under the key of the call. */
+  readonly begin: (account: Account, call: Call) => { readonly others: () => number } & Disposable;
+};
+
+function createArrivals(): Arrivals {
+  const counts = new Map<string, number>();
+  return {
+    begin({ accountId }, { request }) {
+      const key = request.headers.get("idempotency-key");
+      if (key === null) return { others: () => 0, [Symbol.dispose]: () => {} };
+      const name = `${accountId} ${key}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return {
+        others: () => (counts.get(name) ?? 1) - 1,
+        [Symbol.dispose]() {
+          const left = (counts.get(name) ?? 1) - 1;
+          if (left === 0) counts.delete(name);
+          else counts.set(name, left);
+        },
+      };
+    },
+  };
+}
 
 /** Jobs: lists that outlive their call. */
 export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   const { routing, jobs, results, meter, clock, readerStallMs } = given;
-  const dependencies = { ...given, requests: createJobRequestReader(given.requireWebhookUrl) };
+  const dependencies = {
+    ...given,
+    requests: createJobRequestReader(given.requireWebhookUrl),
+    arriving: createArrivals(),
+  };
   const view = (job: JobRecord) => jobView(job, clock.now());
   const page = queryReader(listJobs);
   const eventStreams = createEventStreamShares();
-  const steer =
-    (act: Jobs["pause"]) =>
-    async (call: Call, { accountId }: Account) => {
-      meter.countCall({ accountId }, call.route);
-      return json(view(await act(accountId, idOf(call))));
-    };
+  const steer = (act: Jobs["pause"]) => async (call: Call, account: Account) => {
+    const written = async () => JSON.stringify(view(await act(account.accountId, idOf(call))));
+    return repeatable(given, call, account, written);
+  };
   return [
     routing.keyed(createJob, (call, account) => {
       const { fields, isUpload } = dependencies.requests.query(call.request.url);
@@ -115,6 +146,32 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   ];
 }
 
+/** Answers what a change of a job comes to. It may be made again, so its reply is kept behind it. */
+async function repeatable(
+  { meter, idempotent, bodies }: Pick<JobRouteDependencies, "meter" | "idempotent" | "bodies">,
+  call: Call,
+  account: Account,
+  change: () => Promise<string>,
+): Promise<Reply> {
+  using sent = await bodies.read(call.request, { tenant: account.accountId });
+  return await idempotent.run(call, account, sent.digest, async (entry) => {
+    if (entry === null) {
+      const body = await change();
+      meter.countCall(account, call.route);
+      return jsonText(body);
+    }
+    const reservation = meter.reserve(account, 0);
+    try {
+      const body = await change();
+      const kept = entry.keep({ status: 200, headers: {}, body });
+      await reservation.record({ endpoint: call.route, units: 0 }, kept);
+      return jsonText(body);
+    } finally {
+      reservation.release();
+    }
+  });
+}
+
 function nullWhereGone(error: unknown): null {
   if (error instanceof ApiError && error.code === "not_found") return null;
   throw error;
@@ -126,7 +183,7 @@ function idOf({ params }: Call): string {
 
 /** Receives the input, and only then refuses or starts the job. */
 async function create(
-  { jobs, meter, idempotent, clock, requests }: CallDependencies,
+  { jobs, meter, idempotent, clock, requests, arriving }: CallDependencies,
   call: Call,
   account: Account,
   fields: Parameters<JobRequestReader["request"]>[1],
@@ -138,6 +195,7 @@ async function create(
   const hash = new Bun.CryptoHasher("sha256");
   const slices = slicesOf(call.request);
   const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
+  using arrival = arriving.begin(account, call);
   let isStarted = false;
   try {
     const input = {
@@ -162,6 +220,7 @@ async function create(
         entry === null
           ? null
           : (planned) => entry.keep({ status: 202, headers: location, body: written(planned) }),
+        arrival.others(),
       );
       isStarted = true;
       meter.countCall({ accountId }, call.route);

@@ -51,7 +51,8 @@ type IntakeCases = Pick<
 >;
 
 function intakeCases({ transact, read }: Connection, processId: string): IntakeCases {
-  const isReceiving = (jobId: string) => and(eq(jobs.jobId, jobId), eq(jobs.status, "receiving"));
+  const isReceiving = (jobId: string) =>
+    and(eq(jobs.jobId, jobId), eq(jobs.status, "receiving"), isNull(jobs.deletedAt));
   const isReadHere = (jobId: string) => and(isReceiving(jobId), eq(jobs.reader, processId));
 
   /** Another process may have taken the input over while this one hung. */

@@ -2,6 +2,7 @@ import type { AtOnce } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type JobPort, UNFINISHED } from "../job-port.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
+import { StorageError } from "../storage-error.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { tellOfJob } from "./webhook-cases.ts";
@@ -12,6 +13,11 @@ export function createJobCases(
   transact: Transact,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
+  function isReceiving(jobId: string): boolean {
+    const job = jobs.find(jobId);
+    return job?.status === "receiving" && job.deletedAt === null;
+  }
+
   return {
     createJob: (job, reply, unfinishedMax) =>
       transact(() => {
@@ -25,6 +31,7 @@ export function createJobCases(
     unreadJobs: () => jobs.inStatus(["receiving"]),
     addJobChunks: (jobId, added) =>
       transact(() => {
+        if (!isReceiving(jobId)) throw new StorageError("the input of the job is no longer read");
         for (const chunk of added) chunks.add(jobId, chunk);
       }, "with_sync"),
     markDuplicates: (jobId, firstChunk, duplicates) =>
@@ -42,7 +49,7 @@ export function createJobCases(
       }),
     startJob: (jobId, change, reply) =>
       transact(() => {
-        const started = jobs.change(jobId, ["receiving"], change) ?? null;
+        const started = isReceiving(jobId) ? (jobs.change(jobId, ["receiving"], change) ?? null) : null;
         if (started !== null && reply !== null) replies.put(reply);
         return started;
       }),

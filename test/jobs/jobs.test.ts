@@ -1,0 +1,121 @@
+import { expect, test } from "bun:test";
+import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
+import { ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
+import { createIntake } from "../../src/jobs/intake/intake-thread.ts";
+import { createJobs, type JobRequest } from "../../src/jobs/jobs.ts";
+import type { JobPort, JobStatus } from "../../src/store/job-port.ts";
+import { openStore } from "../../src/store/sqlite/open.ts";
+import { startedJob } from "../store/job-conformance.ts";
+import { clock, signUp } from "../store/store-conformance.ts";
+import { temporaryFolder } from "../support/process.ts";
+
+const INPUT_BYTES_MAX = 1_000;
+const INTAKE_THREAD = new URL("../../workers/job-intake.ts", import.meta.url).href;
+
+/** Jobs on a store in memory; `around` gets the store that they would have, and returns the one that they have. */
+function jobsOn(folder: string, around: (store: JobPort) => JobPort = (store) => store) {
+  const store = openStore({ path: ":memory:", clock });
+  const intake = createIntake(INTAKE_THREAD);
+  const jobs = createJobs({
+    store: around(store),
+    intake,
+    runner: {
+      start: async () => {},
+      run: () => {},
+      hold: async () => {},
+      chunksInWork: () => 0,
+      queued: () => 0,
+      held: () => [],
+      async [Symbol.asyncDispose]() {},
+    },
+    meter: {
+      enter: () => undefined,
+      reserve: () => {
+        throw new Error("nothing is started");
+      },
+    },
+    clock,
+    newJobId: () => "job_1",
+    random32: () => 7,
+    changed: () => {},
+    dropParts: async () => {},
+    room: ROOM_ELSEWHERE,
+    settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: 1_000 },
+  });
+  return { store, intake, jobs };
+}
+
+const OPTIONS = {
+  ...{ deep: false, dns: true, country: null, type: null, column: null, delimiter: null, encoding: null },
+  whenOutOfUnits: "refuse",
+} as const;
+
+test.each(["text", "csv", "ndjson", "json"] as const)(
+  "an input as %s may have as many bytes as the server takes, and with one more it is 413",
+  async (form) => {
+    using folder = temporaryFolder("jobs");
+    const { store, intake, jobs } = jobsOn(folder.path);
+    await using _ = intake;
+    await signUp(store, "acc_a");
+    const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
+    if (plan === undefined) throw new Error("there is no free plan");
+    const account = { accountId: "acc_a", plan };
+    const request: JobRequest = { kind: "email", name: null, webhookUrl: null, options: OPTIONS, form };
+    const [start, end] = {
+      text: ["", ""],
+      csv: ["email\n", ""],
+      ndjson: ['"', '"'],
+      json: ['{"items":["', '"]}'],
+    }[form];
+    const receive = async (bytes: number) => {
+      const job = await jobs.begin(account, request);
+      const letters = "a".repeat(bytes - (start ?? "").length - (end ?? "").length);
+      const pieces = [`${start}`, letters, `${end}`].map((text) => new TextEncoder().encode(text));
+      const input = {
+        next: async () => pieces.shift() ?? null,
+        signal: new AbortController().signal,
+      };
+      try {
+        return (await jobs.receive(account, job, request, input, () => request)).input.rows;
+      } finally {
+        await jobs.drop(job.jobId);
+      }
+    };
+    expect(await receive(INPUT_BYTES_MAX)).toBe(1);
+    await expect(receive(INPUT_BYTES_MAX + 1)).rejects.toMatchObject({
+      code: "payload_too_large",
+      status: 413,
+      message: `The body has more than ${INPUT_BYTES_MAX} bytes when it is decoded.`,
+    });
+    store.close();
+  },
+);
+
+test.each<readonly [JobStatus, JobStatus]>([
+  ["queued", "running"],
+  ["running", "completed"],
+  ["cancelling", "cancelled"],
+])("a job that is deleted while it goes from %s to %s is gone", async (from, to) => {
+  using folder = temporaryFolder("jobs");
+  let isFirstLook = true;
+  const { store, intake, jobs } = jobsOn(folder.path, (own) => ({
+    ...own,
+    // What the runner does between the look and the change.
+    async findJob(jobId) {
+      const found = await own.findJob(jobId);
+      if (isFirstLook) await own.changeJob(jobId, [from], { status: to });
+      isFirstLook = false;
+      return found;
+    },
+  }));
+  await using _ = intake;
+  await signUp(store, "acc_a");
+  const { jobId } = await startedJob(store, "job_1", 3);
+  await store.changeJob(jobId, ["queued"], { status: from });
+  await jobs.remove("acc_a", jobId);
+  await expect(jobs.find("acc_a", jobId)).rejects.toMatchObject({ code: "not_found" });
+  const left = await store.findJob(jobId);
+  expect(left?.status).toBe(to === "running" ? "cancelling" : to);
+  if (to !== "running") expect(await store.chunkResults(jobId, 0, 10)).toEqual([]);
+  store.close();
+});
