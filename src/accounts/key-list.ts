@@ -92,10 +92,11 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
 }
 
 /** A date of four digits for the year, alone or with a time: what else Date.parse takes is no moment on the wire. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T.+)?$/;
 
 function readEnd(text: string, now: number): number {
-  const at = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  const day = MOMENT.exec(text)?.[1];
+  const at = day !== undefined && isDay(day) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at) || at <= now) {
     throw new ApiError(
       "invalid_request",
@@ -103,6 +104,12 @@ function readEnd(text: string, now: number): number {
     );
   }
   return at;
+}
+
+/** Date.parse takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 function keyView(record: KeyRecord): KeyView {

@@ -88,11 +88,17 @@ export const InvoicesQuery = Type.Object({
 
 export const KeyBody = Type.Object({
   name: Type.Optional(LineOrNull(100)),
-  mode: Type.Optional(Type.Union([Word(["live", "test"]), Type.Null()])),
-  scopes: Type.Optional(
-    Type.Union([Type.Array(Word(KEY_SCOPES), { minItems: 1, maxItems: 3 }), Type.Null()]),
+  mode: Type.Optional(
+    Type.Union([Word(["live", "test"]), Type.Null()], { demand: "must be null, live or test" }),
   ),
-  expires_at: Type.Optional(Type.Union([Text(40), Type.Null()])),
+  scopes: Type.Optional(
+    Type.Union([Type.Array(Word(KEY_SCOPES), { minItems: 1, maxItems: 3 }), Type.Null()], {
+      demand: `must be null or a list of one to three of ${KEY_SCOPES.join(", ")}`,
+    }),
+  ),
+  expires_at: Type.Optional(
+    Type.Union([Text(40), Type.Null()], { demand: "must be null or a string of at most 40 characters" }),
+  ),
 });
 
 export const RotateBody = Type.Object({

@@ -78,12 +78,22 @@ describe("POST /v1/account/keys", () => {
   test.each([
     [{ expires_at: "2026-11-20T10:20:30Z" }],
     [{ expires_at: "soon" }],
+    [{ expires_at: "2027-02-29" }],
+    [{ expires_at: "2027-04-31T00:00:00Z" }],
     [{ scopes: [] }],
     [{ scopes: ["all"] }],
     [{ name: "x".repeat(101) }],
     [{ mode: "dead" }],
   ])("400 for %j", async (body) => {
     expect(await refusalOf(await post(KEYS, body))).toBe("400 invalid_request");
+  });
+
+  test.each([
+    [{ scopes: ["all"] }, "scopes must be null or a list of one to three of verify, read, account."],
+    [{ mode: "dead" }, "mode must be null, live or test."],
+    [{ expires_at: 5 }, "expires_at must be null or a string of at most 40 characters."],
+  ])("says what is wrong with %j", async (body, message) => {
+    expect((await refusalBodyOf(await post(KEYS, body))).error.message).toBe(message);
   });
 
   test("400 for the 101st key that works; a deleted one makes room", async () => {

@@ -62,7 +62,7 @@ Says of an email address, an identity document or a phone number whether it is r
 
 **Units.** A plain check costs 1 unit, a deep email check 2; in a batch each distinct item costs what it costs alone. A refused call costs nothing, and neither does a check that failed on our side. A reply with status 200 means that its units are on disk.
 
-**Refusals** are \`{"error":{"code","message"}}\`, on every route. A call is refused in this order: 401, 429, 400 (or 413, 415), 402. An unknown path is answered 404 \`not_found\`, a method that the path does not take 405 \`method_not_allowed\` with \`Allow\`.
+**Refusals** are \`{"error":{"code","message"}}\`, on every route. A call is refused in this order: 401, 403, 429, 400 (or 413, 415), 402, 404, 409. An unknown path is answered 404 \`not_found\`, a method that the path does not take 405 \`method_not_allowed\` with \`Allow\`.
 
 **Compression.** Request bodies may be sent with \`Content-Encoding\` \`gzip\`, \`zstd\` or \`deflate\`; the limits hold for what they decode to. Replies of 1 KB and more, streams too, are sent in \`gzip\` or \`zstd\` where \`Accept-Encoding\` asks for it.
 
