@@ -67,18 +67,17 @@ async function run(dns: string, postgres: PostgresServer): Promise<void> {
   };
   await using stack = new AsyncDisposableStack();
   const node = stack.use(await start(0));
-  const [embedded, one] = await (async () => {
-    await using alone = await startServerProcess({ dns });
-    return await compare([[alone], [node]], postgres);
-  })();
   const others: BenchServer[] = [];
   for (let place = 1; place < NODES; place += 1) {
     const other = stack.use(await start(place, { key: node.key }));
     others.push(other);
-    // As much as the first node had answered before it was measured: code that is not compiled yet is no cost of a cluster.
+    // As much as the first node answers before it is measured: code that is not compiled yet is no cost of a cluster.
     for (const kind of KINDS) await measures[kind]([other]);
   }
-  const [several] = await compare([[node, ...others]], postgres);
+  const [embedded, one, several] = await (async () => {
+    await using alone = await startServerProcess({ dns });
+    return await compare([[alone], [node], [node, ...others]], postgres);
+  })();
   if (embedded === undefined || one === undefined || several === undefined) return;
   print({ embedded, one, several });
   await using proxy = await startBalancer(ports);
