@@ -154,4 +154,18 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     const page = { webhookId: "wh_1", afterDeliveryId: null, since: 0, limit: 9 };
     expect(await one.deliveryPage(page)).toMatchObject([{ state: "delivered", status: 200, attempts: 1 }]);
   });
+
+  test("a process that listens counts once", async () => {
+    expect(await one.countProcesses()).toBe(0);
+    const stops: (() => void)[] = [];
+    const listening = [one, two].map(
+      (store) =>
+        new Promise<void>((resolve) => {
+          stops.push(store.hearChanges({ heard: () => {}, resumed: resolve }));
+        }),
+    );
+    await Promise.all(listening);
+    expect(await one.countProcesses()).toBe(2);
+    for (const stop of stops) stop();
+  });
 });

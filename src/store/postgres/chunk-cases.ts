@@ -254,8 +254,9 @@ function leaseCases({ transact, read }: Connection, processId: string): LeasePor
     countProcesses: () =>
       read(async (orm) => {
         const [row] = await orm.execute<{ processes: number }>(
-          sql`SELECT count(*)::int AS processes FROM pg_stat_activity
-            WHERE datname = current_database() AND application_name = ${LISTENER_NAME}`,
+          // Each has a connection that listens and one that speaks to it.
+          sql`SELECT count(DISTINCT application_name)::int AS processes FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name LIKE ${`${LISTENER_NAME}%`}`,
         );
         return row?.processes ?? 0;
       }),

@@ -17,7 +17,7 @@ export type Listener = {
 /** A listener that does not receive its own echo by the next one is connected anew. */
 const ECHO_EVERY_MS = 3_000;
 const AGAIN_AFTER_MS = 500;
-/** What the connection on which a process listens is called: each has one. */
+/** What the connections are called, before the name of their process, on which it listens and by which it speaks to itself. */
 export const LISTENER_NAME = "assay listener";
 const ECHO_CHANNEL = "assay_echo";
 
@@ -58,7 +58,7 @@ export function createListener(options: {
         url,
         max: 1,
         connectionTimeout: 1,
-        connection: { application_name: LISTENER_NAME },
+        connection: { application_name: `${LISTENER_NAME} ${options.processId}` },
         // The driver would try again by itself, and print each failure.
         onclose: () => drop(used),
       });
