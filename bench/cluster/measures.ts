@@ -1,4 +1,5 @@
 import { createClient } from "../../src/client/client.ts";
+import { PART_BYTES_MAX } from "../../src/contract/words.ts";
 import { addressCorpus } from "../input.ts";
 import { type Aim, CORPUS, type SinglesRound } from "../load/jobs.ts";
 import { drive } from "../load/processes.ts";
@@ -16,7 +17,6 @@ const CONNECTIONS = 192;
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events tells of the end up to half a second late. */
 const POLL_MS = 20;
-const PART_BYTES_MAX = 67_108_864;
 /** The job beside which calls are measured is so much larger, so that it outlasts them. */
 const JOB_BESIDE_TIMES = 10;
 

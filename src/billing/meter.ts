@@ -67,11 +67,11 @@ export type Meter = {
   readonly close: () => Promise<void>;
 };
 
-const ENTRIES_PER_COMMIT_MAX = 2_000;
+export const ENTRIES_PER_COMMIT_MAX = 2_000;
 const WAITING_MAX = 50_000;
-const LEDGERS_MAX = 50_000;
+export const LEDGERS_MAX = 50_000;
 /** Charges keep the time on disk this often. */
-const KEEP_TIME_MS = 60_000;
+export const KEEP_TIME_MS = 60_000;
 
 /**
  * Meters calls: reserve, work, record. Reservations live in memory, where they guard hard stops and spend

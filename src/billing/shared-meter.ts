@@ -1,14 +1,17 @@
 import type { SharedStore } from "../store/port.ts";
 import type { BillingClock } from "./billing-clock.ts";
-import { type Meter, meterOn, type OpenCalls, quotaExceeded } from "./meter.ts";
+import {
+  ENTRIES_PER_COMMIT_MAX,
+  KEEP_TIME_MS,
+  LEDGERS_MAX,
+  type Meter,
+  meterOn,
+  type OpenCalls,
+  quotaExceeded,
+} from "./meter.ts";
 import { type PlanCatalogue, planOf } from "./plans.ts";
 import { createSharedChargeLog } from "./shared-charge-log.ts";
 import { createSharedLedgers } from "./shared-ledgers.ts";
-
-const ENTRIES_PER_COMMIT_MAX = 2_000;
-const LEDGERS_MAX = 50_000;
-/** Charges keep the time on disk this often. */
-const KEEP_TIME_MS = 60_000;
 
 export type SharedMeter = Meter & {
   /** Reads all months anew when they are next asked for: what became of them is not known. */

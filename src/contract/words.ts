@@ -131,6 +131,9 @@ export const SORT_FIELDS = ["score", "price", "uptime", "latency", "payers", "la
 /** Words of a search that count; those behind them are passed over. */
 export const QUERY_WORDS_MAX = 8;
 
+/** Of a part of a job's input, before it is compressed. */
+export const PART_BYTES_MAX = 67_108_864;
+
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 export type EmailSubStatus = (typeof EMAIL_SUB_STATUSES)[number];
 export type SyntaxFault = (typeof SYNTAX_FAULTS)[number];

@@ -1,8 +1,9 @@
 import type { Account } from "../accounts/key-ring.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
+import { PART_BYTES_MAX } from "../contract/words.ts";
 import { jobView } from "../jobs/job-view.ts";
-import { PART_BYTES_MAX } from "../jobs/uploads/parts.ts";
+import { partTooLarge } from "../jobs/uploads/part-rules.ts";
 import { PARTS_MAX, type Uploads } from "../jobs/uploads/uploads.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { JobRecord } from "../store/job-port.ts";
@@ -60,7 +61,7 @@ export async function putPart(
   const encoding = bodyEncoding(request);
   const digest = digestCheck(request.headers);
   if (encoding === null && Number(request.headers.get("content-length") ?? 0) > PART_BYTES_MAX) {
-    throw new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
+    throw partTooLarge();
   }
   await uploads.requireReceiving(account.accountId, jobId);
   const body = request.body === null ? null : digested(request.body, digest.update);

@@ -1,7 +1,8 @@
 import { createShares } from "../../batch/shares.ts";
-import { ApiError } from "../../contract/errors.ts";
+import { PART_BYTES_MAX } from "../../contract/words.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { PartFiles, PartWriter } from "./part-files.ts";
+import { ARRIVING, GUARANTEED, noRoom, partTooLarge, tooLarge, tooManyArriving } from "./part-rules.ts";
 
 /** The parts of uploads that have not been started, within what each account may keep. */
 export type Parts = {
@@ -38,12 +39,7 @@ export type PartsOptions = {
   readonly bytesMax: number;
 };
 
-export const PART_BYTES_MAX = 67_108_864;
-/** What an account may always keep, as a part of all. */
-export const GUARANTEED = 1 / 16;
 const OVERFLOW = 1.25;
-/** Parts that arrive at a time: each holds 1 MB at most. */
-export const ARRIVING = { capacity: 64, guaranteed: 4, overflow: 2 };
 
 /** The parts of one job. */
 type Upload = {
@@ -178,29 +174,4 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
       for (const jobId of unknown) await files.remove(jobId);
     },
   };
-}
-
-export function partTooLarge(): ApiError {
-  return new ApiError("payload_too_large", `A part has at most ${PART_BYTES_MAX} bytes.`);
-}
-
-export function tooManyArriving(): ApiError {
-  return new ApiError("overloaded", "Too many parts are arriving at once; try again shortly.");
-}
-
-export function startedAlready(): ApiError {
-  return new ApiError("job_not_ready", "The job was started and takes no more parts.");
-}
-
-export function tooLarge(jobBytesMax: number): ApiError {
-  return new ApiError(
-    "payload_too_large",
-    `The parts of a job take at most ${jobBytesMax} bytes on the disk in this plan.`,
-  );
-}
-
-export function noRoom(): ApiError {
-  return new ApiError("overloaded", "Uploads take the account's share of the disk; start or delete one.", {
-    retryAfterSeconds: 10,
-  });
 }

@@ -1,18 +1,17 @@
 import { createShares } from "../../batch/shares.ts";
+import { PART_BYTES_MAX } from "../../contract/words.ts";
 import type { PartPort } from "../../store/part-port.ts";
 import { createFrameWriter, frameBytes } from "./part-frames.ts";
 import {
   ARRIVING,
   GUARANTEED,
-  type NewPart,
   noRoom,
-  PART_BYTES_MAX,
-  type Parts,
   partTooLarge,
   startedAlready,
   tooLarge,
   tooManyArriving,
-} from "./parts.ts";
+} from "./part-rules.ts";
+import type { NewPart, Parts } from "./parts.ts";
 
 export type SharedPartsOptions = {
   readonly store: PartPort;

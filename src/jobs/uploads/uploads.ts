@@ -6,7 +6,8 @@ import type { DiskRoom } from "../disk-room.ts";
 import type { InputForm } from "../intake/intake-messages.ts";
 import { type JobUpload, jobOf, type UploadEncoding } from "../job.ts";
 import type { FieldReader, JobAccount, JobRequest, Jobs } from "../jobs.ts";
-import { type Parts, startedAlready } from "./parts.ts";
+import { startedAlready } from "./part-rules.ts";
+import type { Parts } from "./parts.ts";
 
 /** Jobs whose input comes in parts, for files that a connection may not survive. */
 export type Uploads = {

@@ -1,3 +1,5 @@
+import { PART_BYTES_MAX } from "../../../contract/words.ts";
+
 /** An upload in parts as the tab remembers it across a reload: what is on the server, never the rows. */
 export type KeptUpload = {
   readonly jobId: string;
@@ -12,7 +14,6 @@ export type KeptUpload = {
 const NAME = "assay-upload";
 const SMALL_FILE_BYTES = 67_108_864;
 const SMALL_PART_BYTES = 1_048_576;
-const PART_BYTES_MAX = 67_108_864;
 
 export function readKept(storage: Storage): KeptUpload | null {
   const text = storage.getItem(NAME);
