@@ -5,6 +5,7 @@ export function writtenScopes(scopes: readonly KeyScope[]): string {
   return KEY_SCOPES.filter((scope) => scopes.includes(scope)).join(" ");
 }
 
+/** Returns the scopes of a text of the store, in the order of KEY_SCOPES. */
 export function readScopes(text: string): readonly KeyScope[] {
   const words = text.split(" ");
   return KEY_SCOPES.filter((scope) => words.includes(scope));

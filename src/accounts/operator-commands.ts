@@ -55,6 +55,7 @@ const LOOK_EVERY_MS = 500;
 /** Who asked has given up by then. */
 const ASKED_AGO_MAX_MS = 30_000;
 
+/** Creates what operators do to accounts, each act recorded. */
 export function createOperators(dependencies: {
   store: AccountingStore;
   meter: Pick<Meter, "ledger" | "flush" | "forget">;

@@ -28,6 +28,7 @@ export type ChunkVerifier = {
   readonly failed: (task: VerifyTask) => VerifiedChunk;
 };
 
+/** Creates the verifier of a thread, with what it remembers of addresses. */
 export function createChunkVerifier(): ChunkVerifier {
   const emailVerifier = createEmailItems();
   const writer = new ByteWriter();

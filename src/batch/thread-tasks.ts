@@ -9,6 +9,7 @@ import { transfer } from "./transfer.ts";
 /** A task that emits events by a port, the last of them a null. */
 export type Emitting<Task> = Task & { readonly port: MessagePort };
 
+/** Creates the task that chunks a body: chunks are posted as they are made, then a null. */
 export function createChunkBodyTask(
   chunkBody: BodyChunker,
 ): (task: Emitting<ChunkingTask>) => ChunkingOutcome {

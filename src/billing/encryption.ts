@@ -34,6 +34,7 @@ export type FrameEncryption = { readonly encrypt: (piece: Uint8Array) => Uint8Ar
 /** Returns null for a piece that is not the next one of this secret and purpose. */
 export type FrameDecryption = { readonly decrypt: (frame: Uint8Array) => Uint8Array | null };
 
+/** Creates the encryption of one body. Secret and purpose must not be used for another. */
 export function createFrameEncryption(secret: string, purpose: string): FrameEncryption {
   const key = keyOf(secret, purpose);
   let frames = 0;
@@ -53,6 +54,7 @@ export function createFrameEncryption(secret: string, purpose: string): FrameEnc
   };
 }
 
+/** Creates the decryption of a body that was encrypted with this secret and purpose. */
 export function createFrameDecryption(secret: string, purpose: string): FrameDecryption {
   const key = keyOf(secret, purpose);
   let frames = 0;

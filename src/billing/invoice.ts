@@ -57,6 +57,7 @@ function line(
   return { description, unit, quantity, unitPriceMicroUsd, amountMicroUsd: quantity * unitPriceMicroUsd };
 }
 
+/** Returns the sum of the lines, in micro-USD. */
 export function totalOf(lines: readonly InvoiceLine[]): number {
   return sum(lines.map(({ amountMicroUsd }) => amountMicroUsd));
 }

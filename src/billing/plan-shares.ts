@@ -94,6 +94,7 @@ export function overagePrice<Held extends PlanPeriod>(
   );
 }
 
+/** Returns whether the plan costs nothing by the month. */
 export function isWithoutPrice({ monthlyPriceMicroUsd }: PlanPeriod): boolean {
   return monthlyPriceMicroUsd === 0;
 }

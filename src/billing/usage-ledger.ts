@@ -104,6 +104,7 @@ export function ledgerOf(
   return { accountId, period, tallies, current, includedUnits, spendLimitMicroUsd };
 }
 
+/** Returns whether the month of the running plan period has ended. */
 export function isOver({ planPeriods }: AccountMonth, now: number): boolean {
   const running = planPeriods.at(-1);
   return running !== undefined && running.periodEnd <= now;

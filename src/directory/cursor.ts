@@ -11,6 +11,7 @@ export type PageCursor = {
   readonly query: string;
 };
 
+/** Returns the cursor of a page as callers get it. */
 export function writePageCursor(cursor: PageCursor): string {
   const { version, digest, place, query } = cursor;
   return Buffer.from(`${version}.${digest}.${place}.${query}`).toString("base64url");
@@ -28,6 +29,7 @@ export function readPageCursor(text: string): PageCursor | null {
 /** A reader of the change feed knows everything up to `seq`. */
 export type FeedCursor = { readonly epoch: string; readonly seq: number };
 
+/** Returns the cursor of the feed as callers get it. */
 export function writeFeedCursor(cursor: FeedCursor): string {
   return Buffer.from(`${cursor.epoch}.${cursor.seq}`).toString("base64url");
 }

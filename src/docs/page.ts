@@ -173,6 +173,7 @@ export function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
+/** Returns a text as HTML shows it, in attributes too. */
 export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }

@@ -66,6 +66,7 @@ export function mediaType(request: Request): string {
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
+/** Returns whether a media type is one of JSON. */
 export function isJson(type: string): boolean {
   return type === "application/json" || type.endsWith("+json");
 }
@@ -94,6 +95,7 @@ export function slicesOf(request: Request): AsyncGenerator<Uint8Array, void, und
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}
 
+/** Returns the refusal of a body with more bytes than the route takes. */
 export function tooLarge(bytesMax: number): ApiError {
   return new ApiError("payload_too_large", `The body must be at most ${bytesMax} bytes.`);
 }

@@ -110,6 +110,7 @@ export async function* limited(
   }
 }
 
+/** Returns the error of a body with more bytes than are allowed; `kind` says which bytes are counted. */
 export function tooLarge(bytesMax: number, kind = ""): OutgoingError {
   return new OutgoingError("body_too_large", `the body passes ${bytesMax} bytes${kind}`);
 }

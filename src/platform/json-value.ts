@@ -56,6 +56,7 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Returns whether a value of JSON is an object, and no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,6 +7,7 @@ export function testTenantOf(accountId: string): string {
   return PREFIX + accountId;
 }
 
+/** Returns whether a tenant is that of test keys. */
 export function isTestTenant(tenant: string): boolean {
   return tenant.startsWith(PREFIX);
 }

@@ -27,6 +27,7 @@ export function hintFor(hint: string, delimiter: string): string {
   return hint.replace(/=./, () => `=${delimiter}`);
 }
 
+/** Returns the first line that is not blank. */
 export function firstLineOf(start: string): string {
   return start.trimStart().split(/\r\n|\n|\r/, 1)[0] ?? "";
 }

@@ -21,6 +21,7 @@ export type TableForm = {
   readonly textForm: TextForm;
 };
 
+/** Creates the table of results of a task in a form. */
 export function createTable(task: Task, form: TableForm): Table {
   return form.format === "csv" ? csvTable(task, form) : ndjsonTable(form.columns);
 }

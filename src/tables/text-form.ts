@@ -27,6 +27,7 @@ export function writtenEncoding(name: string): WrittenEncoding {
   return name === "utf-16le" || name === "utf-16be" ? name : "utf-8";
 }
 
+/** Returns a text in an encoding, without a byte order mark. */
 export function encodeText(text: string, encoding: WrittenEncoding): Buffer {
   if (encoding === "utf-8") return Buffer.from(text);
   const bytes = Buffer.from(text, "utf16le");

@@ -4,6 +4,7 @@
  */
 export type Bitmap = Int32Array<ArrayBufferLike>;
 
+/** Returns how many words a set of so many rows takes. */
 export function bitmapLength(rows: number): number {
   return (rows + 31) >>> 5;
 }
@@ -12,6 +13,7 @@ export function emptyBitmap(rows: number): Bitmap {
   return new Int32Array(bitmapLength(rows));
 }
 
+/** Returns the set of these rows, of `count` in all. */
 export function bitmapOf(rows: Uint32Array, count: number): Bitmap {
   const bitmap = emptyBitmap(count);
   addRows(bitmap, rows);
@@ -48,6 +50,7 @@ export function addAll(bitmap: Bitmap, other: Bitmap): void {
   for (let at = 0; at < bitmap.length; at++) bitmap[at] = (bitmap[at] ?? 0) | (other[at] ?? 0);
 }
 
+/** Returns how many rows are in the set. */
 export function countRows(bitmap: Bitmap): number {
   let count = 0;
   for (let at = 0; at < bitmap.length; at++) {

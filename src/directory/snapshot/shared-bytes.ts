@@ -84,6 +84,7 @@ export function createSegmentWriter(options: SegmentWriterOptions = {}): Segment
 
 export type SegmentWriterOptions = { readonly spool?: Spool; readonly nextId?: () => number };
 
+/** Returns a function that counts up from a number. */
 export function countFrom(first: number): () => number {
   let next = first;
   return () => next++;
@@ -101,6 +102,7 @@ export function copyText(place: Place, target: Buffer, at: number): number {
   return bytes.copy(target, at, place.offset - from, place.offset - from + place.length);
 }
 
+/** Returns whether the text at a place is this one. */
 export function hasText(place: Place, text: Uint8Array): boolean {
   if (place.length !== text.length) return false;
   const { bytes, from } = windowOn(place);
@@ -108,6 +110,7 @@ export function hasText(place: Place, text: Uint8Array): boolean {
   return bytes.compare(text, 0, text.length, start, start + place.length) === 0;
 }
 
+/** Returns whether the texts at two places are the same. */
 export function isSameText(a: Place, b: Place): boolean {
   if (a.length !== b.length) return false;
   if (a.segment === b.segment && a.offset === b.offset) return true;
@@ -146,6 +149,7 @@ function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: nu
   return filled;
 }
 
+/** Returns integers in memory that threads share. */
 export function sharedIntegers(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * 4));
 }

@@ -159,6 +159,7 @@ export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint
   return { asc, desc };
 }
 
+/** Returns the values of all rows, in their order. */
 export function column<Row>(rows: readonly Row[], readValue: (row: Row) => number): Float64Array {
   const numbers = new Float64Array(rows.length);
   let at = 0;

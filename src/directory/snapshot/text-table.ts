@@ -14,6 +14,7 @@ export function createTextTable(texts: readonly string[]): TextTable {
   return { bytes: new Uint8Array(bytes.buffer), ends };
 }
 
+/** Returns the text at a position. */
 export function textAt(table: TextTable, at: number): string {
   const from = at === 0 ? 0 : (table.ends[at - 1] ?? 0);
   return Buffer.from(

@@ -13,6 +13,7 @@ export type BatchWriter = {
   readonly flush: () => void;
 };
 
+/** Creates a writer to an open file; the caller flushes and closes it. */
 export function createBatchWriter(descriptor: number): BatchWriter {
   const batch = Buffer.alloc(BATCH_BYTES);
   let used = 0;

@@ -15,6 +15,7 @@ export type OwnMeasures = {
 /** Puts what this server knows better than the source into a listing. */
 export type Complete = (listing: Listing) => Listing;
 
+/** Creates what completes listings: with what this server measured, and the judging check at `judgeUrl`. */
 export function createCompletion(measures: OwnMeasures | null, judgeUrl: string | null): Complete {
   return (listing) => {
     const measured = measures?.of(listing.host) ?? null;

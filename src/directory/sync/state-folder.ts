@@ -193,6 +193,7 @@ function removeUnused(folder: string): void {
   }
 }
 
+/** Returns the SHA-256 in hex of the first bytes of a file. */
 export function sha256OfFile(path: string, bytes: number): string {
   const hash = createHash("sha256");
   for (const chunk of chunksOfFile(path, 0, bytes)) hash.update(chunk);

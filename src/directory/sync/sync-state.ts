@@ -65,6 +65,7 @@ export function inNewEpoch(state: StoredState, newId: () => string): StoredState
   return { ...state, epoch: newId(), seq: state.count, log: [], base: NO_BASE, upstream: null };
 }
 
+/** Returns whether one of two sources is the bundled sample, and the other is not. */
 export function isOtherSample(stored: string, present: string): boolean {
   return isSample(stored) !== isSample(present);
 }
@@ -74,6 +75,7 @@ export function isSample(source: string): boolean {
   return source === SAMPLE_SOURCE || source.startsWith(`${SAMPLE_SOURCE} `);
 }
 
+/** Returns what the breakers say of a draft, a sentence each; none where it may be published. */
 export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): string[] {
   const before = intake.isSameEpoch ? held.state.upstream : null;
   const trips = trippedBreakers({
@@ -94,6 +96,7 @@ export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): 
   return trips.map((trip) => trip.message);
 }
 
+/** Returns the state after a sync whose contents are those before. */
 export function stateAfter(
   held: Held,
   intake: Intake,
@@ -114,6 +117,7 @@ export function stateAfter(
   };
 }
 
+/** Returns the state with the contents of a draft, as the next version. */
 export function withContents(state: StoredState, draft: Draft): StoredState {
   return {
     ...state,
@@ -131,6 +135,7 @@ export function differs(a: StoredState, b: StoredState): boolean {
   return reportOf(a) !== reportOf(b);
 }
 
+/** Returns how old what is served is, and what was kept out of it. */
 export function freshnessOf(state: StoredState, contents: Contents): Freshness {
   const { syncedAt, upstreamAgeMs } = state;
   return { syncedAt, upstreamAgeMs, quarantined: contents.quarantine.size };

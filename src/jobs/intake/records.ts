@@ -64,6 +64,7 @@ export async function eachLine(
   return carry.byteLength === 0 ? null : give(carry, 0, carry.byteLength);
 }
 
+/** Returns the refusal of an input that has such a row. */
 export function tooLong(row: number): Refusal {
   return { code: "invalid_request", message: `Row ${row} is longer than ${RECORD_BYTES_MAX} bytes.` };
 }
@@ -80,6 +81,7 @@ export function isBlank({ bytes, start, end }: Span): boolean {
   return true;
 }
 
+/** Returns the text of a run of bytes in UTF-8. */
 export function textOf({ bytes, start, end }: Span): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
 }

@@ -15,6 +15,7 @@ import { createWebhookStatements } from "./webhook-statements.ts";
 /** The statements of each table: what use cases are made of. */
 export type Statements = ReturnType<typeof createStatements>;
 
+/** Creates the statements of all tables. */
 export function createStatements(orm: Orm) {
   const jobs = createJobStatements(orm);
   return {

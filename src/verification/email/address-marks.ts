@@ -30,6 +30,7 @@ export function marksIn(text: string, start: number, end: number): number {
   return marks;
 }
 
+/** Returns the kinds of a character by its UTF-16 code unit. */
 export function marksOf(code: number): number {
   return marksOfCode[code] ?? NOT_ASCII;
 }

@@ -7,6 +7,7 @@ import type { Family } from "./typo-families.ts";
 /** A domain that may have been meant, what the slip costs, and the domain's share of use. */
 export type Candidate = { readonly domain: string; readonly cost: number; readonly weight: number };
 
+/** Returns whether the first candidate was meant rather than the second. */
 export function isBetter(a: Candidate, b: Candidate): boolean {
   return rank(a.cost, a.weight) < rank(b.cost, b.weight);
 }
@@ -27,6 +28,7 @@ const TAIL_SLIPS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["co.jp", new Set(["com.jp", "co.ip"])],
 ]);
 
+/** Returns which domain of a family an end of a name was meant for, and at what cost; null where none is near. */
 export function tailFor(
   family: Family,
   tail: string,

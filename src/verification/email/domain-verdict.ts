@@ -18,6 +18,7 @@ export type DomainVerdict = {
   readonly verdicts: LocalVerdicts;
 };
 
+/** Returns what holds for every address of a domain by its facts. */
 export function verifyDomain(facts: DomainFacts): DomainVerdict {
   const { mail, lists } = facts;
   const provider = providerOf(facts.domain);

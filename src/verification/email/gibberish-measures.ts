@@ -24,6 +24,7 @@ export type LocalReading = {
   endsInDigit: boolean;
 };
 
+/** Creates a reading for `readLocal` to fill. */
 export function createLocalReading(): LocalReading {
   const measures = new Float64Array(measureNames.length);
   return { measures, letters: 0, digits: 0, changes: 0, endsInDigit: false };

@@ -42,6 +42,7 @@ export function verdictsOf(findings: readonly Finding[], mxHosts: readonly strin
   return verdicts;
 }
 
+/** Returns the verdict on a local part of the domain, made once and kept. */
 export function verdictOn(verdicts: LocalVerdicts, isRole: boolean, gibberishScore: number): LocalVerdict {
   const finding = gibberishFinding(gibberishScore);
   if (finding !== null) return onGibberish(verdicts, isRole, finding, gibberishScore);

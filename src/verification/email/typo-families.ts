@@ -103,11 +103,13 @@ function keepFirst(names: Map<string, string>, domain: string): void {
   }
 }
 
+/** Returns the first label of a domain. */
 export function headOf(domain: string): string {
   const dot = domain.indexOf(".");
   return dot === -1 ? domain : domain.slice(0, dot);
 }
 
+/** Returns what follows the first label of a domain; empty where there is no dot. */
 export function tailOf(domain: string): string {
   return domain.slice(headOf(domain).length + 1);
 }

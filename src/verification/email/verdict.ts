@@ -8,6 +8,7 @@ import { gibberishPoints, SCORE_BANDS, SCORING, type ScoringRow } from "./scorin
  * sub_status, every finding takes its points, and the sum is put into the band of the status.
  */
 
+/** Returns the finding on a gibberish score, or null below all that count. */
 export function gibberishFinding(score: number): Finding | null {
   if (score > GIBBERISH_THRESHOLD) return "gibberish";
   return gibberishPoints(score) > 0 ? "gibberish_suspected" : null;

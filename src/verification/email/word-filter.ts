@@ -12,6 +12,7 @@ const LETTERS_MAX = 5;
 /** One for each beginning: 8 KB, which stay in the cache of a core that does much else. */
 const BITS = 65_536;
 
+/** Creates a filter of words, whose ASCII letters count. */
 export function createWordFilter(words: Iterable<string>): WordFilter {
   const bits = new Uint8Array(BITS / 8);
   for (const word of words) setBit(bits, beginningOf(word));
