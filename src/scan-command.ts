@@ -1,17 +1,21 @@
 import { parseArgs } from "node:util";
+import { isOutgoingAddress } from "./dns/public-address.ts";
 import { createStubResolver } from "./dns/resolver.ts";
 import { systemServers } from "./dns/system-servers.ts";
 import { type AddressLookup, createAddressLookup, systemAddressLookup } from "./net/address-lookup.ts";
 import { createHttpClient } from "./net/http-client.ts";
+import { OUTGOING_PORTS } from "./net/limits.ts";
 import { systemClock } from "./platform/clock.ts";
+import { readAsked } from "./scan/asked.ts";
 import { createDnsEvidence } from "./scan/dns-evidence.ts";
-import type { Evidence } from "./scan/evidence.ts";
-import { readOrigin } from "./scan/origin.ts";
+import { type Evidence, isFields } from "./scan/evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./scan/probe.ts";
 import { scanView } from "./scan/report.ts";
 import { scanText } from "./scan/scan-text.ts";
 import { scoreEvidence } from "./scan/score.ts";
 
+const RESOURCES_MAX = 5;
+const OWN_NETWORK = "For a server of your own network give --allow-private.";
 const USAGE = `Usage: bun run scan ORIGIN [--json] [--allow-private] [--resource URL]…
        bun run scan --evidence FILE [--json]
 
@@ -28,22 +32,38 @@ async function main(): Promise<number> {
       "allow-private": { type: "boolean", default: false },
       resource: { type: "string", multiple: true, default: [] },
       evidence: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const write = (evidence: Evidence): number => {
     const view = scanView(evidence, scoreEvidence(evidence));
     process.stdout.write(values.json ? `${JSON.stringify(view, null, 2)}\n` : scanText(view));
     return view.grade <= "B" ? 0 : 1;
   };
-  if (values.evidence !== undefined) return write((await Bun.file(values.evidence).json()) as Evidence);
-  const origin = readOrigin(positionals[0] ?? "");
-  if (positionals.length !== 1 || origin === null) {
+  if (values.evidence !== undefined && positionals.length === 0)
+    return write(await readEvidence(values.evidence));
+  const [text] = positionals;
+  if (text === undefined || positionals.length > 1 || values.evidence !== undefined) {
     process.stderr.write(USAGE);
     return 2;
   }
   const allowPrivate = values["allow-private"];
+  const { resource } = values;
+  if (resource.length > RESOURCES_MAX) throw new Error(`At most ${RESOURCES_MAX} --resource may be given.`);
+  const rules = { allowPrivate, ports: OUTGOING_PORTS, allowLiterals: false, httpsOnly: false };
+  const asked = readAsked(text, resource, rules);
+  if (typeof asked === "string") throw new Error(`${asked}${allowPrivate ? "" : ` ${OWN_NETWORK}`}`);
+  const { origin } = asked;
   await using stack = new AsyncDisposableStack();
   const lookUp = allowPrivate ? systemAddressLookup : publicLookup(stack);
+  const found = await lookUp(new URL(origin).hostname);
+  if (!allowPrivate && found.ok && !found.addresses.every(isOutgoingAddress)) {
+    throw new Error(`${origin} has an address that is not public. ${OWN_NETWORK}`);
+  }
   const evidence = await probeOrigin(
     {
       client: createHttpClient(
@@ -54,13 +74,27 @@ async function main(): Promise<number> {
       lookUp: createDnsEvidence(lookUp),
       randomName: () => crypto.randomUUID(),
     },
-    { origin, resources: values.resource.slice(0, 5), known: [], startedMs: systemClock.monotonic() },
+    { ...asked, known: [], startedMs: systemClock.monotonic() },
   );
   if (evidence === null) {
     process.stderr.write(`${origin}/robots.txt keeps ${SCAN_AGENT} out.\n`);
     return 2;
   }
   return write(evidence);
+}
+
+/** Throws a sentence where the file does not hold what `/v1/report/{report_id}/evidence` answers. */
+async function readEvidence(file: string): Promise<Evidence> {
+  const value: unknown = await Bun.file(file).json();
+  const isEvidence =
+    isFields(value) &&
+    typeof value.origin === "string" &&
+    typeof value.scannedAt === "number" &&
+    isFields(value.dns) &&
+    Array.isArray(value.resources) &&
+    Array.isArray(value.exchanges);
+  if (!isEvidence) throw new Error(`${file} holds no evidence of a scan.`);
+  return value as Evidence;
 }
 
 function publicLookup(stack: AsyncDisposableStack): AddressLookup {

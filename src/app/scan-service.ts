@@ -8,7 +8,7 @@ import { createHttpClient } from "../net/http-client.ts";
 import { OUTGOING_PORTS } from "../net/limits.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
 import { createScanFlights } from "../scan/scan-flights.ts";
-import { scannedListing } from "../scan/scanned-listing.ts";
+import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
 import { openScans } from "../store/sqlite/open-scans.ts";
 import { directoryCheck } from "./directory-check.ts";
@@ -89,8 +89,10 @@ async function openScanService(
       randomName: () => newId("assay-"),
       onScanned: (evidence, scored) => {
         const { judgeUrl } = config;
+        const host = listedHost(evidence);
+        if (host === null) return;
         const listing = scannedListing(evidence, scored, judgeUrl);
-        store.list(new URL(evidence.origin).hostname, listing === null ? null : JSON.stringify(listing));
+        store.list(host, listing === null ? null : JSON.stringify(listing));
         lists.changed();
       },
     },

@@ -3,7 +3,12 @@ import type { Lookup, Resolver } from "../dns/lookup.ts";
 
 /** The addresses of a host, or why there are none. */
 export type Resolution =
-  | { readonly ok: true; readonly addresses: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly addresses: readonly string[];
+      /** Why nothing is known of one of the two kinds of addresses; absent where both were answered. */
+      readonly failure?: "dns_failed" | "dns_timeout";
+    }
   | { readonly ok: false; readonly reason: "dns_not_found" | "dns_failed" | "dns_timeout" };
 
 /** Finds all addresses of a host, in the order in which they are to be tried. Never rejects. */
@@ -19,7 +24,9 @@ export function createAddressLookup(resolver: Resolver): AddressLookup {
     const lookups = await Promise.all([resolver.lookUp(host, "A"), resolver.lookUp(host, "AAAA")]);
     const [ipv4, ipv6] = lookups;
     const addresses = byTurns(ipv4.records, ipv6.records);
-    return addresses.length > 0 ? { ok: true, addresses } : { ok: false, reason: reasonOf(lookups) };
+    const reason = reasonOf(lookups);
+    if (addresses.length === 0) return { ok: false, reason };
+    return reason === "dns_not_found" ? { ok: true, addresses } : { ok: true, addresses, failure: reason };
   };
 }
 

@@ -38,7 +38,8 @@ export function challengePerResource(evidence: Evidence): readonly SeenChallenge
 /** Many checks read the same challenge, which may be long for the sake of it. */
 const read = new WeakMap<Exchange, SeenChallenge>();
 
-function challengeOf(exchange: Exchange): SeenChallenge {
+/** Returns the challenge of a 402. */
+export function challengeOf(exchange: Exchange): SeenChallenge {
   const known = read.get(exchange) ?? readChallenge(exchange);
   read.set(exchange, known);
   return known;

@@ -1,6 +1,6 @@
 import type { Evidence, Exchange } from "./evidence.ts";
 
-/** What a check says. `na`: it does not apply. `blocked`: the target keeps us from looking. */
+/** What a check says. `na`: it does not apply. `blocked`: a gate that failed, or the target, keeps us from looking. */
 export type CheckStatus = "pass" | "warn" | "fail" | "na" | "blocked";
 
 export type Finding = {
@@ -30,6 +30,12 @@ export function warn(at: Exchange | null, observed: string): Finding {
 
 export function fail(at: Exchange | null, observed: string): Finding {
   return { status: "fail", at, observed };
+}
+
+/** Returns the worst of some findings, the first of several that are as bad; null where there are none. */
+export function worst(findings: readonly Finding[]): Finding | null {
+  const by = (status: CheckStatus) => findings.find((finding) => finding.status === status);
+  return by("fail") ?? by("warn") ?? findings[0] ?? null;
 }
 
 export function notApplicable(observed: string): Finding {

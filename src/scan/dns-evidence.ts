@@ -9,7 +9,7 @@ export function createDnsEvidence(lookUp: AddressLookup): (host: string) => Prom
     return {
       ipv4: found.addresses.filter((address) => !address.includes(":")),
       ipv6: found.addresses.filter((address) => address.includes(":")),
-      failure: null,
+      failure: found.failure ?? null,
     };
   };
 }

@@ -26,6 +26,8 @@ export type Exchange = {
   readonly role: ExchangeRole;
   readonly method: string;
   readonly url: string;
+  /** Where redirects led; absent where there were none. */
+  readonly redirectedTo?: string;
   /** Null where no reply came. */
   readonly status: number | null;
   /** Until the head of the reply had come, the connection included. */

@@ -1,21 +1,17 @@
 import type { HttpClient } from "../net/http-client.ts";
-import type { OutgoingFailure, OutgoingReply } from "../net/reply.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isMarked, operationsOf } from "./checks/disc-openapi.ts";
-import { resourceUrls } from "./checks/disc-wellknown.ts";
-import { isDisallowed } from "./checks/ops-signals.ts";
+import { isDisallowed, pathOf } from "./checks/ops-signals.ts";
 import {
   type DnsEvidence,
   type Evidence,
   type Exchange,
   type ExchangeRole,
-  exchangeOf,
-  isFields,
   jsonOf,
   type Resource,
   type TlsEvidence,
-  written,
 } from "./evidence.ts";
+import { createProbeSender, type Planned, REQUESTS_MAX, type SendProbe, type Sent } from "./probe-sender.ts";
+import { resourcesOf } from "./resources.ts";
 
 export type ProbeDependencies = {
   readonly client: HttpClient;
@@ -40,18 +36,13 @@ export type ProbeRequest = {
 /** What a server sees of us, and what robots.txt may name to keep us out. */
 export const SCAN_AGENT = "assay-scan";
 
-const RESOURCES_MAX = 5;
 const CONCURRENCY = 4;
-const REQUESTS_MAX = 26;
 /** Of the 20 s that a scan may take: the rest is for the checks and the report. */
 const PROBING_MS_MAX = 18_500;
-const HEADERS_KEPT_BYTES_MAX = 4096;
-const BODY_KEPT_BYTES_MAX = 65_536;
-/** Descriptions of whole services are long, and of no use where they are cut. */
-const DESCRIPTION_KEPT_BYTES_MAX = 262_144;
-const DESCRIPTIONS: readonly ExchangeRole[] = ["openapi", "well_known"];
-
-type Planned = { readonly role: ExchangeRole; readonly method: string; readonly url: string };
+/** Requests that redirects, other places and second tries may take before the resources are asked. */
+const EXTRA_REQUESTS_MAX = 6;
+/** What a resource takes at most: see `probesOf`. */
+const REQUESTS_OF_RESOURCE = 3;
 
 const FILES: readonly (readonly [ExchangeRole, string])[] = [
   ["root", "/"],
@@ -62,6 +53,12 @@ const FILES: readonly (readonly [ExchangeRole, string])[] = [
   ["api_catalog", "/.well-known/api-catalog"],
   ["security", "/.well-known/security.txt"],
   ["health", "/health"],
+];
+
+/** Where a description may stand instead. */
+const OTHER_PLACES: readonly (readonly [ExchangeRole, string])[] = [
+  ["openapi", "/.well-known/openapi.json"],
+  ["well_known", "/.well-known/x402.json"],
 ];
 
 /**
@@ -75,90 +72,90 @@ export async function probeOrigin(
   const { clock, lookUp, randomName } = dependencies;
   const { origin } = request;
   const scannedAt = clock.now();
-  const send = createSender(dependencies, request.startedMs + PROBING_MS_MAX);
+  const sender = createProbeSender(dependencies, request.startedMs + PROBING_MS_MAX);
+  const plannedOnes = plannedFiles(origin, randomName());
+  // Whom the caller has named is asked, whatever else may be left out for it.
+  const promised = 1 + plannedOnes.length + REQUESTS_OF_RESOURCE * request.resources.length;
+  sender.allowExtra(Math.min(EXTRA_REQUESTS_MAX, REQUESTS_MAX - promised));
   const [dns, robots] = await Promise.all([
     lookUp(new URL(origin).hostname),
-    send({ role: "robots", method: "GET", url: `${origin}/robots.txt` }),
+    sender.send({ role: "robots", method: "GET", url: `${origin}/robots.txt` }),
   ]);
-  if (robots.exchange.status === 200 && isDisallowed(robots.exchange.body, SCAN_AGENT, "/")) return null;
+  const rules = robots.exchange.status === 200 ? robots.exchange.body : "";
+  const keepsOut = (url: string) => isDisallowed(rules, SCAN_AGENT, pathOf(url));
+  if (keepsOut(origin)) return null;
+  const send: SendProbe = async (planned) =>
+    keepsOut(planned.url) ? notSent(planned, "robots.txt keeps this scan out") : sender.send(planned);
+  const files = [robots, ...(await inTurn(plannedOnes, send))];
+  const others: Sent[] = [];
+  for (const place of otherPlaces(origin, files)) {
+    const sent = keepsOut(place.url) ? null : await sender.sendExtra(place);
+    if (sent !== null) others.push(sent);
+  }
+  // What stands at the other place counts where it is good; else the usual place is the one to be told of.
+  const good = others.filter(isDescription);
+  const found = [...good, ...files, ...others.filter((sent) => !good.includes(sent))];
+  const partial: Evidence = {
+    origin,
+    scannedAt,
+    dns,
+    tls: null,
+    resources: [],
+    exchanges: exchangesOf(found),
+  };
+  const known = resourcesOf(partial, request).filter(({ url }) => !keepsOut(url));
+  const resources = thatFit(known, sender.left());
+  const planned = resources.flatMap(probesOf);
+  sender.allowExtra(sender.left() - planned.length);
+  const all = [...found, ...(await inTurn(planned, send))];
+  return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesOf(all) };
+}
+
+function exchangesOf(sent: readonly Sent[]): Exchange[] {
+  return sent.map(({ exchange }) => exchange);
+}
+
+function plannedFiles(origin: string, unknownName: string): Planned[] {
   const plain = new URL(origin);
   plain.protocol = "http:";
   const planned: Planned[] = FILES.map(([role, path]) => ({ role, method: "GET", url: `${origin}${path}` }));
-  planned.push({ role: "unknown_path", method: "GET", url: `${origin}/${randomName()}` });
+  planned.push({ role: "unknown_path", method: "GET", url: `${origin}/${unknownName}` });
   if (origin.startsWith("https:") && plain.port === "") {
     planned.push({ role: "plain_http", method: "GET", url: `${plain.origin}/` });
   }
-  const files = await inTurn(planned, send);
-  const exchanges = [robots, ...files].map(({ exchange }) => exchange);
-  const partial: Evidence = { origin, scannedAt, dns, tls: null, resources: [], exchanges };
-  const resources = resourcesOf(partial, request);
-  const paid = await inTurn(resources.flatMap(probesOf), send);
-  const all = [robots, ...files, ...paid];
+  return planned;
+}
+
+/** Returns the other places of descriptions that were answered with something else at the usual one. */
+function otherPlaces(origin: string, files: readonly Sent[]): Planned[] {
+  return OTHER_PLACES.flatMap(([role, path]) => {
+    const usual = files.find(({ exchange }) => exchange.role === role);
+    const isMissing = usual !== undefined && usual.exchange.status !== null && !isDescription(usual);
+    return isMissing ? [{ role, method: "GET", url: `${origin}${path}` }] : [];
+  });
+}
+
+function isDescription({ exchange }: Sent): boolean {
+  return exchange.status === 200 && jsonOf(exchange) !== null;
+}
+
+/** Returns the first resources, as many as there are requests for. */
+function thatFit(resources: readonly Resource[], requests: number): readonly Resource[] {
+  let left = requests;
+  return resources.filter((resource) => {
+    left -= probesOf(resource).length;
+    return left >= 0;
+  });
+}
+
+function notSent({ role, method, url }: Planned, failure: string): Sent {
   return {
-    ...partial,
-    tls: tlsOf(origin, all),
-    resources,
-    exchanges: all.map(({ exchange }) => exchange),
+    exchange: { role, method, url, status: null, ms: null, failure, headers: {}, body: "" },
+    reply: null,
   };
 }
 
-type Sent = { readonly exchange: Exchange; readonly reply: OutgoingReply | OutgoingFailure | null };
-
-function createSender(
-  { client, clock }: ProbeDependencies,
-  deadlineMs: number,
-): (planned: Planned) => Promise<Sent> {
-  let requests = 0;
-  return async ({ role, method, url }) => {
-    const leftMs = deadlineMs - clock.monotonic();
-    const none = { role, method, url, status: null, ms: null, headers: {}, body: "" };
-    requests += 1;
-    if (requests > REQUESTS_MAX || leftMs <= 0) {
-      return { exchange: { ...none, failure: "the scan was at its limit" }, reply: null };
-    }
-    const reply = await client.send(url, {
-      method,
-      headers: { origin: "https://example.com" },
-      signal: AbortSignal.timeout(Math.ceil(leftMs)),
-      truncateBody: true,
-      bodyBytesMax: DESCRIPTIONS.includes(role) ? DESCRIPTION_KEPT_BYTES_MAX : BODY_KEPT_BYTES_MAX,
-    });
-    if (!reply.ok) return { exchange: { ...none, failure: reply.reason }, reply };
-    const { timings } = reply;
-    const ms = Math.round(timings.lookupMs + timings.connectMs + timings.tlsMs + timings.headMs);
-    // An answer that was not paid for is evidence that it came, and is not kept.
-    const isLeak = role.startsWith("resource") && reply.status < 300;
-    const body = isLeak ? "" : Buffer.from(reply.body).toString("utf8");
-    return {
-      reply,
-      exchange: {
-        role,
-        method,
-        url,
-        status: reply.status,
-        ms,
-        failure: null,
-        headers: keptHeaders(reply.headers),
-        body,
-      },
-    };
-  };
-}
-
-function keptHeaders(headers: Headers): { readonly [name: string]: string } {
-  const kept: { [name: string]: string } = {};
-  for (const [name, value] of headers) {
-    // The challenge is judged by its length too.
-    const bytesMax = name === "payment-required" ? 65_536 : HEADERS_KEPT_BYTES_MAX;
-    if (name !== "set-cookie") kept[name] = value.slice(0, bytesMax);
-  }
-  return kept;
-}
-
-async function inTurn(
-  planned: readonly Planned[],
-  send: (planned: Planned) => Promise<Sent>,
-): Promise<Sent[]> {
+async function inTurn(planned: readonly Planned[], send: SendProbe): Promise<Sent[]> {
   const sent: Sent[] = new Array(planned.length);
   let next = 0;
   const work = async () => {
@@ -179,48 +176,6 @@ function probesOf({ method, url }: Resource): Planned[] {
     { role: "resource_head", method: "HEAD", url },
     { role: "resource_post", method: "POST", url },
   ];
-}
-
-/** Returns the resources to ask, at most 5: the caller's first, then those that the origin names itself. */
-function resourcesOf(evidence: Evidence, { origin, resources, known }: ProbeRequest): readonly Resource[] {
-  const { hostname } = new URL(origin);
-  const openapi = jsonOf(exchangeOf(evidence, "openapi"));
-  const wellKnown = jsonOf(exchangeOf(evidence, "well_known"));
-  const paid = openapi === null ? [] : operationsOf(openapi).filter(({ operation }) => isMarked(operation));
-  const found: Resource[] = [
-    ...resources.map((url) => named("GET", url, "caller")),
-    ...paid.flatMap(({ method, path, operation }) => {
-      const url = URL.parse(path, origin);
-      if (url === null) return [];
-      const listedMicroUsd = priceOf(operation["x-payment-info"]);
-      return [{ ...named(method === "POST" ? "POST" : "GET", url.href, "openapi"), listedMicroUsd }];
-    }),
-    ...(wellKnown === null
-      ? []
-      : resourceUrls(wellKnown, origin).map(({ href }) => named("GET", href, "well_known"))),
-    ...known,
-  ];
-  const byUrl = new Map<string, Resource>();
-  for (const resource of found) {
-    if (URL.parse(resource.url)?.hostname !== hostname) continue;
-    const first = byUrl.get(resource.url);
-    // The document of the service knows the method; the caller knows that it matters.
-    const method = resource.source === "openapi" ? resource.method : (first?.method ?? resource.method);
-    const listedMicroUsd = first?.listedMicroUsd ?? resource.listedMicroUsd;
-    byUrl.set(resource.url, { ...resource, ...first, method, listedMicroUsd });
-  }
-  return [...byUrl.values()].slice(0, RESOURCES_MAX);
-}
-
-function named(method: string, url: string, source: Resource["source"]): Resource {
-  return { method, url, source, listedMicroUsd: null, knownPayees: [] };
-}
-
-/** Reads `x-payment-info`: `{"price":{"amount":"0.01"}}`, in USD. */
-function priceOf(info: unknown): number | null {
-  const price = isFields(info) && isFields(info.price) ? info.price : null;
-  const amount = Number(written(price?.amount));
-  return Number.isFinite(amount) && amount > 0 ? Math.round(amount * 1_000_000) : null;
 }
 
 function tlsOf(origin: string, sent: readonly Sent[]): TlsEvidence | null {

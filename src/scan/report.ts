@@ -71,12 +71,12 @@ function shownHeaders(at: Exchange | null): { readonly [name: string]: string } 
   return Object.fromEntries(entries.map(([name, value]) => [name, shown(value)]));
 }
 
-/** The target's words: cut, without what would move a terminal, and without half a character, which nobody can sign. */
+/** What moves a terminal, and what turns the order of the text around it. */
+const MOVES_TEXT = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** The target's words: cut, and without half a character, which nobody can sign. */
 function shown(text: string): string {
-  return text
-    .replace(/\p{Cc}/gu, "?")
-    .slice(0, VALUE_SHOWN_LENGTH_MAX)
-    .toWellFormed();
+  return text.replace(MOVES_TEXT, "?").slice(0, VALUE_SHOWN_LENGTH_MAX).toWellFormed();
 }
 
 function repeatOf(id: string, at: Exchange | null, origin: string): string {
@@ -87,7 +87,7 @@ function repeatOf(id: string, at: Exchange | null, origin: string): string {
     const address = quoted(`${hostname}:${port || "443"}`);
     return `openssl s_client -connect ${address} -servername ${host} </dev/null | openssl x509 -noout -dates -subject`;
   }
-  const url = quoted(at?.url ?? `${origin}/`);
+  const url = quoted(at?.redirectedTo ?? at?.url ?? `${origin}/`);
   if (id === "reach.latency") return `curl -s -o /dev/null -w '%{time_starttransfer}\\n' ${url}`;
   const method = at?.method ?? "GET";
   if (method === "HEAD") return `curl -sI ${url}`;

@@ -68,6 +68,15 @@ export function scannedListing(
   };
 }
 
+/**
+ * Returns the host whose listing a scan makes or takes away; null for plain http, of which a listing says nothing: who has
+ * that scanned must not take the listing away.
+ */
+export function listedHost({ origin }: Evidence): string | null {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "https:" ? hostname : null;
+}
+
 /** USDC has six decimals, so an atomic unit is a micro-USD. */
 function usdOf(amount: unknown): string | null {
   if (typeof amount !== "string" || !/^\d{1,15}$/.test(amount)) return null;

@@ -119,8 +119,9 @@ async function knownResources(store: ScanStore, origin: string): Promise<readonl
   const last = store.newest(origin);
   if (last === undefined) return [];
   const evidence = await unpackEvidence(last.evidence);
+  const methodOf = (url: string) => evidence.resources.find((resource) => resource.url === url)?.method;
   return challengePerResource(evidence).map(({ exchange: { method, url }, accepts }) => ({
-    method,
+    method: methodOf(url) ?? method,
     url,
     source: "directory" as const,
     listedMicroUsd: null,

@@ -51,6 +51,11 @@ const CAPS: { readonly [check: string]: Grade } = {
   "pay.wildcard": "C",
 };
 const BLOCKS: ReadonlySet<number> = new Set([403, 429]);
+/** Without a connection nothing can be looked at. */
+const REACH_GATES = ["reach.dns", "reach.tls"];
+/** Without a 402 there is no challenge to look at, for these and for all `pay.` checks. */
+const PAY_GATE = "pay.402";
+const OF_CHALLENGES: ReadonlySet<string> = new Set(["disc.bazaar", "http.cors"]);
 
 /** Returns checks, score and grade of a scan. Pure: anyone can recompute them from the evidence. */
 export function scoreEvidence(evidence: Evidence): Scored {
@@ -72,7 +77,8 @@ export async function scoreInSteps(evidence: Evidence, step: Steps): Promise<Sco
   return scoreOf(checks, isBlocked);
 }
 
-function scoreOf(checks: readonly CheckedRule[], isBlocked: boolean): Scored {
+function scoreOf(found: readonly CheckedRule[], isBlocked: boolean): Scored {
+  const checks = blockedByGates(found);
   const counted = checks.filter(({ finding }) => finding.status !== "na");
   const weight = counted.reduce((sum, { check }) => sum + check.weight, 0);
   const credit = counted.reduce((sum, { check, finding }) => sum + check.weight * CREDIT[finding.status], 0);
@@ -86,6 +92,20 @@ function scoreOf(checks: readonly CheckedRule[], isBlocked: boolean): Scored {
   // The letters are in order: the last of them is the worst.
   const grade = [gradeOf(score), ...caps.map((cap) => cap.grade)].sort().at(-1) ?? "F";
   return { checks, score, grade, caps, confidence: isBlocked ? "low" : "normal" };
+}
+
+/** What cannot be looked at because a gate failed counts nothing; left out, it would raise the score of the worst. */
+function blockedByGates(checks: readonly CheckedRule[]): readonly CheckedRule[] {
+  const failed = checks.filter(({ finding }) => finding.status === "fail").map(({ check }) => check.id);
+  const reach = REACH_GATES.find((gate) => failed.includes(gate));
+  return checks.map((checked) => {
+    const { id } = checked.check;
+    const isOfChallenges = id.startsWith("pay.") || OF_CHALLENGES.has(id);
+    const gate = reach ?? (isOfChallenges && failed.includes(PAY_GATE) ? PAY_GATE : undefined);
+    if (checked.finding.status !== "na" || gate === undefined || id.startsWith("reach.")) return checked;
+    const observed = `${checked.finding.observed}, as ${gate} failed`;
+    return { ...checked, finding: { ...checked.finding, status: "blocked", observed } };
+  });
 }
 
 function findingOf(check: Check, evidence: Evidence, isBlocked: boolean): Finding {

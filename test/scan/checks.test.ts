@@ -98,7 +98,18 @@ const ROWS: readonly Row[] = [
     "fail",
     { challenge: entry({ extra: { name: "USDC", version: "2" } }) },
   ],
-  ["pay.asset", "another token", "warn", { challenge: entry({ asset: `0x${"ab".repeat(20)}` }) }],
+  ["pay.asset", "a token that nobody knows", "fail", { challenge: entry({ asset: `0x${"ab".repeat(20)}` }) }],
+  [
+    "pay.asset",
+    "another known token",
+    "warn",
+    {
+      challenge: entry({
+        asset: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42",
+        extra: { name: "EURC", version: "2" },
+      }),
+    },
+  ],
   ["pay.payee", "the zero address", "fail", { challenge: entry({ payTo: `0x${"0".repeat(40)}` }) }, "D"],
   ["pay.price", "decimal dollars", "fail", { challenge: entry({ amount: "0.01" }) }, "D"],
   ["pay.price", "another price than listed", "warn", { challenge: entry({ amount: "20000" }) }],
@@ -229,7 +240,7 @@ const ROWS: readonly Row[] = [
   [
     "http.semantics",
     "HEAD is free",
-    "warn",
+    "fail",
     {
       answers: {
         "/v1/paid": ({ method }) =>

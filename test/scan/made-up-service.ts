@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect } from "../../src/net/connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createDnsEvidence } from "../../src/scan/dns-evidence.ts";
-import type { Evidence } from "../../src/scan/evidence.ts";
+import type { Evidence, Resource } from "../../src/scan/evidence.ts";
 import { probeOrigin } from "../../src/scan/probe.ts";
 
 /** A paid service without a fault, over TLS, of which a test replaces a part. */
@@ -155,6 +155,7 @@ export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | nu
 export async function scanService(
   { origin, requests, connect: dial }: ReturnType<typeof startMadeUpService>,
   { unresolved = false, unknownAuthority = false, answerMs }: ServiceChanges,
+  asked: { readonly resources?: readonly string[]; readonly known?: readonly Resource[] } = {},
 ): Promise<Evidence | null> {
   requests.length = 0;
   const lookUp = async () =>
@@ -171,7 +172,7 @@ export async function scanService(
       lookUp: createDnsEvidence(lookUp),
       randomName: () => "nothing-is-here",
     },
-    { origin, resources: [], known: [], startedMs: clock.monotonic() },
+    { origin, resources: [], known: [], ...asked, startedMs: clock.monotonic() },
   );
   if (requests.length > 26) throw new Error(`${requests.length} requests are more than a scan may send`);
   const odd = requests.find((request) => !/^(GET|HEAD|POST) /.test(request));

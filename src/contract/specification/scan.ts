@@ -32,7 +32,7 @@ const Check = Type.Object({
   title: text("What it holds."),
   status: word(
     ["pass", "warn", "fail", "na", "blocked"],
-    "`na`: it does not apply. `blocked`: the target refuses our calls.",
+    "`na`: it does not apply. `blocked`: a failed gate, or a target that refuses our calls, keeps us from looking.",
   ),
   weight: count("What it counts of 100."),
   evidence: Type.Object({

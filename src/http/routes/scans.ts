@@ -8,12 +8,11 @@ import {
   postScan,
   type ScanReply,
 } from "../../contract/specification/scan.ts";
-import { OutgoingError } from "../../net/failure.ts";
-import { readTarget, type TargetRules } from "../../net/target.ts";
+import type { TargetRules } from "../../net/target.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payment, PreparedAnswer } from "../../payments/paid-call.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { readOrigin } from "../../scan/origin.ts";
+import { type Asked, readAsked } from "../../scan/asked.ts";
 import { REPORT_PAGE_POLICY, reportPage } from "../../scan/report-page.ts";
 import type { ScanFlights } from "../../scan/scan-flights.ts";
 import { type Scan, type ScanResult, unpackEvidence } from "../../scan/scans.ts";
@@ -42,8 +41,6 @@ const RETRY_SECONDS = 2;
 const EXAMPLE = { origin: "https://api.example.com" };
 const EXAMPLE_OUTPUT = { origin: "https://api.example.com", grade: "A", score: 96, report_id: "rep_…" };
 
-type Asked = { readonly origin: string; readonly resources: readonly string[] };
-
 /** Scans, which are paid, and their reports, which are free. */
 export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[] {
   const { routing, paid, store, clock, flights, originOf, targetRules } = dependencies;
@@ -53,7 +50,7 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
   const urlOf = (call: Call, reportId: string) => `${originOf(call.request)}/v1/report/${reportId}`;
 
   function work(call: Call, { origin, resources = [] }: Partial<Asked> & { origin: string }): PaidWork {
-    const asked = readAsked(origin, resources, targetRules);
+    const asked = requireAsked(origin, resources, targetRules);
     const arrivedMs = clock.monotonic();
     const isPaying = call.request.headers.has("payment-signature") || call.request.headers.has("x-payment");
     // Who would get 429 once they have signed, gets it before.
@@ -88,7 +85,7 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
     ),
     paid(getScan, (call) => work(call, readScanQuery(call.request.url)), options("GET", schema)),
     routing.public(findReport, (call) => {
-      const { origin } = readAsked(readReportQuery(call.request.url).origin, [], targetRules);
+      const { origin } = requireAsked(readReportQuery(call.request.url).origin, [], targetRules);
       const row = store.newest(origin);
       const now = clock.now();
       const isCached = row !== undefined && now < row.expiresAt;
@@ -144,20 +141,10 @@ async function scanFor(
 }
 
 /** Throws `invalid_request` for what may not be scanned, before anything is looked up. */
-function readAsked(text: string, resources: readonly string[], rules: TargetRules): Asked {
-  const origin = readOrigin(text);
-  if (origin === null) throw new ApiError("invalid_request", "origin must be an http or https origin.");
-  try {
-    const { host } = readTarget(origin, rules);
-    for (const resource of resources) {
-      if (readTarget(resource, rules).host === host) continue;
-      throw new ApiError("invalid_request", "resources must be addresses on the origin's host.");
-    }
-  } catch (error) {
-    if (!(error instanceof OutgoingError)) throw error;
-    throw new ApiError("invalid_request", `This origin may not be scanned: ${error.message}.`);
-  }
-  return { origin, resources };
+function requireAsked(text: string, resources: readonly string[], rules: TargetRules): Asked {
+  const asked = readAsked(text, resources, rules);
+  if (typeof asked === "string") throw new ApiError("invalid_request", asked);
+  return asked;
 }
 
 function rowOf(store: Pick<ScanStore, "find">, reportId: string): ReportRow {

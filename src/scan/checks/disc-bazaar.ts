@@ -1,6 +1,7 @@
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { isFields, written } from "../evidence.ts";
+import { isFields } from "../evidence.ts";
+import { schemaFault } from "../json-schema.ts";
 
 export const discBazaar: Check = {
   id: "disc.bazaar",
@@ -16,10 +17,7 @@ export const discBazaar: Check = {
     if (!isFields(bazaar) || !isFields(bazaar.info)) return fail(first.exchange, "no extensions.bazaar");
     const { info, schema } = bazaar;
     if (!isFields(schema)) return warn(first.exchange, "info without schema");
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    const missing = required.find((name) => typeof name === "string" && !(name in info));
-    return missing === undefined
-      ? pass(first.exchange, "info and schema")
-      : fail(first.exchange, `info lacks ${written(missing).slice(0, 60)}, which its schema requires`);
+    const fault = schemaFault(info, schema);
+    return fault === null ? pass(first.exchange, "info and schema") : fail(first.exchange, fault);
   },
 };

@@ -25,7 +25,7 @@ export const discOpenapi: Check = {
 
 export type PaidOperation = { readonly method: string; readonly path: string; readonly operation: Fields };
 
-/** Returns the operations of an OpenAPI document, at most 200. */
+/** Returns the operations of an OpenAPI document, of at most 200 paths. */
 export function operationsOf(json: Fields): readonly PaidOperation[] {
   const paths = isFields(json.paths) ? Object.entries(json.paths) : [];
   return paths.slice(0, 200).flatMap(([path, item]) =>
@@ -36,7 +36,31 @@ export function operationsOf(json: Fields): readonly PaidOperation[] {
   );
 }
 
-export function isMarked(operation: Fields): boolean {
+/**
+ * Returns the operations that a scan asks: those with `x-payment-info`, or where no operation has it those with a 402;
+ * paths without parameters first, which nobody can guess.
+ */
+export function paidOperations(json: Fields): readonly PaidOperation[] {
+  const all = operationsOf(json).filter(({ method }) => method === "GET" || method === "POST");
+  const marked = all.filter(({ operation }) => isMarked(operation));
+  const paid = marked.length > 0 ? marked : all.filter(({ operation }) => has402(operation));
+  const isOpen = ({ path }: PaidOperation) => path.includes("{");
+  return [...paid.filter((one) => !isOpen(one)), ...paid.filter(isOpen)];
+}
+
+/** Returns what stands before the paths on a host: the path of the first server there, without a slash at its end. */
+export function basePathOf(json: Fields, origin: string): string {
+  const servers = Array.isArray(json.servers) ? json.servers.slice(0, 20) : [];
+  const { hostname } = new URL(origin);
+  for (const server of servers) {
+    const text = isFields(server) ? server.url : undefined;
+    const url = typeof text === "string" && !text.includes("{") ? URL.parse(text, origin) : null;
+    if (url?.hostname === hostname) return url.pathname.replace(/\/+$/, "");
+  }
+  return "";
+}
+
+function isMarked(operation: Fields): boolean {
   return isFields(operation["x-payment-info"]);
 }
 

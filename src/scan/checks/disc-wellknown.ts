@@ -1,6 +1,6 @@
 import { nounOf } from "../../contract/noun.ts";
 import { type Check, fail, pass, warn } from "../check.ts";
-import { exchangeOf, exchangesOf, isFields, jsonOf } from "../evidence.ts";
+import { exchangeOf, exchangesOf, type Fields, isFields, jsonOf } from "../evidence.ts";
 
 export const discWellknown: Check = {
   id: "disc.wellknown",
@@ -12,7 +12,7 @@ export const discWellknown: Check = {
     const file = exchangeOf(evidence, "well_known");
     const json = file?.status === 200 ? jsonOf(file) : null;
     if (file === null || json === null) return fail(file, "absent or no JSON");
-    const urls = resourceUrls(json, evidence.origin);
+    const urls = listedResources(json, evidence.origin).map(({ url }) => url);
     if (urls.length === 0) return fail(file, "no resources");
     const domain = new URL(evidence.origin).hostname;
     const foreign = urls.find(({ hostname }) => hostname !== domain && !hostname.endsWith(`.${domain}`));
@@ -27,13 +27,23 @@ export const discWellknown: Check = {
   },
 };
 
-/** Returns the addresses that a manifest lists, in its deployed form and that of the drafts. */
-export function resourceUrls(json: { readonly [name: string]: unknown }, origin: string): readonly URL[] {
+export type ListedResource = {
+  /** Null where the manifest names none. */
+  readonly method: string | null;
+  readonly url: URL;
+};
+
+/** Returns the resources that a manifest lists, in its deployed form and that of the drafts, at most 100. */
+export function listedResources(json: Fields, origin: string): readonly ListedResource[] {
   const entries = Array.isArray(json.resources) ? json.resources : json.items;
   if (!Array.isArray(entries)) return [];
-  return entries.slice(0, 100).flatMap((entry: unknown) => {
+  return entries.slice(0, 100).flatMap((entry: unknown): readonly ListedResource[] => {
     const named = isFields(entry) ? (entry.url ?? entry.resource) : entry;
-    const text = typeof named === "string" ? named.replace(/^[A-Z]+\s+/, "") : "";
-    return text === "" ? [] : (URL.parse(text, origin) ?? []);
+    if (typeof named !== "string") return [];
+    // As in "POST /v1/paid".
+    const [, prefix, text = ""] = /^\s*(?:([A-Za-z]{3,7})\s+)?(\S*)/.exec(named) ?? [];
+    const url = text === "" ? null : URL.parse(text, origin);
+    const method = prefix ?? (isFields(entry) ? entry.method : undefined);
+    return url === null ? [] : [{ url, method: typeof method === "string" ? method.toUpperCase() : null }];
   });
 }

@@ -1,6 +1,9 @@
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 
+/** The origin that every request of a scan names. */
+export const PROBE_ORIGIN = "https://example.com";
+
 export const httpCors: Check = {
   id: "http.cors",
   title: "Programs in browsers can pay",
@@ -11,9 +14,11 @@ export const httpCors: Check = {
     const [first] = challengePerResource(evidence);
     if (first === undefined) return notApplicable("no challenge was seen");
     const { headers } = first.exchange;
-    if (headers["access-control-allow-origin"] === undefined)
-      return fail(first.exchange, "no allowed origin");
-    const exposed = (headers["access-control-expose-headers"] ?? "").toLowerCase();
+    const allowed = headers["access-control-allow-origin"]?.trim();
+    if (allowed !== "*" && allowed !== PROBE_ORIGIN) {
+      return fail(first.exchange, allowed === undefined ? "no allowed origin" : `only ${allowed} is allowed`);
+    }
+    const exposed = (headers["access-control-expose-headers"] ?? "").toLowerCase().trim();
     const exposes = exposed === "*" || exposed.includes("payment-required");
     return exposes
       ? pass(first.exchange, "allowed and exposed")

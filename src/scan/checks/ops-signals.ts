@@ -1,5 +1,5 @@
 import { type Check, fail, pass, warn } from "../check.ts";
-import { exchangeOf } from "../evidence.ts";
+import { type Evidence, exchangeOf } from "../evidence.ts";
 
 export const opsSignals: Check = {
   id: "ops.signals",
@@ -13,7 +13,7 @@ export const opsSignals: Check = {
     if (disallowsAll(text)) return fail(robots, "robots.txt disallows everything");
     const security = exchangeOf(evidence, "security");
     const signs = [
-      robots?.status === 200 && !/^\s*</.test(text),
+      robots?.status === 200 && !/^\s*</.test(text) && allowsPaid(evidence, text),
       exchangeOf(evidence, "health")?.status === 200,
       security?.status === 200 && /^contact:/im.test(security.body),
     ].filter(Boolean).length;
@@ -22,6 +22,17 @@ export const opsSignals: Check = {
     return signs === 1 ? warn(robots, observed) : fail(robots, observed);
   },
 };
+
+/** Whether all paid resources may be read by those whom a robots.txt does not name. */
+function allowsPaid({ resources }: Evidence, text: string): boolean {
+  return resources.every(({ url }) => !isDisallowed(text, "*", pathOf(url)));
+}
+
+/** Returns what the rules of a robots.txt are held against. */
+export function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
+}
 
 function disallowsAll(text: string): boolean {
   return isDisallowed(text, "*", "/");
@@ -32,14 +43,15 @@ export function isDisallowed(text: string, agent: string, path: string): boolean
   let applies = false;
   let inRules = false;
   let best: { readonly length: number; readonly allows: boolean } | null = null;
-  for (const line of text.slice(0, 65_536).split(/\r?\n/)) {
+  for (const line of text.slice(0, 65_536).split(/\r\n?|\n/)) {
     const [, name = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(line) ?? [];
     const field = name.toLowerCase();
     const rule = value.trim();
     if (field === "user-agent") {
       if (inRules) applies = false;
       inRules = false;
-      applies ||= rule === agent || rule.toLowerCase() === agent.toLowerCase();
+      // Some write the version behind the name.
+      applies ||= rule.replace(/\/.*$/, "").trim().toLowerCase() === agent.toLowerCase();
     } else if (field === "allow" || field === "disallow") {
       inRules = true;
       if (!applies || rule === "" || !isMatched(rule, path)) continue;

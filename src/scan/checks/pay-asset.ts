@@ -1,7 +1,7 @@
-import { findNetwork } from "../../payments/networks.ts";
 import { challengePerResource } from "../challenge.ts";
-import { type Check, type Finding, notApplicable, pass } from "../check.ts";
+import { type Check, type Finding, notApplicable, worst } from "../check.ts";
 import { type Fields, isFields, written } from "../evidence.ts";
+import { findKnownNetwork, findToken, kindOf } from "../tokens.ts";
 
 export const payAsset: Check = {
   id: "pay.asset",
@@ -10,35 +10,32 @@ export const payAsset: Check = {
   expected: "USDC of the network, with its EIP-712 name and version, or with the fee payer on Solana",
   fix: 'Base: 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 with extra {"name":"USD Coin","version":"2"}. Solana: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v with extra.feePayer.',
   find(evidence) {
-    const [first] = challengePerResource(evidence);
-    if (first === undefined || first.accepts.length === 0) return notApplicable("no way to pay was seen");
-    const findings = first.accepts.map(
-      (entry): Finding =>
-        judge(entry, (status, observed) => {
-          return { status, at: first.exchange, observed };
-        }),
+    const findings = challengePerResource(evidence).flatMap(({ exchange, accepts }) =>
+      accepts.map((entry): Finding => ({ ...judge(entry), at: exchange })),
     );
-    const worst =
-      findings.find(({ status }) => status === "fail") ?? findings.find(({ status }) => status === "warn");
-    return worst ?? pass(first.exchange, "USDC");
+    return worst(findings) ?? notApplicable("no way to pay was seen");
   },
 };
 
-function judge(entry: Fields, found: (status: Finding["status"], observed: string) => Finding): Finding {
-  const network = findNetwork(written(entry.network));
-  const asset = written(entry.asset);
-  if (network === null) return found("warn", `${asset} on a network that is not known here`);
+function judge(entry: Fields): Pick<Finding, "status" | "observed"> {
+  const found = (status: Finding["status"], observed: string) => ({ status, observed });
+  const asset = written(entry.asset).slice(0, 80);
   const extra = isFields(entry.extra) ? entry.extra : {};
-  if (network.kind === "solana") {
-    if (asset !== network.usdc) return found("fail", `${asset} is not USDC`);
-    return typeof extra.feePayer === "string"
-      ? found("pass", "USDC")
-      : found("fail", "extra.feePayer is missing");
+  const kind = kindOf(written(entry.network));
+  if (kind === "evm" && !/^0x[0-9a-f]{40}$/i.test(asset)) return found("fail", `${asset} is no address`);
+  if (kind === "solana" && typeof extra.feePayer !== "string")
+    return found("fail", "extra.feePayer is missing");
+  const network = findKnownNetwork(written(entry.network));
+  if (network === null || network.tokens.length === 0) {
+    return found("warn", `${asset} on a network whose tokens are not known here`);
   }
-  if (!/^0x[0-9a-f]{40}$/i.test(asset)) return found("fail", `${asset} is no address`);
-  if (asset.toLowerCase() !== network.usdc.toLowerCase()) return found("warn", `${asset} is not USDC`);
-  const isDomain = extra.name === network.domain?.name && extra.version === network.domain?.version;
-  return isDomain
-    ? found("pass", "USDC")
-    : found("fail", "extra is not USDC's EIP-712 domain: no signature can verify");
+  const token = findToken(network, asset);
+  if (token === null) return found("fail", `${asset} is no token that is known on ${network.id}`);
+  const { domain, isUsual } = token;
+  // By Permit2 the payer signs for the contract of Permit2 and not for the token.
+  const isOwn = domain !== null && extra.assetTransferMethod !== "permit2";
+  if (isOwn && (extra.name !== domain.name || extra.version !== domain.version)) {
+    return found("fail", "extra is not the token's EIP-712 domain: no signature can verify");
+  }
+  return isUsual ? found("pass", domain?.name ?? "USDC") : found("warn", `${asset} is not USDC`);
 }

@@ -1,5 +1,5 @@
-import { challengePerResource, resourceUrlOf } from "../challenge.ts";
-import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
+import { challengePerResource, resourceUrlOf, type SeenChallenge } from "../challenge.ts";
+import { type Check, type Finding, fail, notApplicable, pass, warn, worst } from "../check.ts";
 import { written } from "../evidence.ts";
 
 export const payBinding: Check = {
@@ -8,20 +8,24 @@ export const payBinding: Check = {
   weight: 3,
   expected: "resource.url is the https address that was called, maxTimeoutSeconds from 10 to 600",
   fix: "Bind the challenge to the address of the call, and let it time out after 60 s or so.",
-  find(evidence) {
-    const [first] = challengePerResource(evidence);
-    if (first === undefined) return notApplicable("no challenge was seen");
-    const { exchange, accepts } = first;
-    const named = URL.parse(written(resourceUrlOf(first) ?? ""));
-    const called = new URL(exchange.url);
-    if (named === null) return fail(exchange, "no resource is named");
-    if (named.host !== called.host) return fail(exchange, `the challenge is of ${named.host}`);
-    if (named.protocol !== "https:") return fail(exchange, "the challenge is of a plain http address");
-    if (named.pathname !== called.pathname)
-      return fail(exchange, `the challenge is of ${named.pathname.slice(0, 80)}`);
-    const seconds = accepts.map((entry) => entry.maxTimeoutSeconds);
-    const isUsual = seconds.every((value) => typeof value === "number" && value >= 10 && value <= 600);
-    if (isUsual) return pass(exchange, named.href);
-    return warn(exchange, `maxTimeoutSeconds ${seconds.map(written).join(", ")}`);
-  },
+  find: (evidence) =>
+    worst(challengePerResource(evidence).map(judge)) ?? notApplicable("no challenge was seen"),
 };
+
+function judge(challenge: SeenChallenge): Finding {
+  const { exchange, accepts } = challenge;
+  const seconds = accepts.map((entry) => entry.maxTimeoutSeconds);
+  const isUsual = seconds.every((value) => typeof value === "number" && value >= 10 && value <= 600);
+  const text = resourceUrlOf(challenge);
+  const called = new URL(exchange.redirectedTo ?? exchange.url);
+  const named = typeof text === "string" ? URL.parse(text, called.href) : null;
+  if (named === null) return warn(exchange, "no resource is named");
+  if (named.host !== called.host) return fail(exchange, `the challenge is of ${named.host}`);
+  if (named.protocol !== "https:") return fail(exchange, "the challenge is of a plain http address");
+  if (named.pathname !== called.pathname)
+    return warn(exchange, `the challenge is of ${named.pathname.slice(0, 80)}`);
+  if (URL.parse(String(text)) === null) return warn(exchange, "the resource is named by its path alone");
+  return isUsual
+    ? pass(exchange, named.href)
+    : warn(exchange, `maxTimeoutSeconds ${seconds.map(written).join(", ")}`);
+}

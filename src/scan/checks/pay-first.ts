@@ -17,6 +17,6 @@ export const payFirst: Check = {
     const early = posts.find(({ status }) => status === 400 || status === 415 || status === 422);
     if (early !== undefined) return warn(early, `${early.status} before 402`);
     const paid = (posts.length > 0 ? posts : unpaid).find(({ status }) => status === 402);
-    return paid === undefined ? notApplicable("no resource asked to be paid") : pass(paid, "402");
+    return paid === undefined ? notApplicable("no resource takes a POST") : pass(paid, "402");
   },
 };

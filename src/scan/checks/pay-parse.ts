@@ -1,6 +1,6 @@
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { isFields, written } from "../evidence.ts";
+import { type Fields, isFields, written } from "../evidence.ts";
 
 export const payParse: Check = {
   id: "pay.parse",
@@ -16,10 +16,11 @@ export const payParse: Check = {
       if (header === "undecodable") return fail(exchange, "PAYMENT-REQUIRED cannot be decoded");
       if (version === null) return fail(exchange, "no challenge with a known x402Version");
       if (!isFields(header) || body === null || !Array.isArray(header.accepts)) continue;
-      const amounts = new Set(header.accepts.filter(isFields).map((entry) => written(amountOf(entry))));
+      const ways = new Set(header.accepts.filter(isFields).map(wayOf));
       const others = Array.isArray(body.accepts) ? body.accepts.filter(isFields) : [];
-      const odd = others.find((entry) => !amounts.has(written(amountOf(entry))));
-      if (odd !== undefined) return fail(exchange, "header and body name different amounts");
+      if (others.some((entry) => !ways.has(wayOf(entry)))) {
+        return fail(exchange, "header and body name different amounts, assets or payees");
+      }
     }
     const old = challenges.find(({ version }) => version === 1);
     return old === undefined
@@ -27,3 +28,8 @@ export const payParse: Check = {
       : warn(old.exchange, "version 1, in the body alone");
   },
 };
+
+/** What is paid and to whom. Networks go by other names in the other version. */
+function wayOf(entry: Fields): string {
+  return [amountOf(entry), entry.asset, entry.payTo].map((value) => written(value).toLowerCase()).join(" ");
+}

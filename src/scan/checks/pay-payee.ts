@@ -1,9 +1,11 @@
+import { payeeKey } from "../../directory/payee.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { type Fields, isFields, written } from "../evidence.ts";
+import { kindOf } from "../tokens.ts";
 
-const EVM = /^0x[0-9a-f]{40}$/i;
-const SOLANA = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+/** The zero addresses: nobody has their keys. */
+const NOBODY: readonly string[] = [`0x${"0".repeat(40)}`, "1".repeat(32)];
 
 export const payPayee: Check = {
   id: "pay.payee",
@@ -21,32 +23,41 @@ export const payPayee: Check = {
       for (const entry of accepts) {
         const fault = faultOf(entry);
         if (fault !== null) return fail(exchange, fault);
-        const network = written(entry.network);
+        const network = written(entry.network).slice(0, 80);
         const payTo = written(entry.payTo);
-        if ((payees.get(network) ?? payTo) !== payTo) differs ??= `${network} has more than one payee`;
+        if (keyOf(payees.get(network) ?? payTo) !== keyOf(payTo))
+          differs ??= `${network} has more than one payee`;
         payees.set(network, payTo);
       }
     }
-    const known = evidence.resources.flatMap(({ knownPayees }) =>
-      knownPayees.map((payee) => payee.toLowerCase()),
-    );
-    const now = [...payees.values()];
     if (differs !== null) return warn(first.exchange, differs);
-    if (known.length > 0 && !now.some((payee) => known.includes(payee.toLowerCase()))) {
-      return warn(first.exchange, "the payee is another than the one known before");
+    const now = [...payees.values()];
+    const known = evidence.resources.flatMap(({ knownPayees }) => knownPayees);
+    for (const isEvm of [true, false]) {
+      const ofKind = (payee: string) => payee.startsWith("0x") === isEvm;
+      const before = new Set(known.filter(ofKind).map(keyOf));
+      const changed = now.filter(ofKind).some((payee) => before.size > 0 && !before.has(keyOf(payee)));
+      if (changed) return warn(first.exchange, "the payee is another than the one known before");
     }
     return pass(first.exchange, now.join(", "));
   },
 };
 
+/** One text for all spellings of an address. */
+function keyOf(payee: string): string {
+  return payee.startsWith("0x") ? payee.toLowerCase() : payee;
+}
+
 function faultOf(entry: Fields): string | null {
-  const payTo = written(entry.payTo);
-  const isEvm = EVM.test(payTo);
-  if (!isEvm && !SOLANA.test(payTo)) return `payTo ${payTo.slice(0, 60)} is no address`;
-  if (written(entry.network).startsWith("eip155:") && !isEvm)
-    return `payTo ${payTo} is no address of that network`;
-  if (/^0x0{40}$/.test(payTo)) return "payTo is the zero address";
   const { asset, extra } = entry;
-  if (payTo.toLowerCase() === written(asset).toLowerCase()) return "payTo is the asset's contract";
+  const payTo = written(entry.payTo);
+  const kind = kindOf(written(entry.network));
+  // The addresses of other networks are not known here; that the network is, is another check's to say.
+  const isAddress = kind === "other" ? payTo !== "" : payeeKey(payTo) !== null;
+  if (!isAddress) return `payTo ${payTo.slice(0, 60)} is no address`;
+  if (kind !== "other" && payTo.startsWith("0x") !== (kind === "evm"))
+    return `payTo ${payTo} is no address of that network`;
+  if (NOBODY.includes(payTo)) return "payTo is the zero address";
+  if (keyOf(payTo) === keyOf(written(asset))) return "payTo is the asset's contract";
   return isFields(extra) && extra.feePayer === payTo ? "payTo is the fee payer" : null;
 }

@@ -1,10 +1,13 @@
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { written } from "../evidence.ts";
+import { type Fields, written } from "../evidence.ts";
+import { findKnownNetwork, findToken } from "../tokens.ts";
 
-const WHOLE = /^\d{1,15}$/;
-const HIGH_MICRO_USD = 10_000_000;
-const DECOY_MICRO_USD = 1_000_000_000;
+/** An amount on a chain has at most 256 bits. */
+const WHOLE = /^\d{1,78}$/;
+const USDC_DECIMALS = 6;
+const HIGH_USD = 10;
+const DECOY_USD = 1000;
 /** More than a hundredth of what is listed. */
 const DRIFT = 0.01;
 
@@ -25,16 +28,25 @@ export const payPrice: Check = {
         const text = written(amountOf(entry));
         if (!WHOLE.test(text))
           return fail(exchange, `${text.slice(0, 40)} is no whole number of atomic units`);
-        const amount = Number(text);
-        if (amount === 0) return fail(exchange, "the price is 0");
-        if (amount > DECOY_MICRO_USD) return fail(exchange, `${amount / 1e6} USD`);
-        if (amount > HIGH_MICRO_USD) doubt ??= `${amount / 1e6} USD`;
-        if (listed !== null && Math.abs(amount - listed) > listed * DRIFT) {
-          doubt ??= `${amount / 1e6} USD, listed at ${listed / 1e6}`;
-        }
+        if (/^0+$/.test(text)) return fail(exchange, "the price is 0");
+        const { usd, isKnown } = worthOf(entry, text);
+        if (usd > DECOY_USD && isKnown) return fail(exchange, `${usd} USD`);
+        if (usd > HIGH_USD)
+          doubt ??= isKnown ? `${usd} USD` : `${text} of a token whose worth is not known here`;
+        else if (listed !== null && Math.abs(usd - listed / 1e6) > (listed / 1e6) * DRIFT)
+          doubt ??= `${usd} USD, listed at ${listed / 1e6}`;
       }
     }
-    const observed = `${Number(written(amountOf(first.accepts[0] ?? {}))) / 1e6} USD`;
+    const [entry = {}] = first.accepts;
+    const observed = `${worthOf(entry, written(amountOf(entry))).usd} USD`;
     return doubt === null ? pass(first.exchange, observed) : warn(first.exchange, doubt);
   },
 };
+
+/** Of a token that is not known, as if it had the decimals of USDC, as most have. */
+function worthOf(entry: Fields, amount: string): { readonly usd: number; readonly isKnown: boolean } {
+  const network = findKnownNetwork(written(entry.network));
+  const token = network === null ? null : findToken(network, written(entry.asset));
+  const decimals = token?.decimals ?? USDC_DECIMALS;
+  return { usd: Number(amount) / 10 ** decimals, isKnown: token !== null };
+}

@@ -1,4 +1,4 @@
-import { amountOf, challengePerResource, type SeenChallenge } from "../challenge.ts";
+import { challengePerResource, type SeenChallenge } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import type { Fields } from "../evidence.ts";
 
@@ -24,19 +24,21 @@ export const paySchema: Check = {
   },
 };
 
-function faultOf({ accepts }: SeenChallenge): string | null {
+function faultOf({ accepts, version }: SeenChallenge): string | null {
   if (accepts.length === 0) return "accepts is empty";
   for (const entry of accepts) {
-    const missing = missingOf(entry);
+    const missing = missingOf(entry, version);
     if (missing !== null) return `${missing} is missing or of another type`;
   }
   return null;
 }
 
-function missingOf(entry: Fields): string | null {
+/** What clients of a version cannot do without. */
+function missingOf(entry: Fields, version: SeenChallenge["version"]): string | null {
   const text = TEXTS.find((name) => typeof entry[name] !== "string" || entry[name] === "");
   if (text !== undefined) return text;
-  if (typeof amountOf(entry) !== "string") return "amount";
-  const timeout = entry.maxTimeoutSeconds;
-  return timeout === undefined || typeof timeout === "number" ? null : "maxTimeoutSeconds";
+  const amount = version === 1 ? "maxAmountRequired" : "amount";
+  if (typeof entry[amount] !== "string" || entry[amount] === "") return amount;
+  if (version === 1 && typeof entry.resource !== "string") return "resource";
+  return typeof entry.maxTimeoutSeconds === "number" ? null : "maxTimeoutSeconds";
 }

@@ -14,7 +14,9 @@ export const reachHeaders: Check = {
     if (root === null || root.status === null) return notApplicable("no reply");
     const maxAge = /max-age\s*=\s*"?(\d{1,12})/i.exec(root.headers["strict-transport-security"] ?? "")?.[1];
     const hasHsts = Number(maxAge ?? 0) >= HSTS_SECONDS_MIN;
-    const hasNosniff = (root.headers["x-content-type-options"] ?? "").trim().toLowerCase() === "nosniff";
+    // A server and the proxy before it may both set it; the first value counts (Fetch, 3.6).
+    const [sniffing = ""] = (root.headers["x-content-type-options"] ?? "").split(",");
+    const hasNosniff = sniffing.trim().toLowerCase() === "nosniff";
     const observed = `HSTS ${maxAge ?? "missing"}, nosniff ${hasNosniff ? "set" : "missing"}`;
     if (hasHsts && hasNosniff) return pass(root, observed);
     return hasHsts || hasNosniff ? warn(root, observed) : fail(root, observed);

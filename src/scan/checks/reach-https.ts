@@ -10,7 +10,10 @@ export const reachHttps: Check = {
   find(evidence) {
     const plain = exchangeOf(evidence, "plain_http");
     if (plain === null) return notApplicable("not asked");
-    if (plain.status === null) return pass(plain, `port 80: ${plain.failure}`);
+    if (plain.status === null) {
+      const isClosed = plain.failure === "connect_failed" || plain.failure === "connect_timeout";
+      return isClosed ? pass(plain, "port 80 is closed") : notApplicable(`port 80: ${plain.failure}`);
+    }
     const location = URL.parse(plain.headers.location ?? "", plain.url);
     const leadsHome = location?.protocol === "https:" && location.hostname === URL.parse(plain.url)?.hostname;
     const observed = `${plain.status}${location === null ? "" : ` to ${location.origin}`}`;

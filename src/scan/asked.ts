@@ -1,0 +1,24 @@
+import { OutgoingError } from "../net/failure.ts";
+import { readTarget, type TargetRules } from "../net/target.ts";
+import { readOrigin } from "./origin.ts";
+
+/** What is to be scanned. */
+export type Asked = {
+  /** In its one form: see `readOrigin`. */
+  readonly origin: string;
+  readonly resources: readonly string[];
+};
+
+/** Returns what is asked for, or the sentence that says why it may not be scanned. Nothing is looked up. */
+export function readAsked(text: string, resources: readonly string[], rules: TargetRules): Asked | string {
+  const origin = readOrigin(text);
+  if (origin === null) return "origin must be an http or https origin.";
+  try {
+    const { host } = readTarget(origin, rules);
+    const isElsewhere = resources.some((resource) => readTarget(resource, rules).host !== host);
+    return isElsewhere ? "resources must be addresses on the origin's host." : { origin, resources };
+  } catch (error) {
+    if (!(error instanceof OutgoingError)) throw error;
+    return `This origin may not be scanned: ${error.message}.`;
+  }
+}
