@@ -36,7 +36,7 @@ export type Paid = (operation: Operation, prepare: PrepareWork, options: PaidRou
 
 export type PaidDependencies = {
   readonly routing: Pick<Routing, "public">;
-  readonly payments: Pick<Payments, "take">;
+  readonly payments: Pick<Payments, "take" | "idOf">;
   /** Holds bodies until their calls are answered, as nobody has paid for their memory yet. */
   readonly bodies: Pick<BodyReader, "read">;
   /** Returns the origin under which callers reach this server; challenges bind payments to addresses there. */
@@ -109,6 +109,8 @@ export function createPaid(dependencies: PaidDependencies): Paid {
     async function answer(call: Call): Promise<PaidReply> {
       const { method, headers, url } = call.request;
       const { pathname, search } = requestPath(url);
+      const paymentId = payments.idOf(headers);
+      if (paymentId !== null) call.headers["X-Payment-Id"] = paymentId;
       using held = method === "POST" ? await readBody(call) : null;
       const body = held === null ? NO_BODY : held.bytes;
       // Work and settlement may take longer than connections may be silent; bodies may not.
@@ -125,9 +127,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
         headers,
         // One character a byte, so that no two bodies are the same text.
         request: `${method} ${pathname}${search}\n${Buffer.from(body).toString("latin1")}`,
-        onPayment: (paymentId) => {
-          call.headers["X-Payment-Id"] = paymentId;
-        },
+        onPayment: () => {},
       });
     }
 

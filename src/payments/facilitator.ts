@@ -131,12 +131,18 @@ function readSettle(answer: Answer, request: FacilitatorRequest): SettleOutcome 
   return { kind: isPending ? "unknown" : "refused", reason };
 }
 
+type Required = { readonly network: string; readonly amount?: string; readonly maxAmountRequired?: string };
+
 /** A success that is not of this payment says nothing of it. */
 function readSuccess(fields: Fields, request: FacilitatorRequest): SettleOutcome {
   const transaction = textOf(fields.transaction);
   const network = textOf(fields.network);
   if (transaction === null) return { kind: "unknown", reason: "a success without a transaction" };
-  const { network: asked } = request.paymentRequirements as { readonly network: string };
+  const { network: asked, ...required } = request.paymentRequirements as Required;
+  const amount = textOf(fields.amount);
+  if (amount !== null && amount !== (required.amount ?? required.maxAmountRequired)) {
+    return { kind: "unknown", reason: "a success of another amount" };
+  }
   if (network !== null && findNetwork(network)?.id !== findNetwork(asked)?.id) {
     return { kind: "unknown", reason: "a success on another network" };
   }

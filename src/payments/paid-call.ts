@@ -38,7 +38,7 @@ export type PaidCall = {
   readonly offer: Offer;
   /** Everything that decides the answer, as text: method, path, query and body. */
   readonly request: string;
-  /** Gets the id of the payment as soon as it is known, for the X-Payment-Id header of every reply. */
+  /** Gets the id of the payment once it is taken up. */
   readonly onPayment: (paymentId: string) => void;
   /**
    * Does what is paid for. Nothing is charged where it throws or prepares an answer that is no 2xx. A settled payment

@@ -26,6 +26,8 @@ export type Payments = AsyncDisposable & {
   readonly start: () => void;
   /** Answers a call that is to be paid. Throws what the work throws. */
   readonly take: (call: PaidCall) => Promise<PaidReply>;
+  /** Returns the id of the payment that a call carries, good or not; null where there is none that can be read. */
+  readonly idOf: (headers: PaidCall["headers"]) => string | null;
   /** Returns a payment as callers see it, or null. */
   readonly find: (paymentId: string) => PaymentView | null;
   /** Removes answers that have expired. */
@@ -169,6 +171,9 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const verified = await facilitator.verify(request);
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
     if (verified.kind === "unreachable" || !isPayer(verified.payer, identity)) return cannotVerify();
+    // Many may have waited for the facilitator.
+    const late = unfit(identity, requirement, clock.now());
+    if (late !== null) return challenge(call, requirements, late);
     if (inFlight.has(identity.id)) return inUse();
     // Another call with the same payment may have begun and ended meanwhile.
     const settledMeanwhile = store.find(identity.id);
@@ -310,6 +315,13 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
 
   return {
     take,
+    idOf(headers) {
+      const read = readPayment(headers);
+      const network = read.kind === "payment" ? networkOf(read.payment) : null;
+      const identity =
+        read.kind === "payment" && network !== null ? identify(read.payment.payload, network) : "";
+      return typeof identity === "string" ? null : identity.id;
+    },
     start() {
       poll.start();
       void feePayerOf();

@@ -39,7 +39,9 @@ test("a call that asks nothing learns the price, and a wrong one is refused befo
   expect([wrong.status, wrong.headers.get("PAYMENT-REQUIRED")]).toEqual([400, null]);
   const { "PAYMENT-SIGNATURE": signature } = payFor(empty);
   const paid = { method: "POST", body: "refuse me", headers: { "PAYMENT-SIGNATURE": signature } };
-  expect((await fetch(server.url, paid)).status).toBe(400);
+  const refused = await fetch(server.url, paid);
+  expect(refused.status).toBe(400);
+  expect(refused.headers.get("X-Payment-Id")).toMatch(/^pay_[0-9a-f]{32}$/);
   expect(facilitator.settled.size).toBe(0);
 });
 
@@ -79,6 +81,7 @@ const LIES: readonly (readonly [path: string, reply: object, code: string])[] = 
   ["settle", { ...SETTLED, transaction: "" }, "settlement_unknown"],
   ["settle", { ...SETTLED, transaction: 7 }, "settlement_unknown"],
   ["settle", { ...SETTLED, network: "eip155:84532" }, "settlement_unknown"],
+  ["settle", { ...SETTLED, amount: "1" }, "settlement_unknown"],
   ["settle", { ...SETTLED, success: "true" }, "settlement_unknown"],
   ["settle", { success: false, errorReason: "confirmation timed out" }, "settlement_unknown"],
   ["settle", {}, "settlement_unknown"],
