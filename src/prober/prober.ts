@@ -1,5 +1,8 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
+import type { Accepted } from "../contract/specification/check.ts";
+import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
+import { NETWORKS } from "../payments/networks.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
 import { type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
@@ -47,6 +50,15 @@ const DAY_MS = 86_400_000;
 const DAYS_KEPT = 30;
 const PRUNED_MAX = 500;
 const USDC_DECIMALS_MAX = 15;
+const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
+
+type Asked = {
+  /** Null where none came. */
+  readonly reply: ProbedReply | null;
+  readonly ms: number | null;
+  /** It was not found out whether there is anybody to answer. */
+  readonly isUnknown: boolean;
+};
 
 export function createProber(dependencies: ProberDependencies, options: ProberOptions): Prober {
   const { client, clock, store, onProbed, listingCount, listingAfter, reportError } = dependencies;
@@ -108,7 +120,8 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
     const known = store.find(url)?.method ?? "GET";
     let method = known;
     let asked = await ask(url, method);
-    if (aborter.signal.aborted) return;
+    // Without an answer of the DNS nobody was asked: it may be our own connection that is down.
+    if (aborter.signal.aborted || asked.isUnknown) return;
     // Listings do not say which method a resource takes: one that does not take GET is asked by POST from then on.
     if (isPaid && asked.reply !== null && [400, 404, 405, 415, 422].includes(asked.reply.status)) {
       const other = method === "GET" ? "POST" : "GET";
@@ -128,22 +141,20 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
     if (waiting.length >= FLUSHED_MAX) flush();
   }
 
-  async function ask(
-    url: string,
-    method: string,
-  ): Promise<{ readonly reply: ProbedReply | null; readonly ms: number | null }> {
+  async function ask(url: string, method: string): Promise<Asked> {
     const sent = await client.send(url, {
       method,
       signal: aborter.signal,
       truncateBody: true,
       bodyBytesMax: BODY_BYTES_MAX,
     });
-    if (!sent.ok) return { reply: null, ms: null };
+    if (!sent.ok) return { reply: null, ms: null, isUnknown: NOT_LOOKED_UP.includes(sent.reason) };
     const { lookupMs, connectMs, tlsMs, headMs } = sent.timings;
     const body = Buffer.from(sent.body).toString("utf8");
     return {
       reply: { status: sent.status, headers: sent.headers, body },
       ms: Math.round(lookupMs + connectMs + tlsMs + headMs),
+      isUnknown: false,
     };
   }
 
@@ -187,11 +198,23 @@ function guarded(work: () => void, reportError: (error: unknown) => void): () =>
 }
 
 function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> {
-  const [first] = accepts;
-  if (first === undefined) return { payTo: null, priceMicroUsd: null };
+  const way = usualWay(accepts);
+  if (way === undefined) return { payTo: null, priceMicroUsd: null };
   // USDC has six decimals, so an atomic unit is a micro-USD.
-  const isPlausible = first.amount.length <= USDC_DECIMALS_MAX;
-  return { payTo: first.pay_to, priceMicroUsd: isPlausible ? Number(first.amount) : null };
+  const isPlausible = way.amount.length <= USDC_DECIMALS_MAX;
+  return { payTo: way.pay_to, priceMicroUsd: isPlausible ? Number(way.amount) : null };
+}
+
+/** Returns the same way to pay in whatever order they come: USDC by the order of networks, else the first. */
+function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
+  for (const { id, alias, usdc } of NETWORKS) {
+    const found = accepts.find(
+      ({ network, asset }) =>
+        (network === id || network === alias) && asset.toLowerCase() === usdc.toLowerCase(),
+    );
+    if (found !== undefined) return found;
+  }
+  return accepts[0];
 }
 
 /** Returns the day of a time, in UTC. */

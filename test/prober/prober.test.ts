@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ListingBody } from "../../src/contract/directory-schemas.ts";
 import type { CheckView } from "../../src/contract/specification/check.ts";
-import { systemAddressLookup } from "../../src/net/address-lookup.ts";
+import { type AddressLookup, systemAddressLookup } from "../../src/net/address-lookup.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { createOwnEvidence } from "../../src/prober/own-evidence.ts";
@@ -53,6 +53,11 @@ function startTarget() {
       ),
     "/post": (method) =>
       method === "POST" ? challenge([entry("1", "0xcc")]) : new Response("", { status: 405 }),
+    "/many": () =>
+      challenge([
+        { ...entry("100000000000000", "0xff"), network: "eip155:56" },
+        { ...entry("40000", "0xee"), asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+      ]),
     "/down": () => new Response("", { status: 503 }),
     "/blocked": () => new Response("", { status: 403 }),
     "/slowed": () => new Response("", { status: 429 }),
@@ -77,13 +82,16 @@ function listing(host: string, url: string, isPaid = true): ListingBody {
   return { host, resources: [{ url, score: 1, price_usd: price }] } as unknown as ListingBody;
 }
 
-function setUp(listings: readonly ListingBody[], options: { clock?: Clock; intervalMs?: number } = {}) {
-  const { clock = systemClock, intervalMs = 300 } = options;
+function setUp(
+  listings: readonly ListingBody[],
+  options: { clock?: Clock; intervalMs?: number; lookUp?: AddressLookup } = {},
+) {
+  const { clock = systemClock, intervalMs = 300, lookUp = systemAddressLookup } = options;
   const database = openProbes(null, systemClock);
   const errors: unknown[] = [];
   const prober = createProber(
     {
-      client: createHttpClient({ lookUp: systemAddressLookup, clock: systemClock }, { allowPrivate: true }),
+      client: createHttpClient({ lookUp, clock: systemClock }, { allowPrivate: true }),
       clock,
       store: database.probes,
       onProbed: () => {},
@@ -140,6 +148,34 @@ test("down, blocked and broken payment are told apart, and no probe pays", async
   expect(probing.own(`${target.origin}/blocked`)).toMatchObject({ uptime_30d: null, probes_30d: 0 });
   expect(probing.own("https://nobody.example/")).toBeNull();
   expect(target.state.withPayment).toBe(0);
+});
+
+test("the price is that of USDC, in whatever order the ways to pay come", async () => {
+  const url = `${target.origin}/many`;
+  await using probing = setUp([listing("many.example", url)]);
+  await until(() => probing.store.find(url) !== undefined);
+  expect(probing.own(url)).toMatchObject({ observed_usd: "0.040000" });
+});
+
+test("what the DNS does not answer is not taken for down: our own connection may be", async () => {
+  const found = (reason: "dns_failed" | "dns_timeout" | "dns_not_found") => async () =>
+    ({ ok: false, reason }) as const;
+  const lookUps = {
+    "failed.example": found("dns_failed"),
+    "gone.example": found("dns_not_found"),
+    "late.example": found("dns_timeout"),
+  };
+  const lookUp = (host: string) => lookUps[host as keyof typeof lookUps]();
+  const hosts = Object.keys(lookUps);
+  await using probing = setUp(
+    hosts.map((host) => listing(host, `https://${host}/`)),
+    { lookUp },
+  );
+  const gone = "https://gone.example/";
+  await until(() => probing.store.find(gone) !== undefined && probing.prober.stats().rounds > 1);
+  expect(hosts.map((host) => probing.own(`https://${host}/`)?.observed?.status)).toEqual([
+    ...[undefined, "down", undefined],
+  ]);
 });
 
 test("changes of price and payee are kept, with the time from which the payee is known", async () => {

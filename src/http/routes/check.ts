@@ -28,6 +28,8 @@ export function checkRoutes({ routing, directory, check }: CheckDependencies): r
     if (address === null || !/^https?:$/.test(address.protocol) || address.hostname === "") {
       throw new ApiError("invalid_request", "resource must be an http or https address.");
     }
+    // No request carries it.
+    address.hash = "";
     const loaded = await check.get();
     return loaded.judge(view, url, address);
   }
