@@ -60,18 +60,25 @@ async function startProber(
   { directory, resolver, onProbed }: JudgingDependencies & { readonly onProbed: (resource: string) => void },
   stack: AsyncDisposableStack,
 ): Promise<ProbeStore> {
-  const [{ openProbes }, { createProber }, { createHttpClient }, lookups] = await Promise.all([
-    import("../store/sqlite/open-probes.ts"),
-    import("../prober/prober.ts"),
-    import("../net/http-client.ts"),
-    import("../net/address-lookup.ts"),
-  ]);
+  const [{ openProbes }, { createProber }, { PROBE_AGENT }, { createHttpClient }, lookups] =
+    await Promise.all([
+      import("../store/sqlite/open-probes.ts"),
+      import("../prober/prober.ts"),
+      import("../prober/opt-outs.ts"),
+      import("../net/http-client.ts"),
+      import("../net/address-lookup.ts"),
+    ]);
   const database = openProbes(dataDir, clock);
   stack.defer(() => database[Symbol.dispose]());
   const { probes: store } = database;
+  const { allowPrivate, contact } = settings;
   const client = createHttpClient(
     { lookUp: lookups.createAddressLookup(resolver), clock },
-    { allowPrivate: settings.allowPrivate, userAgent: "assay-probe/1.0", redirectsMax: 2 },
+    {
+      allowPrivate,
+      userAgent: `${PROBE_AGENT}/1.0${contact === null ? "" : ` (+${contact})`}`,
+      redirectsMax: 2,
+    },
   );
   const prober = stack.use(
     createProber(

@@ -96,6 +96,8 @@ export type ProberConfig = {
   readonly inFlightMax: number;
   /** Lets probes lead to private addresses, any port and plain http: for development and tests. */
   readonly allowPrivate: boolean;
+  /** In the User-Agent, for those who are probed. */
+  readonly contact: string | null;
 };
 
 export type DirectoryConfig = {
@@ -157,6 +159,7 @@ export function readConfig(
       intervalMs: settings.integer("PROBE_INTERVAL_SECONDS", 600, 10, 86_400) * 1000,
       inFlightMax: settings.integer("PROBES_IN_FLIGHT_MAX", 128, 1, 2000),
       allowPrivate: settings.flag("PROBE_ALLOW_PRIVATE", false),
+      contact: settings.optional("PROBE_CONTACT") ?? settings.url("PUBLIC_URL"),
     },
   };
   reportConflicts(config, settings);

@@ -5,6 +5,7 @@ import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
+import { createOptOuts } from "./opt-outs.ts";
 import { type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
 
 /** Calls each listed resource without paying, again and again, and keeps what it sees. */
@@ -63,6 +64,7 @@ type Asked = {
 export function createProber(dependencies: ProberDependencies, options: ProberOptions): Prober {
   const { client, clock, store, onProbed, listingCount, listingAfter, reportError } = dependencies;
   const { intervalMs, inFlightMax } = options;
+  const optOuts = createOptOuts({ client, clock });
   const running = new Set<Promise<void>>();
   const aborter = new AbortController();
   let waiting: Probe[] = [];
@@ -117,6 +119,7 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
   }
 
   async function probeResource(host: string, url: string, isPaid: boolean): Promise<void> {
+    if (await optOuts.keepsOut(url, aborter.signal)) return;
     const known = store.find(url)?.method ?? "GET";
     let method = known;
     let asked = await ask(url, method);

@@ -1,6 +1,6 @@
 import type { HttpClient } from "../net/http-client.ts";
+import { isDisallowed, pathOf } from "../net/robots.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isDisallowed, pathOf } from "./checks/ops-signals.ts";
 import {
   type DnsEvidence,
   type Evidence,

@@ -1,6 +1,12 @@
 import type { CheckView, ScanView } from "./report.ts";
 
-const MARKS = { pass: "ok  ", warn: "warn", fail: "FAIL", na: "n/a ", blocked: "kept out" } as const;
+const MARKS = {
+  pass: "ok     ",
+  warn: "warn   ",
+  fail: "FAIL   ",
+  na: "n/a    ",
+  blocked: "blocked",
+} as const;
 
 /** Returns a scan for a terminal: the grade, what to fix first, and every check in a line. */
 export function scanText({ origin, grade, score, confidence, checks, caps }: ScanView): string {

@@ -150,10 +150,37 @@ test("down, blocked and broken payment are told apart, and no probe pays", async
   expect(target.state.withPayment).toBe(0);
 });
 
+test("what robots.txt keeps the prober from is not asked, and robots.txt once a day", async () => {
+  const asked: string[] = [];
+  const rules = "User-agent: other\nDisallow: /\n\nUser-agent: assay-probe\nDisallow: /private\n";
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch({ url }) {
+      const { pathname } = new URL(url);
+      asked.push(pathname);
+      return pathname === "/robots.txt" ? new Response(rules) : new Response("", { status: 403 });
+    },
+  });
+  const url = (path: string) => `${server.url.origin}${path}`;
+  await using probing = setUp([
+    listing("a.example", url("/private/1")),
+    listing("b.example", url("/open")),
+    listing("c.example", url("/private")),
+  ]);
+  await until(
+    "two rounds",
+    () => probing.prober.stats().rounds >= 2 && probing.store.find(url("/open")) !== undefined,
+    UNTIL_MS,
+  );
+  expect(new Set(asked)).toEqual(new Set(["/robots.txt", "/open"]));
+  expect(asked.filter((path) => path === "/robots.txt")).toHaveLength(1);
+});
+
 test("the price is that of USDC, in whatever order the ways to pay come", async () => {
   const url = `${target.origin}/many`;
   await using probing = setUp([listing("many.example", url)]);
-  await until(() => probing.store.find(url) !== undefined);
+  await until("probe", () => probing.store.find(url) !== undefined, UNTIL_MS);
   expect(probing.own(url)).toMatchObject({ observed_usd: "0.040000" });
 });
 
@@ -172,9 +199,15 @@ test("what the DNS does not answer is not taken for down: our own connection may
     { lookUp },
   );
   const gone = "https://gone.example/";
-  await until(() => probing.store.find(gone) !== undefined && probing.prober.stats().rounds > 1);
+  await until(
+    "rounds",
+    () => probing.store.find(gone) !== undefined && probing.prober.stats().rounds > 1,
+    UNTIL_MS,
+  );
   expect(hosts.map((host) => probing.own(`https://${host}/`)?.observed?.status)).toEqual([
-    ...[undefined, "down", undefined],
+    undefined,
+    "down",
+    undefined,
   ]);
 });
 

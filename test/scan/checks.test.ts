@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { isDisallowed } from "../../src/net/robots.ts";
 import type { CheckStatus } from "../../src/scan/check.ts";
 import { CHECKS } from "../../src/scan/check-list.ts";
-import { isDisallowed } from "../../src/scan/checks/ops-signals.ts";
 import type { Evidence } from "../../src/scan/evidence.ts";
 import { scanView } from "../../src/scan/report.ts";
 import { type Grade, scoreEvidence } from "../../src/scan/score.ts";

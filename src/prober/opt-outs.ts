@@ -1,0 +1,66 @@
+import type { HttpClient } from "../net/http-client.ts";
+import { isDisallowed, pathOf } from "../net/robots.ts";
+import type { Clock } from "../platform/clock.ts";
+
+/** Knows which resources a robots.txt keeps the prober from. */
+export type OptOuts = {
+  /** Asks the host for its robots.txt where what is known of it is old. Never rejects. */
+  readonly keepsOut: (url: string, signal: AbortSignal) => Promise<boolean>;
+};
+
+/** What a server sees of the prober, and what robots.txt may name to keep it out. */
+export const PROBE_AGENT = "assay-probe";
+
+const KNOWN_MS = 86_400_000;
+/** Where nobody answered: the host is probed, so that it is seen to be down, and asked again soon. */
+const UNKNOWN_MS = 3_600_000;
+const ROBOTS_BYTES_MAX = 65_536;
+/** The oldest is evicted first: for a directory of 200,000 hosts, nearly all of which name no agent of ours. */
+const ORIGINS_MAX = 200_000;
+
+type Known = { readonly rules: Promise<string>; untilMs: number };
+
+export function createOptOuts({
+  client,
+  clock,
+}: {
+  readonly client: HttpClient;
+  readonly clock: Clock;
+}): OptOuts {
+  const known = new Map<string, Known>();
+
+  async function ask(origin: string, entry: { untilMs: number }, signal: AbortSignal): Promise<string> {
+    const reply = await client.send(`${origin}/robots.txt`, {
+      signal,
+      truncateBody: true,
+      bodyBytesMax: ROBOTS_BYTES_MAX,
+    });
+    entry.untilMs = clock.monotonic() + (reply.ok ? KNOWN_MS : UNKNOWN_MS);
+    if (!reply.ok || reply.status !== 200) return "";
+    const text = new TextDecoder().decode(reply.body);
+    return text.toLowerCase().includes(PROBE_AGENT) ? text : "";
+  }
+
+  function rulesOf(origin: string, signal: AbortSignal): Promise<string> {
+    const found = known.get(origin);
+    if (found !== undefined && clock.monotonic() < found.untilMs) return found.rules;
+    const times = { untilMs: Number.POSITIVE_INFINITY };
+    const entry = Object.assign(times, { rules: ask(origin, times, signal) });
+    known.delete(origin);
+    known.set(origin, entry);
+    for (const oldest of known.keys()) {
+      if (known.size <= ORIGINS_MAX) break;
+      known.delete(oldest);
+    }
+    return entry.rules;
+  }
+
+  return {
+    async keepsOut(url, signal) {
+      const origin = URL.parse(url)?.origin ?? "null";
+      if (origin === "null") return false;
+      const rules = await rulesOf(origin, signal);
+      return rules !== "" && isDisallowed(rules, PROBE_AGENT, pathOf(url));
+    },
+  };
+}
