@@ -5,8 +5,8 @@ const DEPTH_MAX = 64;
 
 /**
  * Returns where a value does not fit a JSON Schema, as a path with the keyword; null where nothing is found. Looks at
- * `type`, `const`, `enum`, `required`, `properties`, `additionalProperties` and `items`: a stranger's patterns are not
- * run and his references are not followed. Both come from the target, so no more than 10,000 places are looked at.
+ * `type`, `const`, `enum`, `required`, `properties`, `additionalProperties` and `items`: the patterns of another are not
+ * run and its references not followed. Both come from the target, so no more than 10,000 places are looked at.
  */
 export function schemaFault(value: unknown, schema: unknown): string | null {
   const left = { steps: STEPS_MAX };

@@ -61,7 +61,7 @@ function merged(first: Named | undefined, more: Named): Named {
 
 function named(url: string, source: Resource["source"], method: string | null): Named {
   const isDeclared = method === "GET" || method === "POST";
-  // No other method is sent to a stranger's server.
+  // No other method is sent to the server of another.
   return {
     method: isDeclared ? method : "GET",
     url,
