@@ -7,7 +7,6 @@ import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { FAILURE_FLOOR_MS } from "../dns/cache.ts";
 import { createChunkFacts } from "../jobs/chunk-facts.ts";
-import { createChunkRun } from "../jobs/chunk-run.ts";
 import { createDiskRoom, ROOM_ELSEWHERE } from "../jobs/disk-room.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
 import { createJobQueue } from "../jobs/job-queue.ts";
@@ -19,7 +18,7 @@ import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import { createPartFiles } from "../jobs/uploads/part-files.ts";
 import { createParts } from "../jobs/uploads/parts.ts";
-import { createSharedParts } from "../jobs/uploads/shared-parts.ts";
+import type { SharedPartsOptions } from "../jobs/uploads/shared-parts.ts";
 import { createUploads } from "../jobs/uploads/uploads.ts";
 import { after } from "../platform/answer.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
@@ -84,9 +83,12 @@ export async function openJobs(
     stack.defer(() => Promise.resolve(shared.releaseLeases(null)).catch(failed("releasing jobs failed")));
   }
   const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs: batch.lookupTimeoutMs });
-  const runChunk = createChunkRun({
-    ...{ store, pool, runner, facts, meter, threads: batch.workerThreads },
-    pace: pace?.turn ?? (async () => undefined),
+  const chunkRun = loadedOnce(async () => {
+    const { createChunkRun } = await import("../jobs/chunk-run.ts");
+    return createChunkRun({
+      ...{ store, pool, runner, facts, meter, threads: batch.workerThreads },
+      pace: pace?.turn ?? (async () => undefined),
+    });
   });
   const freeInside = () => after(store.space(), ({ freeBytes }) => freeBytes);
   const room = shared === null ? createDiskRoom({ folder, freeInside }) : ROOM_ELSEWHERE;
@@ -96,7 +98,10 @@ export async function openJobs(
       queue: createJobQueue(),
       clock,
       runChunk: (job, claimed, signal, onCommit) =>
-        jobTally.run(job.accountId, claimed.attempt, () => runChunk(job, claimed, signal, onCommit)),
+        jobTally.run(job.accountId, claimed.attempt, async () => {
+          const runChunk = await chunkRun.get();
+          return runChunk(job, claimed, signal, onCommit);
+        }),
       threadsReady: createThreadsReady(pool),
       unitsLeft: (accountId) => after(meter.enter(accountId), () => meter.unitsLeft({ accountId })),
       room,
@@ -129,7 +134,7 @@ export async function openJobs(
           createPartFiles(folder, () => `${newId()}.new`),
           { bytesMax },
         )
-      : createSharedParts({ store: shared, bytesMax, newPartId: newId });
+      : await openSharedParts({ store: shared, bytesMax, newPartId: newId });
   const jobs = createJobs({
     store,
     intake,
@@ -167,6 +172,12 @@ export async function openJobs(
   };
   repeatUpkeep(prune, { everyMs: PRUNE_MS, reportError: pruningFailed }, stack);
   return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
+}
+
+/** A server by itself need not read the code of a cluster. */
+async function openSharedParts(dependencies: SharedPartsOptions) {
+  const { createSharedParts } = await import("../jobs/uploads/shared-parts.ts");
+  return createSharedParts(dependencies);
 }
 
 /** Returns what resolves once a thread has answered, or has failed to. */

@@ -4,7 +4,7 @@ import type { DirectoryTurnPort } from "../store/directory-port.ts";
 import { createHealth, type DirectoryStats, type DirectoryStatus, type View } from "./directory-health.ts";
 import { createKeptExports, type KeptExports } from "./kept-exports.ts";
 import { createKeptViews } from "./kept-views.ts";
-import { warmUp } from "./snapshot/warm-up.ts";
+import type { Snapshot } from "./snapshot/snapshot.ts";
 import { createSchedule } from "./sync/schedule.ts";
 import { createSyncTurns } from "./sync/sync-turns.ts";
 import type { Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts";
@@ -75,8 +75,9 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const views = createKeptViews({ clock, staleMs });
   // A moment before it would be dropped: then there are never four.
   syncer.beforeSwap?.(views.dropOldest);
+  let warmUp: ((snapshot: Snapshot) => void) | undefined;
   const publish = (published: Published, freshness: Freshness): void => {
-    warmUp(published.snapshot);
+    warmUp?.(published.snapshot);
     views.add(published, freshness);
     const { version, count } = published.snapshot;
     report({ level: "info", message: "new snapshot", version, count, quarantined: freshness.quarantined });
@@ -104,6 +105,8 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   };
   const openSyncer = async (): Promise<void> => {
     const opened = await syncer.open();
+    // What searches a state is read once there may be one: the first calls of the server are answered by then.
+    ({ warmUp } = await import("./snapshot/warm-up.ts"));
     isLost = false;
     health.open(opened);
     for (const { reason: problem } of opened.problems)

@@ -8,6 +8,7 @@ import { createSemaphore } from "../platform/semaphore.ts";
 import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
 import type { ChunkFacts, ChunkGroup } from "./chunk-facts.ts";
+import { type ChunkOutcome, HopelessChunkError } from "./chunk-outcome.ts";
 import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
@@ -23,14 +24,6 @@ export type ChunkRunDependencies = {
   /** Waits until a chunk may begin beside the calls. */
   readonly pace: (signal: AbortSignal) => Promise<void>;
 };
-
-/** How the work on a chunk ended. */
-export type ChunkOutcome = "finished" | "out_of_units";
-
-/** A chunk has failed too often, whatever was taken of it. */
-export class HopelessChunkError extends Error {
-  override readonly name = "HopelessChunkError";
-}
 
 /** What the charges of jobs are grouped by. */
 const JOBS_ENDPOINT = "/v1/jobs";

@@ -14,7 +14,7 @@ import {
 import type { Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { attemptsAfterFailure } from "./attempts.ts";
-import { type ChunkOutcome, HopelessChunkError } from "./chunk-run.ts";
+import { type ChunkOutcome, HopelessChunkError } from "./chunk-outcome.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type Job, jobOf } from "./job.ts";
 import { createJobGaps } from "./job-gaps.ts";

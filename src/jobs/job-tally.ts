@@ -1,6 +1,6 @@
 import type { Clock } from "../platform/clock.ts";
 import type { JobRecord, JobStatus } from "../store/job-port.ts";
-import type { ChunkOutcome } from "./chunk-run.ts";
+import type { ChunkOutcome } from "./chunk-outcome.ts";
 
 /** What became of jobs and chunks since the start, and how long jobs wait for their turn. */
 export type JobTally = {

@@ -183,15 +183,16 @@ describe("the rooms of the house", () => {
 
   test("a server by itself reads no code of clusters, documents and phone numbers before somebody wants it", async () => {
     const isLater =
-      /^src\/(store\/postgres|verification\/phone|verification\/documents\/(registry|autodetect))/;
+      /^src\/(store\/postgres|jobs\/uploads\/shared-parts|verification\/phone|verification\/documents\/(registry|autodetect))/;
     // The form of an address, and the search for card numbers in what is no address, need no other file.
     const read = (await readAtStart("src/main.ts")).filter((file) => isLater.test(file));
     expect(read).toEqual(["src/store/postgres/database-url.ts"]);
     expect(await readAtStart("workers/batch.ts")).toContain("src/verification/phone/validation.ts");
   });
 
-  test("the start reads no page of the documentation, no way out and nothing that runs threads", async () => {
-    const isLater = /^(piscina|node:tls)$|^src\/(docs\/|net\/(connection|http-client)\.ts)/;
+  test("the start reads no page of the documentation, no way out, and nothing that runs threads, jobs or searches", async () => {
+    const isLater =
+      /^(piscina|node:tls|@noble\/.*)$|^src\/(docs\/|net\/(connection|http-client)\.ts|http\/routes\/(jobs|directory)\.ts|jobs\/chunk-run\.ts)/;
     expect((await readAtStart("src/main.ts")).filter((file) => isLater.test(file))).toEqual([]);
     expect(await readAtStart("workers/batch.ts")).toContain("piscina");
   });
