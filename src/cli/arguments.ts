@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../../package.json" with { type: "json" };
 import type { BatchKind } from "../batch/messages.ts";
-import { DOCUMENT_TYPES, isDocumentType } from "../contract/words.ts";
+import { DOCUMENT_TYPES, isDocumentType, UNCHECKED_WORDS } from "../contract/words.ts";
 import type { OutputFormat } from "../tables/table.ts";
 import { KINDS, type Task } from "../tables/task.ts";
 import { readCountry } from "../verification/phone/region.ts";
@@ -44,7 +44,7 @@ comes back to it, also while it was being sent. The output is the one of a run w
 Exit codes:
   ${EXIT.done}    done
   ${EXIT.badInput}    the command is wrong, or the input cannot be read
-  ${EXIT.someUnchecked}    done, but some items could not be checked (dns_timeout, dns_error, check_failed), or the DNS is at fault
+  ${EXIT.someUnchecked}    done, but some items could not be checked (${UNCHECKED_WORDS.join(", ")}), or the DNS is at fault
   ${EXIT.stopped}    stopped half-way: the disk or the server failed
   ${EXIT.interrupted}  interrupted (${EXIT.terminated}: terminated)
   ${EXIT.brokenPipe}  the reader of standard output has left

@@ -1,4 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
+import { parseJson } from "../platform/json-value.ts";
 import type { ColumnOptions } from "../tables/column.ts";
 import { firstLineOf } from "../tables/csv-form.ts";
 import { csvRows } from "../tables/csv-rows.ts";
@@ -9,9 +10,8 @@ import type { TextForm } from "../tables/text-form.ts";
 import { CliError, EXIT } from "./failure.ts";
 import type { Source } from "./source.ts";
 
-export type InputFormat = "csv" | "text" | "ndjson";
-
-export const INPUT_FORMATS: readonly InputFormat[] = ["csv", "text", "ndjson"];
+export const INPUT_FORMATS = ["csv", "text", "ndjson"] as const;
+export type InputFormat = (typeof INPUT_FORMATS)[number];
 
 /** What the command line says about the input. */
 export type InputOptions = ColumnOptions & {
@@ -86,17 +86,8 @@ function formatByName({ path, column, header }: InputOptions, firstLine: string)
 
 /** No item has a comma, a semicolon or a tab, but nearly every CSV has one in its first line. */
 function formatByText(firstLine: string): InputFormat {
-  if (/^[{"].*[}"]$/.test(firstLine.trim()) && parsesAsJson(firstLine)) return "ndjson";
+  if (/^[{"].*[}"]$/.test(firstLine.trim()) && parseJson(firstLine) !== undefined) return "ndjson";
   return /[,;\t]|^"?sep=/i.test(firstLine) ? "csv" : "text";
-}
-
-function parsesAsJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Text that holds the whole first line, unless that is very long. */
