@@ -60,7 +60,7 @@ describe("GET /v1/account", () => {
     });
   });
 
-  test("401", async () => {
+  test("401 without a key", async () => {
     expect(await refusalOf(await server.call("/v1/account"))).toBe("401 missing_key");
     expect(await refusalOf(await server.call(`/v1/account?api_key=${key}`))).toBe("401 missing_key");
   });
@@ -129,7 +129,7 @@ describe("POST /v1/account/plan", () => {
     expect(await refusalOf(await server.call("/v1/account/plan", { body: "{" }))).toBe("401 missing_key");
   });
 
-  test("415", async () => {
+  test("415 for a body of another type", async () => {
     const reply = await change("plan=scale", { "Content-Type": "text/plain" });
     expect(await refusalOf(reply)).toBe("415 unsupported_media_type");
   });
@@ -199,7 +199,7 @@ describe("GET /v1/account/usage", () => {
     });
   });
 
-  test("401", async () => {
+  test("401 without a key", async () => {
     expect(await refusalOf(await server.call("/v1/account/usage"))).toBe("401 missing_key");
   });
 });
@@ -254,7 +254,7 @@ describe("GET /v1/account/invoices", () => {
     );
   });
 
-  test("401", async () => {
+  test("401 without a key", async () => {
     expect(await refusalOf(await server.call("/v1/account/invoices"))).toBe("401 missing_key");
   });
 });
@@ -340,7 +340,7 @@ describe("POST /v1/account/keys/rotate", () => {
     },
   );
 
-  test("401", async () => {
+  test("401 without a key", async () => {
     const reply = await server.call("/v1/account/keys/rotate", { body: {} });
     expect(await refusalOf(reply)).toBe("401 missing_key");
   });

@@ -15,7 +15,7 @@ describe("GET /healthz", () => {
     expect(reply.headers.get("x-request-id")).toStartWith("req_");
   });
 
-  test("405", async () => {
+  test("405 for another method", async () => {
     await using server = await startTestServer();
     expect(await refusalOf(await server.call("/healthz", { body: {} }))).toBe("405 method_not_allowed");
   });

@@ -102,17 +102,17 @@ describe("/v1/identity/validate", () => {
     });
   });
 
-  test("401", async () => {
+  test("401 without a key, before anything is read", async () => {
     expect(await refusalOf(await server.call(`${path}?type=cpf&value=1`))).toBe("401 missing_key");
     expect(await refusalOf(await server.call(path, { body: "{" }))).toBe("401 missing_key");
   });
 
-  test("413", async () => {
+  test("413 for a body past the limit", async () => {
     const reply = await post(path, { type: "cpf", value: "x".repeat(200_000) });
     expect(await refusalOf(reply)).toBe("413 payload_too_large");
   });
 
-  test("415", async () => {
+  test("415 for a body of another type", async () => {
     const reply = await post(path, "type=cpf", { "Content-Type": "application/x-www-form-urlencoded" });
     expect(await refusalOf(reply)).toBe("415 unsupported_media_type");
   });
@@ -149,12 +149,12 @@ describe("/v1/identity/autodetect", () => {
     });
   });
 
-  test("400", async () => {
+  test("400 names the parameter that is missing", async () => {
     const reply = await get(path, {});
     expect((await refusalBodyOf(reply)).error.message).toBe("value is required.");
   });
 
-  test("401", async () => {
+  test("401 without a key, before anything is read", async () => {
     expect(await refusalOf(await server.call(`${path}?value=1`))).toBe("401 missing_key");
   });
 });
@@ -226,7 +226,7 @@ describe("/v1/identity/batch", () => {
     });
   });
 
-  test("401", async () => {
+  test("401 without a key, before anything is read", async () => {
     expect(await refusalOf(await server.call(path, { body: { items } }))).toBe("401 missing_key");
   });
 
@@ -244,7 +244,7 @@ describe("/v1/identity/batch", () => {
     expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("415", async () => {
+  test("415 for a body of another type", async () => {
     const reply = await post(path, "<items/>", { "Content-Type": "application/xml" });
     expect(await refusalOf(reply)).toBe("415 unsupported_media_type");
   });

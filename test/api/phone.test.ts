@@ -91,11 +91,11 @@ describe("/v1/phone/validate", () => {
     });
   });
 
-  test("401", async () => {
+  test("401 without a key", async () => {
     expect(await refusalOf(await server.call(`${path}?phone=1`))).toBe("401 missing_key");
   });
 
-  test("415", async () => {
+  test("415 for a body of another type", async () => {
     const reply = await post(path, "+55", { "Content-Type": "text/plain" });
     expect(await refusalOf(reply)).toBe("415 unsupported_media_type");
   });
@@ -150,11 +150,11 @@ describe("/v1/phone/batch", () => {
     });
   });
 
-  test("401", async () => {
+  test("401 without a key", async () => {
     expect(await refusalOf(await server.call(path, { body: { phones } }))).toBe("401 missing_key");
   });
 
-  test("415", async () => {
+  test("415 for a body of another type", async () => {
     const reply = await post(path, "+55", { "Content-Type": "application/octet-stream" });
     expect(await refusalOf(reply)).toBe("415 unsupported_media_type");
   });
