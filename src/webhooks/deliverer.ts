@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
@@ -86,7 +87,10 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
   async function takeAll(): Promise<void> {
     while (isAsked) {
       isAsked = false;
-      while (!stop.signal.aborted && running.size < settings.inFlightMax && (await takeNext()));
+      while (!stop.signal.aborted && running.size < settings.inFlightMax && (await takeNext())) {
+        // Attempts that fail at once, as for a name that does not exist, would leave nobody else a turn.
+        await nextTurn();
+      }
     }
   }
 

@@ -533,3 +533,19 @@ test("receivers that hang, fail, redirect, change their DNS or are gone: none is
     gate.resolve();
   });
 });
+
+test("attempts that fail at once leave turns of the event loop to everything else", async () => {
+  const w = world({ lookUp: async () => ({ ok: false, reason: "dns_not_found" }) });
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, "http://nowhere.example/hook");
+  for (let n = 0; n < 50; n++) w.webhooks.test(accountId, webhook_id, () => null);
+  let turns = 0;
+  let timer = setImmediate(function count() {
+    turns += 1;
+    timer = setImmediate(count);
+  });
+  await w.deliver();
+  clearImmediate(timer);
+  expect(w.deliverer.stats()).toMatchObject({ retried: 50 });
+  expect(turns).toBeGreaterThanOrEqual(50);
+});

@@ -91,7 +91,8 @@ export function createWebhookCases(
         const last = isGivenUp ? { ...end, state: "failed" as const, nextAttemptAt: null } : end;
         webhooks.end(delivery, at, outcome, last);
         if (last.nextAttemptAt !== null) webhooks.hasten(webhook.webhookId, last.nextAttemptAt);
-      }),
+        // An attempt that a power failure makes forgotten is made again, under the same id.
+      }, "with_sync"),
     reapDeliveries: () =>
       transact(() => {
         const claimed = webhooks.sending();
