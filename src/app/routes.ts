@@ -11,6 +11,7 @@ import { createGuard, type Guard } from "../http/auth.ts";
 import { createBearerReader } from "../http/bearer.ts";
 import { type BodyReader, createBodyReader } from "../http/body-reader.ts";
 import { createBoundary } from "../http/boundary.ts";
+import { createFairTurns } from "../http/fair-turns.ts";
 import { createIdempotent } from "../http/idempotent.ts";
 import { createMetered } from "../http/metered.ts";
 import { mountRoutes } from "../http/mount.ts";
@@ -106,9 +107,17 @@ function routesOf(
   const { meter, accounts, checkEmail, writeEmail, directory, plans, runner } = components;
   const { publicRequestsPerSecond, signupsPerMinute } = config.limits;
   const smallBodies = createBodyReader(SMALL_BODIES);
+  const turns = createFairTurns(clock.monotonic);
   const idempotent = createIdempotent(components.idempotency);
   const routing = createRouting({ guard, publicRequestsPerSecond });
-  const accountRouting = createAccountRouting({ routing, guard, meter, idempotent, bodies: smallBodies });
+  const accountRouting = createAccountRouting({
+    routing,
+    guard,
+    meter,
+    idempotent,
+    bodies: smallBodies,
+    turns,
+  });
   const metered = createMetered({ routing, meter, idempotent, bodies: smallBodies });
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
   const checks = checksOf(config, clock, components);
@@ -144,6 +153,7 @@ function routesOf(
         readerStallMs,
         requireWebhookUrl: queues.webhooks.requireJobUrl,
         bodies: smallBodies,
+        turns,
       });
     }),
     ...onDemand(DIRECTORY_OPERATIONS, async () => {

@@ -9,6 +9,7 @@ import type { ReplyOf } from "../store/account-port.ts";
 import type { Guard } from "./auth.ts";
 import type { BodyReader } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
+import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json, type Reply } from "./reply.ts";
 import { parseJson, requireJson } from "./request-body.ts";
@@ -20,6 +21,7 @@ export type AccountRoutingDependencies = {
   readonly meter: Meter;
   readonly idempotent: Idempotent;
   readonly bodies: BodyReader;
+  readonly turns: FairTurns;
 };
 
 /** What a change of an account's things does, and what of its outcome the caller is shown. */
@@ -49,7 +51,7 @@ export type AccountRouting = {
 };
 
 export function createAccountRouting(dependencies: AccountRoutingDependencies): AccountRouting {
-  const { routing, guard, meter, idempotent, bodies } = dependencies;
+  const { routing, guard, meter, idempotent, bodies, turns } = dependencies;
 
   /** Answers the kept reply to a key that has ended; whatever else is asked with it is refused for the key. */
   async function replay(call: Call, account: Account): Promise<Reply> {
@@ -76,6 +78,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
 
     remove: (operation, make) =>
       routing.keyed(operation, async (call, account) => {
+        await turns.turnOf(account.accountId);
         await make(account, call);
         meter.countCall(account, operation.path);
         return { status: 204, body: null };
@@ -92,6 +95,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
         requireJson(call.request);
         using body = await bodies.read(call.request, { tenant: account.accountId });
         return await idempotent.run(call, account, body.digest, async (entry) => {
+          await turns.turnOf(account.accountId);
           const outcome = await make(
             account,
             readBody(parseJson(body.bytes)),

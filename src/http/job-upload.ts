@@ -12,6 +12,7 @@ import { bodySlices } from "./body-slices.ts";
 import type { Call } from "./boundary.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 import { digestCheck } from "./digest-check.ts";
+import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
 import type { Reply } from "./reply.ts";
@@ -24,11 +25,12 @@ export type UploadCallDependencies = {
   readonly requests: JobRequestReader;
   /** Of calls without an input. */
   readonly bodies: BodyReader;
+  readonly turns: FairTurns;
 };
 
 /** Answers `POST /v1/jobs?upload=parts`: a job that waits for its parts. */
 export async function createUpload(
-  { uploads, meter, idempotent, clock, requests, bodies }: UploadCallDependencies,
+  { uploads, meter, idempotent, clock, requests, bodies, turns }: UploadCallDependencies,
   call: Call,
   account: Account,
   fields: Parameters<JobRequestReader["request"]>[1],
@@ -40,6 +42,7 @@ export async function createUpload(
   const request = await requests.request(accountId, { ...fields, ...said.fields });
   return await idempotent.run(call, account, body.digest, async (entry) => {
     const replyOf = (job: JobRecord) => jobReply(201, job, clock.now());
+    await turns.turnOf(accountId);
     const job = await uploads.create(account, request, upload, (made) => entry?.keep(replyOf(made)) ?? null);
     meter.countCall({ accountId }, call.route);
     return replyOf(job);
@@ -73,7 +76,7 @@ export async function putPart(
 
 /** Answers `POST /v1/jobs/:job_id/start`. */
 export async function startUpload(
-  { uploads, meter, idempotent, clock, requests, bodies }: UploadCallDependencies,
+  { uploads, meter, idempotent, clock, requests, bodies, turns }: UploadCallDependencies,
   call: Call,
   account: Account,
 ): Promise<Reply> {
@@ -83,6 +86,7 @@ export async function startUpload(
   call.suspendIdleTimeout();
   return await idempotent.run(call, account, body.digest, async (entry) => {
     const replyOf = (job: JobRecord) => jobReply(202, job, clock.now());
+    await turns.turnOf(accountId);
     const job = await uploads.start(account, jobId, {
       decode: decodedParts,
       readFields: (request) => requests.fieldsOver(accountId, request),

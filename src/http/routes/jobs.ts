@@ -25,6 +25,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { JobRecord } from "../../store/job-port.ts";
 import type { BodyReader } from "../body-reader.ts";
 import type { Call } from "../boundary.ts";
+import type { FairTurns } from "../fair-turns.ts";
 import type { Idempotent } from "../idempotent.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { createEventStreamShares, jobEventStream } from "../job-events.ts";
@@ -47,6 +48,7 @@ export type JobRouteDependencies = {
   readonly requireWebhookUrl: (accountId: string, url: string) => Answer<void>;
   /** Of calls without an input. */
   readonly bodies: BodyReader;
+  readonly turns: FairTurns;
 };
 
 type CallDependencies = JobRouteDependencies & {
@@ -92,7 +94,10 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   const page = queryReader(listJobs);
   const eventStreams = createEventStreamShares();
   const steer = (act: Jobs["pause"]) => async (call: Call, account: Account) => {
-    const written = async () => JSON.stringify(view(await act(account.accountId, idOf(call))));
+    const written = async () => {
+      await given.turns.turnOf(account.accountId);
+      return JSON.stringify(view(await act(account.accountId, idOf(call))));
+    };
     return repeatable(given, call, account, written);
   };
   return [
@@ -139,6 +144,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
     routing.keyed(resumeJob, steer(jobs.resume)),
     routing.keyed(cancelJob, steer(jobs.cancel)),
     routing.keyed(deleteJob, async (call, { accountId }) => {
+      await given.turns.turnOf(accountId);
       await jobs.remove(accountId, idOf(call));
       meter.countCall({ accountId }, call.route);
       return { status: 204, body: null };
@@ -183,7 +189,7 @@ function idOf({ params }: Call): string {
 
 /** Receives the input, and only then refuses or starts the job. */
 async function create(
-  { jobs, meter, idempotent, clock, requests, arriving }: CallDependencies,
+  { jobs, meter, idempotent, clock, requests, arriving, turns }: CallDependencies,
   call: Call,
   account: Account,
   fields: Parameters<JobRequestReader["request"]>[1],
@@ -194,6 +200,7 @@ async function create(
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");
   const slices = slicesOf(call.request);
+  await turns.turnOf(accountId);
   const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
   using arrival = arriving.begin(account, call);
   let isStarted = false;
@@ -214,6 +221,7 @@ async function create(
     return await idempotent.run(call, account, digest, async (entry) => {
       const location = { Location: `/v1/jobs/${job.jobId}` };
       const written = (queued: JobRecord) => JSON.stringify(jobView(queued, clock.now()));
+      await turns.turnOf(accountId);
       const queued = await jobs.start(
         account,
         received,
@@ -227,6 +235,9 @@ async function create(
       return { status: 202, body: written(queued), headers: location };
     });
   } finally {
-    if (!isStarted) await jobs.drop(job.jobId);
+    if (!isStarted) {
+      await turns.turnOf(accountId);
+      await jobs.drop(job.jobId);
+    }
   }
 }
