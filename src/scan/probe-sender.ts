@@ -10,20 +10,22 @@ export type Planned = { readonly role: ExchangeRole; readonly method: string; re
 /** A request that was sent, or was to be, and what came of it. */
 export type Sent = { readonly exchange: Exchange; readonly reply: OutgoingReply | OutgoingFailure | null };
 
-export type SendProbe = (planned: Planned) => Promise<Sent>;
-
 /** Sends the requests of one scan, and counts them. */
 export type ProbeSender = {
-  /** Follows redirects, and tries once more what is told to wait, as long as extra requests are left. */
-  readonly send: SendProbe;
-  /** Sends one that not every scan sends; null where no extra request is left. */
-  readonly sendExtra: (planned: Planned) => Promise<Sent | null>;
+  /**
+   * Sends requests, 4 at a time. Follows redirects, and tries once more what is told to wait, as long as extra requests are
+   * left: in the order of the requests, so that two scans of one origin follow the same.
+   */
+  readonly send: (planned: readonly Planned[]) => Promise<Sent[]>;
+  /** Sends, as extra ones, as many as are left. */
+  readonly sendExtra: (planned: readonly Planned[]) => Promise<Sent[]>;
   /** How many requests may still be sent. */
   readonly left: () => number;
   /** Sets how many requests beyond those that are planned may be sent from now on. */
   readonly allowExtra: (requests: number) => void;
 };
 
+const CONCURRENCY = 4;
 /** Of a scan. */
 export const REQUESTS_MAX = 26;
 const REDIRECTS_MAX = 2;
@@ -69,40 +71,79 @@ export function createProbeSender(
     };
   }
 
-  function takeExtra(): boolean {
-    if (extra <= 0) return false;
-    extra -= 1;
-    return true;
-  }
-
-  async function sendPatiently(planned: Planned): Promise<Sent> {
-    const first = await sendOnce(planned);
-    const waitMs = waitOf(first.exchange);
-    if (waitMs === null || clock.monotonic() + waitMs >= deadlineMs || !takeExtra()) return first;
-    await pause(waitMs, AbortSignal.timeout(deadlineMs - clock.monotonic()));
-    return await sendOnce(planned);
-  }
-
-  async function send(planned: Planned): Promise<Sent> {
-    let sent = await sendPatiently(planned);
-    for (let followed = 0; followed < REDIRECTS_MAX && planned.role !== "plain_http"; followed++) {
-      const { exchange } = sent;
-      const to = redirectOf(exchange, exchange.redirectedTo ?? planned.url);
-      if (to === null || !takeExtra()) break;
-      const next = await sendPatiently({ ...planned, url: to });
-      sent = { reply: next.reply, exchange: { ...next.exchange, url: planned.url, redirectedTo: to } };
-    }
+  async function inTurn(planned: readonly Planned[]): Promise<Sent[]> {
+    const sent: Sent[] = new Array(planned.length);
+    let next = 0;
+    const work = async () => {
+      for (let at = next++; at < planned.length; at = next++) {
+        const one = planned[at];
+        if (one !== undefined) sent[at] = await sendOnce(one);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
     return sent;
+  }
+
+  async function send(planned: readonly Planned[]): Promise<Sent[]> {
+    const sent = await inTurn(planned);
+    const tries = sent.map((): Tries => ({ redirects: 0, waits: 0 }));
+    for (;;) {
+      const again = sent
+        .flatMap(({ exchange }, at) => nextTry(exchange, tries[at], at) ?? [])
+        .slice(0, extra);
+      if (again.length === 0) return sent;
+      extra -= again.length;
+      const waitMs = Math.max(...again.map((one) => one.waitMs));
+      await pause(waitMs, AbortSignal.timeout(Math.max(0, deadlineMs - clock.monotonic())));
+      const answers = await inTurn(again.map(({ planned: one }) => one));
+      for (const [n, { at, redirectedTo }] of again.entries()) {
+        const answer = answers[n];
+        const url = planned[at]?.url;
+        if (answer === undefined || url === undefined) continue;
+        const led = redirectedTo === undefined ? {} : { redirectedTo };
+        sent[at] = { reply: answer.reply, exchange: { ...answer.exchange, url, ...led } };
+      }
+    }
   }
 
   return {
     send,
-    sendExtra: async (planned) => (takeExtra() ? await send(planned) : null),
+    sendExtra(planned) {
+      const some = planned.slice(0, extra);
+      extra -= some.length;
+      return send(some);
+    },
     left: () => REQUESTS_MAX - requests,
     allowExtra(most) {
       extra = most;
     },
   };
+}
+
+type Tries = { redirects: number; waits: number };
+
+/** What is sent anew in place of the request at a place of a list. */
+type NextTry = {
+  readonly at: number;
+  readonly planned: Planned;
+  readonly waitMs: number;
+  readonly redirectedTo: string | undefined;
+};
+
+/** Returns what a reply asks to be sent anew, and counts it; null where the reply stands. */
+function nextTry(exchange: Exchange, tries: Tries | undefined, at: number): NextTry | null {
+  const { role, method, url, redirectedTo } = exchange;
+  if (tries === undefined || role === "plain_http") return null;
+  const from = redirectedTo ?? url;
+  const waitMs = tries.waits === 0 ? waitOf(exchange) : null;
+  if (waitMs !== null) {
+    tries.waits += 1;
+    return { at, planned: { role, method, url: from }, waitMs, redirectedTo };
+  }
+  const to = tries.redirects < REDIRECTS_MAX ? redirectOf(exchange, from) : null;
+  if (to === null) return null;
+  tries.redirects += 1;
+  return { at, planned: { role, method, url: to }, waitMs: 0, redirectedTo: to };
 }
 
 function noReply({ role, method, url }: Planned): Exchange {

@@ -10,7 +10,7 @@ import {
   type Resource,
   type TlsEvidence,
 } from "./evidence.ts";
-import { createProbeSender, type Planned, REQUESTS_MAX, type SendProbe, type Sent } from "./probe-sender.ts";
+import { createProbeSender, type Planned, REQUESTS_MAX, type Sent } from "./probe-sender.ts";
 import { resourcesOf } from "./resources.ts";
 
 export type ProbeDependencies = {
@@ -36,7 +36,6 @@ export type ProbeRequest = {
 /** What a server sees of us, and what robots.txt may name to keep us out. */
 export const SCAN_AGENT = "assay-scan";
 
-const CONCURRENCY = 4;
 /** Of the 20 s that a scan may take: the rest is for the checks and the report. */
 const PROBING_MS_MAX = 18_500;
 /** Requests that redirects, other places and second tries may take before the resources are asked. */
@@ -79,19 +78,15 @@ export async function probeOrigin(
   sender.allowExtra(Math.min(EXTRA_REQUESTS_MAX, REQUESTS_MAX - promised));
   const [dns, robots] = await Promise.all([
     lookUp(new URL(origin).hostname),
-    sender.send({ role: "robots", method: "GET", url: `${origin}/robots.txt` }),
+    sender.send([{ role: "robots", method: "GET", url: `${origin}/robots.txt` }]),
   ]);
-  const rules = robots.exchange.status === 200 ? robots.exchange.body : "";
-  const keepsOut = (url: string) => isDisallowed(rules, SCAN_AGENT, pathOf(url));
-  if (keepsOut(origin)) return null;
-  const send: SendProbe = async (planned) =>
-    keepsOut(planned.url) ? notSent(planned, "robots.txt keeps this scan out") : sender.send(planned);
-  const files = [robots, ...(await inTurn(plannedOnes, send))];
-  const others: Sent[] = [];
-  for (const place of otherPlaces(origin, files)) {
-    const sent = keepsOut(place.url) ? null : await sender.sendExtra(place);
-    if (sent !== null) others.push(sent);
-  }
+  const rules = robots[0]?.exchange.status === 200 ? robots[0].exchange.body : "";
+  const keepsOut = ({ url }: { readonly url: string }) => isDisallowed(rules, SCAN_AGENT, pathOf(url));
+  if (keepsOut({ url: origin })) return null;
+  const isAllowed = (one: { readonly url: string }) => !keepsOut(one);
+  const kept = plannedOnes.filter(keepsOut).map((one) => notSent(one, "robots.txt keeps this scan out"));
+  const files = [...robots, ...(await sender.send(plannedOnes.filter(isAllowed))), ...kept];
+  const others = await sender.sendExtra(otherPlaces(origin, files).filter(isAllowed));
   // What stands at the other place counts where it is good; else the usual place is the one to be told of.
   const good = others.filter(isDescription);
   const found = [...good, ...files, ...others.filter((sent) => !good.includes(sent))];
@@ -103,11 +98,11 @@ export async function probeOrigin(
     resources: [],
     exchanges: exchangesOf(found),
   };
-  const known = resourcesOf(partial, request).filter(({ url }) => !keepsOut(url));
+  const known = resourcesOf(partial, request).filter(isAllowed);
   const resources = thatFit(known, sender.left());
   const planned = resources.flatMap(probesOf);
   sender.allowExtra(sender.left() - planned.length);
-  const all = [...found, ...(await inTurn(planned, send))];
+  const all = [...found, ...(await sender.send(planned))];
   return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesOf(all) };
 }
 
@@ -153,19 +148,6 @@ function notSent({ role, method, url }: Planned, failure: string): Sent {
     exchange: { role, method, url, status: null, ms: null, failure, headers: {}, body: "" },
     reply: null,
   };
-}
-
-async function inTurn(planned: readonly Planned[], send: SendProbe): Promise<Sent[]> {
-  const sent: Sent[] = new Array(planned.length);
-  let next = 0;
-  const work = async () => {
-    for (let at = next++; at < planned.length; at = next++) {
-      const one = planned[at];
-      if (one !== undefined) sent[at] = await send(one);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  return sent;
 }
 
 /** The declared method, and a POST without a body where that is another. HEAD where the resource is read. */

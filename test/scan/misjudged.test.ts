@@ -455,6 +455,35 @@ describe("what a scan sends", () => {
   });
 });
 
+test("two scans of an origin that redirects everything follow the same redirects", async () => {
+  const followed = async () => {
+    let calls = 0;
+    const slash: Answer = async (request) => {
+      calls += 1;
+      await Bun.sleep((calls * 7) % 5);
+      const { pathname } = new URL(request.url);
+      return pathname.endsWith("/") && pathname !== "/" ? status(404) : redirect(`${pathname}/`, 308);
+    };
+    const paths = [
+      "/",
+      "/llms.txt",
+      "/openapi.json",
+      "/.well-known/x402",
+      "/.well-known/api-catalog",
+      "/health",
+    ];
+    const answers = Object.fromEntries([...paths, "*"].map((path) => [path, slash]));
+    const { exchanges } = await scan({ answers });
+    return exchanges.map(({ role, url, redirectedTo }) => [
+      role,
+      ...[url, redirectedTo ?? ""].map((text) => text.replace(/^https:..[^/]*/, "")),
+    ]);
+  };
+  const first = await followed();
+  expect(first.filter(([, , to]) => to !== "").length).toBeGreaterThan(3);
+  expect(await followed()).toEqual(first);
+});
+
 test("one family of addresses that cannot be looked up is told", async () => {
   const found = { records: ["192.0.2.1"], outcome: "answer" } as const;
   const broken = { records: [], outcome: "error" } as const;
