@@ -25,6 +25,7 @@ import { emailRoutes } from "../http/routes/email.ts";
 import { healthRoutes, readinessRoute } from "../http/routes/health.ts";
 import { historyRoutes } from "../http/routes/history.ts";
 import { keyRoutes } from "../http/routes/keys.ts";
+import { emptyManifestRoute } from "../http/routes/manifest.ts";
 import { createMetrics, type Metrics, metricsRoutes } from "../http/routes/metrics.ts";
 import { planRoutes } from "../http/routes/plans.ts";
 import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
@@ -167,6 +168,7 @@ function routesOf(
   ];
   const pages = [
     ...docsRoutes({ routing, version, described }),
+    emptyManifestRoute(routing),
     ...(config.console ? consoleRoutes({ routing }) : []),
   ];
   return [...described, ...pages];

@@ -39,6 +39,11 @@ test("what is not listed is unrated, never a made-up middle score", async () => 
   }
 });
 
+test("programs that look for paid calls learn that there are none here", async () => {
+  const manifest = await jsonOf<object>(await server.call("/.well-known/x402"));
+  expect(manifest).toMatchObject({ version: 1, resources: [] });
+});
+
 test("a fragment is no part of a resource, as no request carries it", async () => {
   const view = await check("https://scan.example/v1/scan#prices");
   expect(view).toMatchObject({ resource: "https://scan.example/v1/scan", probes_30d: 4320 });
