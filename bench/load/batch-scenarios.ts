@@ -7,7 +7,7 @@ import { drive } from "./processes.ts";
 import { spending } from "./readings.ts";
 import { type Bench, type Findings, medianOf, medianRatio } from "./scenarios.ts";
 import { type BenchServer, startServerProcess } from "./server-process.ts";
-import { costFigures } from "./single-scenarios.ts";
+import { costFigures } from "./single-figures.ts";
 
 const SIZES = [100, 1000, 10_000, 100_000] as const;
 const LARGEST = 100_000;

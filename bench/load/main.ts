@@ -9,6 +9,7 @@ import {
 } from "./batch-scenarios.ts";
 import { leaveFirstCores } from "./cores.ts";
 import { startDns } from "./dns.ts";
+import { measureSinglesFlatOut } from "./flat-out-scenario.ts";
 import { measureJobs } from "./job-scenarios.ts";
 import { CORPUS } from "./jobs.ts";
 import { measureColdLookups, measureStart } from "./other-scenarios.ts";
@@ -17,12 +18,7 @@ import { drive } from "./processes.ts";
 import { proveServerRight } from "./proof.ts";
 import { type Bench, type Findings, scaled } from "./scenarios.ts";
 import { startServerProcess } from "./server-process.ts";
-import {
-  measureColdSingles,
-  measureMixed,
-  measureOfferedLoad,
-  measureSinglesFlatOut,
-} from "./single-scenarios.ts";
+import { measureColdSingles, measureMixed, measureOfferedLoad } from "./single-scenarios.ts";
 
 await runSuite("load", async (options) => {
   const { say, scale, cores } = options;

@@ -7,7 +7,7 @@ import { type Aim, CORPUS } from "./jobs.ts";
 import { spending } from "./readings.ts";
 import type { Bench, Findings } from "./scenarios.ts";
 import type { BenchServer } from "./server-process.ts";
-import { costFigures } from "./single-scenarios.ts";
+import { costFigures } from "./single-figures.ts";
 
 /** Items of a batch. */
 const SIZE = 1000;
