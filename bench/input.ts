@@ -34,7 +34,8 @@ const FAMILY = [
 const PROVIDERS = ["gmail.com", "yahoo.com", "outlook.com", "hotmail.com", "icloud.com", "aol.com", "gmx.de"];
 const DISPOSABLES = ["mailinator.com", "guerrillamail.com", "yopmail.com"];
 const ROLES = ["info", "support", "sales", "admin", "billing", "postmaster"];
-const TYPOS = ["gmial.com", "gmai.com", "hotmial.com", "yaho.com", "outlok.com"];
+/** Domains that are slips for large providers'. */
+export const TYPOS = ["gmial.com", "gmai.com", "hotmial.com", "yaho.com", "outlok.com"];
 const FAULTS = [
   "plainaddress",
   "a b@gmail.com",

@@ -23,6 +23,7 @@ import {
   documentCorpus,
   phoneCorpus,
   plainPhoneCorpus,
+  TYPOS,
   warmingAddresses,
 } from "./input.ts";
 
@@ -122,7 +123,7 @@ function textSubjects(cases: readonly AddressCase[]): Subject[] {
     over(
       "email",
       "suggest a domain for a typo",
-      ["gmial.com", "hotmial.com", "yaho.com", "outlok.com", "gmai.com"],
+      TYPOS,
       (domain) => suggestDomain(domain, "none"),
       (_, meant) => ["gmail.com", "hotmail.com", "yahoo.com", "outlook.com"].includes(meant ?? ""),
     ),
