@@ -3,12 +3,13 @@ import { madeOnce } from "../../platform/made-once.ts";
 import type { ChunkClaim, ClaimedChunk, FinishedChunk } from "../job-port.ts";
 import type { JobProgress } from "./job-statements.ts";
 import type { Orm } from "./orm.ts";
-import { jobChunks, jobInputs, jobResults } from "./schema.ts";
+import { jobChunks, jobResults } from "./schema.ts";
 
 type Jobs = { readonly addProgress: (jobId: string, progress: JobProgress) => void };
+type Chunks = { readonly inputBody: (jobId: string, n: number) => Uint8Array | null };
 
 /** The chunk ledger as the queue of jobs: chunks are claimed, and released or finished by who holds them. */
-export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
+export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks: Chunks) {
   const thisChunk = and(eq(jobChunks.jobId, sql.placeholder("jobId")), eq(jobChunks.n, sql.placeholder("n")));
   // A parameter would keep the database from the index of these chunks alone.
   const isWaiting = sql`${jobChunks.state} = 'waiting'`;
@@ -41,13 +42,6 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
       .update(jobChunks)
       .set({ state: "claimed", attempt: sql`${jobChunks.attempt} + 1` })
       .where(thisChunk)
-      .prepare(),
-  ).get;
-  const input = madeOnce(() =>
-    orm
-      .select({ body: jobInputs.body })
-      .from(jobInputs)
-      .where(and(eq(jobInputs.jobId, sql.placeholder("jobId")), eq(jobInputs.n, sql.placeholder("n"))))
       .prepare(),
   ).get;
   const unfinished = madeOnce(() =>
@@ -104,8 +98,8 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs) {
       if (found === undefined) return null;
       const { n, firstRow, rows, form, duplicates, rowsDone, attempt } = found;
       claim().run({ jobId, n });
-      const body = input().get({ jobId, n })?.body;
-      if (body === undefined) throw new Error("a chunk of a job has no input");
+      const body = chunks.inputBody(jobId, n);
+      if (body === null) throw new Error("a chunk of a job has no input");
       return { n, firstRow, rows, form, duplicates, rowsDone, attempt: attempt + 1, body };
     },
 

@@ -18,6 +18,7 @@ export type Statements = ReturnType<typeof createStatements>;
 /** Creates the statements of all tables. */
 export function createStatements(orm: Orm) {
   const jobs = createJobStatements(orm);
+  const chunks = createChunkStatements(orm);
   return {
     accounts: createAccountStatements(orm),
     planPeriods: createPlanPeriodStatements(orm),
@@ -26,8 +27,8 @@ export function createStatements(orm: Orm) {
     replies: createReplyStatements(orm),
     operators: createOperatorStatements(orm),
     jobs,
-    chunks: createChunkStatements(orm),
-    claims: createChunkClaimStatements(orm, jobs),
+    chunks,
+    claims: createChunkClaimStatements(orm, jobs, chunks),
     webhooks: createWebhookStatements(orm),
     clock: createClockStatements(orm),
     /** Writes the one row of the probe. */
