@@ -34,8 +34,8 @@ export type ChargeLaneDependencies = {
 };
 
 const LOOK_EVERY_MS = 200;
-/** A group waits no longer than this. It takes a server hundreds of microseconds, however few charges are in it. */
-const GROUP_WAIT_MAX_MS = 4;
+/** A charge waits no longer than this for its group. */
+const GROUP_WAIT_MAX_MS = 1;
 /** Those who were answered last are not all back yet; a few that stream large replies need no group. */
 const SHARE_OF_OTHERS = 0.75;
 
@@ -48,7 +48,6 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   const { clock, groupMax, openCalls, writeGroup, fail, pause } = dependencies;
   let queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
-  let gathering: { readonly wanted: number; readonly resolve: () => void } | null = null;
   let overdueTimer: Timer | undefined;
   /** Calls open at once, at the most; it fades as it quietens. */
   let busiest = 0;
@@ -68,7 +67,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       // Calls that arrive in one turn share a group.
       await nextTurn();
       const others = Math.min(busiest, groupMax) - 1;
-      await gather(Math.floor(others * SHARE_OF_OTHERS));
+      if (queue.length < Math.floor(others * SHARE_OF_OTHERS)) await pause(GROUP_WAIT_MAX_MS);
       const group = queue.slice(0, groupMax);
       queue = queue.slice(groupMax);
       // What waited has been refused meanwhile.
@@ -79,15 +78,6 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       });
       busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
     }
-  }
-
-  /** Waits until so many charges are there, and no longer than a charge waits for its group. */
-  async function gather(wanted: number): Promise<void> {
-    if (queue.length >= wanted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    gathering = { wanted, resolve };
-    await Promise.race([promise, pause(GROUP_WAIT_MAX_MS)]);
-    gathering = null;
   }
 
   function refuseOverdue(): void {
@@ -105,7 +95,6 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   return {
     push(waiting) {
       queue.push(waiting);
-      if (gathering !== null && queue.length >= gathering.wanted) gathering.resolve();
       busiest = Math.max(busiest, openCalls());
       schedule();
     },

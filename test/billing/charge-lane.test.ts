@@ -84,20 +84,3 @@ test("a caller who sends one call after the other never waits for company", asyn
   }
   expect(pauses).toBe(0);
 });
-
-test("a group waits no longer than for the last that it wants", async () => {
-  const { push, next, drained } = openLane(
-    () => 40,
-    // No time passes.
-    () => new Promise(() => {}),
-  );
-  push(1);
-  await Bun.sleep(0);
-  push(27);
-  await Bun.sleep(0);
-  push(1);
-  const group = await next();
-  expect(group.size).toBe(29);
-  group.answer();
-  await drained();
-});
