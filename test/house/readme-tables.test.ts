@@ -17,12 +17,16 @@ import {
   IDENTITY_REASONS,
   IDENTITY_STRENGTHS,
   IDENTITY_WARNINGS,
+  PART_BYTES_MAX,
   PHONE_REASONS,
   SYNTAX_FAULTS,
   WEBHOOK_EVENTS,
 } from "../../src/contract/words.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
+import { RECORD_BYTES_MAX } from "../../src/jobs/intake/records.ts";
+import { ARRIVING } from "../../src/jobs/uploads/part-rules.ts";
+import { PARTS_MAX } from "../../src/jobs/uploads/uploads.ts";
 import { JUDGE_RULES } from "../../src/judge/judgement.ts";
 import { CHECKS } from "../../src/scan/check-list.ts";
 import { TEST_ADDRESSES } from "../../src/test-keys/test-addresses.ts";
@@ -152,6 +156,12 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ],
       ["batches at a time", `${batch.inFlightMax} (\`BATCHES_IN_FLIGHT_MAX\`)`],
       ["charges that wait for the disk", `${await constant("src/billing/meter.ts", "WAITING_MAX")}`],
+      ["rows of a job; jobs of an account that have not ended", "those of the plan"],
+      ["the input of a job, decoded", `${await constant("src/app/jobs.ts", "INPUT_BYTES_MAX")} bytes`],
+      ["a row of it", `${RECORD_BYTES_MAX} bytes`],
+      ["a part of an input, decoded; its parts", `${PART_BYTES_MAX} bytes; ${PARTS_MAX}`],
+      ["parts of inputs that arrive at a time", `${ARRIVING.capacity}`],
+      ["streams of events of jobs", `${await constant("src/http/job-events.ts", "STREAMS_MAX")}`],
       ["an address", `${await constant("src/verification/email/address.ts", "ADDRESS_OCTETS_MAX")} octets`],
       [
         "a document number",
