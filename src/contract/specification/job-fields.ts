@@ -63,7 +63,10 @@ export const JobRequest = described(
   Type.Object({
     ...options,
     items: Type.Array(
-      Type.Union([Type.String(), Type.Object({ type: Type.Optional(Type.String()), value: Type.String() })]),
+      Type.Union([
+        Type.String(),
+        Type.Object({ type: Type.Optional(Word(DOCUMENT_TYPES)), value: Type.String() }),
+      ]),
     ),
   }),
   { ...optionTexts, items: "Addresses or phone numbers as strings, documents as strings or objects." },
