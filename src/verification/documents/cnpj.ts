@@ -1,7 +1,15 @@
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
 import { isDigits, isOneCharacterRepeated } from "./checksums/digits.ts";
-import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
-import { fieldStarts, type StretchWriter, writeBoolean } from "./written-details.ts";
+import {
+  type DocumentCheck,
+  type Finding,
+  failed,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+  type StretchWriter,
+} from "./outcome.ts";
+import { fieldStarts, writeBoolean } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-./");
 const LENGTH = 14;

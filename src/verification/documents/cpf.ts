@@ -1,8 +1,16 @@
 import type { IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
-import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
-import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
+import {
+  type DocumentCheck,
+  type Finding,
+  failed,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+  type StretchWriter,
+} from "./outcome.ts";
+import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-./");
 const LENGTH = 11;

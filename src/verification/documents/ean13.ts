@@ -12,8 +12,9 @@ import {
   NO_WARNINGS,
   type Outcome,
   passed,
+  type StretchWriter,
 } from "./outcome.ts";
-import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
+import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");
 const LENGTH = 13;

@@ -10,14 +10,9 @@ import {
   NO_WARNINGS,
   type Outcome,
   passed,
-} from "./outcome.ts";
-import {
-  fieldStarts,
   type StretchWriter,
-  writeBoolean,
-  writeKnown,
-  writeStretch,
-} from "./written-details.ts";
+} from "./outcome.ts";
+import { fieldStarts, writeBoolean, writeKnown, writeStretch } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-.");
 const BBAN_START = 4;

@@ -1,14 +1,22 @@
 import type { IdentityStrength, IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
-import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import {
+  type DocumentCheck,
+  type Finding,
+  failed,
+  NO_WARNINGS,
+  type Outcome,
+  passed,
+  type StretchWriter,
+} from "./outcome.ts";
 import { rulesBeyond } from "./vat/beyond.ts";
 import { easternRules } from "./vat/eastern.ts";
 import { northernRules } from "./vat/northern.ts";
 import type { VatRule } from "./vat/rule.ts";
 import { southernRules } from "./vat/southern.ts";
 import { westernRules } from "./vat/western.ts";
-import { fieldStarts, type StretchWriter, writeKnown } from "./written-details.ts";
+import { fieldStarts, writeKnown } from "./written-details.ts";
 
 // The sign characters stand in old Irish numbers, & and Ñ in Mexican ones.
 const ALPHABET = alphabetOf(`${DIGITS}${LETTERS}+*&Ñ`, "-./");

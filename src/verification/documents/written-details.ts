@@ -1,17 +1,4 @@
-import type { DocumentType } from "../../contract/words.ts";
 import type { ByteWriter } from "../../platform/byte-writer.ts";
-import type { Outcome } from "./outcome.ts";
-
-/**
- * Writes what stands within a number of its type's whole structure from the number itself: a text that was cut out of
- * it has to be made before it can be copied, which takes three times as long as to copy it from where it stands.
- */
-export type StretchWriter<T extends DocumentType> = {
-  /** Writes the formatted form, which is there. */
-  readonly formatted: (compact: string, outcome: Outcome<T>, writer: ByteWriter) => void;
-  /** Writes the fields of the details, from the first name to the last value. */
-  readonly details: (compact: string, details: Outcome<T>["details"], writer: ByteWriter) => void;
-};
 
 const encoder = new TextEncoder();
 const NULL = encoder.encode("null");
