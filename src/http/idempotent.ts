@@ -1,7 +1,9 @@
 import type { Account } from "../accounts/key-ring.ts";
 import { type Difference, idempotencyFingerprint, parseIdempotencyKey } from "../billing/call-fingerprint.ts";
 import type { Idempotency, IdempotentCall, KeptReply } from "../billing/idempotency.ts";
+import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { ReplyRecord } from "../store/account-records.ts";
 import { keyOf } from "./auth.ts";
 import type { Call } from "./boundary.ts";
 import type { Reply } from "./reply.ts";
@@ -61,6 +63,24 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
       return replayed(start.reply);
     },
   };
+}
+
+/**
+ * Keeps the reply of a change that may be made again behind it, and counts the call: where the process ends between the
+ * two, the change is made once more.
+ */
+export async function keepBehind(
+  meter: Pick<Meter, "reserve">,
+  call: Call,
+  account: Account,
+  reply: ReplyRecord,
+): Promise<void> {
+  const reservation = meter.reserve(account, 0);
+  try {
+    await reservation.record({ endpoint: call.route, units: 0 }, reply);
+  } finally {
+    reservation.release();
+  }
 }
 
 function replayed({ status, headers, body }: KeptReply): Reply {

@@ -1,4 +1,5 @@
 import type { Account } from "../accounts/key-ring.ts";
+import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { PART_BYTES_MAX } from "../contract/words.ts";
@@ -13,13 +14,13 @@ import type { Call } from "./boundary.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 import { digestCheck } from "./digest-check.ts";
 import type { FairTurns } from "./fair-turns.ts";
-import type { Idempotent } from "./idempotent.ts";
+import { type Idempotent, keepBehind } from "./idempotent.ts";
 import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
 import type { Reply } from "./reply.ts";
 
 export type UploadCallDependencies = {
   readonly uploads: Uploads;
-  readonly meter: Pick<Meter, "countCall">;
+  readonly meter: Pick<Meter, "countCall" | "reserve">;
   readonly idempotent: Idempotent;
   readonly clock: Clock;
   readonly requests: JobRequestReader;
@@ -86,14 +87,22 @@ export async function startUpload(
   call.suspendIdleTimeout();
   return await idempotent.run(call, account, body.digest, async (entry) => {
     const replyOf = (job: JobRecord) => jobReply(202, job, clock.now());
+    let isKept = false;
+    const keepWith = (kept: IdempotentCall) => (planned: JobRecord) => {
+      isKept = true;
+      return kept.keep(replyOf(planned));
+    };
     await turns.turnOf(accountId);
     const job = await uploads.start(account, jobId, {
       decode: decodedParts,
       readFields: (request) => requests.fieldsOver(accountId, request),
-      keep: entry === null ? null : (planned) => entry.keep(replyOf(planned)),
+      keep: entry === null ? null : keepWith(entry),
     });
-    meter.countCall({ accountId }, call.route);
-    return replyOf(job);
+    const reply = replyOf(job);
+    if (entry === null || isKept) meter.countCall({ accountId }, call.route);
+    // Another call has started it.
+    else await keepBehind(meter, call, account, entry.keep(reply));
+    return reply;
   });
 }
 

@@ -173,6 +173,27 @@ describe("a start", () => {
     expect(usage.units).toBe(5_000);
   });
 
+  test("that finds the job started answers the same again under its Idempotency-Key", async () => {
+    const key = await server.signUp();
+    const job = await begin(key, "text/plain");
+    await stored(key, job, 1, "a@good.com\n");
+    expect((await start(key, job)).status).toBe(202);
+    await results(key, job);
+    const named = { "Idempotency-Key": "late" };
+    const first = await start(key, job, named);
+    expect([first.status, first.headers.get("idempotent-replayed")]).toEqual([202, null]);
+    const text = await first.text();
+    const remove = { key, method: "DELETE" };
+    expect((await server.call(`/v1/jobs/${job.job_id}`, remove)).status).toBe(204);
+    const again = await start(key, job, named);
+    expect([again.status, again.headers.get("idempotent-replayed"), await again.text()]).toEqual([
+      202,
+      "true",
+      text,
+    ]);
+    expect(again.headers.get("location")).toBe(`/v1/jobs/${job.job_id}`);
+  });
+
   test("goes on where its caller leaves", async () => {
     const key = await server.signUp();
     const job = await begin(key, "text/plain");

@@ -26,7 +26,7 @@ import type { JobRecord } from "../../store/job-port.ts";
 import type { BodyReader } from "../body-reader.ts";
 import type { Call } from "../boundary.ts";
 import type { FairTurns } from "../fair-turns.ts";
-import type { Idempotent } from "../idempotent.ts";
+import { type Idempotent, keepBehind } from "../idempotent.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { createEventStreamShares, jobEventStream } from "../job-events.ts";
 import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
@@ -161,20 +161,10 @@ async function repeatable(
 ): Promise<Reply> {
   using sent = await bodies.read(call.request, { tenant: account.accountId });
   return await idempotent.run(call, account, sent.digest, async (entry) => {
-    if (entry === null) {
-      const body = await change();
-      meter.countCall(account, call.route);
-      return jsonText(body);
-    }
-    const reservation = meter.reserve(account, 0);
-    try {
-      const body = await change();
-      const kept = entry.keep({ status: 200, headers: {}, body });
-      await reservation.record({ endpoint: call.route, units: 0 }, kept);
-      return jsonText(body);
-    } finally {
-      reservation.release();
-    }
+    const body = await change();
+    if (entry === null) meter.countCall(account, call.route);
+    else await keepBehind(meter, call, account, entry.keep({ status: 200, headers: {}, body }));
+    return jsonText(body);
   });
 }
 
