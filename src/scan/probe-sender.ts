@@ -170,14 +170,16 @@ function keptHeaders(headers: Headers): { readonly [name: string]: string } {
   return kept;
 }
 
-/** Returns where a reply sends its caller on the same host, and not out of TLS; null where it does not. */
+/** Returns where a reply sends its caller on the same origin, or there by TLS; null elsewhere: another port is another server. */
 function redirectOf({ status, method, headers }: Exchange, from: string): string | null {
   const followed = method === "POST" ? POST_REDIRECTS : REDIRECTS;
   const { location } = headers;
   if (status === null || !followed.includes(status) || location === undefined) return null;
   const [to, before] = [URL.parse(location, from), new URL(from)];
-  if (to === null || to.hostname !== before.hostname || to.href === from) return null;
-  return to.protocol === before.protocol || to.protocol === "https:" ? to.href : null;
+  if (to === null || to.href === from) return null;
+  const isUpgrade =
+    before.protocol === "http:" && to.origin === `https://${before.hostname}` && before.port === "";
+  return to.origin === before.origin || isUpgrade ? to.href : null;
 }
 
 /** Returns how long a refusal asks to wait, where that is short; null for any other reply. */

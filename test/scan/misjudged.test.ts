@@ -441,6 +441,26 @@ describe("what a scan sends", () => {
     expect(evidence?.resources.map(({ url }) => url)).toEqual([`${service.origin}/v1/paid`]);
   });
 
+  test("a redirect to another port or host, or out of TLS, is not followed", async () => {
+    let reached = 0;
+    using other = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch() {
+        reached += 1;
+        return Response.json({});
+      },
+    });
+    const places = ["", "https://good.example", "http://good.example", `http://127.0.0.1`].map((place) =>
+      place === "" ? other.url.href : `${place}:${other.port}/`,
+    );
+    const paths = ["/", "/llms.txt", "/health", "/openapi.json"];
+    const answers = Object.fromEntries(paths.map((path, n) => [path, () => redirect(places[n] ?? "", 308)]));
+    const { exchanges } = await scan({ answers });
+    expect(exchanges.filter(({ redirectedTo }) => redirectedTo !== undefined)).toEqual([]);
+    expect(reached).toBe(0);
+  });
+
   test("five named resources are asked, and at most 26 requests sent, whatever redirects", async () => {
     const changes = {
       answers: { "*": (request: Request) => redirect(`${new URL(request.url).pathname}x`, 308) },

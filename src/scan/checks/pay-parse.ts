@@ -2,6 +2,9 @@ import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { type Fields, isFields, written } from "../evidence.ts";
 
+/** Of each list: a challenge may be long for the sake of it. */
+const ENTRIES_MAX = 200;
+
 export const payParse: Check = {
   id: "pay.parse",
   title: "The challenge can be read",
@@ -16,8 +19,8 @@ export const payParse: Check = {
       if (header === "undecodable") return fail(exchange, "PAYMENT-REQUIRED cannot be decoded");
       if (version === null) return fail(exchange, "no challenge with a known x402Version");
       if (!isFields(header) || body === null || !Array.isArray(header.accepts)) continue;
-      const ways = new Set(header.accepts.filter(isFields).map(wayOf));
-      const others = Array.isArray(body.accepts) ? body.accepts.filter(isFields) : [];
+      const ways = new Set(header.accepts.slice(0, ENTRIES_MAX).filter(isFields).map(wayOf));
+      const others = Array.isArray(body.accepts) ? body.accepts.slice(0, ENTRIES_MAX).filter(isFields) : [];
       if (others.some((entry) => !ways.has(wayOf(entry)))) {
         return fail(exchange, "header and body name different amounts, assets or payees");
       }
