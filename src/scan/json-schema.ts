@@ -1,12 +1,12 @@
 import { isFields } from "./evidence.ts";
 
-const STEPS_MAX = 10_000;
+const STEPS_MAX = 2000;
 const DEPTH_MAX = 64;
 
 /**
  * Returns where a value does not fit a JSON Schema, as a path with the keyword; null where nothing is found. Looks at
  * `type`, `const`, `enum`, `required`, `properties`, `additionalProperties` and `items`: the patterns of another are not
- * run and its references not followed. Both come from the target, so no more than 10,000 places are looked at.
+ * run and its references not followed. Both come from the target, so no more than 2,000 places are looked at.
  */
 export function schemaFault(value: unknown, schema: unknown): string | null {
   const left = { steps: STEPS_MAX };

@@ -4,6 +4,8 @@ import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { type Fields, isFields, written } from "../evidence.ts";
 import { kindOf } from "../tokens.ts";
 
+/** Of one challenge: to look at the checksum of an address takes some 0.1 ms. */
+const ENTRIES_MAX = 20;
 /** The zero addresses: nobody has their keys. */
 const NOBODY: readonly string[] = [`0x${"0".repeat(40)}`, "1".repeat(32)];
 
@@ -20,7 +22,7 @@ export const payPayee: Check = {
     const payees = new Map<string, string>();
     let differs: string | null = null;
     for (const { exchange, accepts } of challenges) {
-      for (const entry of accepts) {
+      for (const entry of accepts.slice(0, ENTRIES_MAX)) {
         const fault = faultOf(entry);
         if (fault !== null) return fail(exchange, fault);
         const network = written(entry.network).slice(0, 80);
