@@ -27,6 +27,9 @@ export type Reading<T extends RecordType> =
 /** How many CNAME records are followed from one name. */
 export const ALIASES_MAX = 8;
 
+/** More than anybody has: of more, with long names, each look-up would leave 200 KB to the collector of garbage. */
+const EXCHANGES_MAX = 128;
+
 const RCODES: readonly string[] = ["noerror", "formerr", "servfail", "nxdomain", "notimp", "refused"];
 const FLAG_AUTHORITATIVE = 0x0400;
 const FLAG_TRUNCATED = 0x0200;
@@ -111,7 +114,7 @@ function answer<T extends RecordType>(
 ): Reading<T> {
   let ttlSeconds = chainTtlSeconds;
   const records: RecordData[T][] = [];
-  for (const wire of found) {
+  for (const wire of type === "MX" ? found.slice(0, EXCHANGES_MAX) : found) {
     const record = RECORD_READERS[type](message, wire.dataAt, wire.dataEnd);
     if (record === null) return MALFORMED;
     ttlSeconds = Math.min(ttlSeconds, wire.ttlSeconds);

@@ -62,8 +62,8 @@ export type DomainFactsDependencies = {
 
 const ENTRIES_MAX = 100_000;
 /**
- * Of usual facts, by kind. All of a kind together take as many for each entry at most: a domain may name 64 exchangers
- * of 253 characters. What is known offline is made anew in no time.
+ * Of usual facts, by kind. All of a kind together take as many for each entry at most: a domain may name 4 KB of
+ * exchangers. What is known offline is made anew in no time.
  */
 const BYTES_PER_ENTRY = { offline: 200, plain: 500, deep: 400 };
 /** Of an entry, beside its texts. */

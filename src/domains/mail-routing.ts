@@ -30,6 +30,8 @@ export type MailRoutes = {
 
 /** More exchangers than any sender tries: those after them are not reported. */
 const HOSTS_MAX = 64;
+/** Of the names of all that are reported, which go to a thread and into each result: 64 of the longest take 16 KB. */
+const HOSTS_CHARACTERS_MAX = 4_096;
 /** Exchangers that are resolved together, the preferred first; the next only where none of them can be used. */
 const HOSTS_TOGETHER = 16;
 
@@ -149,7 +151,11 @@ function hostsByPreference(records: readonly MailExchange[]): string[] {
   );
   const hosts = new Set(sorted.map(({ exchange }) => exchange));
   hosts.delete(".");
-  return [...hosts].slice(0, HOSTS_MAX);
+  let characters = 0;
+  return [...hosts].slice(0, HOSTS_MAX).filter((host) => {
+    characters += host.length;
+    return characters <= HOSTS_CHARACTERS_MAX;
+  });
 }
 
 function isUseless({ reach }: MailHost): boolean {

@@ -122,19 +122,23 @@ test("records of other names, types and classes are left aside", () => {
   });
 });
 
-test("of thousands of records the first 512 are read, and whether the message is whole is still checked", () => {
-  const records = Array.from({ length: 3000 }, (_, preference) => ({
-    type: "MX" as const,
-    name: "a.com",
-    ttl: 60,
-    class: "IN" as const,
-    data: { preference, exchange: `mx${preference}.a.com` },
-  }));
-  const message = reply(0x8180, records);
-  const reading = readReply(message, "a.com", "MX");
-  if (reading.kind !== "done") throw new Error(reading.kind);
-  expect(reading.lookup.records).toEqual(records.slice(0, 512).map(({ data }) => data));
-  expect(readReply(message.subarray(0, message.length - 1), "a.com", "MX").kind).toBe("malformed");
+test("of thousands of records the first 512 are read, 128 of MX, and whether the message is whole is checked", () => {
+  const addresses = Array.from({ length: 3000 }, (_, at) => `8.8.${at >> 8}.${at & 255}`);
+  const common = { name: "a.com", ttl: 60, class: "IN" } as const;
+  const message = reply(
+    0x8180,
+    addresses.map((data) => ({ ...common, type: "A", data })),
+  );
+  const recordsIn = (reading: ReturnType<typeof readReply>) =>
+    reading.kind === "done" ? reading.lookup.records : reading.kind;
+  expect(recordsIn(readReply(message, "a.com", "A"))).toEqual(addresses.slice(0, 512));
+  expect(recordsIn(readReply(message.subarray(0, message.length - 1), "a.com", "A"))).toBe("malformed");
+  const exchanges = Array.from({ length: 600 }, (_, preference) => ({ preference, exchange: "mx.a.com" }));
+  const exchangers = reply(
+    0x8180,
+    exchanges.map((data) => ({ ...common, type: "MX", data })),
+  );
+  expect(recordsIn(readReply(exchangers, "a.com", "MX"))).toEqual(exchanges.slice(0, 128));
 });
 
 test("a TTL with the topmost bit set counts as zero", () => {

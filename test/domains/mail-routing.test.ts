@@ -15,10 +15,13 @@ let facts: DomainFactsSource;
 const deadHosts = (domain: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${domain} MX ${at} gone${at}.${domain}`);
 const spareHosts = Array.from({ length: 20 }, (_, at) => `spare-hosts.com MX ${at} mx${at}.spare.com`);
+const longName = `${["a", "b", "c"].map((letter) => letter.repeat(60)).join(".")}.com`;
 const manyHostsZone = [
   ...deadHosts("many-hosts.com", 17),
   "many-hosts.com MX 99 alive.many-hosts.com",
   "alive.many-hosts.com A 8.8.8.8",
+  ...Array.from({ length: 64 }, (_, at) => `long-hosts.com MX ${at} mx${at}.${longName}`),
+  `*.${longName} A 8.8.8.8`,
   'unaskable-host.com MX 10 "mx 1.hosts.com"',
   'unaskable-spare.com MX 10 "mx 1.hosts.com"',
   "unaskable-spare.com MX 20 alive.many-hosts.com",
@@ -79,6 +82,13 @@ describe("mail routing", () => {
     await facts.findDomain("spare-hosts.com", PLAIN);
     expect(dns.server.queryCount("mx19.spare.com", "A")).toBe(0);
     expect(dns.server.queryCount("mx0.spare.com", "A")).toBe(1);
+  });
+
+  test("of hosts with long names, as many as have 4 KB are reported", async () => {
+    const { mail } = factsIn(await facts.findDomain("long-hosts.com", PLAIN));
+    const hosts = mail.state === "mx" ? mail.hosts : [];
+    expect(mail).toMatchObject({ state: "mx", targets: "public" });
+    expect(hosts).toEqual(Array.from({ length: 21 }, (_, at) => `mx${at}.${longName}`));
   });
 
   test("a sub-domain does not inherit the exchangers of its parent", async () => {
