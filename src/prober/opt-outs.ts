@@ -17,8 +17,10 @@ const UNKNOWN_MS = 3_600_000;
 const ROBOTS_BYTES_MAX = 65_536;
 /** The oldest is evicted first: for a directory of 200,000 hosts, nearly all of which name no agent of ours. */
 const ORIGINS_MAX = 200_000;
+/** Of all rules that name it. */
+const CHARS_MAX = 16_777_216;
 
-type Known = { readonly rules: Promise<string>; untilMs: number };
+type Known = { readonly rules: Promise<string>; untilMs: number; chars: number };
 
 export function createOptOuts({
   client,
@@ -28,31 +30,48 @@ export function createOptOuts({
   readonly clock: Clock;
 }): OptOuts {
   const known = new Map<string, Known>();
+  let chars = 0;
 
-  async function ask(origin: string, entry: { untilMs: number }, signal: AbortSignal): Promise<string> {
+  function forget(origin: string): void {
+    chars -= known.get(origin)?.chars ?? 0;
+    known.delete(origin);
+  }
+
+  function evict(): void {
+    for (const oldest of known.keys()) {
+      if (known.size <= ORIGINS_MAX && chars <= CHARS_MAX) return;
+      forget(oldest);
+    }
+  }
+
+  async function ask(origin: string, signal: AbortSignal): Promise<{ rules: string; isAnswered: boolean }> {
     const reply = await client.send(`${origin}/robots.txt`, {
       signal,
       truncateBody: true,
       bodyBytesMax: ROBOTS_BYTES_MAX,
     });
-    entry.untilMs = clock.monotonic() + (reply.ok ? KNOWN_MS : UNKNOWN_MS);
-    if (!reply.ok || reply.status !== 200) return "";
+    if (!reply.ok || reply.status !== 200) return { rules: "", isAnswered: reply.ok };
     const text = new TextDecoder().decode(reply.body);
-    return text.toLowerCase().includes(PROBE_AGENT) ? text : "";
+    return { rules: text.toLowerCase().includes(PROBE_AGENT) ? text : "", isAnswered: true };
   }
 
   function rulesOf(origin: string, signal: AbortSignal): Promise<string> {
     const found = known.get(origin);
     if (found !== undefined && clock.monotonic() < found.untilMs) return found.rules;
-    const times = { untilMs: Number.POSITIVE_INFINITY };
-    const entry = Object.assign(times, { rules: ask(origin, times, signal) });
-    known.delete(origin);
+    forget(origin);
+    const asked = ask(origin, signal).then(({ rules, isAnswered }) => {
+      entry.untilMs = clock.monotonic() + (isAnswered ? KNOWN_MS : UNKNOWN_MS);
+      if (known.get(origin) === entry) {
+        entry.chars = rules.length;
+        chars += rules.length;
+        evict();
+      }
+      return rules;
+    });
+    const entry: Known = { rules: asked, untilMs: Number.POSITIVE_INFINITY, chars: 0 };
     known.set(origin, entry);
-    for (const oldest of known.keys()) {
-      if (known.size <= ORIGINS_MAX) break;
-      known.delete(oldest);
-    }
-    return entry.rules;
+    evict();
+    return asked;
   }
 
   return {
