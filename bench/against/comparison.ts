@@ -8,6 +8,7 @@ export type Readings = { readonly [what: string]: number };
 /** Something that both checkouts do. */
 export type Subject<Of> = {
   readonly name: string;
+  /** With one pair of servers. */
   readonly rounds: number;
   /** Rounds of each that come first and do not count. */
   readonly warmups: number;
@@ -20,30 +21,39 @@ export type Subject<Of> = {
 /** A change within this share is no change. */
 const CHANGE_MAX = 0.03;
 
-/**
- * Measures this checkout and the other by turns; who is first changes from round to round. What is measured is the median of the quotients of the rounds.
- */
-export async function compare<Of>(
+/** What was found at each of the two, round by round. */
+export type Found = readonly [here: Readings[], there: Readings[]];
+
+export const nothingFound = (): Found => [[], []];
+
+/** Measures this checkout and the other by turns, and adds what is found; who is first changes from round to round. */
+export async function addRounds<Of>(
+  found: Found,
   subject: Subject<Of>,
-  both: readonly Of[],
+  [here, there]: readonly [here: Of, there: Of],
   rounds: number,
-): Promise<Findings> {
-  const found = both.map((): Readings[] => []);
+): Promise<void> {
+  const turn = [
+    [here, found[0]],
+    [there, found[1]],
+  ] as const;
   for (let round = -subject.warmups; round < rounds; round += 1) {
-    const turn = [...both.entries()];
-    for (const [at, one] of round % 2 === 0 ? turn : turn.reverse()) {
-      const readings = await subject.measure(one);
-      if (round >= 0) found[at]?.push(readings);
+    for (const [one, readings] of round % 2 === 0 ? turn : turn.toReversed()) {
+      const reading = await subject.measure(one);
+      if (round >= 0) readings.push(reading);
     }
   }
-  const [here = [], there = []] = found;
-  const whats = Object.entries(subject.units);
+}
+
+/** What is measured is the median of the quotients of the rounds. */
+export function findingsOf({ name, units }: Subject<never>, [here, there]: Found): Findings {
+  const whats = Object.entries(units);
   return {
     figures: whats.flatMap(([what, unit]) => [
-      figureOf(`${subject.name}: ${what}, this checkout`, unit, valuesOf(here, what)),
-      figureOf(`${subject.name}: ${what}, the other`, unit, valuesOf(there, what)),
+      figureOf(`${name}: ${what}, this checkout`, unit, valuesOf(here, what)),
+      figureOf(`${name}: ${what}, the other`, unit, valuesOf(there, what)),
     ]),
-    targets: whats.map(([what, unit]) => targetOf(subject.name, what, unit, here, there)),
+    targets: whats.map(([what, unit]) => targetOf(name, what, unit, here, there)),
   };
 }
 

@@ -6,11 +6,13 @@ import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
 import { startServerProcess } from "../load/server-process.ts";
 import { runSuite } from "../suite.ts";
-import { compare } from "./comparison.ts";
+import { addRounds, findingsOf, nothingFound } from "./comparison.ts";
 import { type Checkout, memoryOf, startsOf, subjects } from "./subjects.ts";
 
 // This checkout beside another one, all figures by turns: `bun run bench:against FOLDER [--quick] [--json FILE]`.
 
+/** Pairs of servers: what the compiler makes of the same code differs by up to a tenth from process to process. */
+const SETUPS = 3;
 const ROOT = resolve(import.meta.dir, "../..");
 
 await runSuite("against", async ({ words, say, scale, quick }) => {
@@ -18,27 +20,29 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   if (folder === undefined) throw new Error("Name the folder of another checkout, its packages installed.");
   const times = scaled(scale);
   await using dns = await startDns(addressCorpus(CORPUS).zone);
-  const checkouts: readonly Checkout[] = [
+  const checkouts: readonly [Checkout, Checkout] = [
     { root: ROOT, dns: dns.address },
     { root: resolve(folder), dns: dns.address },
   ];
-  await using stack = new AsyncDisposableStack();
-  const servers = [];
-  for (const checkout of checkouts) {
-    const server = stack.use(await startServerProcess(checkout));
-    await proveServerRight(server);
-    servers.push(server);
+  const asked = (await subjects(times)).map((subject) => ({ subject, found: nothingFound() }));
+  for (let setup = 0; setup < (quick ? 1 : SETUPS); setup += 1) {
+    await using here = await startServerProcess(checkouts[0]);
+    await using there = await startServerProcess(checkouts[1]);
+    await Promise.all([proveServerRight(here), proveServerRight(there)]);
+    for (const { subject, found } of asked) {
+      say(`measuring ${subject.name}`);
+      await addRounds(found, subject, [here, there], times.rounds(subject.rounds));
+    }
   }
-  const found = [];
-  for (const subject of await subjects(times)) {
+  const begun = (quick ? [startsOf()] : [startsOf(), memoryOf()]).map((subject) => ({
+    subject,
+    found: nothingFound(),
+  }));
+  for (const { subject, found } of begun) {
     say(`measuring ${subject.name}`);
-    found.push(await compare(subject, servers, times.rounds(subject.rounds)));
+    await addRounds(found, subject, checkouts, times.rounds(subject.rounds));
   }
-  await stack.disposeAsync();
-  for (const subject of quick ? [startsOf()] : [startsOf(), memoryOf()]) {
-    say(`measuring ${subject.name}`);
-    found.push(await compare(subject, checkouts, times.rounds(subject.rounds)));
-  }
+  const found = [...asked, ...begun].map(({ subject, found }) => findingsOf(subject, found));
   return {
     versions: { dns: dns.software },
     figures: found.flatMap(({ figures }) => figures),

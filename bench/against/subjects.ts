@@ -16,7 +16,7 @@ const CONNECTIONS = [16, 64, 256] as const;
 const SIZES = [1000, 10_000, 100_000] as const;
 const ITEMS = 100_000;
 /** In a round: the system counts CPU in hundredths of a second. */
-const ITEM_BATCHES = 4;
+const ITEM_BATCHES = 2;
 const STARTS = 7;
 const MEMORY_ROUNDS = 3;
 const BATCHES_AT_A_TIME = 10;
@@ -28,11 +28,11 @@ const ITEM_UNITS = { "items a second": "items/s", CPU: "µs an item", "CPU of th
 export async function subjects({ ms }: Pick<Bench, "ms">): Promise<readonly Subject<BenchServer>[]> {
   return [
     ...CONNECTIONS.map((connections) => ({
-      ...{ name: `single verify, ${connections} connections`, rounds: 11, warmups: 1, units: CALL_UNITS },
+      ...{ name: `single verify, ${connections} connections`, rounds: 3, warmups: 1, units: CALL_UNITS },
       measure: (server: BenchServer) => single(server, connections, ms(1200)),
     })),
     ...SIZES.map((size) => ({
-      ...{ name: `batches of ${size.toLocaleString("en")}`, rounds: 7, warmups: 1, units: ITEM_UNITS },
+      ...{ name: `batches of ${size.toLocaleString("en")}`, rounds: 2, warmups: 1, units: ITEM_UNITS },
       measure: (server: BenchServer) => batches(server, size, ms(1200)),
     })),
     ...(await itemBatches()),
@@ -73,7 +73,7 @@ async function itemBatches(): Promise<Subject<BenchServer>[]> {
     ["phone numbers", "/v1/phone/batch", phoneBody(numbers.filter((number) => number !== undefined))],
   ] as const;
   return kinds.map(([name, path, body]) => ({
-    ...{ name: `batches of 100,000 ${name}`, rounds: 7, warmups: 1, units: ITEM_UNITS },
+    ...{ name: `batches of 100,000 ${name}`, rounds: 2, warmups: 1, units: ITEM_UNITS },
     measure: async (server) => {
       const before = cpuSeconds(server.pid);
       const batch = { path, body, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
