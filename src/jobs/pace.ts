@@ -15,14 +15,14 @@ export type PaceDependencies = {
 };
 
 /** What calls may wait beyond what the database takes by itself. */
-const BEYOND_MS = 5;
+const BEYOND_MS = 1;
 /** Chunks begin at least this often, whatever calls wait: one is 4,000 rows of most jobs. */
 export const GAP_MAX_MS = 800;
 /** A gap that is no longer than this is none. */
 const GAP_MIN_MS = 2;
 /** A gap grows or shrinks by this factor, in powers of e, in a second in which waits are far off what they may be. */
 const POWERS_PER_SECOND = 8;
-/** A wait says nothing of more than this time before it was heard of. */
+/** A wait says nothing of more than this time before it was heard of, nor of what comes after it. */
 const HEARD_FOR_MS = 100;
 /** Waits are smoothed over so long. */
 const SMOOTHING_MS = 50;
@@ -32,12 +32,15 @@ const SHORTEST_OF_MS = 10_000;
 /**
  * Spaces chunks out as far as keeps the wait of calls close to the shortest that they had, as LEDBAT (RFC 6817) does with
  * packets that nobody waits for: whatever it is that both want, cores of this machine or of the database's, or its disk,
- * shows in that wait, and a database that is far away does not. Without calls there is no space.
+ * shows in that wait, and a database that is far away does not. Without calls there is no space; beside calls that a job
+ * finds chunks begin far apart, until these are seen to wait no longer for them.
  */
 export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
-  let gapMs = GAP_MIN_MS;
+  let gapMs = GAP_MAX_MS;
   let begunMs = Number.NEGATIVE_INFINITY;
-  let heardMs = clock.monotonic();
+  let heardMs = Number.NEGATIVE_INFINITY;
+  /** Until when there are calls, as far as is known. */
+  let callsUntilMs = Number.NEGATIVE_INFINITY;
   let smoothMs = 0;
   const shortest = createShortest();
 
@@ -46,19 +49,12 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
     gapMs = Math.min(GAP_MAX_MS, Math.max(GAP_MIN_MS, moved));
   }
 
-  /** Returns the time for which the next wait speaks; in the time before it no call waited. */
-  function sinceHeard(nowMs: number): number {
-    const forMs = Math.min(nowMs - heardMs, HEARD_FOR_MS);
-    moveGap(-POWERS_PER_SECOND, nowMs - heardMs - forMs);
-    heardMs = nowMs - forMs;
-    return forMs;
-  }
-
   return {
     heard(waitMs) {
       const nowMs = clock.monotonic();
-      const forMs = sinceHeard(nowMs);
+      const forMs = Math.min(nowMs - heardMs, HEARD_FOR_MS);
       heardMs = nowMs;
+      callsUntilMs = nowMs + HEARD_FOR_MS + waitMs;
       smoothMs += (waitMs - smoothMs) * (1 - Math.exp(-forMs / SMOOTHING_MS));
       const beyond = (smoothMs - shortest(nowMs, waitMs)) / BEYOND_MS - 1;
       moveGap(POWERS_PER_SECOND * Math.min(1, Math.max(-1, beyond)), forMs);
@@ -66,8 +62,8 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
     async turn(signal) {
       for (;;) {
         const nowMs = clock.monotonic();
-        sinceHeard(nowMs);
-        const leftMs = gapMs > GAP_MIN_MS ? begunMs + gapMs - nowMs : 0;
+        const isApart = gapMs > GAP_MIN_MS && nowMs < callsUntilMs;
+        const leftMs = isApart ? begunMs + gapMs - nowMs : 0;
         if (leftMs <= 0) {
           begunMs = nowMs;
           return;

@@ -6,19 +6,23 @@ const { signal } = new AbortController();
 /** A pace on a clock that only its pauses and the test move. */
 function openPace() {
   let nowMs = 0;
-  const pace = createPace({
-    clock: { monotonic: () => nowMs },
-    pause: async (ms) => {
-      nowMs += ms;
-    },
-  });
+  let callsWaitMs: number | null = null;
+  const pass = (ms: number) => {
+    for (const endMs = nowMs + ms; nowMs < endMs; ) {
+      nowMs += Math.min(10, endMs - nowMs);
+      if (callsWaitMs !== null) pace.heard(callsWaitMs);
+    }
+  };
+  const pace = createPace({ clock: { monotonic: () => nowMs }, pause: async (ms) => pass(ms) });
   return {
-    /** Calls that wait so long, one every 10 ms. */
+    /** Calls that wait so long, one every 10 ms, for a time and from then on. */
     hear(waitMs: number, forMs: number): void {
-      for (const endMs = nowMs + forMs; nowMs < endMs; nowMs += 10) pace.heard(waitMs);
+      callsWaitMs = waitMs;
+      pass(forMs);
     },
     quiet(ms: number): void {
-      nowMs += ms;
+      callsWaitMs = null;
+      pass(ms);
     },
     /** How long the second of two chunks waits. */
     async gap(): Promise<number> {
@@ -37,6 +41,16 @@ test("chunks begin at once where no call waits", async () => {
   expect(await gap()).toBe(0);
 });
 
+test("beside calls chunks begin far apart until these are seen to wait no longer for them", async () => {
+  const { gap, hear } = openPace();
+  hear(4, 20);
+  const first = await gap();
+  expect(first).toBeGreaterThan(100);
+  expect(await gap()).toBeLessThan(first);
+  hear(4, 1_000);
+  expect(await gap()).toBe(0);
+});
+
 test("chunks begin at once beside calls that wait for a database which is far away", async () => {
   const { gap, hear } = openPace();
   hear(80, 5_000);
@@ -47,7 +61,7 @@ test("chunks begin the further apart the longer calls wait longer than they need
   const { gap, hear } = openPace();
   hear(4, 1_000);
   expect(await gap()).toBe(0);
-  hear(40, 500);
+  hear(40, 300);
   const first = await gap();
   expect(first).toBeGreaterThan(20);
   hear(40, 300);
