@@ -6,6 +6,7 @@ import { type AddressLookup, createAddressLookup, systemAddressLookup } from "./
 import { createHttpClient } from "./net/http-client.ts";
 import { OUTGOING_PORTS } from "./net/limits.ts";
 import { systemClock } from "./platform/clock.ts";
+import { atOnce } from "./platform/steps.ts";
 import { readAsked } from "./scan/asked.ts";
 import { createDnsEvidence } from "./scan/dns-evidence.ts";
 import { type Evidence, isFields } from "./scan/evidence.ts";
@@ -73,6 +74,7 @@ async function main(): Promise<number> {
       clock: systemClock,
       lookUp: createDnsEvidence(lookUp),
       randomName: () => crypto.randomUUID(),
+      step: atOnce,
     },
     { ...asked, known: [], startedMs: systemClock.monotonic() },
   );

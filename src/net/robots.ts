@@ -1,9 +1,16 @@
-/** Whether a robots.txt keeps an agent from a path (RFC 9309, longest rule first; `Allow` wins a tie). */
-export function isDisallowed(text: string, agent: string, path: string): boolean {
+/** What a robots.txt says to one agent. */
+export type RobotsRules = readonly RobotsRule[];
+
+type RobotsRule = { readonly pattern: string; readonly allows: boolean };
+
+const TEXT_LENGTH_MAX = 65_536;
+
+/** Returns the rules of a robots.txt for an agent (RFC 9309), of its first 64 KB. */
+export function robotsRules(text: string, agent: string): RobotsRules {
   let applies = false;
   let inRules = false;
-  let best: { readonly length: number; readonly allows: boolean } | null = null;
-  for (const line of text.slice(0, 65_536).split(/\r\n?|\n/)) {
+  const rules: RobotsRule[] = [];
+  for (const line of text.slice(0, TEXT_LENGTH_MAX).split(/\r\n?|\n/)) {
     const [, name = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(line) ?? [];
     const field = name.toLowerCase();
     const rule = value.trim();
@@ -14,12 +21,18 @@ export function isDisallowed(text: string, agent: string, path: string): boolean
       applies ||= rule.replace(/\/.*$/, "").trim().toLowerCase() === agent.toLowerCase();
     } else if (field === "allow" || field === "disallow") {
       inRules = true;
-      if (!applies || rule === "" || !isMatched(rule, path)) continue;
-      const allows = field === "allow";
-      if (best === null || rule.length > best.length || (rule.length === best.length && allows)) {
-        best = { length: rule.length, allows };
-      }
+      if (applies && rule !== "") rules.push({ pattern: rule, allows: field === "allow" });
     }
+  }
+  return rules;
+}
+
+/** Whether the rules keep their agent from a path: the longest decides, `Allow` wins a tie. */
+export function isDisallowed(rules: RobotsRules, path: string): boolean {
+  let best: RobotsRule | null = null;
+  for (const rule of rules) {
+    const length = rule.pattern.length - (best?.pattern.length ?? 0);
+    if ((length > 0 || (length === 0 && rule.allows)) && isMatched(rule.pattern, path)) best = rule;
   }
   return best !== null && !best.allows;
 }

@@ -1,5 +1,5 @@
 import type { HttpClient } from "../net/http-client.ts";
-import { isDisallowed, pathOf } from "../net/robots.ts";
+import { isDisallowed, pathOf, robotsRules } from "../net/robots.ts";
 import type { Clock } from "../platform/clock.ts";
 
 /** Knows which resources a robots.txt keeps the prober from. */
@@ -79,7 +79,7 @@ export function createOptOuts({
       const origin = URL.parse(url)?.origin ?? "null";
       if (origin === "null") return false;
       const rules = await rulesOf(origin, signal);
-      return rules !== "" && isDisallowed(rules, PROBE_AGENT, pathOf(url));
+      return rules !== "" && isDisallowed(robotsRules(rules, PROBE_AGENT), pathOf(url));
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { HttpClient } from "../net/http-client.ts";
-import { isDisallowed, pathOf } from "../net/robots.ts";
+import { isDisallowed, pathOf, robotsRules } from "../net/robots.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Steps } from "../platform/steps.ts";
 import {
   type DnsEvidence,
   type Evidence,
@@ -20,6 +21,8 @@ export type ProbeDependencies = {
   readonly lookUp: (host: string) => Promise<DnsEvidence>;
   /** Letters and digits for a path that exists nowhere. */
   readonly randomName: () => string;
+  /** What reads the target's bodies goes by. */
+  readonly step: Steps;
 };
 
 export type ProbeRequest = {
@@ -68,7 +71,7 @@ export async function probeOrigin(
   dependencies: ProbeDependencies,
   request: ProbeRequest,
 ): Promise<Evidence | null> {
-  const { clock, lookUp, randomName } = dependencies;
+  const { clock, lookUp, randomName, step } = dependencies;
   const { origin } = request;
   const scannedAt = clock.now();
   const sender = createProbeSender(dependencies, request.startedMs + PROBING_MS_MAX);
@@ -80,13 +83,16 @@ export async function probeOrigin(
     lookUp(new URL(origin).hostname),
     sender.send([{ role: "robots", method: "GET", url: `${origin}/robots.txt` }]),
   ]);
-  const rules = robots[0]?.exchange.status === 200 ? robots[0].exchange.body : "";
-  const keepsOut = ({ url }: { readonly url: string }) => isDisallowed(rules, SCAN_AGENT, pathOf(url));
+  const robotsText = robots[0]?.exchange.status === 200 ? robots[0].exchange.body : "";
+  const rules = await step(() => robotsRules(robotsText, SCAN_AGENT));
+  const keepsOut = ({ url }: { readonly url: string }) => isDisallowed(rules, pathOf(url));
   if (keepsOut({ url: origin })) return null;
   const isAllowed = (one: { readonly url: string }) => !keepsOut(one);
   const kept = plannedOnes.filter(keepsOut).map((one) => notSent(one, "robots.txt keeps this scan out"));
   const files = [...robots, ...(await sender.send(plannedOnes.filter(isAllowed))), ...kept];
+  await readAll(files, step);
   const others = await sender.sendExtra(otherPlaces(origin, files).filter(isAllowed));
+  await readAll(others, step);
   // What stands at the other place counts where it is good; else the usual place is the one to be told of.
   const good = others.filter(isDescription);
   const found = [...good, ...files, ...others.filter((sent) => !good.includes(sent))];
@@ -98,12 +104,17 @@ export async function probeOrigin(
     resources: [],
     exchanges: exchangesOf(found),
   };
-  const known = resourcesOf(partial, request).filter(isAllowed);
+  const known = (await step(() => resourcesOf(partial, request))).filter(isAllowed);
   const resources = thatFit(known, sender.left());
   const planned = resources.flatMap(probesOf);
   sender.allowExtra(sender.left() - planned.length);
   const all = [...found, ...(await sender.send(planned))];
   return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesOf(all) };
+}
+
+/** Reads each body in a step of its own: the target may have made them long. */
+async function readAll(sent: readonly Sent[], step: Steps): Promise<void> {
+  for (const { exchange } of sent) await step(() => jsonOf(exchange));
 }
 
 function exchangesOf(sent: readonly Sent[]): Exchange[] {

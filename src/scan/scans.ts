@@ -69,6 +69,7 @@ export function createScan(
         clock,
         lookUp: createDnsEvidence(lookUp),
         randomName: dependencies.randomName,
+        step,
       },
       { origin, resources, known: await knownResources(store, origin), startedMs },
     );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isDisallowed } from "../../src/net/robots.ts";
+import { isDisallowed, robotsRules } from "../../src/net/robots.ts";
 import type { CheckStatus } from "../../src/scan/check.ts";
 import { CHECKS } from "../../src/scan/check-list.ts";
 import type { Evidence } from "../../src/scan/evidence.ts";
@@ -413,10 +413,10 @@ test("robots.txt that names this agent keeps it out", async () => {
   expect(
     await scanMadeUp(at("/robots.txt", () => new Response("User-agent: assay-scan\nDisallow: /\n"))),
   ).toBeNull();
-  expect(isDisallowed("User-agent: other\nDisallow: /\n", "assay-scan", "/")).toBe(false);
-  expect(isDisallowed("User-agent: *\nDisallow: /\nAllow: /\n", "*", "/")).toBe(false);
+  expect(isDisallowed(robotsRules("User-agent: other\nDisallow: /\n", "assay-scan"), "/")).toBe(false);
+  expect(isDisallowed(robotsRules("User-agent: *\nDisallow: /\nAllow: /\n", "*"), "/")).toBe(false);
   const keepsOut = (rule: string, path = "/") =>
-    isDisallowed(`User-agent: a\nDisallow: ${rule}\n`, "a", path);
+    isDisallowed(robotsRules(`User-agent: a\nDisallow: ${rule}\n`, "a"), path);
   expect(["/*", "*", "/$", "/*$"].filter((rule) => !keepsOut(rule))).toEqual([]);
   expect(["/*/", "/paid", "/?", "*a", "$"].filter((rule) => keepsOut(rule))).toEqual([]);
   expect([keepsOut("/*.md$", "/a.md.md"), keepsOut("/*aa$", "/aaa"), keepsOut("/*.md$", "/a.mdx")]).toEqual([

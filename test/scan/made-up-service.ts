@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type ConnectionOptions, connect } from "../../src/net/connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { atOnce } from "../../src/platform/steps.ts";
 import { createDnsEvidence } from "../../src/scan/dns-evidence.ts";
 import type { Evidence, Resource } from "../../src/scan/evidence.ts";
 import { probeOrigin } from "../../src/scan/probe.ts";
@@ -170,6 +171,7 @@ export async function scanService(
       client: createHttpClient({ lookUp, clock, ...ca, connect: dial }, { allowPrivate: true }),
       clock,
       lookUp: createDnsEvidence(lookUp),
+      step: atOnce,
       randomName: () => "nothing-is-here",
     },
     { origin, resources: [], known: [], ...asked, startedMs: clock.monotonic() },

@@ -1,4 +1,4 @@
-import { isDisallowed, pathOf } from "../../net/robots.ts";
+import { isDisallowed, pathOf, robotsRules } from "../../net/robots.ts";
 import { type Check, fail, pass, warn } from "../check.ts";
 import { type Evidence, exchangeOf } from "../evidence.ts";
 
@@ -26,9 +26,10 @@ export const opsSignals: Check = {
 
 /** Whether all paid resources may be read by those whom a robots.txt does not name. */
 function allowsPaid({ resources }: Evidence, text: string): boolean {
-  return resources.every(({ url }) => !isDisallowed(text, "*", pathOf(url)));
+  const rules = robotsRules(text, "*");
+  return resources.every(({ url }) => !isDisallowed(rules, pathOf(url)));
 }
 
 function disallowsAll(text: string): boolean {
-  return isDisallowed(text, "*", "/");
+  return isDisallowed(robotsRules(text, "*"), "/");
 }
