@@ -132,11 +132,13 @@ export async function openConsole(
       );
     },
     async press(words) {
-      const found = await page.waitForSelector(
-        `xpath/.//*[self::button or self::a or self::summary][not(@disabled)][normalize-space(.)=${quoted(words)} or @aria-label=${quoted(words)}]`,
-        { visible: true },
-      );
-      await found?.click();
+      // The page may draw it anew between its being found and its being pressed: then it is looked for again.
+      await page
+        .locator(
+          `xpath/.//*[self::button or self::a or self::summary][not(@disabled)][normalize-space(.)=${quoted(words)} or @aria-label=${quoted(words)}]`,
+        )
+        .setVisibility("visible")
+        .click();
     },
     async putFile(path) {
       const field = await page.waitForSelector("input[type=file]");
