@@ -1,10 +1,8 @@
-import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
-import { documentBody, phoneBody } from "../forms/bodies.ts";
+import { ITEMS, itemBatches } from "../forms/bodies.ts";
 import { sendBatch } from "../forms/reader.ts";
-import { documentCorpus, plainPhoneCorpus } from "../input.ts";
-import { CORPUS } from "../load/jobs.ts";
-import { cpuSeconds, memoryMb } from "../load/proc.ts";
+import { peakOf } from "../load/batch-scenarios.ts";
 import { drive } from "../load/processes.ts";
+import { type Spent, spending } from "../load/readings.ts";
 import type { Bench } from "../load/scenarios.ts";
 import { type BenchServer, startServerProcess } from "../load/server-process.ts";
 import type { Readings, Subject } from "./comparison.ts";
@@ -14,7 +12,6 @@ export type Checkout = { readonly root: string; readonly dns: string };
 
 const CONNECTIONS = [16, 64, 256] as const;
 const SIZES = [1000, 10_000, 100_000] as const;
-const ITEMS = 100_000;
 /** In a round: the system counts CPU in hundredths of a second. */
 const ITEM_BATCHES = 2;
 const STARTS = 7;
@@ -35,61 +32,56 @@ export async function subjects({ ms }: Pick<Bench, "ms">): Promise<readonly Subj
       ...{ name: `batches of ${size.toLocaleString("en")}`, rounds: 2, warmups: 1, units: ITEM_UNITS },
       measure: (server: BenchServer) => batches(server, size, ms(1200)),
     })),
-    ...(await itemBatches()),
+    ...(await batchesOfItems()),
   ];
 }
 
 async function single(server: BenchServer, connections: number, roundMs: number): Promise<Readings> {
-  const before = cpuSeconds(server.pid);
-  const { aims } = await drive({
-    kind: "singles",
-    ...{ aims: [server], traffic: { kind: "warm" }, connections, roundMs },
-    ...{ ratePerSecond: null, spin: true, rounds: 1 },
-  });
-  const [round] = aims.flat();
+  const { result, spent } = await spending(server, () =>
+    drive({
+      kind: "singles",
+      ...{ aims: [server], traffic: { kind: "warm" }, connections, roundMs },
+      ...{ ratePerSecond: null, spin: true, rounds: 1 },
+    }),
+  );
+  const [round] = result.aims.flat();
   if (round === undefined || round.wrong + round.lost > 0) throw new Error("calls were answered wrongly");
-  return { "calls a second": round.perSecond, ...costOf(server, before, round.replies) };
+  return { "calls a second": round.perSecond, ...costOf(spent, round.replies) };
 }
 
 async function batches(server: BenchServer, size: number, roundMs: number): Promise<Readings> {
-  const before = cpuSeconds(server.pid);
-  const { aims } = await drive({
-    kind: "batches",
-    ...{ aims: [server], size, parallel: 1, rounds: 1, roundMs, cold: null },
-  });
-  const [round] = aims.flat();
+  const { result, spent } = await spending(server, () =>
+    drive({ kind: "batches", aims: [server], size, parallel: 1, rounds: 1, roundMs, cold: null }),
+  );
+  const [round] = result.aims.flat();
   const { addressesPerSecond = Number.NaN, batches: sent = 0 } = round ?? {};
-  return { "items a second": addressesPerSecond, ...costOf(server, before, sent * size) };
+  return { "items a second": addressesPerSecond, ...costOf(spent, sent * size) };
 }
 
-async function itemBatches(): Promise<Subject<BenchServer>[]> {
-  const { seed } = CORPUS;
-  const documents = await documentCorpus({ seed, countPerType: ITEMS / DOCUMENT_TYPES.length });
-  const phones = await plainPhoneCorpus({ seed, count: 4000 });
-  const international = phones.filter(({ country }) => country === null);
-  const numbers = Array.from({ length: ITEMS }, (_, at) => international[at % international.length]);
+async function batchesOfItems(): Promise<Subject<BenchServer>[]> {
+  const { documents, phones } = await itemBatches();
   const kinds = [
-    ["documents", "/v1/identity/batch", documentBody(documents.slice(0, ITEMS))],
-    ["phone numbers", "/v1/phone/batch", phoneBody(numbers.filter((number) => number !== undefined))],
+    ["documents", documents],
+    ["phone numbers", phones],
   ] as const;
-  return kinds.map(([name, path, body]) => ({
+  return kinds.map(([name, { path, body }]) => ({
     ...{ name: `batches of 100,000 ${name}`, rounds: 2, warmups: 1, units: ITEM_UNITS },
     measure: async (server) => {
-      const before = cpuSeconds(server.pid);
       const batch = { path, body, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
-      let passedMs = 0;
-      for (let sent = 0; sent < ITEM_BATCHES; sent += 1) passedMs += (await sendBatch(server, batch)).lastMs;
+      const { result: passedMs, spent } = await spending(server, async () => {
+        let ms = 0;
+        for (let sent = 0; sent < ITEM_BATCHES; sent += 1) ms += (await sendBatch(server, batch)).lastMs;
+        return ms;
+      });
       const items = ITEMS * ITEM_BATCHES;
-      return { "items a second": (items / passedMs) * 1000, ...costOf(server, before, items) };
+      return { "items a second": (items / passedMs) * 1000, ...costOf(spent, items) };
     },
   }));
 }
 
-function costOf(server: BenchServer, before: ReturnType<typeof cpuSeconds>, items: number): Readings {
-  const after = cpuSeconds(server.pid);
-  const micros = (of: "all" | "mainThread") =>
-    (((after?.[of] ?? Number.NaN) - (before?.[of] ?? Number.NaN)) * 1e6) / items;
-  return { CPU: micros("all"), "CPU of the main thread": micros("mainThread") };
+function costOf({ cpuSeconds, mainThreadSeconds }: Spent, items: number): Readings {
+  const micros = (seconds: number | null) => ((seconds ?? Number.NaN) * 1e6) / items;
+  return { CPU: micros(cpuSeconds), "CPU of the main thread": micros(mainThreadSeconds) };
 }
 
 /** From the spawn to the first answered call, of servers that were never started before. */
@@ -109,10 +101,8 @@ export function memoryOf(): Subject<Checkout> {
   return {
     ...{ name: "resident memory", rounds: MEMORY_ROUNDS, warmups: 0, units: { [what]: "MB" } },
     async measure(checkout) {
-      await using server = await startServerProcess(checkout);
-      const batch = { size: ITEMS, rounds: 1, roundMs: 0, cold: null };
-      await drive({ kind: "batches", aims: [server], parallel: BATCHES_AT_A_TIME, ...batch });
-      return { [what]: memoryMb(server.pid)?.peak ?? Number.NaN };
+      const { peak } = await peakOf(checkout, { size: ITEMS, parallel: BATCHES_AT_A_TIME });
+      return { [what]: peak };
     },
   };
 }

@@ -1,4 +1,11 @@
-import type { DocumentCase, PhoneCase } from "../input.ts";
+import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
+import { type DocumentCase, documentCorpus, type PhoneCase, plainPhoneCorpus } from "../input.ts";
+import { CORPUS } from "../load/jobs.ts";
+
+/** Of every batch. */
+export const ITEMS = 100_000;
+/** Different ones, which a batch repeats. */
+const PHONES = 4000;
 
 /** One address in this many has a letter that is not ASCII. */
 const WIDE_EVERY = 20;
@@ -22,10 +29,35 @@ export function emailBodies(addresses: readonly string[]): {
   };
 }
 
-export function documentBody(documents: readonly DocumentCase[]): Uint8Array {
+/** Returns documents of every type and phone numbers, as many as a batch has, and the body of each. */
+export async function itemBatches() {
+  const { seed } = CORPUS;
+  const documents = upTo(
+    ITEMS,
+    await documentCorpus({ seed, countPerType: Math.ceil(ITEMS / DOCUMENT_TYPES.length) }),
+  );
+  const corpus = await plainPhoneCorpus({ seed, count: PHONES });
+  const phones = upTo(
+    ITEMS,
+    corpus.filter(({ country }) => country === null),
+  );
+  return {
+    documents: { items: documents, path: "/v1/identity/batch", body: documentBody(documents) },
+    phones: { items: phones, path: "/v1/phone/batch", body: phoneBody(phones) },
+  } as const;
+}
+
+/** Repeats the items, or drops the last, until there are so many. */
+function upTo<Item>(count: number, items: readonly Item[]): readonly Item[] {
+  return Array.from({ length: count }, (_, at) => items[at % items.length]).filter(
+    (item) => item !== undefined,
+  );
+}
+
+function documentBody(documents: readonly DocumentCase[]): Uint8Array {
   return Buffer.from(JSON.stringify({ items: documents.map(({ type, value }) => ({ type, value })) }));
 }
 
-export function phoneBody(phones: readonly PhoneCase[]): Uint8Array {
+function phoneBody(phones: readonly PhoneCase[]): Uint8Array {
   return Buffer.from(JSON.stringify({ phones: phones.map(({ text }) => text) }));
 }

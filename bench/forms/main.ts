@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
-import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
 import { validateDocument } from "../../src/verification/documents/registry.ts";
 import { validatePhone } from "../../src/verification/phone/validation.ts";
-import { addressCorpus, documentCorpus, plainPhoneCorpus } from "../input.ts";
+import { addressCorpus } from "../input.ts";
 import { leaveFirstCores } from "../load/cores.ts";
 import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
@@ -10,12 +9,11 @@ import { proveServerRight } from "../load/proof.ts";
 import { type BenchServer, startServerProcess } from "../load/server-process.ts";
 import { type Figure, judgeTarget, overRounds, type TargetOutcome } from "../result.ts";
 import { runSuite } from "../suite.ts";
-import { documentBody, emailBodies, phoneBody } from "./bodies.ts";
+import { emailBodies, ITEMS, itemBatches } from "./bodies.ts";
 import { type Batch, sendBatch } from "./reader.ts";
 
 // Batches of 100,000 in the forms of their bodies and replies, and of every kind, by turns.
 
-const ITEMS = 100_000;
 const ROUNDS = 9;
 /** The first batches of a server run code that is not yet compiled: a third as many rounds are not counted. */
 const WARMUP_SHARE = 1 / 3;
@@ -145,12 +143,7 @@ async function measureReplies(server: BenchServer, body: Uint8Array, rounds: num
 
 /** Each kind against its pure function on one thread of this process, times the threads that the server has. */
 async function measureKinds(server: BenchServer, threads: number, rounds: number): Promise<Findings> {
-  const { seed } = CORPUS;
-  const documents = await documentCorpus({ seed, countPerType: ITEMS / DOCUMENT_TYPES.length });
-  const phones = upTo(
-    ITEMS,
-    (await plainPhoneCorpus({ seed, count: 4000 })).filter(({ country }) => country === null),
-  );
+  const { documents, phones } = await itemBatches();
   const pure = (work: () => number) => () => {
     const startedMs = performance.now();
     const done = work();
@@ -159,18 +152,18 @@ async function measureKinds(server: BenchServer, threads: number, rounds: number
   const kinds = [
     {
       name: "documents",
-      batch: { path: "/v1/identity/batch", body: documentBody(documents.slice(0, ITEMS)) },
+      batch: documents,
       work: () =>
-        documents.reduce(
+        documents.items.reduce(
           (done, { type, value }) => done + (validateDocument(type, value) === null ? 0 : 1),
           0,
         ),
     },
     {
       name: "phone numbers",
-      batch: { path: "/v1/phone/batch", body: phoneBody(phones) },
+      batch: phones,
       work: () =>
-        phones.reduce((done, { text }) => done + (validatePhone(text, undefined) === null ? 0 : 1), 0),
+        phones.items.reduce((done, { text }) => done + (validatePhone(text, undefined) === null ? 0 : 1), 0),
     },
   ];
   const figures: Figure[] = [];
@@ -193,12 +186,6 @@ async function measureKinds(server: BenchServer, threads: number, rounds: number
     );
   }
   return { figures, targets };
-}
-
-function upTo<Item>(count: number, items: readonly Item[]): Item[] {
-  return Array.from({ length: count }, (_, at) => items[at % items.length]).filter(
-    (item) => item !== undefined,
-  );
 }
 
 function rateFigure(name: string, rates: readonly number[]): Figure {

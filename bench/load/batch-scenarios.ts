@@ -6,7 +6,7 @@ import { memoryMb, resetPeak } from "./proc.ts";
 import { drive } from "./processes.ts";
 import { spending } from "./readings.ts";
 import { type Bench, type Findings, medianOf, medianRatio } from "./scenarios.ts";
-import { type BenchServer, startServerProcess } from "./server-process.ts";
+import { type BenchServer, type ServerOptions, startServerProcess } from "./server-process.ts";
 import { costFigures } from "./single-figures.ts";
 
 const SIZES = [100, 1000, 10_000, 100_000] as const;
@@ -218,10 +218,10 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
   const peaks = new Map<number, number>();
   // Ten large batches take longer than all else of a quick run.
   const setups = bench.options.quick ? MEMORY_SETUPS.filter(isQuick) : MEMORY_SETUPS;
+  const from = { dns: bench.dns.address, cores: bench.options.cores };
   for (const { size, parallel } of setups) {
-    const counts = repeats;
-    const found: { base: number; peak: number }[] = [];
-    for (let repeat = 0; repeat < counts; repeat += 1) found.push(await peakOf(bench, size, parallel));
+    const found: Awaited<ReturnType<typeof peakOf>>[] = [];
+    for (let repeat = 0; repeat < repeats; repeat += 1) found.push(await peakOf(from, { size, parallel }));
     const peak = median(found.map((one) => one.peak));
     if (size === LARGEST) peaks.set(parallel, peak);
     figures.push({
@@ -255,12 +255,12 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
 const isQuick = ({ size, parallel }: { readonly size: number; readonly parallel: number }) =>
   size === LARGEST && parallel <= 2;
 
-async function peakOf(
-  { dns, options }: Bench,
-  size: number,
-  parallel: number,
-): Promise<{ base: number; peak: number }> {
-  await using server = await startServerProcess({ dns: dns.address, cores: options.cores });
+/** The resident memory of a fresh server in megabytes, before batches of one size come so many at a time and at its highest. */
+export async function peakOf(
+  from: Pick<ServerOptions, "dns" | "cores" | "root">,
+  { size, parallel }: { readonly size: number; readonly parallel: number },
+): Promise<{ readonly base: number; readonly peak: number }> {
+  await using server = await startServerProcess(from);
   // Warms the cache and the code with batches so small that they leave nothing behind.
   await drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: 1000, roundMs: 300 });
   resetPeak(server.pid);
