@@ -3,14 +3,15 @@ export type RobotsRules = readonly RobotsRule[];
 
 type RobotsRule = { readonly pattern: string; readonly allows: boolean };
 
-const TEXT_LENGTH_MAX = 65_536;
+/** The bytes that are fetched of a robots.txt, and the characters that are read of its text. */
+export const ROBOTS_LENGTH_MAX = 65_536;
 
 /** Returns the rules of a robots.txt for an agent (RFC 9309), of its first 64 KB. */
 export function robotsRules(text: string, agent: string): RobotsRules {
   let applies = false;
   let inRules = false;
   const rules: RobotsRule[] = [];
-  for (const line of text.slice(0, TEXT_LENGTH_MAX).split(/\r\n?|\n/)) {
+  for (const line of text.slice(0, ROBOTS_LENGTH_MAX).split(/\r\n?|\n/)) {
     const [, name = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(line) ?? [];
     const field = name.toLowerCase();
     const rule = value.trim();

@@ -1,5 +1,5 @@
 import type { HttpClient } from "../net/http-client.ts";
-import { isDisallowed, pathOf, robotsRules } from "../net/robots.ts";
+import { isDisallowed, pathOf, ROBOTS_LENGTH_MAX, type RobotsRules, robotsRules } from "../net/robots.ts";
 import type { Clock } from "../platform/clock.ts";
 
 /** Knows which resources a robots.txt keeps the prober from. */
@@ -14,13 +14,20 @@ export const PROBE_AGENT = "assay-probe";
 const KNOWN_MS = 86_400_000;
 /** Where nobody answered: the host is probed, so that it is seen to be down, and asked again soon. */
 const UNKNOWN_MS = 3_600_000;
-const ROBOTS_BYTES_MAX = 65_536;
 /** The oldest is evicted first: for a directory of 200,000 hosts, nearly all of which name no agent of ours. */
 const ORIGINS_MAX = 200_000;
-/** Of all rules that name it. */
-const CHARS_MAX = 16_777_216;
+/** Of all rules for it, and the texts that they hold. */
+const BYTES_MAX = 16_777_216;
+/** As measured, with its pattern. */
+const RULE_BYTES = 100;
 
-type Known = { readonly rules: Promise<string>; untilMs: number; chars: number };
+/** What a robots.txt says to the prober. */
+type Answered = {
+  readonly rules: RobotsRules;
+  readonly bytes: number;
+  readonly isAnswered: boolean;
+};
+type Known = { readonly answered: Promise<Answered>; untilMs: number; bytes: number };
 
 export function createOptOuts({
   client,
@@ -30,56 +37,58 @@ export function createOptOuts({
   readonly clock: Clock;
 }): OptOuts {
   const known = new Map<string, Known>();
-  let chars = 0;
+  let heldBytes = 0;
 
   function forget(origin: string): void {
-    chars -= known.get(origin)?.chars ?? 0;
+    heldBytes -= known.get(origin)?.bytes ?? 0;
     known.delete(origin);
   }
 
   function evict(): void {
     for (const oldest of known.keys()) {
-      if (known.size <= ORIGINS_MAX && chars <= CHARS_MAX) return;
+      if (known.size <= ORIGINS_MAX && heldBytes <= BYTES_MAX) return;
       forget(oldest);
     }
   }
 
-  async function ask(origin: string, signal: AbortSignal): Promise<{ rules: string; isAnswered: boolean }> {
+  async function ask(origin: string, signal: AbortSignal): Promise<Answered> {
     const reply = await client.send(`${origin}/robots.txt`, {
       signal,
       truncateBody: true,
-      bodyBytesMax: ROBOTS_BYTES_MAX,
+      bodyBytesMax: ROBOTS_LENGTH_MAX,
     });
-    if (!reply.ok || reply.status !== 200) return { rules: "", isAnswered: reply.ok };
+    if (!reply.ok || reply.status !== 200) return { rules: [], bytes: 0, isAnswered: reply.ok };
     const text = new TextDecoder().decode(reply.body);
-    return { rules: text.toLowerCase().includes(PROBE_AGENT) ? text : "", isAnswered: true };
+    const rules = robotsRules(text, PROBE_AGENT);
+    const bytes = rules.length === 0 ? 0 : text.length + rules.length * RULE_BYTES;
+    return { rules, bytes, isAnswered: true };
   }
 
-  function rulesOf(origin: string, signal: AbortSignal): Promise<string> {
+  function answerOf(origin: string, signal: AbortSignal): Promise<Answered> {
     const found = known.get(origin);
-    if (found !== undefined && clock.monotonic() < found.untilMs) return found.rules;
+    if (found !== undefined && clock.monotonic() < found.untilMs) return found.answered;
     forget(origin);
-    const asked = ask(origin, signal).then(({ rules, isAnswered }) => {
-      entry.untilMs = clock.monotonic() + (isAnswered ? KNOWN_MS : UNKNOWN_MS);
+    const answered = ask(origin, signal).then((answer) => {
+      entry.untilMs = clock.monotonic() + (answer.isAnswered ? KNOWN_MS : UNKNOWN_MS);
       if (known.get(origin) === entry) {
-        entry.chars = rules.length;
-        chars += rules.length;
+        entry.bytes = answer.bytes;
+        heldBytes += answer.bytes;
         evict();
       }
-      return rules;
+      return answer;
     });
-    const entry: Known = { rules: asked, untilMs: Number.POSITIVE_INFINITY, chars: 0 };
+    const entry: Known = { answered, untilMs: Number.POSITIVE_INFINITY, bytes: 0 };
     known.set(origin, entry);
     evict();
-    return asked;
+    return answered;
   }
 
   return {
     async keepsOut(url, signal) {
       const origin = URL.parse(url)?.origin ?? "null";
       if (origin === "null") return false;
-      const rules = await rulesOf(origin, signal);
-      return rules !== "" && isDisallowed(robotsRules(rules, PROBE_AGENT), pathOf(url));
+      const { rules } = await answerOf(origin, signal);
+      return isDisallowed(rules, pathOf(url));
     },
   };
 }
