@@ -1,6 +1,7 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { CheckFacts, CheckView, Observed } from "../contract/specification/check.ts";
 import type { View } from "../directory/directory-health.ts";
+import { uncheckedPayeeKey } from "../directory/payee.ts";
 import { countOfPayee, findHost, rowBytes } from "../directory/snapshot/snapshot.ts";
 import type { SigningKey } from "../signing/signing-key.ts";
 import { JUDGE_RULES_VERSION, judge } from "./judgement.ts";
@@ -120,7 +121,8 @@ function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts
       address: evidence.pay_to,
       first_seen: own?.payee_first_seen ?? null,
       changed_at: own?.payee_changed_at ?? evidence.pay_to_changed_at,
-      shared_hosts: Math.max(0, countOfPayee(view.snapshot, keyOf(evidence.pay_to)) - 1),
+      // What is listed has a right checksum already.
+      shared_hosts: Math.max(0, countOfPayee(view.snapshot, uncheckedPayeeKey(evidence.pay_to)) - 1),
     },
     price: { listed_usd: listedUsd, observed_usd: observedUsd, drift: driftOf(listedUsd, observedUsd) },
     uptime_30d: measured.uptime_30d,
@@ -138,11 +140,6 @@ const NOTHING_KNOWN = {
   median_latency_ms: null,
   observed: null,
 };
-
-/** The key of a listed payee: what is listed has a right checksum already. */
-function keyOf(payTo: string): string {
-  return payTo.startsWith("0x") ? payTo.toLowerCase() : payTo;
-}
 
 /** A listing of a host holds the resources of the hosts below it, too. */
 function findListing({ snapshot }: View, hostname: string): ListingBody | null {

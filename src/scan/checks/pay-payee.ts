@@ -1,4 +1,4 @@
-import { payeeKey } from "../../directory/payee.ts";
+import { payeeKey, uncheckedPayeeKey } from "../../directory/payee.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { type Fields, isFields, written } from "../evidence.ts";
@@ -27,7 +27,7 @@ export const payPayee: Check = {
         if (fault !== null) return fail(exchange, fault);
         const network = written(entry.network).slice(0, 80);
         const payTo = written(entry.payTo);
-        if (keyOf(payees.get(network) ?? payTo) !== keyOf(payTo))
+        if (uncheckedPayeeKey(payees.get(network) ?? payTo) !== uncheckedPayeeKey(payTo))
           differs ??= `${network} has more than one payee`;
         payees.set(network, payTo);
       }
@@ -37,18 +37,15 @@ export const payPayee: Check = {
     const known = evidence.resources.flatMap(({ knownPayees }) => knownPayees);
     for (const isEvm of [true, false]) {
       const ofKind = (payee: string) => payee.startsWith("0x") === isEvm;
-      const before = new Set(known.filter(ofKind).map(keyOf));
-      const changed = now.filter(ofKind).some((payee) => before.size > 0 && !before.has(keyOf(payee)));
+      const before = new Set(known.filter(ofKind).map(uncheckedPayeeKey));
+      const changed = now
+        .filter(ofKind)
+        .some((payee) => before.size > 0 && !before.has(uncheckedPayeeKey(payee)));
       if (changed) return warn(first.exchange, "the payee is another than the one known before");
     }
     return pass(first.exchange, now.join(", "));
   },
 };
-
-/** One text for all spellings of an address. */
-function keyOf(payee: string): string {
-  return payee.startsWith("0x") ? payee.toLowerCase() : payee;
-}
 
 function faultOf(entry: Fields): string | null {
   const { asset, extra } = entry;
@@ -60,6 +57,6 @@ function faultOf(entry: Fields): string | null {
   if (kind !== "other" && payTo.startsWith("0x") !== (kind === "evm"))
     return `payTo ${payTo} is no address of that network`;
   if (NOBODY.includes(payTo)) return "payTo is the zero address";
-  if (keyOf(payTo) === keyOf(written(asset))) return "payTo is the asset's contract";
+  if (uncheckedPayeeKey(payTo) === uncheckedPayeeKey(written(asset))) return "payTo is the asset's contract";
   return isFields(extra) && extra.feePayer === payTo ? "payTo is the fee payer" : null;
 }
