@@ -1,3 +1,4 @@
+import { jsonText } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 
 const MANIFEST = JSON.stringify({
@@ -8,6 +9,5 @@ const MANIFEST = JSON.stringify({
 
 /** `/.well-known/x402` of a server that is not paid by the call, for programs that look for what is. */
 export function emptyManifestRoute(routing: Pick<Routing, "file">): Route {
-  const headers = { "Content-Type": "application/json; charset=utf-8" };
-  return routing.file("/.well-known/x402", () => ({ status: 200, body: MANIFEST, headers }));
+  return routing.file("/.well-known/x402", () => jsonText(MANIFEST));
 }
