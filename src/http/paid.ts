@@ -127,7 +127,6 @@ export function createPaid(dependencies: PaidDependencies): Paid {
         headers,
         // One character a byte, so that no two bodies are the same text.
         request: `${method} ${pathname}${search}\n${Buffer.from(body).toString("latin1")}`,
-        onPayment: () => {},
       });
     }
 
@@ -150,6 +149,5 @@ export function createPaid(dependencies: PaidDependencies): Paid {
 /** A call without a payment: nothing is worked for it. */
 const UNPAID = {
   request: "",
-  onPayment: () => {},
   work: () => Promise.reject(new Error("work without a payment")),
 } satisfies Partial<PaidCall>;

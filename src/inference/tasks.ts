@@ -123,7 +123,6 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       offer: call.offer,
       request: call.request,
       headers: new Headers(call.headers),
-      onPayment: () => {},
       work,
       ...(finish === undefined ? {} : { finish }),
     });
@@ -158,7 +157,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
         ...(finish === undefined ? {} : { finish }),
         onPayment: (id) => {
           paymentId = id;
-          call.onPayment(id);
+          call.onPayment?.(id);
         },
         work: (payment) => {
           taskId = idOf(payment.paymentId, sent);

@@ -39,7 +39,7 @@ export type PaidCall = {
   /** Everything that decides the answer, as text: method, path, query and body. */
   readonly request: string;
   /** Gets the id of the payment once it is taken up. */
-  readonly onPayment: (paymentId: string) => void;
+  readonly onPayment?: (paymentId: string) => void;
   /**
    * Does what is paid for. Nothing is charged where it throws or prepares an answer that is no 2xx. A settled payment
    * whose answer was lost comes here again, and is not charged again.

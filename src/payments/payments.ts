@@ -131,18 +131,14 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   async function take(call: PaidCall): Promise<PaidReply> {
     const requirements = requirementsOf(call.offer, options.payees, await feePayerOf());
     const refuse = (reason: string | null) => challenge(call, requirements, reason);
-    const read = readPayment(call.headers);
-    if (read.kind === "none") return refuse(null);
-    if (read.kind === "malformed") return refuse(read.reason);
-    const network = networkOf(read.payment);
-    if (network === null) return refuse(MATCHES_NONE);
-    const identity = identify(read.payment.payload, network);
-    if (typeof identity === "string") return refuse(identity);
-    call.onPayment(identity.id);
+    const read = readIdentified(call.headers);
+    if (!read.ok) return refuse(read.reason);
+    const { sent, identity } = read;
+    call.onPayment?.(identity.id);
     if (waiting >= options.inFlightMax) throw new ApiError("overloaded");
     waiting += 1;
     try {
-      return await takeIdentified({ call, sent: read.payment, requirements, identity });
+      return await takeIdentified({ call, sent, requirements, identity });
     } finally {
       waiting -= 1;
     }
@@ -316,11 +312,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   return {
     take,
     idOf(headers) {
-      const read = readPayment(headers);
-      const network = read.kind === "payment" ? networkOf(read.payment) : null;
-      const identity =
-        read.kind === "payment" && network !== null ? identify(read.payment.payload, network) : "";
-      return typeof identity === "string" ? null : identity.id;
+      const read = readIdentified(headers);
+      return read.ok ? read.identity.id : null;
     },
     start() {
       poll.start();
@@ -336,6 +329,22 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     stats: () => ({ inFlight: inFlight.size, unknown: poll.open() }),
     [Symbol.asyncDispose]: () => poll[Symbol.asyncDispose](),
   };
+}
+
+type IdentifiedPayment =
+  | { readonly ok: true; readonly sent: SentPayment; readonly identity: PaymentIdentity }
+  /** Without a reason where the call carries no payment. */
+  | { readonly ok: false; readonly reason: string | null };
+
+/** Reads the payment of a call and what makes it this one. Whether it is good is not looked at. */
+function readIdentified(headers: PaidCall["headers"]): IdentifiedPayment {
+  const read = readPayment(headers);
+  if (read.kind === "none") return { ok: false, reason: null };
+  if (read.kind === "malformed") return { ok: false, reason: read.reason };
+  const network = networkOf(read.payment);
+  const identity = network === null ? MATCHES_NONE : identify(read.payment.payload, network);
+  if (typeof identity === "string") return { ok: false, reason: identity };
+  return { ok: true, sent: read.payment, identity };
 }
 
 type SettledResult = Extract<SettlementResult, { kind: "settled" }>;

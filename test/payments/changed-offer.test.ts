@@ -47,7 +47,6 @@ function startPayments(
       headers: new Headers(payment === null ? {} : { "PAYMENT-SIGNATURE": btoa(JSON.stringify(payment)) }),
       offer: { resource: { url: "https://a.example/x", description: "", mimeType: "" }, priceMicroUsd },
       request: "POST /x\n",
-      onPayment: () => {},
       work: async () => {
         asked.work += 1;
         return { kind: "answer", status: 200, headers: {}, body: "answer" };
