@@ -102,14 +102,14 @@ export async function probeOrigin(
     dns,
     tls: null,
     resources: [],
-    exchanges: exchangesOf(found),
+    exchanges: exchangesIn(found),
   };
   const known = (await step(() => resourcesOf(partial, request))).filter(isAllowed);
   const resources = thatFit(known, sender.left());
   const planned = resources.flatMap(probesOf);
   sender.allowExtra(sender.left() - planned.length);
   const all = [...found, ...(await sender.send(planned))];
-  return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesOf(all) };
+  return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesIn(all) };
 }
 
 /** Reads each body in a step of its own: the target may have made them long. */
@@ -117,7 +117,7 @@ async function readAll(sent: readonly Sent[], step: Steps): Promise<void> {
   for (const { exchange } of sent) await step(() => jsonOf(exchange));
 }
 
-function exchangesOf(sent: readonly Sent[]): Exchange[] {
+function exchangesIn(sent: readonly Sent[]): Exchange[] {
   return sent.map(({ exchange }) => exchange);
 }
 
