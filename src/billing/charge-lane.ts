@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
 import type { ChargeEntry } from "../store/account-records.ts";
 import { StorageError } from "../store/storage-error.ts";
+import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
 import type { PaidFor } from "./charge-log.ts";
 
 /** A charge that has not been answered yet. */
@@ -34,8 +35,6 @@ export type ChargeLaneDependencies = {
 };
 
 const LOOK_EVERY_MS = 200;
-/** A charge waits no longer than this for its group. */
-const GROUP_WAIT_MAX_MS = 1;
 /** Those who were answered last are not all back yet; a few that stream large replies need no group. */
 const SHARE_OF_OTHERS = 0.75;
 
@@ -49,8 +48,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   let queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
   let overdueTimer: Timer | undefined;
-  /** Calls open at once, at the most; it fades as it quietens. */
-  let busiest = 0;
+  const busiest = createBusiestCount(openCalls);
   let sequence = 0;
 
   function schedule(): void {
@@ -66,7 +64,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
     while (queue.length > 0) {
       // Calls that arrive in one turn share a group.
       await nextTurn();
-      const others = Math.min(busiest, groupMax) - 1;
+      const others = Math.min(busiest.current(), groupMax) - 1;
       if (queue.length < Math.floor(others * SHARE_OF_OTHERS)) await pause(GROUP_WAIT_MAX_MS);
       const group = queue.slice(0, groupMax);
       queue = queue.slice(groupMax);
@@ -76,7 +74,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
         sequence += 1;
         return sequence;
       });
-      busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
+      busiest.fade();
     }
   }
 
@@ -95,7 +93,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   return {
     push(waiting) {
       queue.push(waiting);
-      busiest = Math.max(busiest, openCalls());
+      busiest.rise();
       schedule();
     },
     waiting: () => queue.length,

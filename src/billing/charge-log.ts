@@ -4,6 +4,7 @@ import type { Durability, QuotaMark } from "../store/billing-port.ts";
 import type { FinishedChunk } from "../store/job-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
+import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
 import { createLaterCharges } from "./later-charges.ts";
 
 /** What a charge pays for, written in the same transaction. */
@@ -35,9 +36,6 @@ export type ChargeLog = {
   readonly waiting: () => number;
 };
 
-/** A charge waits no longer than this for its group. */
-const GROUP_WAIT_MAX_MS = 1;
-
 /**
  * Writes charges in groups: half of the calls that are open at the busiest share a transaction, at most
  * `entriesPerCommitMax` of them. While one group is on its way to the disk the next is committed, and follows it at once:
@@ -63,13 +61,12 @@ export function createChargeLog(dependencies: {
   let isCommitDue = false;
   let isSyncing = false;
   let groupTimer: Timer | undefined;
-  /** Calls open at once, at the most; it fades as it quietens. */
-  let busiest = 0;
+  const busiest = createBusiestCount(openCalls);
 
   function schedule(): void {
-    busiest = Math.max(busiest, openCalls());
+    const calls = busiest.rise();
     if (isCommitDue || queue.length + committed.length === 0) return;
-    const isGroup = queue.length >= Math.floor(busiest / 2);
+    const isGroup = queue.length >= Math.floor(calls / 2);
     // Of a disk that hangs no more is asked than one group: the thread goes on.
     if (isSyncing ? isGroup && committed.length === 0 : isGroup || committed.length > 0) commitInTurn();
     else if (!isSyncing) groupTimer ??= setTimeout(commitInTurn, GROUP_WAIT_MAX_MS);
@@ -98,7 +95,7 @@ export function createChargeLog(dependencies: {
       if (error === undefined) resolve();
       else reject(error);
     }
-    busiest = Math.max(openCalls(), Math.floor(busiest * 0.75));
+    busiest.fade();
     schedule();
   }
 
