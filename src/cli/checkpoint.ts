@@ -24,7 +24,7 @@ export function checkpointPath(output: string): string {
   return `${output}.resume`;
 }
 
-/** Returns null where there is none. Throws CliError where it cannot be read. */
+/** Returns null where the file is missing. Throws CliError where it cannot be read. */
 export function readCheckpoint(output: string): Checkpoint | null {
   const state = readStateFile(checkpointPath(output));
   if (state === null || isCheckpoint(state)) return state;

@@ -186,7 +186,7 @@ export function createStubResolver(dependencies: StubResolverDependencies): Stub
     }
   }
 
-  /** A reply by TCP may have 64 KB: so many at once would hold up all else. */
+  /** Comes from the inbox: a reply by TCP may have 64 KB, and many in one turn would hold up all else. */
   function repliedByTcp({
     exchange,
     message,

@@ -26,7 +26,7 @@ export type Payments = AsyncDisposable & {
   readonly start: () => void;
   /** Answers a call that is to be paid. Throws what the work throws. */
   readonly take: (call: PaidCall) => Promise<PaidReply>;
-  /** Returns the id of the payment that a call carries, good or not; null where there is none that can be read. */
+  /** Returns the id of the payment that a call carries, good or not; null where it is missing or cannot be read. */
   readonly idOf: (headers: PaidCall["headers"]) => string | null;
   /** Returns a payment as callers see it, or null. */
   readonly find: (paymentId: string) => PaymentView | null;

@@ -13,7 +13,7 @@ export type Sent = { readonly exchange: Exchange; readonly reply: OutgoingReply 
 /** Sends the requests of one scan, and counts them. */
 export type ProbeSender = {
   /**
-   * Sends requests, 4 at a time. Follows redirects, and tries once more what is told to wait, as long as extra requests are
+   * Sends requests, 4 at a time. Follows redirects, and tries again what is to be sent later, as long as extra requests are
    * left: in the order of the requests, so that two scans of one origin follow the same.
    */
   readonly send: (planned: readonly Planned[]) => Promise<Sent[]>;

@@ -12,7 +12,7 @@ const TEXT = { "Content-Type": "text/plain" };
 const rows = (name: string, count: number) =>
   new TextEncoder().encode(Array.from({ length: count }, (_, at) => `${name}${at}@good.com\n`).join(""));
 
-/** A body whose second half comes when it is told to. */
+/** A body whose second half comes once `goOn` is called. */
 function heldBody(first: Uint8Array, second: Uint8Array) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({

@@ -129,14 +129,14 @@ describe("a body that is no list keeps nothing", () => {
       "400 invalid_request",
     ],
     [
-      "a line with a type of document that is none",
+      "a line with an invalid type of document",
       '"1"\n{"type":"passport","value":"1"}\n',
       { "Content-Type": "application/x-ndjson" },
       "?kind=identity",
       "400 invalid_request",
     ],
     [
-      "an item with a type of document that is none",
+      "an item with an invalid type of document",
       '{"kind":"identity","items":["1",{"type":"CPF","value":"1"}]}',
       JSON_TYPE,
       "",
@@ -152,8 +152,8 @@ describe("a body that is no list keeps nothing", () => {
     ["an address as an object", '{"items":[{"value":"a@good.com"}]}', JSON_TYPE, "", "400 invalid_request"],
     ["more behind the body", '{"items":["a@good.com"]} x', JSON_TYPE, "", "400 invalid_json"],
     ["an invalid flag", "a@good.com", TEXT, "?deep=maybe", "400 invalid_request"],
-    ["a country that is none", "+1", TEXT, "?kind=phone&country=XX1", "400 invalid_request"],
-    ["a type of document that is none", "1", TEXT, "?kind=identity&type=passport", "400 invalid_request"],
+    ["an invalid country", "+1", TEXT, "?kind=phone&country=XX1", "400 invalid_request"],
+    ["an invalid type of document", "1", TEXT, "?kind=identity&type=passport", "400 invalid_request"],
     [
       "something else to do without units",
       "a@good.com",
@@ -169,7 +169,7 @@ describe("a body that is no list keeps nothing", () => {
     expect(await jobsOf(own)).toEqual([]);
   });
 
-  test("an unknown type of document is told of with its row", async () => {
+  test("the refusal of an unknown type of document names its row", async () => {
     const lines = '"1"\n\n{"type":"passport","value":"1"}\n';
     const type = { "Content-Type": "application/x-ndjson" };
     const reply = await create(lines, type, "?kind=identity", await server.signUp());

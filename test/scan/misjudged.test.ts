@@ -504,7 +504,7 @@ test("two scans of an origin that redirects everything follow the same redirects
   expect(await followed()).toEqual(first);
 });
 
-test("one family of addresses that cannot be looked up is told", async () => {
+test("a failed lookup of one family of addresses is a warning", async () => {
   const found = { records: ["192.0.2.1"], outcome: "answer" } as const;
   const broken = { records: [], outcome: "error" } as const;
   const resolver = { lookUp: async (_host: string, type: string) => (type === "A" ? found : broken) };
@@ -514,7 +514,7 @@ test("one family of addresses that cannot be looked up is told", async () => {
   expect(statusesOf({ ...(await scan({})), dns })["reach.dns"]).toBe("warn");
 });
 
-test("what a failed gate keeps from sight counts nothing, and is told apart from what does not apply", async () => {
+test("a check that a failed gate blocks counts nothing, and is not one that does not apply", async () => {
   const gone = await scan({ answers: { "/v1/paid": () => status(404) } });
   const { checks, score } = scoreEvidence(gone);
   const parse = checks.find(({ check }) => check.id === "pay.parse")?.finding;

@@ -42,7 +42,7 @@ test("resources that would not be asked are refused", async () => {
   });
 });
 
-test("help is no fault, and evidence that is none is told", async () => {
+test("help is no fault, and invalid evidence is refused with its file", async () => {
   expect(await run("--help")).toMatchObject({ code: 0, err: "", out: expect.stringContaining("Usage:") });
   expect(await run()).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Usage:") });
   using folder = temporaryFolder("scan-command");

@@ -35,10 +35,10 @@ export function callerOf(url: string): Caller {
   };
 }
 
-/** What a caller has asked for, and what it was told that it had got, until the server was killed. */
+/** What a caller has asked for, and how much of it was answered, until the server was killed. */
 export type ChargeLedger = { readonly key: string; asked: number; acknowledged: number };
 
-/** Validates one number after the other until a call fails. `onRefused` is told what is not 200. */
+/** Validates one number after the other until a call fails. `onRefused` gets every other status than 200. */
 export async function chargeUntilDead(
   { call }: Caller,
   ledger: ChargeLedger,

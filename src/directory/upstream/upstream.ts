@@ -107,7 +107,7 @@ async function* rethrown(body: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Returns Retry-After in ms, at most an hour: seconds or an HTTP date. Null where there is none that can be read. */
+/** Returns Retry-After in ms, at most an hour: seconds or an HTTP date. Null where it is missing or invalid. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;

@@ -41,7 +41,7 @@ export function createJsonInput(pieces: AsyncIterable<Uint8Array>) {
     skip(): void {
       at += 1;
     },
-    /** The bytes of the value that begins here; null where there is none or it is too long. */
+    /** The bytes of the value that begins here; null where it is missing, incomplete or too long. */
     async value(): Promise<Span | null> {
       for (;;) {
         const end = valueEnd(bytes, at, ended);
