@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { freeBytes } from "../platform/free-bytes.ts";
 import type { BodyChunker } from "./body-chunker.ts";
 import { compressChunk } from "./compression.ts";
 import type { ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
@@ -26,6 +27,7 @@ export function createVerifyChunkTask(verify: (task: VerifyTask) => VerifiedChun
   return (task: VerifyTask) => {
     const plain = verify(task);
     const outcome = task.encoding ? compressChunk(plain, task.encoding) : plain;
+    if (outcome !== plain) freeBytes(plain.bytes);
     return transfer(outcome, outcome.bytes.buffer);
   };
 }

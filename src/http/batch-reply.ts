@@ -4,6 +4,7 @@ import type { ChunkEncoding, VerifiedChunk } from "../batch/messages.ts";
 import { addCounts } from "../batch/verifier.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Reservation } from "../billing/reservation.ts";
+import { freeBytes } from "../platform/free-bytes.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
 import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
@@ -88,6 +89,7 @@ export async function replyStreamed(
   call.units = reservation.units;
   const body = byteStream(prepend(first, source), {
     stallMs,
+    onTaken: freeBytes,
     onError: call.reportError,
     onEnd(complete) {
       left.dispose();

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createShares } from "../batch/shares.ts";
 import { bodyDigest } from "../billing/call-fingerprint.ts";
 import { ApiError } from "../contract/errors.ts";
+import { freeBytes } from "../platform/free-bytes.ts";
 import { createBodyRooms } from "./body-rooms.ts";
 import { SLICE_BYTES } from "./body-slices.ts";
 import { declaredBytes, SMALL_BODY_BYTES_MAX, slicesOf, tooLarge } from "./request-body.ts";
@@ -116,7 +117,7 @@ export function createBodyReader({
     const wholeBytes = declared ?? mostBytes;
     arriving.add(body);
     let length = 0;
-    for await (const slice of slicesOf(request)) {
+    for await (const slice of slicesOf(request, freeBytes)) {
       if (body.isGivenUp) throw full();
       const neededBytes = length + slice.byteLength;
       if (neededBytes > wholeBytes) throw tooLarge(mostBytes);

@@ -9,8 +9,11 @@ export function byteStream(
     readonly onEnd: (complete: boolean) => void;
     /** Called with what failed in the source: the reader only sees the connection break off. */
     readonly onError: (error: unknown) => void;
+    /** Called with each part that the reader has taken, before it takes the next one. */
+    readonly onTaken?: (part: Uint8Array) => void;
   },
 ): ReadableStream<Uint8Array> {
+  let last: Uint8Array | undefined;
   let stall: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
   const end = (complete: boolean) => {
@@ -27,6 +30,8 @@ export function byteStream(
     {
       async pull(controller) {
         clearTimeout(stall);
+        if (last !== undefined) options.onTaken?.(last);
+        last = undefined;
         try {
           const { done, value } = await source.next();
           if (ended) return;
@@ -35,6 +40,7 @@ export function byteStream(
             controller.close();
             return;
           }
+          last = value;
           controller.enqueue(value);
         } catch (error) {
           // The reader left meanwhile, and the work was called off.

@@ -85,12 +85,16 @@ export function declaredBytes(request: Request, bytesMax: number): number | null
 
 /**
  * Returns the decoded body in slices of at most 256 KiB; who leaves them leaves the rest of the body unread. Throws
- * `unsupported_media_type` at once where the encoding is unknown.
+ * `unsupported_media_type` at once where the encoding is unknown. `onTaken` is called with what came undecoded, a part of
+ * the body each, when all of it was taken.
  */
-export function slicesOf(request: Request): AsyncGenerator<Uint8Array, void, undefined> {
+export function slicesOf(
+  request: Request,
+  onTaken?: (part: Uint8Array) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = bodyEncoding(request);
   const body = request.body ?? nothing();
-  return encoding === null ? bodySlices(body) : decodedParts(body, encoding);
+  return encoding === null ? bodySlices(body, onTaken) : decodedParts(body, encoding);
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -15,6 +15,21 @@ test("a body that is disposed of no longer counts, and holds no memory for those
   }
 });
 
+test("a body is in memory once: what arrived of it is given back when it is copied", async () => {
+  const bodies = createBodyReader({ bytesMax: 1_000_000, heldBytesMax: 1_000_000 });
+  const arrived = [new Uint8Array(BYTES).fill(1), new Uint8Array(BYTES).fill(2)];
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of arrived) controller.enqueue(part);
+      controller.close();
+    },
+  });
+  const request = new Request("http://localhost/", { method: "POST", body });
+  using held = await bodies.read(request, { tenant: "one" });
+  expect([held.bytes.length, held.bytes[0], held.bytes.at(-1)]).toEqual([2 * BYTES, 1, 2]);
+  expect(arrived.map(({ byteLength }) => byteLength)).toEqual([0, 0]);
+});
+
 describe("the digest of a body", () => {
   const bytes = crypto.getRandomValues(new Uint8Array(60_000));
   const digest = new Bun.CryptoHasher("sha256").update(bytes).update(bytes).update(bytes).digest("hex");

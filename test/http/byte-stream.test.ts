@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { byteStream } from "../../src/http/byte-stream.ts";
+import { freeBytes } from "../../src/platform/free-bytes.ts";
 
 const part = new Uint8Array(10);
 
@@ -60,4 +61,42 @@ test("a source that fails breaks the stream off, and says why once", async () =>
   );
   await expect(reader.read()).rejects.toThrow("The source of the reply failed");
   expect(heard).toEqual(["failed: Error: no more", "cut"]);
+});
+
+const PARTS = 16;
+const PART_BYTES = 1_000_000;
+
+test("parts whose memory is given back once they are taken reach a reader that is slow at first as they were", async () => {
+  const taken: number[] = [];
+  const isFull = Promise.withResolvers<void>();
+  async function* parts() {
+    for (let at = 1; at <= PARTS; at++) {
+      if (at === 2) isFull.resolve();
+      yield new Uint8Array(PART_BYTES).fill(at);
+    }
+  }
+  using server = Bun.serve({
+    port: 0,
+    fetch: () =>
+      new Response(
+        byteStream(parts(), {
+          stallMs: 60_000,
+          onEnd: () => undefined,
+          onError: () => undefined,
+          onTaken(bytes) {
+            taken.push(bytes[0] ?? 0);
+            freeBytes(bytes);
+          },
+        }),
+      ),
+  });
+  const reply = await fetch(server.url);
+  await isFull.promise;
+  const counts = new Map<number, number>();
+  for await (const bytes of reply.body ?? []) {
+    for (const value of bytes) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const each = Array.from({ length: PARTS }, (_, at) => at + 1);
+  expect([...counts]).toEqual(each.map((value) => [value, PART_BYTES]));
+  expect(taken).toEqual(each);
 });

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import type { VerifiedChunk } from "../../src/batch/messages.ts";
+import type { Reservation } from "../../src/billing/reservation.ts";
+import { type BatchRun, replyStreamed } from "../../src/http/batch-reply.ts";
+import type { Call } from "../../src/http/boundary.ts";
+
+const CHUNK_BYTES = 1_000_000;
+const CHUNKS = 5;
+
+function runOf(results: BatchRun["results"]): BatchRun {
+  const call: Call = {
+    ...{ id: "one", request: new Request("http://localhost/"), route: "/v1/email/batch", params: {} },
+    ...{ bearer: null, account: null, units: 0, headers: {}, streaming: false },
+    clientAddress: () => "127.0.0.1",
+    suspendIdleTimeout: () => undefined,
+    finish: () => undefined,
+    reportError(error) {
+      throw error;
+    },
+  };
+  const reservation: Reservation = {
+    ...{ accountId: "one", units: CHUNKS, record: async () => undefined },
+    release: () => undefined,
+    chargedUnits: () => CHUNKS,
+  };
+  return {
+    ...{ call, signal: new AbortController().signal, statuses: [], count: CHUNKS, chunkCount: CHUNKS },
+    ...{ distinct: CHUNKS, reservation, unitsPerItem: 1, results, lines: false, encoding: null },
+  };
+}
+
+test("of a streamed batch the results that were read take no memory any more, whoever still refers to them", async () => {
+  const made: Uint8Array[] = [];
+  async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
+    for (let at = 1; at <= CHUNKS; at++) {
+      const bytes = new Uint8Array(CHUNK_BYTES).fill(at);
+      made.push(bytes);
+      yield { bytes, counts: {}, chargeable: 1, failures: 0 };
+    }
+  }
+  const { body } = await replyStreamed(runOf(results()), new DisposableStack(), 60_000);
+  if (!(body instanceof ReadableStream)) throw new Error("not streamed");
+  const read: number[] = [];
+  let heldMost = 0;
+  for await (const part of body) {
+    if (part.byteLength === CHUNK_BYTES) read.push(part[0] ?? 0);
+    heldMost = Math.max(heldMost, made.filter(({ byteLength }) => byteLength > 0).length);
+  }
+  expect(read).toEqual([1, 2, 3, 4, 5]);
+  // The chunks of one charge, which are at hand together.
+  expect([heldMost, made.filter(({ byteLength }) => byteLength > 0)]).toEqual([CHUNKS - 1, []]);
+});
