@@ -21,16 +21,23 @@ export type Subject<Of> = {
 /** A change within this share is no change. */
 const CHANGE_MAX = 0.03;
 
-/** What was found at each of the two, round by round. */
-export type Found = readonly [here: Readings[], there: Readings[]];
+/** This checkout and the other, or what was started in each. */
+export type Pair<Of> = readonly [here: Of, there: Of];
 
-export const nothingFound = (): Found => [[], []];
+/** What was found at each of the two, round by round. */
+type Found = Pair<Readings[]>;
+
+export type Compared<Of> = { readonly subject: Subject<Of>; readonly found: Found };
+
+export function toBeCompared<Of>(subject: Subject<Of>): Compared<Of> {
+  return { subject, found: [[], []] };
+}
 
 /** Measures this checkout and the other by turns, and adds what is found; who is first changes from round to round. */
 export async function addRounds<Of>(
   found: Found,
   subject: Subject<Of>,
-  [here, there]: readonly [here: Of, there: Of],
+  [here, there]: Pair<Of>,
   rounds: number,
 ): Promise<void> {
   const turn = [

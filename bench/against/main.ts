@@ -4,14 +4,15 @@ import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
 import { proveServerRight } from "../load/proof.ts";
 import { scaled } from "../load/scenarios.ts";
-import { startServerProcess } from "../load/server-process.ts";
+import { type BenchServer, startServerProcess } from "../load/server-process.ts";
 import { runSuite } from "../suite.ts";
-import { addRounds, findingsOf, nothingFound } from "./comparison.ts";
-import { type Checkout, memoryOf, startsOf, subjects } from "./subjects.ts";
+import { addRounds, type Compared, findingsOf, type Pair, type Subject, toBeCompared } from "./comparison.ts";
+import { functionSubjects, startFunctions } from "./function-process.ts";
+import { type Checkout, memoryOf, serverSubjects, startsOf } from "./subjects.ts";
 
 // This checkout beside another one, all figures by turns: `bun run bench:against FOLDER [--quick] [--json FILE]`.
 
-/** Pairs of servers: what the compiler makes of the same code differs by up to a tenth from process to process. */
+/** Pairs of processes: what the compiler makes of the same code differs by up to a tenth from process to process. */
 const SETUPS = 3;
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -20,32 +21,49 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
   if (folder === undefined) throw new Error("Name the folder of another checkout, its packages installed.");
   const times = scaled(scale);
   await using dns = await startDns(addressCorpus(CORPUS).zone);
-  const checkouts: readonly [Checkout, Checkout] = [
+  const checkouts: Pair<Checkout> = [
     { root: ROOT, dns: dns.address },
     { root: resolve(folder), dns: dns.address },
   ];
-  const asked = (await subjects(times)).map((subject) => ({ subject, found: nothingFound() }));
-  for (let setup = 0; setup < (quick ? 1 : SETUPS); setup += 1) {
-    await using here = await startServerProcess(checkouts[0]);
-    await using there = await startServerProcess(checkouts[1]);
-    await Promise.all([proveServerRight(here), proveServerRight(there)]);
-    for (const { subject, found } of asked) {
+
+  async function measure<Of>(pair: Pair<Of>, compared: readonly Compared<Of>[]): Promise<void> {
+    for (const { subject, found } of compared) {
       say(`measuring ${subject.name}`);
-      await addRounds(found, subject, [here, there], times.rounds(subject.rounds));
+      await addRounds(found, subject, pair, times.rounds(subject.rounds));
     }
   }
-  const begun = (quick ? [startsOf()] : [startsOf(), memoryOf()]).map((subject) => ({
-    subject,
-    found: nothingFound(),
-  }));
-  for (const { subject, found } of begun) {
-    say(`measuring ${subject.name}`);
-    await addRounds(found, subject, checkouts, times.rounds(subject.rounds));
+
+  /** Measures with several pairs of processes, one pair after the other. */
+  async function measurePairs<Of extends AsyncDisposable>(
+    start: (checkout: Checkout) => Promise<Of>,
+    subjectsOf: (pair: Pair<Of>) => Promise<readonly Subject<Of>[]>,
+  ): Promise<readonly Compared<Of>[]> {
+    let compared: readonly Compared<Of>[] | null = null;
+    for (let setup = 0; setup < (quick ? 1 : SETUPS); setup += 1) {
+      await using here = await start(checkouts[0]);
+      await using there = await start(checkouts[1]);
+      compared ??= (await subjectsOf([here, there])).map(toBeCompared);
+      await measure([here, there], compared);
+    }
+    return compared ?? [];
   }
-  const found = [...asked, ...begun].map(({ subject, found }) => findingsOf(subject, found));
+
+  const calls = await measurePairs(startProvedServer, () => serverSubjects(times));
+  const functions = await measurePairs(startFunctions, (pair) => functionSubjects(pair, scale));
+  const processes = (quick ? [startsOf()] : [startsOf(), memoryOf()]).map(toBeCompared);
+  await measure(checkouts, processes);
+  const findings = [calls, functions, processes].flatMap((compared: readonly Compared<never>[]) =>
+    compared.map(({ subject, found }) => findingsOf(subject, found)),
+  );
   return {
     versions: { dns: dns.software },
-    figures: found.flatMap(({ figures }) => figures),
-    targets: found.flatMap(({ targets }) => targets),
+    figures: findings.flatMap(({ figures }) => figures),
+    targets: findings.flatMap(({ targets }) => targets),
   };
 });
+
+async function startProvedServer(checkout: Checkout): Promise<BenchServer> {
+  const server = await startServerProcess(checkout);
+  await proveServerRight(server);
+  return server;
+}

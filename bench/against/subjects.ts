@@ -22,7 +22,7 @@ const CALL_UNITS = { "calls a second": "calls/s", CPU: "µs a call", "CPU of the
 const ITEM_UNITS = { "items a second": "items/s", CPU: "µs an item", "CPU of the main thread": "µs an item" };
 
 /** What both servers are asked for, all of it known to them. */
-export async function subjects({ ms }: Pick<Bench, "ms">): Promise<readonly Subject<BenchServer>[]> {
+export async function serverSubjects({ ms }: Pick<Bench, "ms">): Promise<readonly Subject<BenchServer>[]> {
   return [
     ...CONNECTIONS.map((connections) => ({
       ...{ name: `single verify, ${connections} connections`, rounds: 3, warmups: 1, units: CALL_UNITS },
