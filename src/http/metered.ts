@@ -4,6 +4,7 @@ import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
+import type { BatchRouteDependencies } from "./batch-handler.ts";
 import type { BodyReader } from "./body-reader.ts";
 import type { Call } from "./boundary.ts";
 import type { Idempotent } from "./idempotent.ts";
@@ -32,6 +33,13 @@ export type MeteredCheck<Query extends TObject, Body extends TObject, Asked, Res
 export type Metered = <Query extends TObject, Body extends TObject, Asked, Result>(
   check: MeteredCheck<Query, Body, Asked, Result>,
 ) => readonly Route[];
+
+/** What the routes of checks are made of, one at a time and in batches. */
+export type CheckRouteDependencies = {
+  readonly routing: Routing;
+  readonly metered: Metered;
+  readonly batch: BatchRouteDependencies;
+};
 
 export type MeteredDependencies = {
   readonly routing: Routing;

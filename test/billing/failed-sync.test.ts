@@ -21,6 +21,15 @@ function brokenDisk() {
   return { disk, syncFile };
 }
 
+/** An account on a disk whose syncs end as the test says, by the functions in `syncs`. */
+function openOnHeldDisk(root: string) {
+  const dataDir = join(root, "data");
+  const syncs: ((error: Error | null) => void)[] = [];
+  const syncFile: SyncFile = (_, done) => void syncs.push(done);
+  const accounting = openAccounting({ clock: handClock(), dataDir, syncFile });
+  return { syncs, dataDir, accounting, accountId: signUp(accounting).accountId };
+}
+
 /** The units on disk of an account, as a power cut would leave the database file without its log. */
 function unitsWithoutLog(dataDir: string, root: string): number {
   const copy = join(root, "copy");
@@ -120,14 +129,7 @@ test("where that fails too, the call is answered neither way, and nothing more i
 
 test("a chunk is committed while another charge is on its way to the disk, and where that sync fails neither is acknowledged", () =>
   withDirectory(async (root) => {
-    const dataDir = join(root, "data");
-    const syncs: ((error: Error | null) => void)[] = [];
-    const accounting = openAccounting({
-      clock: handClock(),
-      dataDir,
-      syncFile: (_, done) => void syncs.push(done),
-    });
-    const { accountId } = signUp(accounting);
+    const { syncs, dataDir, accounting, accountId } = openOnHeldDisk(root);
     const { store } = accounting;
     await startedJob(store, "job_1", 1, accountId);
     const chunk = finishedChunk("job_1", await claimed(store, "job_1"));
@@ -149,11 +151,7 @@ test("a chunk is committed while another charge is on its way to the disk, and w
 
 test("one group is committed while another is on its way to the disk, no more than one, and follows it at once", () =>
   withDirectory(async (root) => {
-    const syncs: ((error: Error | null) => void)[] = [];
-    const dataDir = join(root, "data");
-    const syncFile: SyncFile = (_, done) => void syncs.push(done);
-    const accounting = openAccounting({ clock: handClock(), dataDir, syncFile });
-    const { accountId } = signUp(accounting);
+    const { syncs, accounting, accountId } = openOnHeldDisk(root);
     const acknowledged: number[] = [];
     const charged = [7, 10, 3].map((units) => async () => {
       await charge(accounting, accountId, units);
@@ -182,11 +180,7 @@ test("one group is committed while another is on its way to the disk, no more th
 
 test("where a sync fails neither its group is acknowledged nor the one that was committed meanwhile", () =>
   withDirectory(async (root) => {
-    const syncs: ((error: Error | null) => void)[] = [];
-    const dataDir = join(root, "data");
-    const syncFile: SyncFile = (_, done) => void syncs.push(done);
-    const accounting = openAccounting({ clock: handClock(), dataDir, syncFile });
-    const { accountId } = signUp(accounting);
+    const { syncs, dataDir, accounting, accountId } = openOnHeldDisk(root);
     const first = outcomeOf(charge(accounting, accountId, 7));
     await until("sync of the first", () => syncs.length === 1);
     const second = outcomeOf(charge(accounting, accountId, 10));

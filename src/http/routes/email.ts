@@ -7,15 +7,12 @@ import { queryReader } from "../../contract/schema.ts";
 import { verifyEmail, verifyEmailPost, verifyEmails } from "../../contract/specification/email.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import { checkFailed, type WrittenVerification } from "../../verification/email/verification.ts";
-import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
-import type { Metered } from "../metered.ts";
+import { batchHandler } from "../batch-handler.ts";
+import type { CheckRouteDependencies } from "../metered.ts";
 import { restorePlus } from "../plus.ts";
-import type { Route, Routing } from "../routing.ts";
+import type { Route } from "../routing.ts";
 
-export type EmailRouteDependencies = {
-  readonly routing: Routing;
-  readonly metered: Metered;
-  readonly batch: BatchRouteDependencies;
+export type EmailRouteDependencies = CheckRouteDependencies & {
   readonly writeEmail: EmailCheck<WrittenVerification>;
 };
 

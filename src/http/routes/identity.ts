@@ -8,18 +8,12 @@ import {
 } from "../../contract/specification/identity.ts";
 import { autodetect } from "../../verification/documents/autodetect.ts";
 import { checkFailed, validateDocument } from "../../verification/documents/registry.ts";
-import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
-import type { Metered } from "../metered.ts";
-import type { Route, Routing } from "../routing.ts";
-
-export type IdentityRouteDependencies = {
-  readonly routing: Routing;
-  readonly metered: Metered;
-  readonly batch: BatchRouteDependencies;
-};
+import { batchHandler } from "../batch-handler.ts";
+import type { CheckRouteDependencies } from "../metered.ts";
+import type { Route } from "../routing.ts";
 
 /** Checks of identity documents, one at a time or in batches. */
-export function identityRoutes({ routing, metered, batch }: IdentityRouteDependencies): readonly Route[] {
+export function identityRoutes({ routing, metered, batch }: CheckRouteDependencies): readonly Route[] {
   return [
     ...metered({
       get: validateDocumentGet,

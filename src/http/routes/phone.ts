@@ -12,19 +12,13 @@ import {
 import { checkFailed, type PhoneRegion } from "../../verification/phone/phone-number.ts";
 import { readCountry } from "../../verification/phone/region.ts";
 import { validatePhone } from "../../verification/phone/validation.ts";
-import { type BatchRouteDependencies, batchHandler } from "../batch-handler.ts";
-import type { Metered } from "../metered.ts";
+import { batchHandler } from "../batch-handler.ts";
+import type { CheckRouteDependencies } from "../metered.ts";
 import { restorePlusOfPhone } from "../plus.ts";
-import type { Route, Routing } from "../routing.ts";
-
-export type PhoneRouteDependencies = {
-  readonly routing: Routing;
-  readonly metered: Metered;
-  readonly batch: BatchRouteDependencies;
-};
+import type { Route } from "../routing.ts";
 
 /** Checks of phone numbers, one at a time or in batches. */
-export function phoneRoutes({ routing, metered, batch }: PhoneRouteDependencies): readonly Route[] {
+export function phoneRoutes({ routing, metered, batch }: CheckRouteDependencies): readonly Route[] {
   return [
     ...metered({
       get: validatePhoneGet,
