@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { systemClock } from "../src/platform/clock.ts";
 import { openStore } from "../src/store/sqlite/open.ts";
 import { openAccounts } from "./accounts.ts";
-import type { Subject } from "./subjects.ts";
+import type { Subject } from "./subject.ts";
 
 /** Calls that are under way at once, each of which waits until its own charge is on disk. */
 const CALLERS = 1000;

@@ -1,6 +1,6 @@
 import { Bench } from "tinybench";
 import { type Figure, median, overRounds } from "./result.ts";
-import type { Subject } from "./subjects.ts";
+import type { Subject } from "./subject.ts";
 
 /** Every subject is measured once in each round, so that a busy moment of the machine hits them all alike. */
 const ROUNDS = 5;

@@ -1,12 +1,9 @@
 import { openLookups } from "../src/app/lookups.ts";
 import { createEmailWriter } from "../src/batch/written-email.ts";
-import { DOCUMENT_TYPES } from "../src/contract/words.ts";
 import { factsIn } from "../src/domains/facts.ts";
 import { startFixtureServer } from "../src/made-up-dns/server.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { openStore } from "../src/store/sqlite/open.ts";
-import { autodetect } from "../src/verification/documents/autodetect.ts";
-import { validateDocument } from "../src/verification/documents/registry.ts";
 import { createAddressParser, mailDomainOf } from "../src/verification/email/address.ts";
 import { type DomainVerdict, verifyDomain } from "../src/verification/email/domain-verdict.ts";
 import { gibberishScore } from "../src/verification/email/gibberish.ts";
@@ -14,30 +11,10 @@ import { normalisationRuleOf, normalizedAddress } from "../src/verification/emai
 import { providerOf } from "../src/verification/email/providers.ts";
 import { suggestDomain } from "../src/verification/email/suggestion.ts";
 import { createAddressVerifier } from "../src/verification/email/verification.ts";
-import { readCountry } from "../src/verification/phone/region.ts";
-import { validatePhone } from "../src/verification/phone/validation.ts";
 import { openAccounts } from "./accounts.ts";
-import {
-  type AddressCase,
-  addressCorpus,
-  documentCorpus,
-  phoneCorpus,
-  plainPhoneCorpus,
-  TYPOS,
-  warmingAddresses,
-} from "./input.ts";
-
-/** One thing that is timed. */
-export type Subject = {
-  readonly group: string;
-  readonly name: string;
-  /** Calls that one turn makes. */
-  readonly calls: number;
-  /** Says what is wrong with the subject's answers; null where all are right. */
-  readonly fault: () => string | null | Promise<string | null>;
-  /** Makes the calls, and returns something that depends on each of them. */
-  readonly turn: () => number | Promise<number>;
-};
+import { type AddressCase, addressCorpus, TYPOS, warmingAddresses } from "./input.ts";
+import { documentSubjects, phoneSubjects } from "./item-subjects.ts";
+import { over, type Subject } from "./subject.ts";
 
 const SEED = 20_260;
 const ADDRESSES = 2000;
@@ -58,36 +35,12 @@ export async function createSubjects(): Promise<AsyncDisposable & { readonly sub
   const subjects = [
     ...textSubjects(corpus.cases),
     ...(await lookupSubjects(corpus.cases, corpus.zone, stack)),
-    ...(await documentSubjects()),
-    ...(await phoneSubjects()),
+    ...(await documentSubjects(SEED)),
+    ...(await phoneSubjects(SEED)),
     keySubject(stack),
   ];
   const opened = stack.move();
   return { subjects, [Symbol.asyncDispose]: () => opened.disposeAsync() };
-}
-
-/** A subject over items, each with a right answer. */
-function over<Item, Answer>(
-  group: string,
-  name: string,
-  items: readonly Item[],
-  call: (item: Item) => Answer,
-  isRight: (item: Item, answer: Answer) => boolean,
-): Subject {
-  return {
-    group,
-    name,
-    calls: items.length,
-    fault() {
-      const wrong = items.find((item) => !isRight(item, call(item)));
-      return wrong === undefined ? null : `${name} is wrong about ${JSON.stringify(wrong)}`;
-    },
-    turn() {
-      let truths = 0;
-      for (const item of items) if (call(item) !== null) truths += 1;
-      return truths;
-    },
-  };
 }
 
 function textSubjects(cases: readonly AddressCase[]): Subject[] {
@@ -217,47 +170,6 @@ function checkSubject(cases: readonly AddressCase[], writeEmail: Lookups["writeE
       return bytes;
     },
   };
-}
-
-async function documentSubjects(): Promise<Subject[]> {
-  const cases = await documentCorpus({ seed: SEED, countPerType: 500 });
-  const subjects = DOCUMENT_TYPES.map((type) =>
-    over(
-      "documents",
-      `validate: ${type}`,
-      cases.filter((one) => one.type === type),
-      ({ value }) => validateDocument(type, value),
-      ({ valid }, result) => result.valid === valid,
-    ),
-  );
-  const valid = cases.filter((one) => one.valid);
-  const detects = over(
-    "documents",
-    "find out a document's type",
-    valid,
-    ({ value }) => autodetect(value),
-    ({ type }, { candidates }) => candidates.some((candidate) => candidate.type === type),
-  );
-  return [...subjects, detects];
-}
-
-async function phoneSubjects(): Promise<Subject[]> {
-  const corpora = [
-    ["validate a phone number", await phoneCorpus({ seed: SEED, count: 500 })],
-    ["validate a phone number in a plain form", await plainPhoneCorpus({ seed: SEED, count: 500 })],
-  ] as const;
-  return corpora.map(([name, cases]) =>
-    over(
-      "phones",
-      name,
-      cases.map((one) => ({
-        ...one,
-        region: one.country === null ? undefined : (readCountry(one.country) ?? undefined),
-      })),
-      ({ text, region }) => validatePhone(text, region),
-      ({ e164 }, result) => result.e164 === e164,
-    ),
-  );
 }
 
 function keySubject(stack: AsyncDisposableStack): Subject {

@@ -1,6 +1,6 @@
 import { ITEMS, itemBatches } from "../forms/bodies.ts";
 import { sendBatch } from "../forms/reader.ts";
-import { peakOf } from "../load/batch-scenarios.ts";
+import { peakOf } from "../load/memory-scenario.ts";
 import { drive } from "../load/processes.ts";
 import { type Spent, spending } from "../load/readings.ts";
 import type { Bench } from "../load/scenarios.ts";

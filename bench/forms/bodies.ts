@@ -1,6 +1,6 @@
 import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
-import { type DocumentCase, documentCorpus, type PhoneCase, plainPhoneCorpus } from "../input.ts";
 import { CORPUS } from "../load/jobs.ts";
+import { type DocumentCase, documentCorpus, type PhoneCase, plainPhoneCorpus } from "../vector-input.ts";
 
 /** Of every batch. */
 export const ITEMS = 100_000;

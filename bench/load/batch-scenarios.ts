@@ -1,29 +1,16 @@
 import { availableParallelism } from "node:os";
 import { upToAll } from "../machine.ts";
 import { type Figure, judgeTarget, median, overRounds } from "../result.ts";
-import type { BatchesJob, BatchesRound, SinglesRound } from "./jobs.ts";
-import { memoryMb, resetPeak } from "./proc.ts";
+import type { BatchesJob, BatchesRound } from "./jobs.ts";
 import { drive } from "./processes.ts";
 import { spending } from "./readings.ts";
 import { type Bench, type Findings, medianOf, medianRatio } from "./scenarios.ts";
-import { type BenchServer, type ServerOptions, startServerProcess } from "./server-process.ts";
+import { type BenchServer, startServerProcess } from "./server-process.ts";
 import { costFigures } from "./single-figures.ts";
 
 const SIZES = [100, 1000, 10_000, 100_000] as const;
-const LARGEST = 100_000;
-/** Single checks a second while batches run: enough for a p99, too few to be the load themselves. */
-const BYSTANDERS_PER_SECOND = 500;
-/** Fresh servers for each memory figure, of which the middle one counts. */
-const MEMORY_SETUPS = [
-  { size: 1000, parallel: 1 },
-  { size: 10_000, parallel: 1 },
-  { size: LARGEST, parallel: 1 },
-  { size: LARGEST, parallel: 2 },
-  { size: LARGEST, parallel: 5 },
-  { size: LARGEST, parallel: 10 },
-] as const;
-
-const ONE_AFTER_ANOTHER = { kind: "batches", parallel: 1, rounds: 1, cold: null } as const;
+export const LARGEST = 100_000;
+export const ONE_AFTER_ANOTHER = { kind: "batches", parallel: 1, rounds: 1, cold: null } as const;
 /** Of every figure of a whole run, so that its spread can be told. */
 const ROUNDS = 3;
 
@@ -157,116 +144,6 @@ export async function measureCores({ dns, ms, rounds, options }: Bench): Promise
       target("CPU of an address in a warm batch of 100,000, main thread", all?.mainUs ?? [], 0.3),
     ],
   };
-}
-
-/** Single checks on a schedule, by turns alone and beside batches of 100,000 that come back to back. */
-export async function measureBystanders({ server, ms, rounds }: Bench): Promise<Findings> {
-  const roundMs = ms(5000);
-  const bystanders = {
-    kind: "singles",
-    aims: [server],
-    traffic: { kind: "warm" },
-    connections: 64,
-    ratePerSecond: BYSTANDERS_PER_SECOND,
-    spin: false,
-    rounds: 1,
-    roundMs,
-  } as const;
-  const alone: SinglesRound[] = [];
-  const beside: SinglesRound[] = [];
-  for (let round = 0; round < rounds(3); round += 1) {
-    alone.push(...(await drive(bystanders)).aims.flat());
-    // The batches begin before the first of the checks and go on until after the last one.
-    const batches = drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: LARGEST, roundMs: roundMs + 1000 });
-    await Bun.sleep(500);
-    beside.push(...(await drive(bystanders)).aims.flat());
-    await batches;
-  }
-  const [quiet, busy] = [medianOf(alone, p99), medianOf(beside, p99)];
-  const note = `${quiet.toFixed(1)} ms alone, ${busy.toFixed(1)} ms beside, at ${BYSTANDERS_PER_SECOND} a second`;
-  const what = "p99 of single verify while 100,000-address batches run back to back";
-  return {
-    figures: [
-      bystanderFigure("single verify at 500/s, alone", alone),
-      bystanderFigure("single verify at 500/s, beside batches of 100,000", beside),
-    ],
-    targets: [
-      judgeTarget({ what, against: "its p99 alone", bound: { atMost: 6 }, measured: busy / quiet, note }),
-      judgeTarget({ what, against: "", bound: { atMost: 40 }, unit: "ms", measured: busy, note }),
-    ],
-  };
-}
-
-const p99 = ({ latency }: SinglesRound) => latency.p99;
-
-function bystanderFigure(name: string, rounds: readonly SinglesRound[]): Figure {
-  return {
-    name,
-    group: "single checks (p50, p99: ms, from the moment that the schedule sets)",
-    unit: "ms (p99)",
-    better: "lower",
-    ...overRounds(rounds.map(p99)),
-    p50: medianOf(rounds, ({ latency }) => latency.p50),
-    p99: medianOf(rounds, p99),
-  };
-}
-
-/** The highest resident memory of a fresh server, by the size of batches and how many come at a time. */
-export async function measureMemory(bench: Bench): Promise<Findings> {
-  const figures: Figure[] = [];
-  const repeats = bench.options.quick ? 1 : 3;
-  const peaks = new Map<number, number>();
-  // Ten large batches take longer than all else of a quick run.
-  const setups = bench.options.quick ? MEMORY_SETUPS.filter(isQuick) : MEMORY_SETUPS;
-  const from = { dns: bench.dns.address, cores: bench.options.cores };
-  for (const { size, parallel } of setups) {
-    const found: Awaited<ReturnType<typeof peakOf>>[] = [];
-    for (let repeat = 0; repeat < repeats; repeat += 1) found.push(await peakOf(from, { size, parallel }));
-    const peak = median(found.map((one) => one.peak));
-    if (size === LARGEST) peaks.set(parallel, peak);
-    figures.push({
-      name: `memory: ${parallel} × ${size.toLocaleString("en")} addresses at a time`,
-      group: "resident memory of a fresh server (p50: before the batches)",
-      unit: "MB at most",
-      better: "lower",
-      ...overRounds(found.map((one) => one.peak)),
-      p50: median(found.map((one) => one.base)),
-      at: { plot: "memory", size, parallel, base: median(found.map((one) => one.base)) },
-    });
-  }
-  const [one = Number.NaN, ten = Number.NaN] = [peaks.get(1), peaks.get(10)];
-  const isKnown = !Number.isNaN(one) && !Number.isNaN(ten);
-  return {
-    figures,
-    targets: [
-      judgeTarget({
-        what: "memory at ten parallel batches of 100,000",
-        against: "one such batch",
-        bound: { atMost: 3 },
-        measured: isKnown ? ten / one : null,
-        note: isKnown
-          ? `${ten.toFixed(0)} MB against ${one.toFixed(0)} MB`
-          : "only Linux reports it, and no quick run",
-      }),
-    ],
-  };
-}
-
-const isQuick = ({ size, parallel }: { readonly size: number; readonly parallel: number }) =>
-  size === LARGEST && parallel <= 2;
-
-/** The resident memory of a fresh server in megabytes, before batches of one size come so many at a time and at its highest. */
-export async function peakOf(
-  from: Pick<ServerOptions, "dns" | "cores" | "root">,
-  { size, parallel }: { readonly size: number; readonly parallel: number },
-): Promise<{ readonly base: number; readonly peak: number }> {
-  await using server = await startServerProcess(from);
-  // Warms the cache and the code with batches so small that they leave nothing behind.
-  await drive({ ...ONE_AFTER_ANOTHER, aims: [server], size: 1000, roundMs: 300 });
-  resetPeak(server.pid);
-  const base = memoryMb(server.pid)?.now ?? Number.NaN;
-  await drive({ kind: "batches", aims: [server], size, parallel, rounds: 1, roundMs: 0, cold: null });
-  return { base, peak: memoryMb(server.pid)?.peak ?? Number.NaN };
 }
 
 function batchFigure(name: string, rounds: readonly BatchesRound[], at?: NonNullable<Figure["at"]>): Figure {

@@ -1,17 +1,13 @@
 import { addressCorpus } from "../input.ts";
 import { runSuite } from "../suite.ts";
-import {
-  measureBatchSizes,
-  measureBystanders,
-  measureCeiling,
-  measureCores,
-  measureMemory,
-} from "./batch-scenarios.ts";
+import { measureBatchSizes, measureCeiling, measureCores } from "./batch-scenarios.ts";
+import { measureBystanders } from "./bystander-scenario.ts";
 import { leaveFirstCores } from "./cores.ts";
 import { startDns } from "./dns.ts";
 import { measureSinglesFlatOut } from "./flat-out-scenario.ts";
 import { measureJobs } from "./job-scenarios.ts";
 import { CORPUS } from "./jobs.ts";
+import { measureMemory } from "./memory-scenario.ts";
 import { measureColdLookups, measureStart } from "./other-scenarios.ts";
 import { measurePlanCosts } from "./plan-scenarios.ts";
 import { drive } from "./processes.ts";

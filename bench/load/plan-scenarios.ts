@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { createClient } from "../../src/client/client.ts";
 import { COST_NAMES, type Item } from "../capacity/costs.ts";
-import { addressCorpus, coldAddress, documentCorpus, plainPhoneCorpus } from "../input.ts";
+import { addressCorpus, coldAddress } from "../input.ts";
 import type { Figure } from "../result.ts";
+import { documentCorpus, plainPhoneCorpus } from "../vector-input.ts";
 import { type Aim, CORPUS } from "./jobs.ts";
 import { spending } from "./readings.ts";
 import type { Bench, Findings } from "./scenarios.ts";

@@ -1,4 +1,5 @@
-import { addressCorpus, coldAddress, documentCorpus, phoneCorpus } from "../input.ts";
+import { addressCorpus, coldAddress } from "../input.ts";
+import { documentCorpus, phoneCorpus } from "../vector-input.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { createHistogram } from "./histogram.ts";
 import { type Aim, CORPUS, type SinglesJob, type SinglesRound, type Traffic } from "./jobs.ts";

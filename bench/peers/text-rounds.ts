@@ -1,8 +1,8 @@
 import { validateDocument } from "../../src/verification/documents/registry.ts";
 import { readCountry } from "../../src/verification/phone/region.ts";
 import { validatePhone } from "../../src/verification/phone/validation.ts";
-import { documentCorpus, type PhoneCase, phoneCorpus, plainPhoneCorpus } from "../input.ts";
 import { type Figure, overRounds } from "../result.ts";
+import { documentCorpus, type PhoneCase, phoneCorpus, plainPhoneCorpus } from "../vector-input.ts";
 import { documentPeers, phonePeers } from "./text-peers.ts";
 
 const SEED = 11;
