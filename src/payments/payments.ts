@@ -4,21 +4,26 @@ import type { Clock } from "../platform/clock.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
 import { createFeePayers } from "./fee-payers.ts";
-import { fingerprintOf, type KeptAnswer, sealAnswer, unsealAnswer } from "./kept-answer.ts";
-import { type Payee, type Requirement, requirementsOf } from "./offer.ts";
+import { fingerprintOf, type KeptAnswer, unsealAnswer } from "./kept-answer.ts";
+import { type Payee, requirementsOf } from "./offer.ts";
 import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
-import { identify, type PaymentIdentity, unfit } from "./payment-identity.ts";
+import {
+  journalRow,
+  MATCHES_NONE,
+  type MatchedCall,
+  type PayingCall,
+  paymentOf,
+  readIdentified,
+  receiptHeaders,
+  sealKept,
+} from "./paying-call.ts";
+import { type PaymentIdentity, unfit } from "./payment-identity.ts";
 import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
+import { createPaymentReservations } from "./payment-reservations.ts";
 import { paymentView } from "./payment-view.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
 import { createSettlementPoll } from "./settlement-poll.ts";
-import {
-  matchRequirement,
-  networkOf,
-  readPayment,
-  type SentPayment,
-  settlementHeaders,
-} from "./x402-codec.ts";
+import { matchRequirement, networkOf, settlementHeaders } from "./x402-codec.ts";
 
 /** Takes payments for calls, each for one answer. */
 export type Payments = AsyncDisposable & {
@@ -51,29 +56,15 @@ export type PaymentsOptions = {
   readonly inFlightPerPayerMax: number;
 };
 
-const ANSWER_KEPT_MS = 24 * 3_600_000;
 const PRUNED_ROWS_MAX = 500;
 const POLL_DELAY_MS_MAX = 60_000;
-const MATCHES_NONE = "the payment matches none of the ways to pay this call";
-
-/** What is known of a call once its payment was read. */
-type PayingCall = {
-  readonly call: PaidCall;
-  readonly sent: SentPayment;
-  readonly requirements: readonly Requirement[];
-  readonly identity: PaymentIdentity;
-};
-/** What is known once it was found to pay what is required. */
-type MatchedCall = PayingCall & { readonly requirement: Requirement };
 
 export function createPayments(dependencies: PaymentsDependencies, options: PaymentsOptions): Payments {
   const { store, facilitator, clock, reportError } = dependencies;
   const feePayers = createFeePayers({ facilitator, clock });
   const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
   const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
-  /** Payments in work or being settled: the reservation. */
-  const inFlight = new Set<string>();
-  const inFlightByPayer = new Map<string, number>();
+  const reservations = createPaymentReservations({ perPayerMax: options.inFlightPerPayerMax });
   let waiting = 0;
   const poll = createSettlementPoll({
     store,
@@ -84,39 +75,11 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     attempt: async (paymentId) => {
       const row = store.find(paymentId);
       if (row?.state !== "settling") return true;
-      if (inFlight.has(paymentId)) return false;
-      const result = await reserved(paymentId, () => settleRow({ ...row, isDoubtful: true }));
+      if (reservations.has(paymentId)) return false;
+      const result = await reservations.hold(paymentId, () => settleRow({ ...row, isDoubtful: true }));
       return result.kind !== "unknown";
     },
   });
-
-  async function reserved<T>(paymentId: string, work: () => Promise<T>): Promise<T> {
-    inFlight.add(paymentId);
-    try {
-      return await work();
-    } finally {
-      inFlight.delete(paymentId);
-    }
-  }
-
-  /** Holds one of the payer's places while its work goes on. */
-  async function withinShare<T>(payer: string, work: () => Promise<T>): Promise<T> {
-    const held = inFlightByPayer.get(payer) ?? 0;
-    if (held >= options.inFlightPerPayerMax) {
-      throw new ApiError(
-        "overloaded",
-        `At most ${options.inFlightPerPayerMax} calls of one payer run at once.`,
-      );
-    }
-    inFlightByPayer.set(payer, held + 1);
-    try {
-      return await work();
-    } finally {
-      const left = (inFlightByPayer.get(payer) ?? 1) - 1;
-      if (left === 0) inFlightByPayer.delete(payer);
-      else inFlightByPayer.set(payer, left);
-    }
-  }
 
   /** A settlement whose outcome cannot be written is one that is not known. */
   async function settleRow(row: PaymentRow): Promise<SettlementResult> {
@@ -149,7 +112,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const known = store.find(identity.id);
     // Before all else: prices and fee payers may be others by now, and what it has bought is its own.
     if (known !== undefined) return takeAgain(paying, known);
-    if (inFlight.has(identity.id)) return inUse();
+    if (reservations.has(identity.id)) return inUse();
     const requirement = matchRequirement(sent, requirements);
     if (requirement !== null) return takeMatched({ ...paying, requirement });
     const network = networkOf(sent);
@@ -170,14 +133,16 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     // Many may have waited for the facilitator.
     const late = unfit(identity, requirement, clock.now());
     if (late !== null) return challenge(call, requirements, late);
-    if (inFlight.has(identity.id)) return inUse();
+    if (reservations.has(identity.id)) return inUse();
     // Another call with the same payment may have begun and ended meanwhile.
     const settledMeanwhile = store.find(identity.id);
     if (settledMeanwhile !== undefined) return takeAgain(matched, settledMeanwhile);
     const payer = identity.payer ?? verified.payer ?? "";
     const amountMicroUsd = Number(requirement.amount);
     const payment = paymentOf(matched, { ...requirement, amountMicroUsd }, payer);
-    return reserved(identity.id, () => withinShare(payer, () => takeNew(matched, payment, request)));
+    return reservations.hold(identity.id, () =>
+      reservations.holdForPayer(payer, () => takeNew(matched, payment, request)),
+    );
   }
 
   /** The work, the journal, the settlement and the answer of a payment that is shown for the first time. */
@@ -190,7 +155,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const prepared = await call.work(payment);
     if (prepared.kind === "answer" && !isSuccess(prepared.status)) return prepared;
     const answer = prepared.kind === "answer" ? sealKept(prepared, matched) : null;
-    const row = journalRow(matched, payment, request, answer);
+    const row = journalRow(matched, payment, { request, answer, now: clock.now() });
     let result: SettlementResult = { kind: "released", reason: "the settlement was not sent" };
     try {
       store.insert(row);
@@ -211,8 +176,8 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     if (row.fingerprint !== fingerprintOf(call.request)) {
       return challenge(call, requirements, "this payment has bought the answer to another request");
     }
-    if (inFlight.has(row.paymentId)) return row.state === "settling" ? outcomeUnknown() : inUse();
-    return reserved(row.paymentId, async () => {
+    if (reservations.has(row.paymentId)) return row.state === "settling" ? outcomeUnknown() : inUse();
+    return reservations.hold(row.paymentId, async () => {
       if (row.state === "settled") return answerAgain(paying, row, resultOf(row));
       // Nobody can say any more whether it was paid: who holds it is given what it may have bought.
       if (row.reason === OUTCOME_UNKNOWN)
@@ -285,30 +250,6 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     return { ...refused, headers: { ...refused.headers, ...settled } };
   }
 
-  function journalRow(
-    { call, sent, identity }: MatchedCall,
-    payment: Payment,
-    request: FacilitatorRequest,
-    answer: string | null,
-  ): PaymentRow {
-    const { paymentId, network, payer, payTo, asset, amountMicroUsd } = payment;
-    return {
-      ...{ paymentId, network, payer, payTo, asset, amountMicroUsd, answer },
-      resource: call.offer.resource.url,
-      x402Version: sent.x402Version,
-      proof: identity.proof,
-      fingerprint: fingerprintOf(call.request),
-      state: "settling",
-      reason: null,
-      isDoubtful: false,
-      transaction: null,
-      request: JSON.stringify(request),
-      createdAt: clock.now(),
-      settledAt: null,
-      answerExpiresAt: clock.now() + ANSWER_KEPT_MS,
-    };
-  }
-
   return {
     take,
     idOf(headers) {
@@ -326,57 +267,15 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     prune() {
       while (store.removeExpiredAnswers(clock.now(), PRUNED_ROWS_MAX) === PRUNED_ROWS_MAX);
     },
-    stats: () => ({ inFlight: inFlight.size, unknown: poll.open() }),
+    stats: () => ({ inFlight: reservations.size(), unknown: poll.open() }),
     [Symbol.asyncDispose]: () => poll[Symbol.asyncDispose](),
   };
 }
 
-type IdentifiedPayment =
-  | { readonly ok: true; readonly sent: SentPayment; readonly identity: PaymentIdentity }
-  /** Without a reason where the call carries no payment. */
-  | { readonly ok: false; readonly reason: string | null };
-
-/** Reads the payment of a call and what makes it this one. Whether it is good is not looked at. */
-function readIdentified(headers: PaidCall["headers"]): IdentifiedPayment {
-  const read = readPayment(headers);
-  if (read.kind === "none") return { ok: false, reason: null };
-  if (read.kind === "malformed") return { ok: false, reason: read.reason };
-  const network = networkOf(read.payment);
-  const identity = network === null ? MATCHES_NONE : identify(read.payment.payload, network);
-  if (typeof identity === "string") return { ok: false, reason: identity };
-  return { ok: true, sent: read.payment, identity };
-}
-
 type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
-
-function sealKept(answer: KeptAnswer, { call, identity }: PayingCall): string {
-  const { status, headers, body } = answer;
-  return sealAnswer({ status, headers, body }, call.request, identity.id);
-}
-
-/** A payment in the words of what was required, now or when it was taken. */
-function paymentOf(
-  { sent, identity }: PayingCall,
-  { network, payTo, asset, amountMicroUsd }: Pick<Payment, "network" | "payTo" | "asset" | "amountMicroUsd">,
-  payer: string,
-): Payment {
-  return {
-    ...{ paymentId: identity.id, x402Version: sent.x402Version, network, payer },
-    ...{ payTo, asset, amountMicroUsd, nonce: identity.nonce },
-  };
-}
 
 function resultOf({ transaction, payer }: PaymentRow): SettledResult {
   return { kind: "settled", transaction, payer };
-}
-
-function receiptHeaders(sent: SentPayment, { network, payer }: Payment, transaction: string | null) {
-  return settlementHeaders(sent.x402Version, {
-    success: true,
-    transaction: transaction ?? "",
-    network,
-    payer,
-  });
 }
 
 function withoutReceipt(reply: PaidReply): PaidReply {

@@ -1,0 +1,45 @@
+import { ApiError } from "../contract/errors.ts";
+
+/** The payments that are worked for or being settled, each by one call at a time. */
+export type PaymentReservations = {
+  readonly has: (paymentId: string) => boolean;
+  readonly size: () => number;
+  readonly hold: <T>(paymentId: string, work: () => Promise<T>) => Promise<T>;
+  /** Holds one of the payer's places while its work goes on. Throws `overloaded` where none is left. */
+  readonly holdForPayer: <T>(payer: string, work: () => Promise<T>) => Promise<T>;
+};
+
+export function createPaymentReservations({
+  perPayerMax,
+}: {
+  readonly perPayerMax: number;
+}): PaymentReservations {
+  const held = new Set<string>();
+  const heldByPayer = new Map<string, number>();
+  return {
+    has: (paymentId) => held.has(paymentId),
+    size: () => held.size,
+    async hold(paymentId, work) {
+      held.add(paymentId);
+      try {
+        return await work();
+      } finally {
+        held.delete(paymentId);
+      }
+    },
+    async holdForPayer(payer, work) {
+      const ofPayer = heldByPayer.get(payer) ?? 0;
+      if (ofPayer >= perPayerMax) {
+        throw new ApiError("overloaded", `At most ${perPayerMax} calls of one payer run at once.`);
+      }
+      heldByPayer.set(payer, ofPayer + 1);
+      try {
+        return await work();
+      } finally {
+        const left = (heldByPayer.get(payer) ?? 1) - 1;
+        if (left === 0) heldByPayer.delete(payer);
+        else heldByPayer.set(payer, left);
+      }
+    },
+  };
+}
