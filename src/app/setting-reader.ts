@@ -44,7 +44,7 @@ export function createReader(environment: Environment) {
       // It may contain a password.
       return fallBack(
         null,
-        `${name} must be postgres://user:password@host:port/database; of several hosts, with commas between them, the one that takes writes is used.`,
+        `${name} must be postgres://user:password@host:port/database; of several hosts, with commas between them, the one that takes writes is used. In a user or password write @ : / ? # % as %40 %3A %2F %3F %23 %25.`,
       );
     },
     planNames(name: string): readonly PlanName[] {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { watchChanges } from "../accounts/change-watch.ts";
 import { createKeyExpiry } from "../accounts/key-expiry.ts";
@@ -11,6 +11,7 @@ import { createSharedMeter } from "../billing/shared-meter.ts";
 import { createPace } from "../jobs/pace.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
+import { holdDataDir } from "../store/sqlite/data-dir.ts";
 import { accountComponents } from "./account-components.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
@@ -37,7 +38,8 @@ export async function openSharedMoney(
 ) {
   const { dataDir, databaseDirectUrl: directUrl, plans, limits } = config;
   const { clock, log, randomBytes } = platform;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // Two processes that take each other for their own former one would end each other's leases.
+  stack.use(holdDataDir(dataDir));
   const report = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
   const processId = Buffer.from(randomBytes(16)).toString("hex");
   const store = await openSharedStore({ url, directUrl, clock, processId });

@@ -10,7 +10,16 @@ function main(): number {
   if (target === undefined || others.length > 0) {
     return fail("Name one file that does not exist yet: the database of DATA_DIR is copied to it.");
   }
-  const { dataDir } = readConfig({ DATA_DIR: process.env.DATA_DIR }, 1);
+  const { dataDir, databaseUrl } = readConfig(
+    { DATA_DIR: process.env.DATA_DIR, DATABASE_URL: process.env.DATABASE_URL },
+    1,
+  );
+  // What was carried into a cluster is still in DATA_DIR, as it was then.
+  if (databaseUrl !== null) {
+    return fail(
+      "DATABASE_URL is set: what a cluster holds is in its PostgreSQL, which pg_dump --format=custom backs up. To copy the database of DATA_DIR all the same, unset it.",
+    );
+  }
   const toPath = resolve(target);
   const startedMs = systemClock.monotonic();
   const { bytes } = backupDatabase({ dataDir, toPath });

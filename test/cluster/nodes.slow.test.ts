@@ -239,6 +239,16 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
       unreachable.exitCode,
     ]).toEqual([true, 1]);
   });
+
+  test("a second node on the data directory of one that runs does not start, and takes nothing from it", async () => {
+    const before = cluster.processOf(0);
+    const second = await failedStart({ ...cluster.settingsOf(0), PORT: "0" });
+    expect([second.said.includes("Another process is using the data directory"), second.exitCode]).toEqual([
+      true,
+      1,
+    ]);
+    expect(cluster.processOf(0)).toBe(before);
+  });
 });
 
 async function untilAnswered(work: () => Promise<Response>): Promise<void> {

@@ -13,10 +13,11 @@ const CALLERS = 6;
 const BATCH = 500;
 
 /** The command as an operator runs it, with nothing of the test's own environment. */
-const backup = (dataDir: string, ...args: string[]) =>
+const backup = (dataDir: string, ...args: string[]) => backupIn({ DATA_DIR: dataDir }, ...args);
+const backupIn = (environment: { readonly [name: string]: string }, ...args: string[]) =>
   runCommand([process.execPath, "--silent", "run", "backup", ...args], ROOT, {
     PATH: process.env.PATH ?? "",
-    DATA_DIR: dataDir,
+    ...environment,
   });
 
 /** Charges without a pause until it is stopped: batches and single calls, from several callers at once. */
@@ -108,6 +109,15 @@ describe("bun run backup", () => {
       ...copies.map((_, round) => `restored-${round}`),
     ]);
   }, 60_000);
+
+  test("of a cluster it copies nothing: what is still in DATA_DIR is not what the nodes hold", async () => {
+    using folder = temporaryFolder("backup");
+    using _ = new Database(join(folder.path, "assay.db"), { create: true });
+    const settings = { DATA_DIR: folder.path, DATABASE_URL: "postgres://assay@127.0.0.1:5432/assay" };
+    const { complained, exitCode } = await backupIn(settings, join(folder.path, "copy.db"));
+    expect([complained.includes("pg_dump"), exitCode]).toEqual([true, 1]);
+    expect(readdirSync(folder.path)).not.toContain("copy.db");
+  });
 
   test("a restored server replays small replies that were kept, and runs a batch of which the file is gone anew", async () => {
     using folder = temporaryFolder("backup");

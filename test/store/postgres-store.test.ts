@@ -38,6 +38,27 @@ if (!isPostgresInstalled) {
     });
   }
 
+  const open = (address: string) =>
+    openSharedStore({ url: address, clock: { now: () => NOON, monotonic: () => performance.now() } });
+
+  test("a mode of TLS that there is not is a sentence for the operator", async () => {
+    await expect(open(`${url}?sslmode=sometimes`)).rejects.toMatchObject({
+      name: "StoreOpenError",
+      message: expect.stringMatching(/^DATABASE_URL: .*sslmode.* must be one of: disable, .*\.$/),
+    });
+  });
+
+  test("a database in an encoding that has not all characters is refused, with what to do", async () => {
+    await using sql = new SQL(url, { max: 1 });
+    await sql.unsafe(
+      "CREATE DATABASE narrow ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
+    );
+    await expect(open(url.replace(/[^/]+$/, "narrow"))).rejects.toMatchObject({
+      name: "StoreOpenError",
+      message: expect.stringContaining("createdb --encoding=UTF8"),
+    });
+  });
+
   test.each([
     ["a new database", MIGRATIONS],
     ["one of an earlier version, brought forward", MIGRATIONS.slice(0, 4)],

@@ -128,7 +128,7 @@ export async function keysOf(orm: Orm, accountId: string, endedAfter: number): P
     .orderBy(asc(apiKeys.createdAt), sql`${apiKeys.keyId} collate "C"`);
 }
 
-/** Writes a reply in the place of an earlier one of its key, and gives the claim of the key back. */
+/** Writes a reply in the place of an earlier one of its key. */
 export async function putReply(orm: Orm, reply: ReplyRecord | null): Promise<void> {
   if (reply === null) return;
   const { accountId: _, idempotencyKey: __, ...rest } = reply;

@@ -39,6 +39,8 @@ export type SharedStoreOptions = {
 const CONNECTIONS_MAX = 10;
 const DEADLINE_MS = 3_000;
 const MIGRATE_DEADLINE_MS = 60_000;
+/** The second one keeps bytes as they come. */
+const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
 /** A server that does not answer by then is away: the start of nodes is to be tried again. */
 const ANSWER_DEADLINE_MS = 5_000;
 
@@ -107,13 +109,23 @@ async function migrateOnce(servers: Servers, clock: Clock): Promise<void> {
   try {
     const url = await createPrimaryFinder(servers).find();
     pool = openPool({ url, isPooled: false, connectionsMax: 1, deadlineMs: MIGRATE_DEADLINE_MS });
-    await withinMs(ANSWER_DEADLINE_MS, pool.unsafe("SELECT 1"));
+    const asked = pool.unsafe("SELECT current_setting('server_encoding') AS encoding");
+    const [server] = await withinMs(ANSWER_DEADLINE_MS, asked);
+    requireEncoding(server?.encoding);
     await withinMs(MIGRATE_DEADLINE_MS, migrate(pool, Math.floor(clock.now())));
   } catch (error) {
     throw asOpenError(error);
   } finally {
     await pool?.close({ timeout: 0 }).catch(() => undefined);
   }
+}
+
+/** Names and documents are in all scripts; a database of another encoding would fail the calls that bring them. */
+function requireEncoding(encoding: string): void {
+  if (ENCODINGS.has(encoding)) return;
+  throw new StoreOpenError(
+    `DATABASE_URL: the database is in ${encoding}. Make one with: createdb --encoding=UTF8 --template=template0`,
+  );
 }
 
 /** The driver leaves the statements of a server that went away in silence pending for ever. */

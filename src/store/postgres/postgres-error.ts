@@ -42,6 +42,10 @@ export function asOpenError(thrown: unknown): unknown {
     });
   }
   const error = driverError(thrown);
+  // An option of the address, such as sslmode, with a value that it does not have.
+  if (error instanceof TypeError && "code" in error && error.code === "ERR_INVALID_ARG_VALUE") {
+    return new StoreOpenError(`DATABASE_URL: ${error.message}.`, { cause: thrown });
+  }
   if (!(error instanceof SQL.PostgresError) || !REFUSAL_CLASSES.has(error.errno?.slice(0, 2) ?? ""))
     return thrown;
   return new StoreOpenError(`DATABASE_URL: the server refuses it (${error.errno}: ${error.message}).`, {
