@@ -5,14 +5,16 @@ import { CHECKS } from "../../src/scan/check-list.ts";
 import type { Evidence } from "../../src/scan/evidence.ts";
 import { scanView } from "../../src/scan/report.ts";
 import { type Grade, scoreEvidence } from "../../src/scan/score.ts";
+import { changed } from "./made-up-answers.ts";
 import {
-  type Challenge,
   challengeReply,
   openApi,
   type ServiceChanges,
+  scan,
   scanMadeUp,
   scanService,
   startMadeUpService,
+  statusesOf,
 } from "./made-up-service.ts";
 
 /** Each check, against a local server without a fault and one with its fault. */
@@ -25,10 +27,6 @@ type Row = readonly [
   atMost?: Grade,
 ];
 
-const entry = (change: object) => (challenge: Challenge) => ({
-  ...challenge,
-  accepts: challenge.accepts.map((each) => ({ ...each, ...change })),
-});
 const html = () =>
   new Response("<!doctype html><h1>Hello</h1>", { headers: { "Content-Type": "text/html" } });
 const at = (path: string, answer: () => Response): ServiceChanges => ({ answers: { [path]: answer } });
@@ -89,31 +87,36 @@ const ROWS: readonly Row[] = [
     at("/v1/paid", () => Response.json({ x402Version: 1, accepts: [{}] }, { status: 402 })),
   ],
   ["pay.schema", "no way to pay", "fail", { challenge: (it) => ({ ...it, accepts: [] }) }, "D"],
-  ["pay.schema", "no payee", "fail", { challenge: entry({ payTo: undefined }) }, "D"],
-  ["pay.network", "a test network alone", "fail", { challenge: entry({ network: "eip155:84532" }) }],
-  ["pay.network", "a name of version 1", "warn", { challenge: entry({ network: "base" }) }],
+  ["pay.schema", "no payee", "fail", { challenge: changed({ payTo: undefined }) }, "D"],
+  ["pay.network", "a test network alone", "fail", { challenge: changed({ network: "eip155:84532" }) }],
+  ["pay.network", "a name of version 1", "warn", { challenge: changed({ network: "base" }) }],
   [
     "pay.asset",
     "a wrong EIP-712 domain",
     "fail",
-    { challenge: entry({ extra: { name: "USDC", version: "2" } }) },
+    { challenge: changed({ extra: { name: "USDC", version: "2" } }) },
   ],
-  ["pay.asset", "a token that nobody knows", "fail", { challenge: entry({ asset: `0x${"ab".repeat(20)}` }) }],
+  [
+    "pay.asset",
+    "a token that nobody knows",
+    "fail",
+    { challenge: changed({ asset: `0x${"ab".repeat(20)}` }) },
+  ],
   [
     "pay.asset",
     "another known token",
     "warn",
     {
-      challenge: entry({
+      challenge: changed({
         asset: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42",
         extra: { name: "EURC", version: "2" },
       }),
     },
   ],
-  ["pay.payee", "the zero address", "fail", { challenge: entry({ payTo: `0x${"0".repeat(40)}` }) }, "D"],
-  ["pay.price", "decimal dollars", "fail", { challenge: entry({ amount: "0.01" }) }, "D"],
-  ["pay.price", "another price than listed", "warn", { challenge: entry({ amount: "20000" }) }],
-  ["pay.price", "a decoy", "fail", { challenge: entry({ amount: "2000000000" }) }, "D"],
+  ["pay.payee", "the zero address", "fail", { challenge: changed({ payTo: `0x${"0".repeat(40)}` }) }, "D"],
+  ["pay.price", "decimal dollars", "fail", { challenge: changed({ amount: "0.01" }) }, "D"],
+  ["pay.price", "another price than listed", "warn", { challenge: changed({ amount: "20000" }) }],
+  ["pay.price", "a decoy", "fail", { challenge: changed({ amount: "2000000000" }) }, "D"],
   [
     "pay.binding",
     "another host",
@@ -122,7 +125,7 @@ const ROWS: readonly Row[] = [
       challenge: (it) => ({ ...it, resource: { ...it.resource, url: "https://other.example/v1/paid" } }),
     },
   ],
-  ["pay.binding", "a time-out of a day", "warn", { challenge: entry({ maxTimeoutSeconds: 86_400 }) }],
+  ["pay.binding", "a time-out of a day", "warn", { challenge: changed({ maxTimeoutSeconds: 86_400 }) }],
   [
     "pay.first",
     "validation before the challenge",
@@ -272,20 +275,10 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-async function scan(changes: ServiceChanges): Promise<Evidence> {
-  const evidence = await scanMadeUp(changes);
-  if (evidence === null) throw new Error("kept out");
-  return evidence;
-}
-
-/** By id; the two that a local server on its own port cannot show are tested on their evidence. */
-const statuses = (evidence: Evidence) =>
-  Object.fromEntries(scoreEvidence(evidence).checks.map(({ check, finding }) => [check.id, finding.status]));
-
 describe("the 25 checks", () => {
   test("a service without a fault passes each of them and has grade A", async () => {
     const evidence = await scan({});
-    const { "reach.https": https, ...others } = statuses(evidence);
+    const { "reach.https": https, ...others } = statusesOf(evidence);
     expect(https).toBe("na");
     expect(Object.entries(others).filter(([, found]) => found !== "pass")).toEqual([]);
     expect(scoreEvidence(evidence)).toMatchObject({ score: 100, grade: "A", caps: [], confidence: "normal" });
@@ -294,7 +287,7 @@ describe("the 25 checks", () => {
   for (const [check, fault, expected, changes, atMost = "A"] of ROWS) {
     test(`${check}: ${fault}`, async () => {
       const evidence = await scan(changes);
-      expect(statuses(evidence)[check]).toBe(expected);
+      expect(statusesOf(evidence)[check]).toBe(expected);
       expect(scoreEvidence(evidence).grade >= atMost).toBe(true);
     });
   }
@@ -313,7 +306,7 @@ describe("the 25 checks", () => {
         },
       ],
     });
-    const of = (code: number | null, location = "") => statuses(plain(code, location))["reach.https"];
+    const of = (code: number | null, location = "") => statusesOf(plain(code, location))["reach.https"];
     expect([of(null), of(308, "https://good.example/"), of(302, "https://good.example/")]).toEqual([
       "pass",
       "pass",
@@ -329,7 +322,7 @@ describe("the 25 checks", () => {
   test("a median of 800 ms is quick, one of 2.5 s is not", async () => {
     const evidence = await scan({});
     const of = (ms: number) =>
-      statuses({ ...evidence, exchanges: evidence.exchanges.map((each) => ({ ...each, ms })) })[
+      statusesOf({ ...evidence, exchanges: evidence.exchanges.map((each) => ({ ...each, ms })) })[
         "reach.latency"
       ];
     expect([of(800), of(801), of(2500), of(2501)]).toEqual(["pass", "warn", "warn", "fail"]);
@@ -339,7 +332,7 @@ describe("the 25 checks", () => {
     const evidence = await scan({});
     const of = (days: number) => {
       const validTo = evidence.scannedAt + days * 86_400_000 + 1000;
-      return statuses({ ...evidence, tls: { isValid: true, error: null, protocol: "TLSv1.3", validTo } })[
+      return statusesOf({ ...evidence, tls: { isValid: true, error: null, protocol: "TLSv1.3", validTo } })[
         "reach.tls"
       ];
     };
@@ -358,7 +351,7 @@ describe("the 25 checks", () => {
 });
 
 test("the score comes again from the stored evidence, and a report names a command for each check", async () => {
-  const evidence = await scan({ challenge: entry({ amount: "0.01" }) });
+  const evidence = await scan({ challenge: changed({ amount: "0.01" }) });
   const stored = JSON.parse(JSON.stringify(evidence)) as Evidence;
   const view = scanView(evidence, scoreEvidence(evidence));
   expect(scanView(stored, scoreEvidence(stored))).toEqual(view);
@@ -367,7 +360,7 @@ test("the score comes again from the stored evidence, and a report names a comma
 
 test("two scans of one origin are equal but for their times", async () => {
   const changes: ServiceChanges = {
-    challenge: entry({ amount: "0.01" }),
+    challenge: changed({ amount: "0.01" }),
     headers: { "Strict-Transport-Security": null },
   };
   using service = startMadeUpService(changes);
@@ -406,7 +399,7 @@ test("a target that refuses every call is blocked, with low confidence", async (
     ),
   });
   expect(scoreEvidence(evidence).confidence).toBe("low");
-  expect(statuses(evidence)["pay.402"]).toBe("blocked");
+  expect(statusesOf(evidence)["pay.402"]).toBe("blocked");
 });
 
 test("robots.txt that names this agent keeps it out", async () => {

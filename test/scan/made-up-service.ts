@@ -3,9 +3,11 @@ import { type ConnectionOptions, connect } from "../../src/net/connection.ts";
 import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { atOnce } from "../../src/platform/steps.ts";
+import type { CheckStatus } from "../../src/scan/check.ts";
 import { createDnsEvidence } from "../../src/scan/dns-evidence.ts";
 import type { Evidence, Resource } from "../../src/scan/evidence.ts";
 import { probeOrigin } from "../../src/scan/probe.ts";
+import { scoreEvidence } from "../../src/scan/score.ts";
 
 /** A paid service without a fault, over TLS, of which a test replaces a part. */
 
@@ -150,6 +152,20 @@ export const AUTHORITY_FILE = join(CERTIFICATES, "ca.pem");
 export async function scanMadeUp(changes: ServiceChanges): Promise<Evidence | null> {
   using service = startMadeUpService(changes);
   return await scanService(service, changes);
+}
+
+/** As `scanMadeUp`, of a service whose robots.txt keeps no scan out. */
+export async function scan(changes: ServiceChanges): Promise<Evidence> {
+  const evidence = await scanMadeUp(changes);
+  if (evidence === null) throw new Error("kept out");
+  return evidence;
+}
+
+/** What each check finds, by its id. */
+export function statusesOf(evidence: Evidence): { readonly [check: string]: CheckStatus } {
+  return Object.fromEntries(
+    scoreEvidence(evidence).checks.map(({ check, finding }) => [check.id, finding.status]),
+  );
 }
 
 /** Scans a service that was started with these changes. */
