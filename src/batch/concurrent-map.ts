@@ -43,17 +43,17 @@ export async function* prepend<Item>(
   yield* rest;
 }
 
-/** Yields the first item by itself, so that nothing waits at the start, and the others in groups. */
+/** Yields the items in groups of these sizes, one after the other; what is left is the last group. */
 export async function* inGroups<Item>(
   items: AsyncIterable<Item>,
-  groupSize: number,
+  sizes: readonly number[],
 ): AsyncGenerator<readonly Item[], void, undefined> {
   let group: Item[] = [];
-  let isFirst = true;
+  let place = 0;
   for await (const item of items) {
     group.push(item);
-    if (!isFirst && group.length < groupSize) continue;
-    isFirst = false;
+    if (group.length < (sizes[place] ?? Number.POSITIVE_INFINITY)) continue;
+    place += 1;
     yield group;
     group = [];
   }

@@ -101,8 +101,8 @@ describe("in groups", () => {
     [0, []],
     [1, [[1]]],
     [3, [[1], [2, 3]]],
-    [6, [[1], [2, 3, 4], [5, 6]]],
-  ])("%i items: the first alone, the others by three", async (count, groups) => {
-    expect(await collect(inGroups(source(count), 3))).toEqual(groups);
+    [8, [[1], [2, 3, 4], [5, 6], [7, 8]]],
+  ])("%i items: by the sizes, and what is left by itself", async (count, groups) => {
+    expect(await collect(inGroups(source(count), [1, 3, 2]))).toEqual(groups);
   });
 });
