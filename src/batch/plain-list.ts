@@ -56,18 +56,50 @@ const textsWithin: ListReader = (json, first, itemsMax) => {
   const separator = separatorAt(json, firstEnd);
   const countMax =
     separator === "" ? 1 : Math.min(itemsMax, Math.floor((json.length - first) / separator.length) + 1);
-  const starts = new Uint32Array(countMax + 1);
-  let count = 0;
-  for (let start = first + 1, end = firstEnd; ; end = endOfText(json, start)) {
-    if (end === -1 || count === itemsMax) return null;
-    starts[count] = start;
-    count += 1;
-    start = end + separator.length;
-    if (separator !== "" && json.startsWith(separator, end)) continue;
-    starts[count] = start;
-    return { items: itemsWithin(json, starts.subarray(0, count + 1), separator), end: end + 1 };
-  }
+  const texts: TextsSoFar = { starts: new Uint32Array(countMax + 1), count: 0, next: first + 1, end: -1 };
+  while (texts.end === -1) if (texts.count === countMax || !readSome(json, separator, texts)) return null;
+  texts.starts[texts.count] = texts.next;
+  return {
+    items: itemsWithin(json, texts.starts.subarray(0, texts.count + 1), separator),
+    end: texts.end + 1,
+  };
 };
+
+type TextsSoFar = {
+  /** Where each starts, with room for one more than there may be. */
+  readonly starts: Uint32Array;
+  count: number;
+  /** Where the next one starts, or would. */
+  next: number;
+  /** The end of the last text, or -1 where others follow. */
+  end: number;
+};
+
+/**
+ * Texts that are read by one call. A call that reads all of a large body would be compiled in the middle of it, and leave
+ * what was compiled at its end: the runtime compiles it anew for each body, and reads a third of that uncompiled.
+ */
+const READ_AT_ONCE = 500;
+
+/** Reads on; false where there is no text. */
+function readSome(json: string, separator: string, texts: TextsSoFar): boolean {
+  const { starts } = texts;
+  let { count, next } = texts;
+  const countMax = Math.min(count + READ_AT_ONCE, starts.length - 1);
+  while (count < countMax) {
+    const end = endOfText(json, next);
+    if (end === -1) return false;
+    starts[count] = next;
+    count += 1;
+    next = end + separator.length;
+    if (separator !== "" && json.startsWith(separator, end)) continue;
+    texts.end = end;
+    break;
+  }
+  texts.count = count;
+  texts.next = next;
+  return true;
+}
 
 /** Returns what is between a text that ends here and the next one; empty where there is none. */
 function separatorAt(body: string, end: number): string {

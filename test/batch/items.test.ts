@@ -141,6 +141,15 @@ describe("a list in a JSON body", () => {
       expect(body(text)).toMatchObject({ code: "invalid_json" });
   });
 
+  test("is read to its end wherever that is, up to as many items as are allowed", () => {
+    const emails = Array.from({ length: 1_002 }, (_, at) => `a${at}@b.com`);
+    for (const length of [1, 2, 499, 500, 501, 502, 999, 1_000, 1_001, 1_002]) {
+      const body = JSON.stringify({ emails: emails.slice(0, length) });
+      const found = readPlainList(body, "emails", ITEMS_MAX);
+      expect(found && textsIn(found.items)).toEqual(length > ITEMS_MAX ? null : emails.slice(0, length));
+    }
+  });
+
   test("that is longer than allowed is refused, and so is one in a body that is no JSON", () => {
     const body = (text: string) => readItems("email", "json", Buffer.from(text), 2);
     expect(body('{"emails":["a","b"]}').ok).toBe(true);
