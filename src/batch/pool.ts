@@ -5,6 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
 import { createFairQueue, type Lease, type Share } from "./fair-queue.ts";
 import type { ChunkingEvent, ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
+import type { Emitted } from "./thread-tasks.ts";
 
 /** Tasks of a worker file, by the names of its exports. */
 export type TaskTypes = {
@@ -39,6 +40,8 @@ export type RunOptions<Event> = {
   readonly signal?: AbortSignal;
   /** Called with all that the task emits before its outcome is returned. */
   readonly onEvent?: (event: Event) => void;
+  /** All events come at the end of a short task, for which a port of its own would cost more than it saves. */
+  readonly emitsAtEnd?: boolean;
   /**
    * The task, or a part of it, has failed before: it runs on one thread of its tenant at a time, and is left alone
    * until its deadline.
@@ -162,7 +165,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     task: object,
     { overdue }: Lease,
     timeoutMs: number,
-    onEvent: ((event: never) => void) | undefined,
+    { onEvent, emitsAtEnd = false }: RunOptions<never>,
   ) {
     const { pool, transfer } = await threads.get();
     // One controller for both reasons: a signal made by `AbortSignal.any` outlives many collections, with its task.
@@ -173,10 +176,21 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     overdue.addEventListener("abort", onOverdue, { once: true });
     try {
       if (onEvent === undefined) return await pool.run(task, { name, signal });
-      using events = listen(onEvent, signal);
-      const { port } = events;
-      const outcome = await pool.run(transfer({ ...task, port }, port), { name, signal });
-      await events.all;
+      if (emitsAtEnd) {
+        const { outcome, events }: Emitted<unknown, never> = await pool.run(
+          { ...task, port: null },
+          { name, signal },
+        );
+        for (const event of events) onEvent(event);
+        return outcome;
+      }
+      using listened = listen(onEvent, signal);
+      const { port } = listened;
+      const { outcome }: Emitted<unknown, never> = await pool.run(transfer({ ...task, port }, port), {
+        name,
+        signal,
+      });
+      await listened.all;
       return outcome;
     } finally {
       clearTimeout(timer);
@@ -185,7 +199,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
   }
 
   const run: RunAny = async (name, task, options) => {
-    const { share, signal, isRetry, onEvent, timeoutMs = taskTimeoutMs } = options;
+    const { share, signal, isRetry, timeoutMs = taskTimeoutMs } = options;
     const queuedMs = clock.monotonic();
     const lease = await queue.acquire(share, { signal, isRetry });
     const startedMs = clock.monotonic();
@@ -195,7 +209,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     try {
       if (isClosed) throw new Error("the pool is closed");
       if (!isWarm) await Promise.all([threads.get(), warm.promise]);
-      const outcome = await attempt(name, task, lease, timeoutMs * times, onEvent);
+      const outcome = await attempt(name, task, lease, timeoutMs * times, options);
       totals.finished += 1;
       return outcome;
     } catch (cause) {

@@ -78,6 +78,8 @@ const CHUNK_ITEMS_MAX = 4000;
 /** Up to here a batch is chunked, and a chunk verified, where it arrives. */
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
+/** Up to here a body is chunked within a millisecond: to verify its first chunk meanwhile would gain less than it costs. */
+const EMITTED_AT_END_BYTES_MAX = 65_536;
 /** A tenant has as many batches as this under way whatever the others have. */
 const BATCHES_GUARANTEED = 4;
 const BATCHES_OVERFLOW = 8;
@@ -215,9 +217,14 @@ export function createBatchRunner({
     },
     async startChunking(task, share) {
       const whole = { ...task, chunkItemsMin: CHUNK_ITEMS_MIN, chunkItemsMax: CHUNK_ITEMS_MAX };
-      return task.body.byteLength <= INLINE_BYTES_MAX
-        ? await startChunking(task.kind, (onEvent) => inline.chunkBody(whole, onEvent))
-        : await startChunking(task.kind, (onEvent) => pool.runTwice("chunkBody", whole, { share, onEvent }));
+      const { byteLength } = task.body;
+      if (byteLength <= INLINE_BYTES_MAX) {
+        return await startChunking(task.kind, (onEvent) => inline.chunkBody(whole, onEvent));
+      }
+      const emitsAtEnd = byteLength <= EMITTED_AT_END_BYTES_MAX;
+      return await startChunking(task.kind, (onEvent) =>
+        pool.runTwice("chunkBody", whole, { share, onEvent, emitsAtEnd }),
+      );
     },
     verify({ kind, chunkItems, chunks, ended, hasEnded }, options, signal) {
       // A source that takes long takes nothing from the time for its look-ups.

@@ -21,7 +21,7 @@ type Marked = { readonly items: number; readonly markedAt: number; readonly fail
  */
 const LONG: Marked = { items: 3500, markedAt: 1500, failures: 10 };
 /** In the last chunk, of 60 items, the smallest that goes to a thread: one that loops takes the whole timeout each time. */
-const SHORT: Marked = { items: 2060, markedAt: 2030, failures: 6 };
+const SHORT: Marked = { items: 4060, markedAt: 4030, failures: 6 };
 const WAYS = [
   ["throws", LONG],
   ["exits", LONG],

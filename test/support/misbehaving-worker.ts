@@ -42,7 +42,9 @@ export function verifyChunk(task: VerifyTask) {
 export function chunkBody(task: Emitting<ChunkingTask>) {
   const text = new TextDecoder().decode(task.body);
   if (text.includes("split-")) misbehave(text);
-  if (text.includes("late-")) return chunkWell({ ...task, port: misbehavingPort(task.port, text) });
+  if (text.includes("late-") && task.port !== null) {
+    return chunkWell({ ...task, port: misbehavingPort(task.port, text) });
+  }
   return chunkWell(task);
 }
 
