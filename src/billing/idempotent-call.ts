@@ -20,7 +20,7 @@ export type IdempotentCall = {
 };
 
 export type ReplyBody = {
-  /** Throws as `IdempotentCall.keep` does. */
+  /** Takes the bytes over: nobody reads them afterwards. Throws as `IdempotentCall.keep` does. */
   readonly append: (text: string | Uint8Array) => Promise<void>;
   /** Flushes the body, and returns the reply as `IdempotentCall.keep` does. */
   readonly keep: (head: ReplyHead) => Promise<ReplyRecord>;

@@ -1,10 +1,12 @@
 import { chmod, type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { freeBytes } from "../platform/free-bytes.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createFrameDecryption, createFrameEncryption } from "./encryption.ts";
 
 /** A body that is written piece by piece, compressed and encrypted. */
 export type GrowingBody = {
+  /** Takes the bytes over: nobody reads them afterwards. */
   readonly append: (text: string | Uint8Array) => Promise<void>;
   /** On disk under its name, also after a crash; how many bytes it takes there. */
   readonly finish: () => Promise<number>;
@@ -97,13 +99,15 @@ async function growingBody(options: {
   async function writeFrames(minBytes: number): Promise<void> {
     if (waitingBytes < minBytes) return;
     const whole = Buffer.concat(waiting, waitingBytes);
+    for (const piece of waiting) freeBytes(piece);
     let at = 0;
     for (; whole.byteLength - at >= minBytes && at < whole.byteLength; at += FRAME_BYTES) {
       const frame = encryption.encrypt(whole.subarray(at, at + FRAME_BYTES));
       await write(Buffer.concat([lengthOf(frame.byteLength), frame]));
     }
-    waiting = at < whole.byteLength ? [whole.subarray(at)] : [];
+    waiting = at < whole.byteLength ? [new Uint8Array(whole.subarray(at))] : [];
     waitingBytes = Math.max(0, whole.byteLength - at);
+    freeBytes(whole);
   }
 
   return {

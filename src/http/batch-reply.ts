@@ -46,7 +46,9 @@ export async function replyWhole(run: BatchRun): Promise<Reply> {
   for await (const part of chargedBytes(run, [run.chunkCount])) texts.push(part);
   if (run.signal.aborted) return unreadReply(run);
   run.call.units = run.reservation.chargedUnits();
-  return { status: 200, body: Buffer.concat(texts), headers: replyHeaders(run) };
+  const body = Buffer.concat(texts);
+  for (const text of texts) freeBytes(text);
+  return { status: 200, body, headers: replyHeaders(run) };
 }
 
 /** What nobody reads: the caller left before it was there. What was charged until then stays so. */

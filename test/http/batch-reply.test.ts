@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
-import { type BatchRun, replyStreamed } from "../../src/http/batch-reply.ts";
+import { type BatchRun, replyStreamed, replyWhole } from "../../src/http/batch-reply.ts";
 import type { Call } from "../../src/http/boundary.ts";
 
 const CHUNK_BYTES = 1_000_000;
@@ -49,4 +49,16 @@ test("of a streamed batch the results that were read take no memory any more, wh
   expect(read).toEqual([1, 2, 3, 4, 5]);
   // The chunks of one charge, which are at hand together.
   expect([heldMost, made.filter(({ byteLength }) => byteLength > 0)]).toEqual([CHUNKS - 1, []]);
+});
+
+test("of a batch that is replied to whole the results are in memory once", async () => {
+  const made = [1, 2].map((value) => new Uint8Array(CHUNK_BYTES).fill(value));
+  async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
+    for (const bytes of made) yield { bytes, counts: {}, chargeable: 1, failures: 0 };
+  }
+  const { body } = await replyWhole(runOf(results()));
+  if (!(body instanceof Uint8Array)) throw new Error("not whole");
+  const start = body.indexOf(1);
+  expect([body[start + CHUNK_BYTES - 1], body[start + CHUNK_BYTES]]).toEqual([1, 2]);
+  expect(made.map(({ byteLength }) => byteLength)).toEqual([0, 0]);
 });
