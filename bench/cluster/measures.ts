@@ -15,7 +15,7 @@ export type MeasureOptions = {
 
 const CONNECTIONS = 192;
 const BATCHES_AT_A_TIME = 3;
-/** The client's stream of events tells of the end up to half a second late. */
+/** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;
 /** The job beside which calls are measured is so much larger, so that it outlasts them. */
 const JOB_BESIDE_TIMES = 10;

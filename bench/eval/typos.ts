@@ -18,7 +18,7 @@ const POPULAR =
   t-online.de freenet.de orange.fr wanadoo.fr laposte.net libero.it virgilio.it hotmail.fr hotmail.co.uk yahoo.co.uk
   yahoo.fr yahoo.com.br rediffmail.com rambler.ru bigpond.com sympatico.ca`.split(/\s+/);
 
-/** Measures did_you_mean: recall on slips, and silence on domains that are none. */
+/** Measures did_you_mean: recall on slips, and silence on domains that are no slips. */
 export async function evaluateTypos(): Promise<Evaluation> {
   const parts = [
     gathered("unknown"),

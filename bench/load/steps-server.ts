@@ -10,7 +10,7 @@ import { isStep, STEPS, type Substitutes } from "./steps-left-out.ts";
 // The server of src/main.ts with one step of a single check left out, which is named as the argument.
 
 const left = process.argv[2] ?? "";
-if (!isStep(left)) throw new Error(`${left} is none of the steps`);
+if (!isStep(left)) throw new Error(`${left} is not one of the steps`);
 const config = readConfig(process.env, availableParallelism());
 const platform = systemPlatform(createLog(config.logLevel));
 const whole: Substitutes = { components: await openComponents(config, platform), platform };

@@ -14,7 +14,7 @@ const LOST_AFTER_MS = 700;
  * ends it.
  */
 export function watchChanges(dependencies: {
-  readonly store: Pick<AdmitPort, "changedAccounts" | "hearChanges">;
+  readonly store: Pick<AdmitPort, "changedAccounts" | "listenForChanges">;
   readonly clock: Clock;
   readonly changed: (accountId: string) => void;
   readonly lost: () => void;
@@ -40,14 +40,14 @@ export function watchChanges(dependencies: {
     if (clock.monotonic() - answeredMs > LOST_AFTER_MS) lost();
     if (!isLooking) void look();
   }, LOOK_EVERY_MS);
-  const stopHearing = store.hearChanges({
-    heard: changed,
+  const stopListening = store.listenForChanges({
+    onChange: changed,
     resumed: () => {
       if (!isLooking) void look();
     },
   });
   return () => {
-    stopHearing();
+    stopListening();
     clearInterval(timer);
   };
 }

@@ -8,7 +8,7 @@ import type { Config } from "./settings.ts";
 export type RunningServer = {
   readonly url: string;
   /**
-   * Tells balancers to send no more and waits for them, where the settings say so; then refuses new calls, lets those in
+   * Asks balancers to send no more and waits for them, where the settings say so; then refuses new calls, lets those in
    * flight end within the grace time, and closes every component. Returns whether all calls ended.
    */
   readonly stop: () => Promise<boolean>;

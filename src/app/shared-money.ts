@@ -51,7 +51,7 @@ export async function openSharedMoney(
   const pace = createPace({ clock });
   const meter = createSharedMeter({
     ...{ store, plans, clock: billingClock, planChanged: keyRing.forget },
-    heardWait: pace.heard,
+    onCallsWait: pace.observe,
   });
   stack.defer(() => meter.close());
   const billing = createBilling({ store, meter, clock: billingClock, invoiceDelayMs: INVOICE_DELAY_MS });

@@ -55,7 +55,7 @@ export type Chunk = {
   /** Ascending positions of the items that duplicate an earlier item of the batch. */
   readonly duplicates: Uint32Array;
   /**
-   * Mail domains that no chunk before has, one per line; empty where there are none. The batch numbers its domains
+   * Mail domains that no chunk before has, one per line; empty without any. The batch numbers its domains
    * in this order, from 0.
    */
   readonly newDomains: string;

@@ -14,7 +14,7 @@ const GUARANTEED_PART = 0.25;
 /**
  * Shares `capacity` among accounts without a list of who might come: an account may hold `ratio` times what is free.
  * One alone gets ratio / (1 + ratio) of all, n that want all get equal parts, and 1 / (1 + n · ratio) is always left
- * for the next (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998). Whoever holds
+ * for the next (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998). A tenant that holds
  * long leaves little to many who come later: each of them may hold `guaranteed` on top, until all hold a quarter more.
  */
 export function createFairShares(options: {

@@ -119,7 +119,7 @@ export type MeterLedgers = Pick<Ledgers, "of" | "forget" | "opened" | "closed" |
     readonly fresh: (accountId: string, now: number) => Answer<Ledger>;
   };
 
-/** Calls that may still be charged; chunks of jobs are none, which no group is to wait for. */
+/** Calls that may still be charged; chunks of jobs do not count, as no group is to wait for them. */
 export type OpenCalls = { count: number };
 
 type MeterDependencies<Books, Log> = {

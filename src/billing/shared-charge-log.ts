@@ -26,13 +26,13 @@ export type SharedChargeLogDependencies = {
   /** Calls that may still be charged. */
   readonly openCalls: () => number;
   readonly entriesPerCommitMax: number;
-  /** Hears of each group of calls how long the store took for it. */
-  readonly heardWait: (ms: number) => void;
+  /** Called for each group of calls with how long the store took for it. */
+  readonly onCallsWait: (ms: number) => void;
   /** Returns the time that is to be kept on disk with the next charges, or null. */
   readonly timeToKeep: () => number | null;
   /** Returns the rate against which a call counts. */
   readonly rateOf: (entry: ChargeEntry) => AdmissionRate | null;
-  /** Hears what the store counts now, before those who were refused are. */
+  /** Called with what the store counts now, before those who were refused are answered. */
   readonly refresh: (units: ReadonlyMap<number, number>) => void;
   /** Returns the refusal of a charge that the month has no units for. */
   readonly quotaRefusal: (entry: ChargeEntry) => ApiError;
@@ -65,7 +65,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     rateOf,
     refresh,
     quotaRefusal,
-    heardWait,
+    onCallsWait,
   } = dependencies;
   const later = createLaterCharges(() => void writeLater());
   const calls = createChargeLane({
@@ -89,7 +89,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     try {
       const sentMs = clock.monotonic();
       const admitted = await admit(way, group);
-      if (way.lane === "calls") heardWait(clock.monotonic() - sentMs);
+      if (way.lane === "calls") onCallsWait(clock.monotonic() - sentMs);
       settle(group, admitted);
     } catch (error) {
       for (const entry of way.others) later.keep(entry);

@@ -29,10 +29,10 @@ export function createSharedMeter(dependencies: {
   readonly clock: BillingClock;
   /** Called when an account enters a month, in which its plan may be another one. */
   readonly planChanged: (accountId: string) => void;
-  /** Hears how long the store takes for charges of calls. */
-  readonly heardWait?: (ms: number) => void;
+  /** Called with how long the store takes for charges of calls. */
+  readonly onCallsWait?: (ms: number) => void;
 }): SharedMeter {
-  const { store, plans, clock, planChanged, heardWait = () => undefined } = dependencies;
+  const { store, plans, clock, planChanged, onCallsWait = () => undefined } = dependencies;
   const calls: OpenCalls = { count: 0 };
   const ledgers = createSharedLedgers({ store, plans, clock, ledgersMax: LEDGERS_MAX, planChanged });
   const log = createSharedChargeLog({
@@ -40,7 +40,7 @@ export function createSharedMeter(dependencies: {
     clock,
     openCalls: () => calls.count,
     entriesPerCommitMax: ENTRIES_PER_COMMIT_MAX,
-    heardWait,
+    onCallsWait,
     timeToKeep: () => clock.timeToKeep(KEEP_TIME_MS),
     rateOf: ({ accountId, at }) => {
       const { requestsPerSecond, burst } = planOf(plans, ledgers.of(accountId, at).current.plan);

@@ -18,7 +18,7 @@ function pathOf(output: string): string {
   return `${output}.job`;
 }
 
-/** Returns null where there is none. Throws CliError where it cannot be read. */
+/** Returns null where the file is missing. Throws CliError where it cannot be read. */
 export function readJobState(output: string): JobState | null {
   const state = readStateFile(pathOf(output));
   if (state === null || isJobState(state)) return state;

@@ -8,7 +8,7 @@ export type ResultStream<Result, Summary> = AsyncIterable<Result> & {
 };
 
 /**
- * Walks an NDJSON reply without holding more than what the network hands over at once. The call is sent at the
+ * Walks an NDJSON reply without holding more than what the network delivers at once. The call is sent at the
  * first step; leaving the walk early ends it. Throws IncompleteReplyError where the last line is missing.
  */
 export function streamResults<Result, Summary>(

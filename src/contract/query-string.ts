@@ -2,7 +2,7 @@ const PLUS = 0x2b;
 const PERCENT = 0x25;
 
 /**
- * Hands over the parameters of an address that have one of the names, in the order they stand, decoded as forms are
+ * Passes on the parameters of an address that have one of the names, in the order they stand, decoded as forms are
  * (`+` is a space). What is not well encoded is read as browsers read it, never refused.
  */
 export function readQuery(

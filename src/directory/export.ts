@@ -99,7 +99,7 @@ export async function compressedExport(
   return joined(parts);
 }
 
-/** In memory of its own, to be handed over to another thread. */
+/** In memory of its own, to be transferred to another thread. */
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

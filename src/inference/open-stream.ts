@@ -6,7 +6,7 @@ import { jsonOf } from "./upstream-json.ts";
 
 /** A stream whose first token is there. It is held back until somebody follows it. */
 export type OpenStream = {
-  /** Hands over the events up to the first token, then those that come; called once. */
+  /** Emits the events up to the first token, then those that come; called once. */
   readonly follow: (follower: StreamFollower) => void;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -27,7 +27,7 @@ export type StreamEnd = { readonly isComplete: boolean; readonly reason: string 
 const EVENTS_BEFORE_TOKEN_MAX = 10_000;
 const NO_TOKEN = "the stream has no token";
 
-/** Reads a stream up to its first token; returns the stream, or why there is none. */
+/** Reads a stream up to its first token; returns the stream, or why it did not open. */
 export function readStream(reply: OpenReply): Promise<OpenStream | string> {
   const { promise, resolve } = Promise.withResolvers<OpenStream | string>();
   const parser = createEventParser();
@@ -59,10 +59,10 @@ export function readStream(reply: OpenReply): Promise<OpenStream | string> {
 
   function take(events: readonly string[]): void {
     const at = events.indexOf(DONE);
-    const told = at === -1 ? events : events.slice(0, at);
-    if (follower !== null && told.length > 0) follower.events(told);
+    const emitted = at === -1 ? events : events.slice(0, at);
+    if (follower !== null && emitted.length > 0) follower.events(emitted);
     else {
-      for (const data of told) {
+      for (const data of emitted) {
         waiting.push(data);
         if (!isOpen && end === null) look(data);
       }

@@ -49,7 +49,7 @@ export type JobRunnerDependencies = {
   readonly unitsLeft: (accountId: string) => Answer<number>;
   readonly room: DiskRoom;
   readonly changed: (job: JobRecord) => void;
-  /** Hears at each look which jobs have not ended. */
+  /** Called at each look with the jobs that have not ended. */
   readonly seen: (jobs: readonly JobRecord[]) => void;
   readonly reportBug: (error: unknown, jobId: string) => void;
   readonly settings: {

@@ -3,8 +3,8 @@ import type { Clock } from "../platform/clock.ts";
 
 /** How far the chunks of jobs stand back behind the calls of their process. */
 export type Pace = {
-  /** Hears how long calls have waited for the store to charge them. */
-  readonly heard: (waitMs: number) => void;
+  /** Takes how long calls have waited for the store to charge them. */
+  readonly observe: (waitMs: number) => void;
   /** Waits until the next chunk may begin; throws the reason of the signal. */
   readonly turn: (signal: AbortSignal) => Promise<void>;
 };
@@ -18,12 +18,12 @@ export type PaceDependencies = {
 const BEYOND_MS = 1;
 /** Chunks begin at least this often, whatever calls wait: one is 4,000 rows of most jobs. */
 export const GAP_MAX_MS = 800;
-/** A gap that is no longer than this is none. */
+/** A gap that is no longer than this is left out. */
 const GAP_MIN_MS = 2;
 /** A gap grows or shrinks by this factor, in powers of e, in a second in which waits are far off what they may be. */
 const POWERS_PER_SECOND = 8;
-/** A wait says nothing of more than this time before it was heard of, nor of what comes after it. */
-const HEARD_FOR_MS = 100;
+/** A wait says nothing of more than this time before it was observed, nor of more after it. */
+const OBSERVED_FOR_MS = 100;
 /** Waits are smoothed over so long. */
 const SMOOTHING_MS = 50;
 /** What the database takes by itself is the shortest wait of this time and the same before it. */
@@ -38,7 +38,7 @@ const SHORTEST_OF_MS = 10_000;
 export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
   let gapMs = GAP_MAX_MS;
   let begunMs = Number.NEGATIVE_INFINITY;
-  let heardMs = Number.NEGATIVE_INFINITY;
+  let observedMs = Number.NEGATIVE_INFINITY;
   /** Until when there are calls, as far as is known. */
   let callsUntilMs = Number.NEGATIVE_INFINITY;
   let smoothMs = 0;
@@ -50,11 +50,11 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
   }
 
   return {
-    heard(waitMs) {
+    observe(waitMs) {
       const nowMs = clock.monotonic();
-      const forMs = Math.min(nowMs - heardMs, HEARD_FOR_MS);
-      heardMs = nowMs;
-      callsUntilMs = nowMs + HEARD_FOR_MS + waitMs;
+      const forMs = Math.min(nowMs - observedMs, OBSERVED_FOR_MS);
+      observedMs = nowMs;
+      callsUntilMs = nowMs + OBSERVED_FOR_MS + waitMs;
       smoothMs += (waitMs - smoothMs) * (1 - Math.exp(-forMs / SMOOTHING_MS));
       const beyond = (smoothMs - shortest(nowMs, waitMs)) / BEYOND_MS - 1;
       moveGap(POWERS_PER_SECOND * Math.min(1, Math.max(-1, beyond)), forMs);
@@ -69,7 +69,7 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
           return;
         }
         // The gap may shrink meanwhile.
-        await pause(Math.min(leftMs, HEARD_FOR_MS), signal);
+        await pause(Math.min(leftMs, OBSERVED_FOR_MS), signal);
       }
     },
   };

@@ -50,7 +50,7 @@ export function createJobResults({
   readonly store: Pick<JobPort, "chunkResults" | "resultBodies" | "inputBody">;
   readonly pool: JobPool;
 }): JobResults {
-  /** By job, the bytes of its finished chunks as CSV. Their cells are written anew, so that only writing them tells. */
+  /** By job, the bytes of its finished chunks as CSV. Their cells are written anew, so that only writing them shows how many. */
   const csvBytes = new Map<string, Promise<readonly number[]>>();
 
   /** The finished chunks: up to the first gap, unless the job has ended and none will be filled any more. */

@@ -24,7 +24,7 @@ export function createPlaceIndex(
   holds: (place: number, text: string) => boolean,
 ): PlaceIndex {
   const buckets = 2 ** Math.ceil(Math.log2(Math.max(1, placesMax / FILLED_MAX)));
-  /** Places count from 1, as 0 says that there is none. */
+  /** Places count from 1, as 0 is an empty place. */
   const placeMask = 2 ** Math.ceil(Math.log2(placesMax + 1)) - 1;
   const entries = new Int32Array(buckets * WAYS);
   const startOf = (hash: number): number => (hash & (buckets - 1)) * WAYS;

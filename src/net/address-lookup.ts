@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { Lookup, Resolver } from "../dns/lookup.ts";
 
-/** The addresses of a host, or why there are none. */
+/** The addresses of a host, or why they are missing. */
 export type Resolution =
   | {
       readonly ok: true;

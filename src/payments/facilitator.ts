@@ -29,7 +29,7 @@ export type Facilitator = {
   readonly feePayers: () => Promise<ReadonlyMap<string, string> | null>;
 };
 
-/** Sends one request and returns status and text of its answer. Throws where there is none within the deadline. */
+/** Sends one request and returns status and text of its answer. Throws where it does not come within the deadline. */
 export type FacilitatorFetch = (
   url: string,
   options: { readonly body: string | null; readonly deadlineMs: number; readonly bytesMax: number },

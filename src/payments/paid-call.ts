@@ -58,12 +58,12 @@ export type PaidReply = {
 
 /** Bytes that are sent on as they come, to one reader. */
 export type ByteSource = {
-  /** Begins to hand over what there is and what comes; called once. */
+  /** Begins to emit what there is and what comes; called once. */
   readonly flow: (sink: SourceSink) => void;
   /** The reader takes nothing for now: what comes waits. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The reader has left; nothing is handed over any more. */
+  /** The reader has left; nothing is emitted any more. */
   readonly cancel: () => void;
 };
 

@@ -14,8 +14,8 @@ const ACCEPTS_MAX = 20;
 const TEXT_LENGTH_MAX = 200;
 
 /**
- * Returns what a reply says of a resource; null stands for no reply at all. A refusal of the caller (403, 429) is told
- * apart from a resource that is down, and that from one that cannot be paid. `isPaid`: the directory lists a price.
+ * Returns what a reply says of a resource; null stands for no reply at all. A refusal of the caller (403, 429) is not
+ * a resource that is down, nor is one that cannot be paid. `isPaid`: the directory lists a price.
  */
 export function readProbe(reply: ProbedReply | null, isPaid: boolean): Probed {
   if (reply === null) return { status: "down", accepts: [] };

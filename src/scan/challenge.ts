@@ -50,8 +50,8 @@ function readChallenge(exchange: Exchange): SeenChallenge {
   const header = text === undefined ? null : decode(text);
   const json = jsonOf(exchange);
   const body = json !== null && Array.isArray(json.accepts) ? json : null;
-  const told = isFields(header) ? header : body;
-  const accepts = told === null || !Array.isArray(told.accepts) ? [] : told.accepts.filter(isFields);
+  const stated = isFields(header) ? header : body;
+  const accepts = stated === null || !Array.isArray(stated.accepts) ? [] : stated.accepts.filter(isFields);
   return { exchange, header, body, accepts: accepts.slice(0, 50), version: versionOf(header, body) };
 }
 

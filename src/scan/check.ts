@@ -32,7 +32,7 @@ export function fail(at: Exchange | null, observed: string): Finding {
   return { status: "fail", at, observed };
 }
 
-/** Returns the worst of some findings, the first of several that are as bad; null where there are none. */
+/** Returns the worst of some findings, the first of several that are as bad; null without any. */
 export function worst(findings: readonly Finding[]): Finding | null {
   const by = (status: CheckStatus) => findings.find((finding) => finding.status === status);
   return by("fail") ?? by("warn") ?? findings[0] ?? null;

@@ -93,7 +93,7 @@ export async function probeOrigin(
   await readAll(files, step);
   const others = await sender.sendExtra(otherPlaces(origin, files).filter(isAllowed));
   await readAll(others, step);
-  // What stands at the other place counts where it is good; else the usual place is the one to be told of.
+  // What stands at the other place counts where it is good; else the usual place is the one that is reported.
   const good = others.filter(isDescription);
   const found = [...good, ...files, ...others.filter((sent) => !good.includes(sent))];
   const partial: Evidence = {

@@ -6,7 +6,7 @@ const FILE = "service-secret";
 const SECRET_BYTES = 32;
 
 /**
- * Returns the secret of a data directory, in hex, which it makes where there is none. The file is readable by its owner
+ * Returns the secret of a data directory, in hex, which it makes where it is missing. The file is readable by its owner
  * alone. Throws where it cannot be read or written.
  */
 export function openSecret(dataDir: string, randomBytes: (count: number) => Uint8Array): string {

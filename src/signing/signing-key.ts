@@ -34,7 +34,7 @@ const FILE = "signing-key.pem";
 const RETIRED_FILE = "retired-signing-keys.json";
 
 /**
- * Returns the key of a data directory, which it makes where there is none. The file is readable by its owner alone.
+ * Returns the key of a data directory, which it makes where it is missing. The file is readable by its owner alone.
  * Throws where it cannot be read or written.
  */
 export function openSigningKey(dataDir: string): SigningKey {

@@ -88,8 +88,8 @@ export type AdmitPort = {
    * Announces the accounts that other processes change as it happens, where the way to the store lets it; returns what
    * ends it. What is missed is found by `changedAccounts`.
    */
-  readonly hearChanges: (hearing: {
-    readonly heard: (accountId: string) => void;
+  readonly listenForChanges: (listener: {
+    readonly onChange: (accountId: string) => void;
     /** Called when the announcements begin, and after each time that there were none. */
     readonly resumed: () => void;
   }) => () => void;

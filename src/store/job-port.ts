@@ -71,7 +71,7 @@ export type ChunkClaim = { readonly jobId: string; readonly n: number; readonly 
 export type ClaimedWork = { readonly chunk: ClaimedChunk; readonly job: JobRecord };
 
 export type ClaimedChunk = NewJobChunk & {
-  /** A bit for each row, 1 for a duplicate of an earlier row; null where there is none. */
+  /** A bit for each row, 1 for a duplicate of an earlier row; null without duplicates. */
   readonly duplicates: Uint8Array | null;
   /** Rows that an earlier part of the chunk has finished. */
   readonly rowsDone: number;

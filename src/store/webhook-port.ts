@@ -87,14 +87,14 @@ export type WebhookPort = {
   readonly findWebhook: (accountId: string, webhookId: string) => Answer<WebhookRecord | null>;
   /** Returns the webhooks of an account, oldest first. */
   readonly webhooksOf: (accountId: string) => Answer<readonly WebhookRecord[]>;
-  /** Changes a webhook; one that is disabled by it has no attempts left. Null where there is none. */
+  /** Changes a webhook; one that is disabled by it has no attempts left. Null where it is missing. */
   readonly changeWebhook: (
     accountId: string,
     webhookId: string,
     change: WebhookChange,
     replyOf: (after: WebhookRecord) => ReplyRecord | null,
   ) => Answer<WebhookRecord | null>;
-  /** Removes a webhook and its deliveries; false where there is none. */
+  /** Removes a webhook and its deliveries; false where it is missing. */
   readonly removeWebhook: (accountId: string, webhookId: string) => Answer<boolean>;
   /** Writes an event for one webhook, whichever it asked for. */
   readonly addDelivery: (
@@ -104,7 +104,7 @@ export type WebhookPort = {
   ) => Answer<DeliveryRecord>;
   /** Returns deliveries newest first; null where `afterDeliveryId` names none of the webhook. */
   readonly deliveryPage: (page: DeliveryPage) => Answer<readonly DeliveryRecord[] | null>;
-  /** Puts a delivery at the beginning of the schedule; null where there is none. One that is being sent stays. */
+  /** Puts a delivery at the beginning of the schedule; null where it is missing. One that is being sent stays. */
   readonly replayDelivery: (
     webhookId: string,
     deliveryId: string,

@@ -32,7 +32,7 @@ export function firstLineOf(start: string): string {
   return start.trimStart().split(/\r\n|\n|\r/, 1)[0] ?? "";
 }
 
-/** The separator that stands most often in the line outside of quotes; a comma where there is none. */
+/** The separator that stands most often in the line outside of quotes; a comma without one. */
 function delimiterOf(firstLine: string): string {
   const bare = firstLine.replace(/"[^"]*"/g, "");
   const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length);

@@ -8,7 +8,7 @@ export type Original = readonly string[] | JsonObject | null;
 
 /** The rows of an input as they are read, in runs of no certain length. */
 export type Rows = {
-  /** The names of the original columns; null where there are none. */
+  /** The names of the original columns; null without columns. */
   readonly columns: readonly string[] | null;
   readonly delimiter: string;
   /** The line `sep=;` of a CSV with its line end; empty if it is missing. */

@@ -1,7 +1,7 @@
 import { ConfigError } from "../app/setting-reader.ts";
 import { StorageError, StoreOpenError } from "../store/storage-error.ts";
 
-/** Tells the operator why a command did nothing, and returns its exit code. */
+/** Prints why a command did nothing, and returns its exit code. */
 export function fail(sentence: string): number {
   process.stderr.write(`${sentence}\n`);
   return 1;

@@ -43,7 +43,7 @@ describe("API key", () => {
   });
 
   test.each(["", "asy_", "Bearer x", "asy_".padEnd(40, "é"), "x".repeat(100_000)])(
-    "%.20j is none",
+    "%.20j is no key",
     (text) => {
       expect(isApiKeyWellFormed(text)).toBe(false);
     },

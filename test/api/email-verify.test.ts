@@ -81,7 +81,7 @@ describe("200", () => {
 describe("400", () => {
   test.each([
     ["no address", "", "email is required."],
-    ["a flag that is none", "email=a@good.com&deep=yes", "deep must be true, false, 1 or 0."],
+    ["an invalid flag", "email=a@good.com&deep=yes", "deep must be true, false, 1 or 0."],
   ])("%s", async (_, query, message) => {
     const reply = await verify(query);
     expect((await refusalBodyOf(reply)).error).toEqual({ code: "invalid_request", message });

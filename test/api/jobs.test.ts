@@ -223,7 +223,7 @@ describe("400", () => {
     ["JSON that is cut off", '{"items":["a@good.com"', "application/json", "", "invalid_json"],
     ["JSON without items", '{"kind":"email"}', "application/json", "", "invalid_request"],
     ["an item that is no text", '{"items":[5]}', "application/json", "", "invalid_request"],
-    ["a kind that is none", "a@good.com\n", "text/plain", "?kind=iban", "invalid_request"],
+    ["an invalid kind", "a@good.com\n", "text/plain", "?kind=iban", "invalid_request"],
     ["text that is not UTF-8", "caf\xe9@good.com", "text/plain", "", "invalid_request"],
   ];
   for (const [name, body, type, query, code] of cases) {

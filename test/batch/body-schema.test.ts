@@ -90,7 +90,7 @@ describe("a batch body is taken where its schema takes it, and refused in the sc
       }),
       { numRuns: 2_000 },
     );
-    // All that a schema can say was heard.
+    // All that a schema can say was seen.
     expect(seen.taken).toBeGreaterThan(100);
     expect(seen.refused.size).toBeGreaterThanOrEqual(kind === "email" ? 5 : 4);
   });

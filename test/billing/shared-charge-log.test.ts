@@ -10,7 +10,7 @@ const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
 /** A log whose database takes so long for each group. */
 function openLog(tookMs: number) {
   let nowMs = 0;
-  const heard: number[] = [];
+  const waits: number[] = [];
   const lanes: AdmissionGroup["lane"][] = [];
   const log = createSharedChargeLog({
     store: {
@@ -25,7 +25,7 @@ function openLog(tookMs: number) {
     clock: { now: () => nowMs, monotonic: () => nowMs },
     openCalls: () => 0,
     entriesPerCommitMax: 10,
-    heardWait: (ms) => heard.push(ms),
+    onCallsWait: (ms) => waits.push(ms),
     timeToKeep: () => null,
     rateOf: () => null,
     refresh: () => {},
@@ -33,15 +33,15 @@ function openLog(tookMs: number) {
       throw new Error("nothing is refused");
     },
   });
-  return { log, heard, lanes };
+  return { log, waits, lanes };
 }
 
-test("of each group of calls is heard how long the store took, of chunks nothing", async () => {
-  const { log, heard, lanes } = openLog(30);
+test("how long the store took is reported of each group of calls, and not of chunks", async () => {
+  const { log, waits, lanes } = openLog(30);
   const calls = [log.append(CALL, () => {}, FOR_A_CALL), log.append(CALL, () => {}, FOR_A_CALL)];
   await Promise.all(calls);
-  expect([lanes, heard]).toEqual([["calls"], [30]]);
+  expect([lanes, waits]).toEqual([["calls"], [30]]);
   const chunk = finishedChunk("job_1", { n: 0, attempt: 1 });
   await log.append({ ...CALL, calls: 0 }, () => {}, { reply: null, chunk });
-  expect([lanes, heard]).toEqual([["calls", "chunks"], [30]]);
+  expect([lanes, waits]).toEqual([["calls", "chunks"], [30]]);
 });

@@ -4,7 +4,7 @@ import { jsonOf } from "../support/json.ts";
 import type { Told } from "./chaos-callers.ts";
 import type { Random } from "./chaos-random.ts";
 
-/** A job that its caller was told of. */
+/** A job that its caller has got the id of. */
 export type ToldJob = {
   readonly jobId: string;
   readonly kind: "email" | "phone";

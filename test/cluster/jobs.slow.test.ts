@@ -150,7 +150,7 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
     const checked = await post(2, "/v1/phone/validate", small, { phone: "+5511987654321" });
     const done = await ended(2, small, smallId);
     expect([checked.status, done.counts.processed]).toEqual([200, 2]);
-    // One that has ended meanwhile is told so.
+    // One that has ended meanwhile is refused.
     expect((await post(2, `/v1/jobs/${largeId}/cancel`, large)).status).toBeOneOf([200, 409]);
     const last = await ended(1, large, largeId);
     expect(last.status).toBeOneOf(["cancelled", "completed"]);

@@ -161,7 +161,7 @@ describe.if(isPostgresInstalled)("leases of two processes", () => {
     const listening = [one, two].map(
       (store) =>
         new Promise<void>((resolve) => {
-          stops.push(store.hearChanges({ heard: () => {}, resumed: resolve }));
+          stops.push(store.listenForChanges({ onChange: () => {}, resumed: resolve }));
         }),
     );
     await Promise.all(listening);

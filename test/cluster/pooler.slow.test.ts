@@ -71,21 +71,21 @@ if (!isInstalled) {
   test("a change is announced past the pooler, also after PostgreSQL was started again", async () => {
     const listening = await open(systemClock.now);
     others.push(listening);
-    const heard: string[] = [];
+    const changed: string[] = [];
     let resumed = 0;
-    listening.hearChanges({
-      heard: (accountId) => heard.push(accountId),
+    listening.listenForChanges({
+      onChange: (accountId) => changed.push(accountId),
       resumed: () => {
         resumed += 1;
       },
     });
     await until(() => resumed === 1);
     await announce(directUrl, "acc_one");
-    await until(() => heard.includes("acc_one"));
+    await until(() => changed.includes("acc_one"));
     await server.restart();
     await until(() => resumed >= 2);
     await announce(directUrl, "acc_two");
-    await until(() => heard.includes("acc_two"));
+    await until(() => changed.includes("acc_two"));
   });
 }
 

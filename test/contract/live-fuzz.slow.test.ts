@@ -19,7 +19,7 @@ import {
 /**
  * What the specification allows is what the server takes, and the other way round, on the live server: calls that are
  * drawn from the specification, and calls that are drawn near its borders, are refused as invalid exactly where a
- * validator of the specification says so. What no schema can say is in `RULES`, each with the words that tell of it.
+ * validator of the specification says so. What no schema can say is in `RULES`, each with the words that document it.
  */
 
 setDefaultTimeout(60_000);
@@ -31,7 +31,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? 2026);
 /** Calls of one account, before another is signed up: some acts are bounded for an account, or end its key. */
 const CALLS_PER_ACCOUNT = 12;
 
-/** Refusals for what no schema can say: the message, and where readers are told of it. */
+/** Refusals for what no schema can say: the message, and where readers find it. */
 const RULES: readonly { readonly of: string; readonly message: RegExp; readonly says: string }[] = [
   { of: "getUsage", message: /^from \(\S+\) must not be after to/, says: "not after the last" },
   { of: "getUsage", message: /^from and to may span at most 366 days/, says: "At most 366 days" },

@@ -274,7 +274,7 @@ describe("the sync thread", () => {
   const workerFile = new URL("../../workers/directory-sync.ts", import.meta.url).href;
   const settings = { upstream: null, file: null, allowPrivateUpstream: false, allowRedirects: false };
 
-  test("hands over a snapshot that the main thread reads where it lies", async () => {
+  test("transfers a snapshot that the main thread reads where it lies", async () => {
     using folder = temporaryFolder("thread");
     await using syncer: Syncer = createSyncThread({
       workerFile,

@@ -61,7 +61,7 @@ describe("createRowSplitter", () => {
     );
   });
 
-  test("hands over a broken line as it is and goes on behind it", () => {
+  test("emits a broken line as it is and goes on behind it", () => {
     expect(split('{"host":"a"}\n{"host":\nnonsense\n{"host":"b"}\n').rows).toEqual([
       '{"host":"a"}',
       '{"host":',

@@ -100,7 +100,7 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
   "HTTP 1.0": [lines("GET /healthz HTTP/1.0", HOST), "200"],
   "HTTP 1.0 without a host": [lines("GET /nowhere HTTP/1.0"), "404 not_found"],
   "an empty host": [lines("PUT /v1/plans HTTP/1.1", "Host:"), "405 method_not_allowed"],
-  "a host that is none": [
+  "an invalid host": [
     post("Host: a b%%[", "Idempotency-Key: odd", `Content-Length: ${CHECK.length}`).replace(
       `${HOST}\r\n`,
       "",

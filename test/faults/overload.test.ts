@@ -15,7 +15,7 @@ const ITEMS = 40;
 
 const share = { tenant: "one", weight: INTERACTIVE_WEIGHT };
 
-test("more batches than are let in get 503 and when to come back, uncharged; the others are answered", async () => {
+test("more batches than are accepted get 503 and when to come back, uncharged; the others are answered", async () => {
   const zone = `${FAULT_ZONE}slow.com !delay 300\nslow.com MX 10 mx.good.com\n`;
   const settings = { BATCHES_IN_FLIGHT_MAX: `${BATCHES_MAX}` };
   await using faults = await startFaultServer("overload", settings, zone);

@@ -15,9 +15,14 @@ const REPLACED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bempties the house\b/i, "clear"],
 ];
 
+/** More words, that the program does without. */
+const REPLACED_IN_PROGRAM: typeof REPLACED = [
+  [/\b(?:tells?|told|hears?|heard)\b/i, "emit, report, say, know, decide, listen"],
+];
+const PROGRAM = ["src/", "workers/"];
+
 /** More words, that the lower rooms do without. */
-const REPLACED_HERE: readonly (readonly [word: RegExp, instead: string])[] = [
-  [/\b(?:tells?|told|hears?)\b/i, "emit, report, say, know, decide"],
+const REPLACED_HERE: typeof REPLACED = [
   [/\bwhoever\b/i, "who it is"],
   [/\bjudged?\b/i, "verify"],
   [/\ba text from a place to another\b/i, "source[start, end)"],
@@ -53,6 +58,12 @@ describe("the words of the house", () => {
   test("are those of the field", () => {
     expect(lines.length).toBeGreaterThan(50_000);
     expect(uses(lines, REPLACED)).toEqual([]);
+  });
+
+  test("are those of the field in the program and its pages", () => {
+    const program = lines.filter(({ file }) => PROGRAM.some((folder) => file.startsWith(folder)));
+    expect(program.length).toBeGreaterThan(30_000);
+    expect(uses(program, REPLACED_IN_PROGRAM)).toEqual([]);
   });
 
   test("are those of the field alone in the lower rooms", () => {

@@ -45,7 +45,7 @@ test.each(["", "Bearer", "Bearer ", "Bearerasy_1", "Bearers asy_1", "Basic asy_1
   },
 );
 
-test("a key in the query or the body is none", async () => {
+test("a key in the query or the body is ignored", async () => {
   const names = [
     "access_token",
     "unguessable",

@@ -60,7 +60,7 @@ describe("the encoding that is asked for", () => {
     expect(replyEncoding(request)).toBe(encoding);
   });
 
-  test("of a call that names none is none", () => {
+  test("of a call that names no encoding is null", () => {
     expect(replyEncoding(new Request("http://host/"))).toBeNull();
   });
 });

@@ -20,7 +20,7 @@ describe("events of a stream", () => {
     });
   }
 
-  test("without an empty line behind them are none", () => {
+  test("without an empty line behind them are not complete", () => {
     expect(eventsOf("data: one\n\ndata: half\n")).toEqual(["one"]);
   });
 

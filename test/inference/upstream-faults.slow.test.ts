@@ -169,7 +169,7 @@ describe("an upstream that hangs", () => {
   });
 });
 
-test("an answer that is none costs nothing", async () => {
+test("an invalid answer costs nothing", async () => {
   const error = { error: { message: "no", type: "server_error" } };
   const gzip = { headers: { "Content-Encoding": "gzip", "Content-Type": "text/event-stream" } };
   const deep = `{"choices":[${"[".repeat(100_000)}${"]".repeat(100_000)}]}`;

@@ -61,7 +61,7 @@ test("facts are asked for anew after five seconds, and in a second round", () =>
   expect(nameOf(1)).not.toBe(first);
 });
 
-test("a chunk whose domains do not follow on from what was heard gets no facts of other domains", () => {
+test("a chunk whose domains do not follow on from what was received gets no facts of other domains", () => {
   const { asked, facts } = factsAt();
   const group = facts.groupOf(jobOf("job_1"), signal);
   expect(() => group.find(opened("1.1", 3, "d.com"))).toThrow("domains of a job were numbered twice");

@@ -82,7 +82,7 @@ test("the next chunk is begun once one is committed, and no more than a few are 
   await until("chunks in work", () => begun.length === CHUNKS_MAX);
   begun[0]?.();
   await until("the next", () => begun.length === CHUNKS_MAX + 1);
-  // Told twice it is still one.
+  // Announced twice it is still one.
   for (const onCommit of [...begun.slice(0, 3)]) onCommit();
   await until("chunks on their way", () => runner.chunksInWork() === CHUNKS_MAX + 1);
   await Bun.sleep(0);

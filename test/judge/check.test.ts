@@ -63,7 +63,7 @@ test("what is no address is 400", async () => {
   expect((await server.call("/v1/check")).status).toBe(400);
 });
 
-test("a verdict may be kept for a minute, and is told again by its tag", async () => {
+test("a verdict may be kept for a minute, and is confirmed by its tag", async () => {
   const resource = path("https://scan.example/v1/scan");
   const first = await server.call(resource);
   expect(first.headers.get("Cache-Control")).toBe("public, max-age=60");

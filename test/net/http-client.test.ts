@@ -127,7 +127,7 @@ describe("a body", () => {
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
       "bad_response",
     ],
-    ["of a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: 0x5\r\n\r\nhello", "bad_response"],
+    ["of an invalid length", "HTTP/1.1 200 OK\r\nContent-Length: 0x5\r\n\r\nhello", "bad_response"],
     [
       "in a coding of the transfer that nobody asked for",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",

@@ -115,7 +115,7 @@ function setUp(
   };
 }
 
-test("down, blocked and broken payment are told apart, and no probe pays", async () => {
+test("down, blocked and broken payment are different outcomes, and no probe pays", async () => {
   const kinds = {
     paid: "paid",
     first: "paid",

@@ -246,7 +246,7 @@ test("a scan goes where its one look-up led, whatever the DNS says from then on"
   expect(new Set(dialled).size).toBe(1);
 });
 
-test("a scan is told once its report is on the disk, and is none where it does not get there", async () => {
+test("a scan is emitted once its report is on the disk, and not where it does not get there", async () => {
   using folder = temporaryFolder("scan-sync");
   const asked: ((error: Error | null) => void)[] = [];
   using database = openScans(folder.path, systemClock, (_file, done) => void asked.push(done));

@@ -78,7 +78,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       expect(failed.map(({ url }) => url).sort()).toEqual(["https://own.example/", null]);
     });
 
-    test("a share of the quota that is used up is told of once", async () => {
+    test("a share of the quota that is used up is reported once", async () => {
       const store = await opened(webhookRecord("wh_1"));
       const mark = { accountId: "acc_a", periodStart: 1, percent: 80, event: event("quota.80") } as const;
       const record = () =>

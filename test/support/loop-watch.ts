@@ -6,7 +6,7 @@ import { dlopen } from "bun:ffi";
  * written to `TEST_LOOP_WATCH_FILE`, and begins anew each time it is asked.
  */
 
-// What /proc tells of a thread's time lags behind by a tick of the kernel's clock, 4 or 10 ms; this does not.
+// What /proc reports of a thread's time lags behind by a tick of the kernel's clock, 4 or 10 ms; this does not.
 const CLOCK_THREAD_CPUTIME_ID = 3;
 const { symbols } = dlopen("libc.so.6", { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } });
 const time = new BigInt64Array(2);

@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import { retireSegments, type SnapshotRows } from "./snapshot.ts";
 
 /**
- * The snapshots that the sync thread has handed over, as long as anybody here holds them: where their texts are
+ * The snapshots that the sync thread has transferred, as long as anybody here holds them: where their texts are
  * given up by the thread, they go on in the file, and a file is closed with the last snapshot that reads it.
  */
 export function createPublishedSnapshots() {

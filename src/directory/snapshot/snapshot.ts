@@ -102,7 +102,7 @@ export async function readRows(snapshot: SnapshotRows, rows: readonly number[]):
   return texts;
 }
 
-/** Returns all memory of the index, for it to be handed over or freed. */
+/** Returns all memory of the index, for it to be transferred or freed. */
 export function indexBuffers(index: SnapshotIndex): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   const gather = (part: object): void => {

@@ -28,7 +28,7 @@ export function contentsOf({ quarantine, tombstones }: Contents, rows: Contents[
   return { rows, quarantine, tombstones };
 }
 
-/** What a draft adds to the contents, where there is none. */
+/** What a draft adds to the contents, where it is missing. */
 export const NOTHING_NEW = {
   changes: [],
   records: Number.POSITIVE_INFINITY,

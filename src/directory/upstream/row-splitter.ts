@@ -7,7 +7,7 @@ export class FormatError extends Error {
 }
 
 export type RowSplitter = {
-  /** Takes the next bytes of the body and hands over the rows that are complete. */
+  /** Takes the next bytes of the body and emits the rows that are complete. */
   readonly push: (chunk: Uint8Array) => void;
   /** Says that the body is over. Throws FormatError where it ended inside a row, an array or an object. */
   readonly end: () => Envelope;

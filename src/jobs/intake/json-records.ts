@@ -16,7 +16,7 @@ import { RECORD_BYTES_MAX, type RecordSink, type Refusal, type Span, textOf, too
 /** What a JSON body says beside its items, and what its items are. */
 export type JsonBody = {
   readonly fields: { readonly [name: string]: unknown };
-  /** The place of the first item that is an object, or null where there is none. */
+  /** The place of the first item that is an object, or null without one. */
   readonly firstObject: number | null;
 };
 

@@ -40,7 +40,7 @@ export function createAdmitCases(
   { transact, transactAtOnce, read }: Connection,
   processId: string,
   clock: Pick<Clock, "monotonic">,
-): Omit<AdmitPort, "hearChanges"> {
+): Omit<AdmitPort, "listenForChanges"> {
   const plain = createPlainGroups();
   const writers = {
     calls: { processId, laneId: processId },
@@ -81,7 +81,7 @@ export function createAdmitCases(
   }
 
   return {
-    // Nobody has to be told what became of a chunk.
+    // Nobody waits for what becomes of a chunk.
     admit: (group, rules) => (group.lane === "calls" ? admitCalls(group, rules) : write(group, rules, true)),
 
     claimKey: (accountId, idempotencyKey, fingerprint) =>
@@ -146,7 +146,7 @@ const changedWithin = builtOnce((orm) =>
 const isClaim = (accountId: string, idempotencyKey: string) =>
   and(eq(idempotencyClaims.accountId, accountId), eq(idempotencyClaims.idempotencyKey, idempotencyKey));
 
-/** `learn` hears the months as they were found. */
+/** `learn` gets the months as they were found. */
 async function decideGroup(
   orm: Orm,
   { processId, laneId }: Writer,

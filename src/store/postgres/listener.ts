@@ -2,15 +2,15 @@ import { SQL } from "bun";
 import { abandon, createPrimaryFinder } from "./servers.ts";
 
 /** What receives the messages of a channel. */
-export type Hearing = {
-  readonly heard: (payload: string) => void;
+export type ChannelListener = {
+  readonly onMessage: (payload: string) => void;
   /** Called once it listens, and again after each time that it did not: what was said meanwhile is to be read. */
   readonly resumed: () => void;
 };
 
 export type Listener = {
   /** Listens until the function that it returns is called. */
-  readonly listen: (channel: string, hearing: Hearing) => () => void;
+  readonly listen: (channel: string, channelListener: ChannelListener) => () => void;
   readonly close: () => void;
 };
 
@@ -31,7 +31,7 @@ export function createListener(options: {
   readonly processId: string;
 }): Listener {
   const finder = createPrimaryFinder({ urls: options.urls, isPooled: false });
-  const hearings = new Map<string, Set<Hearing>>();
+  const listeners = new Map<string, Set<ChannelListener>>();
   /** Channels that the present connection listens to. */
   let subscribed = new Set<string>();
   let pool: SQL | null = null;
@@ -71,7 +71,7 @@ export function createListener(options: {
       await used.listen(ECHO_CHANNEL, (payload) => {
         if (payload === options.processId) isEchoed = true;
       });
-      for (const channel of hearings.keys()) await subscribe(used, channel);
+      for (const channel of listeners.keys()) await subscribe(used, channel);
     } catch {
       if (opened !== null) drop(opened);
       else if (!isClosed) again = setTimeout(() => void connect(), AGAIN_AFTER_MS);
@@ -84,10 +84,10 @@ export function createListener(options: {
     await used.listen(
       channel,
       (payload) => {
-        for (const { heard } of hearings.get(channel) ?? []) heard(payload);
+        for (const { onMessage } of listeners.get(channel) ?? []) onMessage(payload);
       },
       () => {
-        for (const { resumed } of hearings.get(channel) ?? []) resumed();
+        for (const { resumed } of listeners.get(channel) ?? []) resumed();
       },
     );
   }
@@ -103,18 +103,18 @@ export function createListener(options: {
   }
 
   return {
-    listen: (channel, hearing) => {
-      const known = hearings.get(channel) ?? new Set();
+    listen: (channel, channelListener) => {
+      const known = listeners.get(channel) ?? new Set();
       const isNew = known.size === 0;
-      known.add(hearing);
-      hearings.set(channel, known);
+      known.add(channelListener);
+      listeners.set(channel, known);
       if (isNew && pool !== null) {
         const used = pool;
         subscribe(used, channel).catch(() => drop(used));
       }
       if (pool === null && again === undefined) void connect();
       return () => {
-        known.delete(hearing);
+        known.delete(channelListener);
       };
     },
     close: () => {

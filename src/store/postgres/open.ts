@@ -64,7 +64,8 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
     ...createInvoiceCases(connection),
     ...createOperatorCases(connection),
     ...createAdmitCases(connection, processId, clock),
-    hearChanges: (hearing) => listener.listen(CHANGES_CHANNEL, hearing),
+    listenForChanges: ({ onChange, resumed }) =>
+      listener.listen(CHANGES_CHANNEL, { onMessage: onChange, resumed }),
     ...createJobCases(connection, processId, clock),
     ...createChunkCases(connection, processId, clock),
     ...createPartCases(connection),

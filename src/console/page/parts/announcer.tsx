@@ -1,7 +1,7 @@
 import { useConsole } from "../state/console.ts";
 import { useStore } from "../state/use-store.ts";
 
-/** Tells a screen reader what has changed. */
+/** Announces to screen readers what has changed. */
 export function Announcer() {
   const { announcement } = useConsole();
   const text = useStore(announcement);

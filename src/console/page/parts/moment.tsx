@@ -1,6 +1,6 @@
 import { momentOf } from "../text/format.ts";
 
-/** A moment in the visitor's locale; a dash where there is none. */
+/** A moment in the visitor's locale; a dash where it is missing. */
 export function Moment({
   at,
   none = "–",

@@ -30,7 +30,7 @@ export function VirtualTable<Row>({
   readonly rowCount: number;
   /** The row at a place from 0; null while it is not there yet. */
   readonly rowAt: (at: number) => Row | null;
-  /** Hears which rows are in view. */
+  /** Called with the rows that are in view. */
   readonly onView: (first: number, count: number) => void;
 }) {
   const frame = useRef<HTMLElement>(null);
