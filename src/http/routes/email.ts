@@ -16,17 +16,13 @@ export type EmailRouteDependencies = CheckRouteDependencies & {
   readonly writeEmail: EmailCheck<WrittenVerification>;
 };
 
-type AskedEmail = {
-  readonly email: string;
-  readonly options: { readonly deep: boolean; readonly dns: boolean };
-};
+type AskedEmail = { readonly email: string; readonly deep: boolean; readonly dns: boolean };
 
-function askedEmail({
-  email,
-  deep = DEFAULTS.deep,
-  dns = DEFAULTS.dns,
-}: Static<typeof EmailQuery>): AskedEmail {
-  return { email, options: { deep, dns } };
+function askedEmail(
+  { email, deep = DEFAULTS.deep, dns = DEFAULTS.dns }: Static<typeof EmailQuery>,
+  read = (text: string) => text,
+): AskedEmail {
+  return { email: read(email), deep, dns };
 }
 
 /** Verification of addresses, one at a time or in batches. */
@@ -40,10 +36,10 @@ export function emailRoutes({
     ...metered({
       get: verifyEmail,
       post: verifyEmailPost,
-      fromQuery: (fields) => askedEmail({ ...fields, email: restorePlus(fields.email) }),
-      fromBody: askedEmail,
-      units: ({ options }) => emailUnits(options.deep),
-      work: ({ email, options }, { accountId }) => writeEmail(email, { ...options, tenant: accountId }),
+      fromQuery: (fields) => askedEmail(fields, restorePlus),
+      fromBody: (fields) => askedEmail(fields),
+      units: ({ deep }) => emailUnits(deep),
+      work: ({ email, deep, dns }, { accountId }) => writeEmail(email, { deep, dns, tenant: accountId }),
       failed: ({ email }) => writtenEmail(checkFailed(email)),
       isCharged: ({ sub_status }) => isEmailCharged(sub_status),
       write: ({ json }) => json,
