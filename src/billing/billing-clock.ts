@@ -16,8 +16,8 @@ export type ClockDoubt = {
 export type BillingClock = Clock & {
   /** Null while the clock can be believed. In doubt, `now` stays at the last time that could be. */
   readonly doubt: () => ClockDoubt | null;
-  /** Throws an ApiError `storage_unavailable` while the clock is in doubt: any month might be the wrong one. */
-  readonly requireTrust: () => void;
+  /** Returns `now`; throws an ApiError `storage_unavailable` in doubt: any month might be the wrong one. */
+  readonly requireTrust: () => number;
   /** Writes the time to disk where the one kept there is older than `everyMs`. */
   readonly keep: (everyMs: number) => void;
   /** Returns the time for the caller to write to disk where the one kept there is older than `everyMs`, or null. */
@@ -57,11 +57,14 @@ export function createBillingClock(dependencies: {
     return now <= limitAt;
   }
 
-  function believedNow(): number {
-    const now = clock.now();
-    if (!isTrusted(now)) return trustedAt;
+  function believed(now: number): number {
     if (now > trustedAt) trustedAt = now;
     return now;
+  }
+
+  function believedNow(): number {
+    const now = clock.now();
+    return isTrusted(now) ? believed(now) : trustedAt;
   }
 
   const doubt = (): ClockDoubt | null => {
@@ -86,7 +89,8 @@ export function createBillingClock(dependencies: {
     now: believedNow,
     doubt,
     requireTrust: () => {
-      if (isTrusted(clock.now())) return;
+      const now = clock.now();
+      if (isTrusted(now)) return believed(now);
       const message =
         "The clock of the server is in doubt: nothing is charged until its operator confirms it.";
       throw new ApiError("storage_unavailable", message, { retryAfterSeconds: 60 });

@@ -125,9 +125,15 @@ export function createChargeLog(dependencies: {
     others: readonly ChargeEntry[],
     durability: Durability,
   ): void {
-    const entries = [...group.map(({ entry }) => entry), ...others];
-    const replies = group.flatMap(({ paidFor }) => paidFor.reply ?? []);
-    const chunks = group.flatMap(({ paidFor }) => paidFor.chunk ?? []);
+    const entries: ChargeEntry[] = [];
+    const replies: ReplyRecord[] = [];
+    const chunks: FinishedChunk[] = [];
+    for (const { entry, paidFor } of group) {
+      entries.push(entry);
+      if (paidFor.reply !== null) replies.push(paidFor.reply);
+      if (paidFor.chunk !== null) chunks.push(paidFor.chunk);
+    }
+    entries.push(...others);
     const marks = quotaMarks(entries);
     store.record({ entries, replies, chunks, quotaMarks: marks, keptAt: timeToKeep() }, durability);
   }

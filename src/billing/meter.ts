@@ -114,7 +114,7 @@ export function createMeter(dependencies: {
 /** The ledgers, and how they come from the store and the months that have begun. */
 export type MeterLedgers = Pick<Ledgers, "of" | "forget" | "opened" | "closed" | "isOpen"> &
   Pick<Meter, "enterMonths"> & {
-    readonly enter: (accountId: string, now: number) => Answer<void>;
+    readonly enter: (accountId: string) => Answer<void>;
     /** The ledger as the store has it now. */
     readonly fresh: (accountId: string, now: number) => Answer<Ledger>;
   };
@@ -159,8 +159,7 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
       if (!Number.isSafeInteger(units) || units < 0) throw new Error(`${units} units cannot be reserved`);
       if (log.waiting() >= WAITING_MAX) throw new ApiError("overloaded", undefined, { retryAfterSeconds: 1 });
       requireSettled();
-      clock.requireTrust();
-      const now = clock.now();
+      const now = clock.requireTrust();
       const ledger = ledgers.of(account.accountId, now);
       if (units > 0 && units > unitsLeft(ledger)) throw quotaExceeded(ledger, units, now);
       const { accountId, current } = ledger;
@@ -188,7 +187,7 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
       };
     },
     ledger: (accountId) => ledgers.fresh(accountId, clock.now()),
-    enter: (accountId) => ledgers.enter(accountId, clock.now()),
+    enter: (accountId) => ledgers.enter(accountId),
     forget: ledgers.forget,
     enterMonths: ledgers.enterMonths,
     isOpen: ledgers.isOpen,

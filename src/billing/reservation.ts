@@ -55,6 +55,9 @@ export type ReservationOptions = {
   readonly isCall: boolean;
 };
 
+/** Almost every charge. */
+const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
+
 /** Holds the units on the tally, and keeps the two in step until the reservation is closed. `at` dates its charges. */
 export function openReservation(
   book: ReservationBook,
@@ -103,7 +106,7 @@ export function openReservation(
           settle(charge.units, calls, isOnDisk);
           if (isOnDisk) onCommit?.();
         },
-        { reply, chunk },
+        reply === null && chunk === null ? FOR_A_CALL : { reply, chunk },
       );
       left -= charge.units;
       recordsRunning += 1;

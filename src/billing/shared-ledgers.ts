@@ -87,7 +87,8 @@ export function createSharedLedgers(dependencies: {
 
   return {
     of: known,
-    enter: (accountId, now): Answer<void> => {
+    enter: (accountId): Answer<void> => {
+      const now = clock.now();
       const found = ledgers.get(accountId);
       const isFresh =
         found !== undefined &&
