@@ -50,6 +50,8 @@ type KnownKey = {
   readonly account: Account;
   readonly owner: Owner;
   readonly expiresAt: number | null;
+  /** By the clock of the store. */
+  readonly isExpired: boolean;
   readonly isSuspended: boolean;
   /** On the monotonic clock. */
   readonly knownUntilMs: number;
@@ -144,6 +146,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       account: { ...holder, keyId, scopes: readScopes(key.scopes) },
       owner: ownerOf(accountId, plan),
       expiresAt,
+      isExpired: key.isExpiredThere === true,
       usedAt: key.lastUsedAt,
       isSuspended: key.suspendedAt !== null,
       knownUntilMs: clock.monotonic() + TTL_MS,
@@ -191,7 +194,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
 
   function accountOf(key: string, known: KnownKey | undefined): Account | null {
     const now = clock.now();
-    if (known === undefined || (known.expiresAt !== null && known.expiresAt <= now)) return null;
+    if (known === undefined || expiredForMs(known, now) !== null) return null;
     if (known.isSuspended) throw new ApiError("bad_key", "The account is suspended; ask the operator.");
     noteUse(key, known, now);
     return known.account;
@@ -201,9 +204,9 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     find: (key) => after(knownKey(key), (known) => accountOf(key, known)),
     findExpired: (key, withinMs) =>
       after(knownKey(key), (known) => {
-        if (known === undefined || known.expiresAt === null || known.isSuspended) return null;
-        const expiredForMs = clock.now() - known.expiresAt;
-        return expiredForMs >= 0 && expiredForMs <= withinMs ? known.account : null;
+        if (known === undefined || known.isSuspended) return null;
+        const agoMs = expiredForMs(known, clock.now());
+        return agoMs !== null && agoMs <= withinMs ? known.account : null;
       }),
     forget: (accountId) => {
       readings = new Map();
@@ -216,4 +219,10 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     },
     flushUses,
   };
+}
+
+/** Returns how long ago a key expired, by the clock of this process or that of the store; null where it did not. */
+function expiredForMs({ expiresAt, isExpired }: KnownKey, now: number): number | null {
+  if (expiresAt === null || (expiresAt > now && !isExpired)) return null;
+  return Math.max(0, now - expiresAt);
 }

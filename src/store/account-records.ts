@@ -41,7 +41,12 @@ export type KeyRecord = {
 };
 
 /** A key with what is asked at every call of the account that it belongs to. */
-export type FoundKey = KeyRecord & { readonly plan: string; readonly suspendedAt: number | null };
+export type FoundKey = KeyRecord & {
+  readonly plan: string;
+  readonly suspendedAt: number | null;
+  /** It has expired by the clock of the store, where that is another one than the caller's. */
+  readonly isExpiredThere?: boolean;
+};
 
 export type NewPlanPeriod = {
   readonly accountId: string;

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { SQL } from "bun";
+import { systemRandomBytes } from "../../src/accounts/api-key.ts";
+import { createKeyRing } from "../../src/accounts/key-ring.ts";
+import { rotateKey } from "../../src/accounts/key-rotation.ts";
+import { readConfig } from "../../src/app/settings.ts";
 import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { ReplyRecord } from "../../src/store/account-records.ts";
@@ -222,6 +226,32 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect(await two.changedAccounts(60_000)).toContain(accountId);
     expect((await two.findKey(accountId))?.revokedAt).toBe(NOON);
   });
+
+  test.each([60_000, -60_000])(
+    "a key that was rotated on a node whose clock is %d ms off works on no other",
+    async (offsetMs) => {
+      const [one, two] = [await open(), await open()];
+      const { accountId } = await account(one, 10);
+      const plans = readConfig({}, 1).plans;
+      const dependencies = (store: SharedStore, offMs: number) => {
+        const clock = { now: () => systemClock.now() + offMs, monotonic: systemClock.monotonic };
+        return { store, clock, plans, randomBytes: systemRandomBytes };
+      };
+      const [first, other] = [dependencies(one, offsetMs), dependencies(two, -offsetMs)];
+      const [rotating, asking] = [createKeyRing(first), createKeyRing(other)];
+      const rotate = (overlapSeconds: number) =>
+        rotateKey({ ...first, keyRing: rotating }, accountId, { overlapSeconds }, () => null);
+      const { apiKey } = await rotate(0);
+      expect(await asking.find(apiKey)).toMatchObject({ accountId });
+      const { apiKey: next } = await rotate(0);
+      asking.forget(accountId);
+      expect(await asking.find(apiKey)).toBeNull();
+      expect(await asking.find(next)).toMatchObject({ accountId });
+      await rotate(3_600);
+      asking.forget(accountId);
+      expect(await asking.find(next)).toMatchObject({ accountId });
+    },
+  );
 
   test("a frozen server is given up at the deadline; nothing is charged, and all heals", async () => {
     const node = await open(SHORT_DEADLINE_MS);

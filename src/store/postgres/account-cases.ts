@@ -10,6 +10,7 @@ import {
   monthOf,
   overviewOf,
   putReply,
+  SERVER_NOW,
 } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
 import type { Orm } from "./orm.ts";
@@ -89,11 +90,18 @@ function keyCases(transact: Transact, read: Read): KeyPort {
     findKey: (keyHash) =>
       read(async (orm) => {
         const [row] = await orm
-          .select({ key: KEY_COLUMNS, plan: accounts.plan, suspendedAt: accounts.suspendedAt })
+          .select({
+            key: KEY_COLUMNS,
+            plan: accounts.plan,
+            suspendedAt: accounts.suspendedAt,
+            isExpiredThere: sql<boolean>`coalesce(${apiKeys.expiresAt} <= ${SERVER_NOW}, false)`,
+          })
           .from(apiKeys)
           .innerJoin(accounts, eq(accounts.accountId, apiKeys.accountId))
           .where(eq(apiKeys.keyHash, keyHash));
-        return row === undefined ? null : { ...row.key, plan: row.plan, suspendedAt: row.suspendedAt };
+        if (row === undefined) return null;
+        const { key, ...rest } = row;
+        return { ...key, ...rest };
       }),
 
     listKeys: (accountId, endedAfter) => read((orm) => keysOf(orm, accountId, endedAfter)),
@@ -111,11 +119,14 @@ function keyCases(transact: Transact, read: Read): KeyPort {
         const working = await workingKeys(orm, key.accountId, key.createdAt);
         const replaced = working.filter((known) => keyId === null || known.keyId === keyId);
         if (keyId !== null && replaced.length === 0) return false;
+        // What ends at once ends by the clock that all nodes share, however far ahead this node's is.
+        const isAtOnce = endsAt <= key.createdAt;
+        const end = isAtOnce ? sql<number>`least(${endsAt}::bigint, ${SERVER_NOW})` : endsAt;
         for (const { keyHash } of replaced) {
-          const isLater = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, endsAt));
+          const isLater = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, end));
           await orm
             .update(apiKeys)
-            .set({ expiresAt: endsAt, rotatesAt: endsAt })
+            .set({ expiresAt: end, rotatesAt: end })
             .where(and(eq(apiKeys.keyHash, keyHash), isLater));
         }
         await orm.insert(apiKeys).values(key);
