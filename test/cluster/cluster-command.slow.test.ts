@@ -15,7 +15,7 @@ if (!isInstalled) {
 }
 
 test.if(isInstalled)(
-  "bun run cluster serves through its balancer, and goes on when a node is killed",
+  "bun run cluster serves through its balancer, goes on when a node is killed, and leaves nothing when it is",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "assay-cluster-command-"));
     // PostgreSQL runs as another user, which has to get there.
@@ -51,6 +51,24 @@ test.if(isInstalled)(
       // What the balancer sends to the dead node before it notices may fail; it notices.
       while ((await check()).status !== 200) await Bun.sleep(200);
       expect((await fetch(`${url}/v1/account`, { headers })).status).toBe(200);
+      const second = Bun.spawn([process.execPath, "src/tools/cluster/main.ts", "--nodes", "1"], {
+        cwd: ROOT,
+        env: { PATH: process.env.PATH ?? "", PORT: "0", DATA_DIR: folder },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      const refused = await new Response(second.stderr).text();
+      expect([
+        await second.exited,
+        refused.startsWith("Another process is using the data directory"),
+      ]).toEqual([1, true]);
+      // Killed itself, it leaves nothing behind that holds the port or the data.
+      child.kill("SIGKILL");
+      await child.exited;
+      const database = /^PostgreSQL: (\S+)$/m.exec(said)?.[1] ?? "";
+      const held = [url, database].map((each) => Number(new URL(each).port));
+      while ((await Promise.all(held.map(isListenedOn))).includes(true)) await Bun.sleep(100);
     } finally {
       child.kill("SIGTERM");
       await child.exited;
@@ -90,4 +108,14 @@ async function saidUntil(output: ReadableStream<Uint8Array>, pattern: RegExp): P
     while (!(await reader.read()).done);
   })();
   return text;
+}
+
+async function isListenedOn(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+    socket.end();
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -7,6 +7,12 @@ export type Child = {
 
 const AGAIN_AFTER_MS = 500;
 
+/** The words before a command that end it with a signal when this process ends, however that ends; none where Linux's are missing. */
+export function endedWithParent(signal: "SIGTERM" | "SIGINT"): readonly string[] {
+  const setpriv = Bun.which("setpriv");
+  return setpriv === null ? [] : [setpriv, "--pdeathsig", signal.slice("SIG".length), "--"];
+}
+
 /** Starts a process; what it prints is printed with its name before it. */
 export function startChild(
   name: string,

@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { type DataDirLock, lockDataDir } from "../../store/sqlite/data-dir-lock.ts";
+import { StoreOpenError } from "../../store/storage-error.ts";
 import { balancerConfig } from "./balancer.ts";
-import { type Child, startChild } from "./children.ts";
+import { type Child, endedWithParent, startChild } from "./children.ts";
 import { postgresPrograms, startPostgres } from "./postgres.ts";
 
 // A cluster on this machine, for development: PostgreSQL in a folder of its own, nodes, and HAProxy in front of them.
@@ -27,6 +29,7 @@ async function main(): Promise<void> {
   if (programs === null) return fail("PostgreSQL is not installed: apt-get install postgresql.");
   if (haproxy === null) return fail("HAProxy is not installed: apt-get install haproxy.");
   mkdirSync(folder, { recursive: true });
+  const lock = lockFolder(folder);
   const children: Child[] = [];
   let isStopping = false;
   const stop = async (exitCode: number): Promise<void> => {
@@ -34,6 +37,7 @@ async function main(): Promise<void> {
     isStopping = true;
     // The balancer first, PostgreSQL last.
     for (const child of [...children].reverse()) await child.stop();
+    lock.release();
     process.exit(exitCode);
   };
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(0));
@@ -49,7 +53,8 @@ async function main(): Promise<void> {
     await Promise.all(ports.map(untilAlive));
     const config = join(folder, "haproxy.cfg");
     writeFileSync(config, balancerConfig({ host, port, ports }));
-    children.push(startChild("balancer", [haproxy, "-db", "-f", config], process.env));
+    const balancer = [...endedWithParent("SIGTERM"), haproxy, "-db", "-f", config];
+    children.push(startChild("balancer", balancer, process.env));
     await untilAlive(port);
     process.stdout.write(`PostgreSQL: ${postgres.url}\nAssay listens on http://127.0.0.1:${port}\n`);
   } catch (error) {
@@ -59,8 +64,19 @@ async function main(): Promise<void> {
   }
 }
 
+/** Takes the folder for this process alone, until it ends. */
+function lockFolder(folder: string): DataDirLock {
+  try {
+    return lockDataDir(folder);
+  } catch (error) {
+    if (error instanceof StoreOpenError) return fail(error.message);
+    throw error;
+  }
+}
+
 function startNode(place: number, port: number, databaseUrl: string, folder: string): Child {
-  return startChild(`node ${place + 1}`, [process.execPath, "src/main.ts"], {
+  const command = [...endedWithParent("SIGTERM"), process.execPath, "src/main.ts"];
+  return startChild(`node ${place + 1}`, command, {
     ...process.env,
     PORT: `${port}`,
     HOST: "127.0.0.1",

@@ -1,7 +1,7 @@
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
-import { type Child, startChild } from "./children.ts";
+import { type Child, endedWithParent, startChild } from "./children.ts";
 
 const READY_EVERY_MS = 100;
 const READY_WITHIN_MS = 60_000;
@@ -34,7 +34,9 @@ export async function startPostgres(
   if (!existsSync(data)) await run([...asUser, join(programs, "initdb"), ...made]);
   const served = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", "-c", "max_connections=300"];
   // SIGINT is PostgreSQL's fast shutdown, which does not wait for its clients.
-  const child = startChild("postgres", [...asUser, join(programs, "postgres"), ...served], {}, "SIGINT");
+  // In this order: a change of the user would take the signal back.
+  const command = [...asUser, ...endedWithParent("SIGINT"), join(programs, "postgres"), ...served];
+  const child = startChild("postgres", command, {}, "SIGINT");
   const urlOf = (name: string): string => `postgres://assay@127.0.0.1:${port}/${name}`;
   await createDatabase(urlOf("postgres"));
   return { url: urlOf("assay"), child };
