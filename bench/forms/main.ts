@@ -6,21 +6,20 @@ import { leaveFirstCores } from "../load/cores.ts";
 import { startDns } from "../load/dns.ts";
 import { CORPUS } from "../load/jobs.ts";
 import { proveServerRight } from "../load/proof.ts";
+import type { Findings } from "../load/scenarios.ts";
 import { type BenchServer, startServerProcess } from "../load/server-process.ts";
-import { type Figure, judgeTarget, overRounds, type TargetOutcome } from "../result.ts";
+import { type Figure, overRounds, type TargetOutcome } from "../result.ts";
 import { runSuite } from "../suite.ts";
 import { emailBodies, ITEMS, itemBatches } from "./bodies.ts";
-import { type Batch, sendBatch } from "./reader.ts";
+import { batchOf, byTurns, GROUP, rateFigure, ratioTarget } from "./by-turns.ts";
+import { sendBatch } from "./reader.ts";
 
 // Batches of 100,000 in the forms of their bodies and replies, and of every kind, by turns.
 
 const ROUNDS = 9;
-/** The first batches of a server run code that is not yet compiled: a third as many rounds are not counted. */
-const WARMUP_SHARE = 1 / 3;
 const BYTES_PER_MS_OF_1_GBIT = 125_000;
 /** As long to the first byte; the median of rounds that differ by half is given some room. */
 const FIRST_BYTE_RATIO_MAX = 1.05;
-const GROUP = "batches over HTTP, of 100,000, by form and kind";
 
 await runSuite("forms", async ({ scale, say, cores }) => {
   if (cores !== null) leaveFirstCores(cores);
@@ -43,26 +42,6 @@ await runSuite("forms", async ({ scale, say, cores }) => {
     targets: found.flatMap(({ targets }) => targets),
   };
 });
-
-type Findings = { readonly figures: readonly Figure[]; readonly targets: readonly TargetOutcome[] };
-type Contender = { readonly name: string; readonly measure: () => number | Promise<number> };
-
-/** Measures all by turns. Returns the values of each, in the order of the contenders. */
-async function byTurns(contenders: readonly Contender[], rounds: number): Promise<number[][]> {
-  const found: number[][] = contenders.map(() => []);
-  for (let round = -Math.ceil(rounds * WARMUP_SHARE); round < rounds; round += 1) {
-    for (const [at, { measure }] of contenders.entries()) {
-      const value = await measure();
-      if (round >= 0) found[at]?.push(value);
-    }
-  }
-  return found;
-}
-
-function batchOf(server: BenchServer, batch: Pick<Batch, "path" | "body">): () => Promise<number> {
-  const whole = { ...batch, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
-  return async () => (ITEMS / (await sendBatch(server, whole)).lastMs) * 1000;
-}
 
 async function measureForms(
   server: BenchServer,
@@ -186,26 +165,4 @@ async function measureKinds(server: BenchServer, threads: number, rounds: number
     );
   }
   return { figures, targets };
-}
-
-function rateFigure(name: string, rates: readonly number[]): Figure {
-  return {
-    name: `batches of 100,000: ${name}`,
-    group: GROUP,
-    unit: "items/s",
-    better: "higher",
-    ...overRounds(rates),
-  };
-}
-
-function ratioTarget(
-  what: string,
-  against: string,
-  bound: TargetOutcome["bound"],
-  values: readonly number[],
-  others: readonly number[],
-): TargetOutcome {
-  const { value, range } = overRounds(values.map((one, at) => one / (others[at] ?? Number.NaN)));
-  const note = `${range.least.toFixed(2)} to ${range.most.toFixed(2)} in ${range.rounds} rounds`;
-  return judgeTarget({ what, against, bound, measured: value, note });
 }

@@ -1,14 +1,13 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../../package.json" with { type: "json" };
-import type { BatchKind } from "../batch/messages.ts";
 import { DOCUMENT_TYPES, isDocumentType, UNCHECKED_WORDS } from "../contract/words.ts";
-import type { OutputFormat } from "../tables/table.ts";
-import { KINDS, type Task } from "../tables/task.ts";
+import type { Task } from "../tables/task.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import type { ServerTarget } from "./block-verifier.ts";
-import { CliError, EXIT } from "./failure.ts";
+import { EXIT } from "./failure.ts";
+import { type FileOptions, fileRun, type ServerOptions, serverTarget } from "./file-run-arguments.ts";
 import type { FileRun } from "./file-run-options.ts";
-import { INPUT_FORMATS, type InputFormat } from "./input.ts";
+import { INPUT_FORMATS } from "./input.ts";
 
 /** What the command line asks for. */
 export type Request =
@@ -62,23 +61,6 @@ Examples:
 /** Bridges a restart of the server: about 16 seconds where nothing answers. */
 const RETRIES_DEFAULT = 6;
 
-type FileOptions = {
-  readonly column?: string;
-  readonly header?: boolean;
-  readonly inputFormat?: InputFormat;
-  readonly encoding?: string;
-  readonly output?: string;
-  readonly format?: OutputFormat;
-  readonly only?: string;
-  readonly force?: boolean;
-  readonly resume?: boolean;
-  readonly partial?: boolean;
-  readonly quiet?: boolean;
-  readonly job?: boolean;
-  readonly attach?: string;
-} & ServerOptions;
-
-type ServerOptions = { readonly server?: string | undefined; readonly retries: number };
 type ItemOptions = ServerOptions & { readonly json?: boolean };
 type EmailOptions = { readonly deep?: boolean; readonly dns: boolean };
 type DocumentOptions = { readonly type?: string };
@@ -190,54 +172,6 @@ const documentTask = ({ type = "" }: DocumentOptions): Task => ({
 });
 
 const phoneTask = ({ country }: PhoneOptions): Task => ({ kind: "phone", country: country ?? null });
-
-function fileRun(path: string, options: FileOptions, task: Task): FileRun {
-  const { output = null, force = false, resume = false, partial = false, quiet = false } = options;
-  if (force && resume) throw new CliError("--force begins anew and --resume goes on: use one of them.");
-  return {
-    task,
-    input: {
-      path,
-      format: options.inputFormat,
-      encoding: options.encoding,
-      column: options.column,
-      header: options.header,
-    },
-    output: output === "-" ? null : output,
-    format: options.format,
-    only: options.only === undefined ? null : readStatuses(options.only, task.kind),
-    force,
-    resume,
-    partial,
-    quiet,
-    server: serverTarget(options),
-    job: jobOptions(path, options),
-  };
-}
-
-function jobOptions(path: string, { job = false, attach, server }: FileOptions): FileRun["job"] {
-  if (!job && attach === undefined) return null;
-  if (server === undefined) throw new CliError("--job and --attach need --server.");
-  if (path === "-")
-    throw new CliError("A job needs a file: it is read once to be sent and once to write the results.");
-  return { attach: attach ?? null };
-}
-
-function readStatuses(text: string, kind: BatchKind): readonly string[] {
-  const { statuses } = KINDS[kind];
-  const words = text.split(",").map((word) => word.trim().toLowerCase());
-  const wrong = words.find((word) => !statuses.includes(word));
-  if (wrong !== undefined) throw new CliError(`--only: "${wrong}" is none of ${statuses.join(", ")}.`);
-  return words;
-}
-
-function serverTarget({ server, retries }: ServerOptions): ServerTarget | null {
-  if (server === undefined) return null;
-  const protocol = URL.canParse(server) ? new URL(server).protocol : "";
-  if (protocol === "http:" || protocol === "https:")
-    return { url: server.replace(/\/+$/, ""), retriesMax: retries };
-  throw new CliError(`--server must be an http or https address, not "${server}".`);
-}
 
 function readRetries(text: string): number {
   if (/^\d{1,2}$/.test(text)) return Number(text);

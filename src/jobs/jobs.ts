@@ -1,14 +1,11 @@
 import { join } from "node:path";
-import type { BatchKind } from "../batch/messages.ts";
 import type { IdempotentCall } from "../billing/idempotent-call.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Plan } from "../billing/plans.ts";
-import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
 import { ApiError } from "../contract/errors.ts";
 import { nounOf } from "../contract/noun.ts";
 import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isTestTenant } from "../platform/test-tenant.ts";
 import type { ReplyRecord } from "../store/account-records.ts";
 import {
   type JobChange,
@@ -19,22 +16,14 @@ import {
 } from "../store/job-port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { DiskRoom } from "./disk-room.ts";
-import type { IntakeOptions, IntakeOutcome } from "./intake/intake-messages.ts";
+import type { IntakeOutcome } from "./intake/intake-messages.ts";
 import type { Intake } from "./intake/intake-thread.ts";
-import { type JobOptions, jobOf } from "./job.ts";
+import { jobOf } from "./job.ts";
 import type { JobRunner } from "./job-runner.ts";
+import { type JobRequest, newJob, unitsOf } from "./new-job.ts";
 
 /** Who a job is for. */
 export type JobAccount = { readonly accountId: string; readonly plan: Plan };
-
-/** What is known of a job before its input is read. */
-export type JobRequest = {
-  readonly kind: BatchKind;
-  readonly name: string | null;
-  readonly options: JobOptions;
-  readonly webhookUrl: string | null;
-  readonly form: IntakeOptions["form"];
-};
 
 /** Reads what a JSON body says beside its items, over what the query said. Throws `invalid_request`. */
 export type FieldReader = (fields: { readonly [name: string]: unknown }) => Answer<JobRequest>;
@@ -375,49 +364,4 @@ function tooManyJobs({ plan, maxJobs }: Plan): ApiError {
 
 function beingRead(): ApiError {
   return new ApiError("job_not_ready", "The input of the job is being read.");
-}
-
-function newJob(
-  jobId: string,
-  accountId: string,
-  request: Omit<JobRequest, "form">,
-  createdAt: number,
-): JobRecord {
-  return {
-    jobId,
-    accountId,
-    kind: request.kind,
-    name: request.name,
-    status: "receiving",
-    statusReason: null,
-    createdAt,
-    startedAt: null,
-    finishedAt: null,
-    expiresAt: null,
-    erasedAt: null,
-    deletedAt: null,
-    options: JSON.stringify(request.options),
-    inputTable: null,
-    chunkCount: 0,
-    rows: 0,
-    distinctRows: 0,
-    unitsPerItem: unitsOf(request),
-    processed: 0,
-    counts: "{}",
-    unitsCharged: 0,
-    round: 1,
-    isTest: isTestTenant(accountId),
-    webhookUrl: request.webhookUrl,
-  };
-}
-
-function unitsOf({ kind, options }: Pick<JobRequest, "kind" | "options">): number {
-  switch (kind) {
-    case "email":
-      return emailUnits(options.deep);
-    case "identity":
-      return IDENTITY_UNITS;
-    case "phone":
-      return PHONE_UNITS;
-  }
 }

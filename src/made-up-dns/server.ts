@@ -1,4 +1,5 @@
-import { createResponder, type Send, type Take } from "./responder.ts";
+import type { Send } from "./replies.ts";
+import { createResponder, type Take } from "./responder.ts";
 import { parseZone, readFault } from "./zone-text.ts";
 
 /**

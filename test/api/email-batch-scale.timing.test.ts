@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { accountOf, type EmailBatchBody, emailOf, keyOf } from "../support/json.ts";
-import { startLatencyProbe, startProcess, temporaryFolder } from "../support/process.ts";
+import { startLatencyProbe } from "../support/latency.ts";
+import { startProcess, temporaryFolder } from "../support/process.ts";
 
 const COUNT = 100_000;
 const DOMAINS = 5000;

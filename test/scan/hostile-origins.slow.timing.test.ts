@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { startLatencyProbe } from "../support/latency.ts";
 import { MADE_UP_PAYEE, startMadeUpFacilitator } from "../support/made-up-facilitator.ts";
-import { startLatencyProbe, startWatchedProcess, temporaryFolder } from "../support/process.ts";
+import { startWatchedProcess, temporaryFolder } from "../support/process.ts";
 import { startHostileOrigins } from "./hostile-origins.ts";
 import { payForScan } from "./scan-server.ts";
 

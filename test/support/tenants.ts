@@ -1,11 +1,7 @@
 import { join } from "node:path";
 import { type Caller, callerOf, FAULT_ZONE } from "./caller.ts";
-import {
-  startLatencyProbe,
-  startWatchedProcess,
-  temporaryFolder,
-  type WatchedServerProcess,
-} from "./process.ts";
+import { startLatencyProbe } from "./latency.ts";
+import { startWatchedProcess, temporaryFolder, type WatchedServerProcess } from "./process.ts";
 
 /** The real server under a watch of its event loop, with a made-up DNS, for accounts that share it. */
 export type SharedServer = AsyncDisposable & {

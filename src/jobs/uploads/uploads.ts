@@ -5,7 +5,8 @@ import { StorageError } from "../../store/storage-error.ts";
 import type { DiskRoom } from "../disk-room.ts";
 import type { InputForm } from "../intake/intake-messages.ts";
 import { type JobUpload, jobOf, type UploadEncoding } from "../job.ts";
-import type { FieldReader, JobAccount, JobRequest, Jobs } from "../jobs.ts";
+import type { FieldReader, JobAccount, Jobs } from "../jobs.ts";
+import type { JobRequest } from "../new-job.ts";
 import { startedAlready } from "./part-rules.ts";
 import type { Parts } from "./parts.ts";
 
