@@ -1,6 +1,6 @@
 import { openLookups } from "../src/app/lookups.ts";
 import { createEmailWriter } from "../src/batch/written-email.ts";
-import { factsIn } from "../src/domains/facts.ts";
+import { factsIn } from "../src/domains/known-domains.ts";
 import { startFixtureServer } from "../src/made-up-dns/server.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { openStore } from "../src/store/sqlite/open.ts";

@@ -1,4 +1,5 @@
-import type { DomainFactsSource, FactsOptions, KnownDomain } from "../domains/facts.ts";
+import type { DomainFactsSource, FactsOptions } from "../domains/facts.ts";
+import type { KnownDomain } from "../domains/known-domains.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createPacedSteps } from "../platform/paced-steps.ts";
 import { createShares, type Shares } from "./shares.ts";

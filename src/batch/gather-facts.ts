@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
+import type { DomainFactsSource } from "../domains/facts.ts";
+import type { KnownDomain } from "../domains/known-domains.ts";
 import {
   type Chunk,
   NO_DOMAIN,

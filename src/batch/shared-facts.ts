@@ -1,4 +1,4 @@
-import type { KnownDomain } from "../domains/facts.ts";
+import type { KnownDomain } from "../domains/known-domains.ts";
 import type { SharedBuffer } from "./messages.ts";
 
 /**

@@ -1,7 +1,8 @@
 import type { Clock } from "../platform/clock.ts";
 import type { AddressParser } from "../verification/email/address.ts";
 import { type DomainVerdict, verifyDomain } from "../verification/email/domain-verdict.ts";
-import { type DomainFactsSource, factsIn, type KnownDomain } from "./facts.ts";
+import type { DomainFactsSource } from "./facts.ts";
+import { factsIn, type KnownDomain } from "./known-domains.ts";
 
 /** Looks up the domain of one address and verifies it: at once where the domain is known. */
 export type EmailCheck<Result> = (

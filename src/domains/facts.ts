@@ -1,10 +1,9 @@
-import { LRUCache } from "lru-cache";
 import type { DnsCache } from "../dns/cache.ts";
 import type { QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 import { madeOnce } from "../platform/made-once.ts";
 import type { DomainFacts, MailPolicy, MailRouting } from "../verification/email/domain-facts.ts";
-import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
+import { createKnownDomains, type KnownDomain, withJson } from "./known-domains.ts";
 import type { DomainListing } from "./lists.ts";
 import { createMailHosts } from "./mail-hosts.ts";
 import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
@@ -21,18 +20,6 @@ export type FactsOptions = {
   readonly deadlineMs?: number;
   /** Aborted, it stops this caller's waiting. */
   readonly signal?: AbortSignal;
-};
-
-/**
- * What is known of a domain. The facts are kept as JSON, which is what crosses to a thread: hundreds of thousands of
- * domains may be known, and one text each is little work for the collector of garbage.
- */
-export type KnownDomain = {
-  readonly json: string;
-  /** The epoch of the DNS in which they were asked for. */
-  readonly epoch: number;
-  /** What follows from the facts, once somebody has worked it out. */
-  domainVerdict: DomainVerdict | null;
 };
 
 /** Where facts about mail domains come from. The domain is an A-label form in lower case. */
@@ -66,8 +53,6 @@ const ENTRIES_MAX = 100_000;
  * exchangers. What is known offline is made anew in no time.
  */
 const BYTES_PER_ENTRY = { offline: 200, plain: 500, deep: 400 };
-/** Of an entry, beside its texts. */
-const BYTES_BESIDE_TEXTS = 150;
 /**
  * What one domain may make us send, whatever its records say. The exchange, the own records of SPF and DMARC and the
  * preferred exchangers come first, then what SPF names, what DMARC walks up, and the other exchangers.
@@ -101,9 +86,9 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   const routing = createMailRouting({ cache, mailHosts });
   const policies = createMailPolicies({ cache });
   const tables = {
-    offline: madeOnce(() => createTable(entriesMax, BYTES_PER_ENTRY.offline, clock)),
-    plain: madeOnce(() => createTable(entriesMax, BYTES_PER_ENTRY.plain, clock)),
-    deep: madeOnce(() => createTable(entriesMax, BYTES_PER_ENTRY.deep, clock)),
+    offline: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.offline, clock)),
+    plain: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.plain, clock)),
+    deep: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.deep, clock)),
   };
   const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
   const counts = { hits: 0, misses: 0 };
@@ -199,25 +184,6 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
       entries: Object.values(tables).reduce((sum, table) => sum + (table.known()?.size ?? 0), 0),
     }),
   };
-}
-
-function withJson(facts: DomainFacts, epoch: number): KnownDomain {
-  return { json: JSON.stringify(facts), epoch, domainVerdict: null };
-}
-
-/** Reads the facts of a known domain: some three microseconds. */
-export function factsIn({ json }: KnownDomain): DomainFacts {
-  return JSON.parse(json);
-}
-
-function createTable(entriesMax: number, bytesPerEntry: number, clock: Clock): LRUCache<string, KnownDomain> {
-  return new LRUCache<string, KnownDomain>({
-    max: entriesMax,
-    maxSize: entriesMax * bytesPerEntry,
-    sizeCalculation: ({ json }, domain) => BYTES_BESIDE_TEXTS + domain.length + json.length,
-    perf: { now: clock.monotonic },
-    ttlResolution: 0,
-  });
 }
 
 /** Waits for a promise that never rejects; null where the caller's deadline or signal comes first. */

@@ -1,6 +1,7 @@
 import { writtenEmail } from "../batch/written-email.ts";
 import type { EmailCheck } from "../domains/email-check.ts";
-import type { DomainFactsSource, KnownDomain } from "../domains/facts.ts";
+import type { DomainFactsSource } from "../domains/facts.ts";
+import type { KnownDomain } from "../domains/known-domains.ts";
 import type { DomainListing } from "../domains/lists.ts";
 import type { Clock } from "../platform/clock.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";

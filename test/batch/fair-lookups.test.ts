@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createFairLookups } from "../../src/batch/fair-lookups.ts";
-import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
+import type { DomainFactsSource } from "../../src/domains/facts.ts";
+import type { KnownDomain } from "../../src/domains/known-domains.ts";
 
 const KNOWN: KnownDomain = { json: "{}", epoch: 0, domainVerdict: null };
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createGatherFacts } from "../../src/batch/gather-facts.ts";
 import { NO_DOMAIN, NUMBERS_PER_OFFSET, type SharedFacts } from "../../src/batch/messages.ts";
 import { createFactsBuffer, type FactsOffset } from "../../src/batch/shared-facts.ts";
-import type { DomainFactsSource, FactsOptions, KnownDomain } from "../../src/domains/facts.ts";
+import type { DomainFactsSource, FactsOptions } from "../../src/domains/facts.ts";
+import type { KnownDomain } from "../../src/domains/known-domains.ts";
 
 const tenant = "one";
 

@@ -6,7 +6,8 @@ import type { Chunk, ChunkingEvent, ChunkingOutcome } from "../../src/batch/mess
 import type { Pool } from "../../src/batch/pool.ts";
 import { createBatchRunner, type VerifyOptions, waitingTasksMax } from "../../src/batch/runner.ts";
 import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
-import type { DomainFactsSource, FactsOptions, KnownDomain } from "../../src/domains/facts.ts";
+import type { DomainFactsSource, FactsOptions } from "../../src/domains/facts.ts";
+import type { KnownDomain } from "../../src/domains/known-domains.ts";
 
 const CHUNKS = 40;
 const CHUNK_ITEMS = 1000;

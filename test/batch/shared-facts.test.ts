@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createFactsBuffer, type FactsOffset } from "../../src/batch/shared-facts.ts";
-import type { KnownDomain } from "../../src/domains/facts.ts";
+import type { KnownDomain } from "../../src/domains/known-domains.ts";
 
 const known = (domain: string, padding = ""): KnownDomain => {
   const facts = {

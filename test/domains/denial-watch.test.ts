@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import { createDenialWatch } from "../../src/domains/denial-watch.ts";
-import { createDomainFacts, factsIn } from "../../src/domains/facts.ts";
+import { createDomainFacts } from "../../src/domains/facts.ts";
+import { factsIn } from "../../src/domains/known-domains.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { startDns } from "../support/dns-server.ts";
 

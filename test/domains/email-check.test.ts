@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createEmailChecks } from "../../src/domains/email-check.ts";
-import type { DomainFactsSource, KnownDomain } from "../../src/domains/facts.ts";
+import type { DomainFactsSource } from "../../src/domains/facts.ts";
+import type { KnownDomain } from "../../src/domains/known-domains.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createAddressParser } from "../../src/verification/email/address.ts";
 import { createAddressVerifier } from "../../src/verification/email/verification.ts";

@@ -1,12 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createDnsCache } from "../../src/dns/cache.ts";
 import type { RecordType, Resolver } from "../../src/dns/lookup.ts";
-import {
-  createDomainFacts,
-  type DomainFactsSource,
-  type FactsOptions,
-  factsIn,
-} from "../../src/domains/facts.ts";
+import { createDomainFacts, type DomainFactsSource, type FactsOptions } from "../../src/domains/facts.ts";
+import { factsIn } from "../../src/domains/known-domains.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { DomainFacts } from "../../src/verification/email/domain-facts.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createDnsCache } from "../../src/dns/cache.ts";
-import { createDomainFacts, type DomainFactsSource, factsIn } from "../../src/domains/facts.ts";
+import { createDomainFacts, type DomainFactsSource } from "../../src/domains/facts.ts";
+import { factsIn } from "../../src/domains/known-domains.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type ResolverUnderTest, startDns } from "../support/dns-server.ts";
 import { mailRoutingRows, mailRoutingZone, written } from "../support/mail-routing-rows.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { factsIn } from "../../src/domains/facts.ts";
+import { factsIn } from "../../src/domains/known-domains.ts";
 import { createDomainLists } from "../../src/domains/lists.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createTestFacts } from "../../src/test-keys/test-lookups.ts";
