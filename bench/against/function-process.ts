@@ -17,7 +17,7 @@ export type FunctionsMessage =
   | { readonly figures: readonly Figure[] };
 
 /** Many short rounds of a function: neighbours on the machine hit both alike. */
-const ROUNDS = 9;
+const ROUNDS = 21;
 const PIPELINE_ROUNDS = 3;
 /** Of the time that `bench` takes. */
 const SHARE = 0.1;

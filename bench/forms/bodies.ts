@@ -47,7 +47,7 @@ export async function itemBatches() {
   } as const;
 }
 
-/** Repeats the items, or drops the last, until there are so many. */
+/** Repeats the items, or drops the last, to have `count` of them. */
 function upTo<Item>(count: number, items: readonly Item[]): readonly Item[] {
   return Array.from({ length: count }, (_, at) => items[at % items.length]).filter(
     (item) => item !== undefined,

@@ -114,7 +114,7 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
 function startCpu(pid: number) {
   const before = threadSeconds(pid);
   return {
-    /** Returns the microseconds of CPU for each of so many rows. */
+    /** Returns the microseconds of CPU for each of `rows`. */
     perRow(count: number): string {
       const now = threadSeconds(pid);
       if (before === null || now === null) return "not known";

@@ -2,7 +2,7 @@ import { addressCorpus, coldAddress } from "../input.ts";
 import { createHistogram } from "./histogram.ts";
 import { type Aim, type BatchesJob, type BatchesRound, CORPUS } from "./jobs.ts";
 
-/** A cold batch asks for one new domain for so many addresses. */
+/** A cold batch asks for one new domain for this many addresses. */
 const COLD_ADDRESSES_PER_DOMAIN = 20;
 
 export type BatchSender = (aim: Aim, round: number) => Promise<BatchesRound>;

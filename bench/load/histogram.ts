@@ -13,7 +13,7 @@ export type Histogram = {
   readonly percentiles: () => Percentiles;
 };
 
-/** Every power of two is cut into so many steps: a value is off by 1.6 % at most. */
+/** Every power of two is divided into this many steps: a value is off by 1.6 % at most. */
 const STEPS = 64;
 const OCTAVES = 32;
 

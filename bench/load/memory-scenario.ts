@@ -59,7 +59,7 @@ export async function measureMemory(bench: Bench): Promise<Findings> {
 const isQuick = ({ size, parallel }: { readonly size: number; readonly parallel: number }) =>
   size === LARGEST && parallel <= 2;
 
-/** The resident memory of a fresh server in megabytes, before batches of one size come so many at a time and at its highest. */
+/** The resident memory of a fresh server in megabytes, before `parallel` batches of one size and at its highest. */
 export async function peakOf(
   from: Pick<ServerOptions, "dns" | "cores" | "root">,
   { size, parallel }: { readonly size: number; readonly parallel: number },

@@ -22,7 +22,7 @@ const QUERIES_GUARANTEED = 32;
 /** A deep look-up begins with three queries at once, and goes on with one at a time. */
 const QUERIES_OF_DEEP = 2;
 /**
- * With so many replies unread the main thread is what look-ups wait for: more of them would only make all wait longer,
+ * With this many replies unread the main thread is what look-ups wait for: more of them would only make all wait longer,
  * those too that are a tenant's first.
  */
 const UNREAD_MAX = 16;

@@ -151,7 +151,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
     return body === null ? null : { ...head, body };
   }
 
-  /** What a call comes to whose key nobody else uses. */
+  /** The outcome of a call whose key nobody else uses. */
   function startOf(row: CallRow, kept: ReplyRecord | null, secret: string, now: number): IdempotencyStart {
     const { fingerprint } = row;
     if (kept !== null && kept.expiresAt > now) {

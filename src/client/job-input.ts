@@ -1,6 +1,6 @@
 import type { JobInput, JobText } from "./job-types.ts";
 
-/** Rows are brought to text in pieces of about so many characters. */
+/** Rows are written as text in pieces of about this many characters. */
 const PIECE_CHARS = 65_536;
 
 export function mediaTypeOf(input: JobInput): string {

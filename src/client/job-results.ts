@@ -10,7 +10,7 @@ const REOPEN_MS = 250;
 const LINE_END = 0x0a;
 const RANGE_NOT_SATISFIABLE = 416;
 
-/** Where a reading has come to: what a new connection goes on from. */
+/** The position of a reading: what a new connection goes on from. */
 type Place = { row: number; bytes: number; etag: string | null; received: number };
 
 /**

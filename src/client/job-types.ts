@@ -21,7 +21,7 @@ export type JobText =
   | AsyncIterable<Uint8Array | string>;
 
 export type CreateJobOptions = CallOptions & {
-  /** An input of more bytes is sent in parts of so many (4,194,304; at most 67,108,864). */
+  /** An input of more bytes is sent in parts of this size (4,194,304; at most 67,108,864). */
   readonly partBytes?: number;
 };
 

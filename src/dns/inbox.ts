@@ -12,7 +12,7 @@ const ITEMS_A_TURN = 32;
 const WORK_MS_A_TURN = 2;
 const WAITING_MAX = 4096;
 
-/** Reads items in the order in which they came, so many and so long in one turn of the event loop. */
+/** Reads items in the order in which they came, bounded in number and time in one turn of the event loop. */
 export function createInbox<Item>(read: (item: Item) => void, monotonic: () => number): Inbox<Item> {
   let items: Item[] = [];
   const reading = createPacedSteps({

@@ -54,7 +54,7 @@ type Port<Sent> = {
  * kilobyte: measured, 200 questions at a time by four sockets lose 80 large replies, by eight they lose none.
  */
 const PORTS_OPEN = 8;
-/** After so many questions or so long, a socket gives way to one with another random source port. */
+/** After this many questions or this long, a socket is replaced by one with another random source port. */
 const QUESTIONS_PER_PORT_MAX = 4096;
 const PORT_AGE_MAX_MS = 60_000;
 const RENEWAL_AGE_MS = 1_000;

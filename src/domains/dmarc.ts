@@ -26,7 +26,7 @@ export type DmarcRecord = {
   readonly publicSuffix: "y" | "n" | null;
 };
 
-/** From a name of so many labels on, the walk goes on with the last seven, which bounds it to eight queries. */
+/** From a name of this number of labels on, the walk goes on with the last seven, which bounds it to eight queries. */
 const LABELS_MAX = 8;
 
 /**

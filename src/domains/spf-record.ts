@@ -169,7 +169,7 @@ function macroValue(letter: string, domain: string, sender: string): string | nu
   return letter === "d" ? domain : letter === "o" ? sender : null;
 }
 
-/** Splits at the delimiters, reverses if asked, keeps so many parts from the right, joins with dots (7.3). */
+/** Splits at the delimiters, reverses if asked, keeps the last `keep` parts, joins with dots (7.3). */
 function transform(value: string, keep = "", reverse = "", delimiters = ""): string {
   const parts = delimiters === "" ? value.split(".") : splitAt(value, delimiters);
   if (reverse !== "") parts.reverse();

@@ -1,5 +1,5 @@
 /**
- * What a domain's SPF record comes to (RFC 7208), without a sender at hand: every mechanism before `all` is taken
+ * What a domain's SPF record says (RFC 7208), without a sender at hand: every mechanism before `all` is taken
  * not to match, so all that a receiver may have to look up is counted.
  */
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";

@@ -29,7 +29,7 @@ export type BatchRun = {
   readonly encoding: ChunkEncoding | null;
 };
 
-/** About so many items are charged together: a charge of fewer takes as much of the disk, or of a database that nodes share. */
+/** Items that are charged together, about: a charge of fewer takes as much of the disk, or of a database that nodes share. */
 const ITEMS_PER_CHARGE = 8000;
 
 /** Chunks by charge: the first by itself, so that nothing waits at the start, and the others in charges that are alike. */

@@ -4,7 +4,7 @@
  */
 export type BodyRooms = {
   /**
-   * Returns room for this many bytes of a body that may come to `wholeBytes`, and at most for eight times as many: what
+   * Returns room for this many bytes of a body that may be as long as `wholeBytes`, and at most for eight times as many: what
    * is announced takes none, nor even addresses of memory. It may hold bytes of another body.
    */
   readonly take: (neededBytes: number, wholeBytes: number) => SharedArrayBuffer;

@@ -29,7 +29,7 @@ export function createRequestIds(randomBytes: RandomBytes, counterBits = COUNTER
   };
 }
 
-/** Permutes the numbers of `bits` bits. Every step can be undone, so no two come to the same. */
+/** Permutes the numbers of `bits` bits. Every step can be undone, so no two results are equal. */
 function createScatter(randomBytes: RandomBytes, bits: number): (count: number) => number {
   const mask = 2 ** bits - 1;
   const half = Math.ceil(bits / 2);

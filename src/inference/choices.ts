@@ -23,7 +23,7 @@ export type Choices = {
 
 /**
  * Puts choices together from the deltas of a stream: texts are joined, lists of entries with an `index` are merged by
- * it and lose it, other lists are joined, and all else is set. So a caller who kept the deltas comes to the same value.
+ * it and lose it, other lists are joined, and all else is set. So a caller who kept the deltas has the same value.
  */
 export function createChoices(): Choices {
   const byIndex = new Map<number, Mutable>();

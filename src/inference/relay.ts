@@ -114,7 +114,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
     return text;
   }
 
-  /** Takes the room that has come to be needed. To keep what was sent to the letter is given up first. */
+  /** Takes the room that is needed by now. To keep what was sent to the letter is given up first. */
   function hasRoom(): boolean {
     while (answer.size() + (sent === null ? 0 : sentLength) > room) {
       if (options.room.take(ROOM_STEP)) room += ROOM_STEP;

@@ -1,6 +1,6 @@
 /** What is done with a chunk at an attempt. */
 export type AttemptPlan =
-  /** At most so many of its rows, those behind the finished ones. */
+  /** The most of its rows that are taken, from those behind the finished ones. */
   | { readonly act: "verify"; readonly rowsMax: number }
   /** Its next row has failed by itself: it becomes `check_failed` without being verified. */
   | { readonly act: "give_up_row" }

@@ -192,7 +192,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     }
   }
 
-  /** Holds the units of so many rows; throws `quota_exceeded`. */
+  /** Holds the units of that number of rows; throws `quota_exceeded`. */
   function hold({ accountId, isTest, unitsPerItem }: Job, rows: number): Reservation {
     return meter.reserve({ accountId }, isTest ? 0 : rows * unitsPerItem, { isCall: false });
   }

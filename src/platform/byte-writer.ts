@@ -116,7 +116,7 @@ export class ByteWriter {
     return written;
   }
 
-  /** The memory, with room for so many bytes more, and with all that was written. */
+  /** The memory, with room for `bytes` more, and with all that was written. */
   #roomFor(bytes: number): Uint8Array {
     if (this.#pending !== "") this.#encodePending();
     if (this.#used + bytes > this.#bytes.byteLength) this.#grow(bytes);

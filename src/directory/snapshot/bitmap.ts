@@ -4,7 +4,7 @@
  */
 export type Bitmap = Int32Array<ArrayBufferLike>;
 
-/** Returns how many words a set of so many rows takes. */
+/** Returns how many words a set over this many rows takes. */
 export function bitmapLength(rows: number): number {
   return (rows + 31) >>> 5;
 }

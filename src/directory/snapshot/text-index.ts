@@ -4,7 +4,7 @@ import { createTextTable, findText, lowerBound, type TextTable, textAt } from ".
 
 /**
  * Which rows hold which word: the rows of word `n` are `rows[starts[n]]` up to `rows[starts[n + 1]]`, or where it
- * stands in so many rows that a set of bits is smaller, the set with the number `sets[n]` in `setBits`.
+ * is in enough rows for a set of bits to be smaller, the set with the number `sets[n]` in `setBits`.
  */
 export type TextIndex = {
   readonly words: TextTable;

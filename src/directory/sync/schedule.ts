@@ -10,7 +10,7 @@ export type ScheduleDependencies = {
 
 const BACKOFF_BASE_MS = 1000;
 const BACKOFF_MS_MAX = 900_000;
-/** No failure makes the wait longer than so many intervals, so that recovery shows within a few of them. */
+/** No failure makes the wait longer than this many intervals, so that recovery shows within a few of them. */
 const BACKOFF_INTERVALS_MAX = 5;
 const BACKOFF_MS_MIN = 100;
 

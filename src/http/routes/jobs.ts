@@ -152,7 +152,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   ];
 }
 
-/** Answers what a change of a job comes to. It may be made again, so its reply is kept behind it. */
+/** Returns the reply to a change of a job. It may be made again, so its reply is kept behind it. */
 async function repeatable(
   { meter, idempotent, bodies }: Pick<JobRouteDependencies, "meter" | "idempotent" | "bodies">,
   call: Call,

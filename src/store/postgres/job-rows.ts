@@ -188,7 +188,7 @@ export async function finishChunk(orm: Orm, finished: FinishedChunk): Promise<vo
   ]);
 }
 
-/** Adds rows, outcomes and units to what a job has come to. */
+/** Adds rows, outcomes and units to the totals of a job. */
 export function addProgress(
   orm: Orm,
   { jobId, processed, counts, units }: Pick<FinishedChunk, "jobId" | "processed" | "counts" | "units">,

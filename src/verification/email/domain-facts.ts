@@ -64,5 +64,5 @@ export type MailPolicy = {
   };
 };
 
-/** What the routing comes to: mail is taken, mail cannot be taken, or nothing certain. */
+/** What follows from the routing: mail is taken, mail cannot be taken, or nothing certain. */
 export type MailEvidence = "works" | "none" | "unknown";

@@ -37,7 +37,7 @@ export function judgePhone(text: string, region: PhoneRegion | undefined): Valid
 }
 
 /**
- * Judges what other forms come to by the compiled plans: full-width digits, no-break blanks, `tel:`. Undefined where
+ * Judges other forms by the compiled plans: full-width digits, no-break blanks, `tel:`. Undefined where
  * only the library can decide, as of extensions and letters.
  */
 function judgeWritten(text: string, region: PhoneRegion | undefined): PlainVerdict | undefined {
