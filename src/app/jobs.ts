@@ -143,6 +143,7 @@ export async function openJobs(
     clock,
     room,
     newJobId: () => `job_${newId()}`,
+    pace: pace?.turnToRead ?? (async () => undefined),
     random32: () => Buffer.from(randomBytes(4)).readInt32LE(),
     changed: jobTally.changed,
     dropParts: parts.remove,

@@ -100,6 +100,8 @@ export type JobsDependencies = {
   readonly meter: Pick<Meter, "enter" | "reserve">;
   readonly clock: Clock;
   readonly newJobId: () => string;
+  /** Waits until the rows of a chunk may be stored beside the calls. */
+  readonly pace: (signal: AbortSignal) => Promise<void>;
   /** A random number of 32 bits. */
   readonly random32: () => number;
   readonly changed: (job: JobRecord) => void;
@@ -116,7 +118,7 @@ const ERASED_PER_RUN = 100;
 /** The jobs of all accounts: received, started, changed by their callers, and erased in the end. */
 export function createJobs(dependencies: JobsDependencies): Jobs {
   const { store, intake, runner, meter, clock, newJobId, random32, changed, settings } = dependencies;
-  const { dropParts, room } = dependencies;
+  const { dropParts, room, pace } = dependencies;
 
   /** Jobs whose input this process reads. */
   const reading = new Set<string>();
@@ -205,6 +207,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
             firstRow += chunk.rows;
             return { ...chunk, firstRow: own };
           });
+          for (const _chunk of chunks) await pace(input.signal);
           if (!(await room.isLeft())) throw new StorageError("the disk has no room for the rows of a job");
           await store.addJobChunks(job.jobId, placed);
         },

@@ -14,7 +14,11 @@ const INPUT_BYTES_MAX = 1_000;
 const INTAKE_THREAD = new URL("../../workers/job-intake.ts", import.meta.url).href;
 
 /** Jobs on a store in memory; `around` gets the store that they would have, and returns the one that they have. */
-function jobsOn(folder: string, around: (store: JobPort) => JobPort = (store) => store) {
+function jobsOn(
+  folder: string,
+  around: (store: JobPort) => JobPort = (store) => store,
+  pace: (signal: AbortSignal) => Promise<void> = async () => {},
+) {
   const store = openStore({ path: ":memory:", clock });
   const intake = createIntake(INTAKE_THREAD);
   const jobs = createJobs({
@@ -37,6 +41,7 @@ function jobsOn(folder: string, around: (store: JobPort) => JobPort = (store) =>
     },
     clock,
     newJobId: () => "job_1",
+    pace,
     random32: () => 7,
     changed: () => {},
     dropParts: async () => {},
@@ -118,5 +123,40 @@ test.each<readonly [JobStatus, JobStatus]>([
   const left = await store.findJob(jobId);
   expect(left?.status).toBe(to === "running" ? "cancelling" : to);
   if (to !== "running") expect(await store.chunkResults(jobId, 0, 10)).toEqual([]);
+  store.close();
+});
+
+test("the rows of an input are stored when they may be beside the calls, for as long as its call lasts", async () => {
+  using folder = temporaryFolder("jobs");
+  const asked = Promise.withResolvers<AbortSignal>();
+  const turn = Promise.withResolvers<void>();
+  let stored = 0;
+  const counted = (own: JobPort): JobPort => ({
+    ...own,
+    addJobChunks(jobId, chunks) {
+      stored += chunks.length;
+      return own.addJobChunks(jobId, chunks);
+    },
+  });
+  const { store, intake, jobs } = jobsOn(folder.path, counted, async (signal) => {
+    asked.resolve(signal);
+    await turn.promise;
+  });
+  await using _ = intake;
+  await signUp(store, "acc_a");
+  const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
+  if (plan === undefined) throw new Error("there is no free plan");
+  const account = { accountId: "acc_a", plan };
+  const request = { kind: "email", name: null, webhookUrl: null, options: OPTIONS, form: "text" } as const;
+  const job = await jobs.begin(account, request);
+  const pieces = [new TextEncoder().encode("a@good.com\nb@good.com\n")];
+  const { signal } = new AbortController();
+  const input = { next: async () => pieces.shift() ?? null, signal };
+  const received = jobs.receive(account, job, request, input, () => request);
+  expect(await asked.promise).toBe(signal);
+  expect(stored).toBe(0);
+  turn.resolve();
+  expect((await received).input.rows).toBe(2);
+  expect(stored).toBe(1);
   store.close();
 });

@@ -14,23 +14,35 @@ function openPace() {
     }
   };
   const pace = createPace({ clock: { monotonic: () => nowMs }, pause: async (ms) => pass(ms) });
+  /** How long the second of two that take a turn waits. */
+  async function between(turn: typeof pace.turn): Promise<number> {
+    await turn(signal);
+    const beganMs = nowMs;
+    await turn(signal);
+    return nowMs - beganMs;
+  }
   return {
     /** Calls that wait so long, one every 10 ms, for a time and from then on. */
     wait(waitMs: number, forMs: number): void {
       callsWaitMs = waitMs;
       pass(forMs);
     },
+    /** The same beside chunks. */
+    async work(waitMs: number, forMs: number): Promise<void> {
+      callsWaitMs = waitMs;
+      for (const endMs = nowMs + forMs; nowMs < endMs; pass(10)) await pace.turn(signal);
+    },
+    /** The same beside an input that is read. */
+    async read(waitMs: number, forMs: number): Promise<void> {
+      callsWaitMs = waitMs;
+      for (const endMs = nowMs + forMs; nowMs < endMs; pass(10)) await pace.turnToRead(signal);
+    },
     quiet(ms: number): void {
       callsWaitMs = null;
       pass(ms);
     },
-    /** How long the second of two chunks waits. */
-    async gap(): Promise<number> {
-      await pace.turn(signal);
-      const beganMs = nowMs;
-      await pace.turn(signal);
-      return nowMs - beganMs;
-    },
+    gap: () => between(pace.turn),
+    readingGap: () => between(pace.turnToRead),
   };
 }
 
@@ -52,14 +64,14 @@ test("beside calls chunks begin far apart until these are seen to wait no longer
 });
 
 test("chunks begin at once beside calls that wait for a database which is far away", async () => {
-  const { gap, wait } = openPace();
-  wait(80, 5_000);
+  const { gap, work } = openPace();
+  await work(80, 5_000);
   expect(await gap()).toBe(0);
 });
 
 test("chunks begin the further apart the longer calls wait longer than they need", async () => {
-  const { gap, wait } = openPace();
-  wait(4, 1_000);
+  const { gap, wait, work } = openPace();
+  await work(4, 1_000);
   expect(await gap()).toBe(0);
   wait(40, 300);
   const first = await gap();
@@ -78,14 +90,45 @@ test("chunks begin now and then, however long calls wait", async () => {
 });
 
 test("chunks begin at once again when calls wait no longer than they need, and without calls", async () => {
-  const { gap, wait, quiet } = openPace();
-  wait(4, 100);
-  wait(100, 1_500);
-  wait(4, 1_500);
+  const { gap, wait, quiet, work } = openPace();
+  await work(4, 100);
+  await work(100, 1_500);
+  await work(4, 1_500);
   expect(await gap()).toBe(0);
   wait(100, 1_500);
   quiet(1_500);
   expect(await gap()).toBe(0);
+});
+
+test("a job that finds calls begins slowly, whatever calls waited while there was none", async () => {
+  const { gap, wait, work } = openPace();
+  await work(4, 1_000);
+  expect(await gap()).toBe(0);
+  wait(4, 3_000);
+  expect(await gap()).toBeGreaterThan(100);
+});
+
+test("rows are read an eighth as far apart as chunks begin, and at once where no call waits", async () => {
+  const { gap, wait, quiet, readingGap } = openPace();
+  expect(await readingGap()).toBe(0);
+  wait(4, 100);
+  wait(3_000, 1_500);
+  const found = await readingGap();
+  expect(found).toBeGreaterThanOrEqual(GAP_MAX_MS / 8);
+  expect(found).toBeLessThan(GAP_MAX_MS / 4);
+  expect(await gap()).toBe(GAP_MAX_MS);
+  quiet(4_000);
+  expect(await readingGap()).toBe(0);
+});
+
+test("what calls wait beside an input that is read counts for its chunks", async () => {
+  const { gap, read } = openPace();
+  await read(4, 2_000);
+  expect(await gap()).toBe(0);
+  const other = openPace();
+  await other.read(4, 100);
+  await other.read(100, 1_500);
+  expect(await other.gap()).toBeGreaterThan(100);
 });
 
 test("a chunk that waits for its turn gives up by its signal", async () => {
