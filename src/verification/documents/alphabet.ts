@@ -80,6 +80,18 @@ export function unreadable<T extends DocumentType>(
   return failed(type, value, "format", `${named} is not written with character ${position} of this.`, unread);
 }
 
+/** The refusal of a compact value of a wrong length. `rule` says the right one: "A CPF has 11 digits". */
+export function wrongLength<T extends DocumentType>(
+  type: T,
+  value: string,
+  compact: string,
+  rule: string,
+  unread: Finding<T>,
+): Outcome<T> {
+  const finding = { ...unread, normalized: compact };
+  return failed(type, value, "length", `${rule}; this has ${compact.length}.`, finding);
+}
+
 /** The place of the first foreign character, counted from 1, or 0. */
 function foreignPosition(alphabet: Alphabet, value: string): number {
   let position = 0;

@@ -1,4 +1,4 @@
-import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
+import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable, wrongLength } from "./alphabet.ts";
 import { isDigits, isOneCharacterRepeated } from "./checksums/digits.ts";
 import {
   type DocumentCheck,
@@ -62,8 +62,7 @@ function validate(value: string): Outcome<"cnpj"> {
   const number = compact(value);
   if (number === null) return unreadable("cnpj", value, "A CNPJ", ALPHABET, UNREAD);
   if (number.length !== LENGTH) {
-    const message = `A CNPJ has ${LENGTH} characters; this has ${number.length}.`;
-    return failed("cnpj", value, "length", message, { ...UNREAD, normalized: number });
+    return wrongLength("cnpj", value, number, `A CNPJ has ${LENGTH} characters`, UNREAD);
   }
   if (!isDigits(number, BASE_LENGTH)) {
     const message = "The last two characters of a CNPJ are digits.";

@@ -1,5 +1,5 @@
 import type { IdentityWarning } from "../../contract/words.ts";
-import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { alphabetOf, compactBy, DIGITS, unreadable, wrongLength } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
 import {
   type DocumentCheck,
@@ -70,8 +70,7 @@ function validate(value: string): Outcome<"cpf"> {
   const digits = compact(value);
   if (digits === null) return unreadable("cpf", value, "A CPF", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
-    const message = `A CPF has ${LENGTH} digits; this has ${digits.length}.`;
-    return failed("cpf", value, "length", message, { ...UNREAD, normalized: digits });
+    return wrongLength("cpf", value, digits, `A CPF has ${LENGTH} digits`, UNREAD);
   }
   const expected = expectedCheckDigits(digits);
   const expectedText = expected < 10 ? `0${expected}` : `${expected}`;

@@ -1,5 +1,5 @@
 import type { IdentityWarning } from "../../contract/words.ts";
-import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { alphabetOf, compactBy, DIGITS, unreadable, wrongLength } from "./alphabet.ts";
 import { digitAt } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
 import prefixText from "./data/gs1-prefixes.txt" with { type: "text" };
@@ -87,8 +87,7 @@ function validate(value: string): Outcome<"ean13"> {
   const digits = compact(value);
   if (digits === null) return unreadable("ean13", value, "An EAN-13", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
-    const message = `An EAN-13 has ${LENGTH} digits; this has ${digits.length}.`;
-    return failed("ean13", value, "length", message, { ...UNREAD, normalized: digits });
+    return wrongLength("ean13", value, digits, `An EAN-13 has ${LENGTH} digits`, UNREAD);
   }
   const prefix = prefixFor(digits);
   const finding: Finding<"ean13"> = {

@@ -1,4 +1,4 @@
-import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
+import { alphabetOf, compactBy, DIGITS, unreadable, wrongLength } from "./alphabet.ts";
 import prefixText from "./data/ein-prefixes.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
 import {
@@ -47,8 +47,7 @@ function validate(value: string): Outcome<"ein"> {
   const digits = compact(value);
   if (digits === null) return unreadable("ein", value, "An EIN", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
-    const message = `An EIN has ${LENGTH} digits; this has ${digits.length}.`;
-    return failed("ein", value, "length", message, { ...UNREAD, normalized: digits });
+    return wrongLength("ein", value, digits, `An EIN has ${LENGTH} digits`, UNREAD);
   }
   if (digits !== value && !WRITTEN.test(value.normalize("NFKC"))) {
     const message = "An EIN is written 12-3456789, with no other separator.";
