@@ -95,6 +95,7 @@ export async function replyStreamed(
   call.units = reservation.units;
   const body = byteStream(prepend(first, source), {
     stallMs,
+    // The connection has copied it. Nothing compresses it on the way: that was done in the threads.
     onTaken: freeBytes,
     onError: call.reportError,
     onEnd(complete) {
