@@ -100,7 +100,16 @@ function createOffsets(factsBuffer: FactsBuffer) {
     /** The buffers that these domains need, in the order of their keys. */
     neededFor(domainNumbers: Uint32Array): SharedFacts {
       const isNeeded = new Uint8Array(buffers.length);
-      for (const number of domainNumbers) if (number !== NO_DOMAIN) isNeeded[bufferOf[number] ?? 0] = 1;
+      let others = buffers.length;
+      // A chunk of many domains needs all of them: that shows long before its end.
+      for (let at = 0; at < domainNumbers.length && others > 0; at++) {
+        const number = domainNumbers[at] ?? NO_DOMAIN;
+        if (number === NO_DOMAIN) continue;
+        const buffer = bufferOf[number] ?? 0;
+        if (isNeeded[buffer] === 1) continue;
+        isNeeded[buffer] = 1;
+        others -= 1;
+      }
       const needed = buffers.filter((_, at) => isNeeded[at] === 1).sort((a, b) => a.firstKey - b.firstKey);
       return { buffers: needed, offsets: memory };
     },
