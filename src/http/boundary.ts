@@ -2,6 +2,7 @@ import type { Server } from "bun";
 import type { Account } from "../accounts/key-ring.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import { createArrivals } from "./arrivals.ts";
 import type { BearerReader } from "./bearer.ts";
 import { compressed, mayBeCompressed } from "./compression.ts";
 import type { CrossOrigin } from "./cross-origin.ts";
@@ -58,7 +59,7 @@ export type Handler = (call: Call) => Reply | Promise<Reply>;
 /** What the router hands to a route. */
 export type RouteContext = {
   readonly request: Request;
-  readonly params?: { readonly [name: string]: string };
+  readonly params?: { readonly [name: string]: string } | undefined;
 };
 
 export type BoundaryDependencies = {
@@ -86,6 +87,8 @@ export type RouteOptions = {
   readonly open?: boolean;
   /** The call is given its bearer token; on other routes the header is not looked at. */
   readonly readsBearer?: boolean;
+  /** Calls that arrive in one turn of the event loop begin together. Not for those that need body or peer at once. */
+  readonly gathersArrivals?: boolean;
   /** Undefined: pages of no other origin may read the replies. */
   readonly crossOrigin?: CrossOrigin | undefined;
 };
@@ -102,12 +105,15 @@ export type Boundary = {
 /** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
 export function createBoundary(dependencies: BoundaryDependencies): Boundary {
   const replyHeaders = createReplyHeaders();
+  const arrivalsGathered = createArrivals();
   return {
     route:
       (route, handler, options = {}) =>
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
       async ({ request, params }) => {
-        const call = beginCall(dependencies, route, options, request, params);
+        const startedMs = dependencies.clock.monotonic();
+        if (options.gathersArrivals === true) await arrivalsGathered();
+        const call = beginCall(dependencies, route, options, { request, params }, startedMs);
         let response: Response;
         try {
           if (dependencies.draining() && options.open !== true) throw new ApiError("shutting_down");
@@ -131,10 +137,9 @@ function beginCall(
   dependencies: BoundaryDependencies,
   route: string,
   { readsBearer = false, crossOrigin }: RouteOptions,
-  request: Request,
-  params: RouteContext["params"] = {},
+  { request, params = {} }: RouteContext,
+  startedMs: number,
 ): Call {
-  const startedMs = dependencies.clock.monotonic();
   const id = dependencies.newRequestId();
   let silenceSeconds = 0;
   const call: Call = {

@@ -44,7 +44,14 @@ export function mountRoutes(
   };
   for (const route of routes) {
     const { method, path, access, readsBearer = false, handler } = route;
-    const entry = { open: access === "open", readsBearer, crossOrigin: crossOriginOf(route) };
+    // All of a GET is in its head, which the server keeps; the peer of a public call may be gone a turn later.
+    const gathersArrivals = method === "GET" && access === "key";
+    const entry = {
+      open: access === "open",
+      readsBearer,
+      gathersArrivals,
+      crossOrigin: crossOriginOf(route),
+    };
     const enter = boundary.route(path, handler, entry);
     mount(method, path, enter);
     // The router's own HEAD counts what a reply without a body has, and says that it has a length of 0.

@@ -65,3 +65,28 @@ test("a call whose charge is neither certain nor undone gets no reply, not even 
   expect(await promise).toBe("");
   expect(route.bugs).toEqual([unsettled]);
 });
+
+test("calls that arrive in one turn of the event loop begin together, and their time counts from then", async () => {
+  const begun: string[] = [];
+  const durationsMs: number[] = [];
+  let nowMs = 0;
+  const boundary = testBoundary({
+    clock: { now: Date.now, monotonic: () => nowMs },
+    report: ({ durationMs }) => durationsMs.push(durationMs),
+  });
+  const handler: Handler = ({ request }) => {
+    begun.push(new URL(request.url).pathname);
+    setImmediate(() => begun.push("the next turn"));
+    return { status: 200, body: "{}" };
+  };
+  const enter = boundary.route("/check", handler, { gathersArrivals: true });
+  const replies = ["/1", "/2", "/3"].map((path) =>
+    enter({ request: new Request(`http://localhost${path}`) }),
+  );
+  expect(begun).toEqual([]);
+  nowMs = 5;
+  const statuses = (await Promise.all(replies)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200]);
+  expect(begun).toEqual(["/1", "/2", "/3"]);
+  expect(durationsMs).toEqual([5, 5, 5]);
+});
