@@ -4,8 +4,8 @@ import { dayOf } from "./period.ts";
 /** Entries that nobody waits for, kept as sums until they are taken. */
 export type LaterCharges = {
   readonly keep: (entry: ChargeEntry) => void;
-  /** Returns the sums, and keeps none of them. */
-  readonly take: () => ChargeEntry[];
+  /** Returns the sums, or those that are asked for, and keeps none of them. */
+  readonly take: (isTaken?: (entry: ChargeEntry) => boolean) => ChargeEntry[];
   readonly isEmpty: () => boolean;
 };
 
@@ -16,7 +16,7 @@ const LATER_ENTRIES_MAX = 10_000;
 
 /** Calls `write`, which is to take them, within a second of the first that is kept. */
 export function createLaterCharges(write: () => void): LaterCharges {
-  let sums = new Map<string, ChargeEntry>();
+  const sums = new Map<string, ChargeEntry>();
   let timer: Timer | undefined;
   return {
     keep(entry) {
@@ -24,14 +24,19 @@ export function createLaterCharges(write: () => void): LaterCharges {
       const known = sums.get(key);
       if (known === undefined && sums.size >= LATER_ENTRIES_MAX) return;
       sums.set(key, known === undefined ? entry : { ...known, calls: known.calls + entry.calls });
-      timer ??= setTimeout(write, LATER_MS).unref();
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        write();
+      }, LATER_MS).unref();
     },
-    take() {
-      clearTimeout(timer);
-      timer = undefined;
-      const entries = [...sums.values()];
-      sums = new Map();
-      return entries;
+    take(isTaken = () => true) {
+      const taken = [...sums].filter(([, entry]) => isTaken(entry));
+      for (const [key] of taken) sums.delete(key);
+      if (sums.size === 0) {
+        clearTimeout(timer);
+        timer = undefined;
+      }
+      return taken.map(([, entry]) => entry);
     },
     isEmpty: () => sums.size === 0,
   };

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import { createSemaphore } from "../platform/semaphore.ts";
 import type { ChargeEntry } from "../store/account-records.ts";
 import type {
   AdmissionGroup,
@@ -12,10 +13,16 @@ import type {
 import type { UsagePort } from "../store/billing-port.ts";
 import { ClaimLostError } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
-import { StorageError, UnsettledError } from "../store/storage-error.ts";
+import { RowsHeldError, StorageError, UnsettledError } from "../store/storage-error.ts";
 import { fitsMonth, plainUnitsOfMonth } from "./admission.ts";
-import { createChargeLane, type Waiting } from "./charge-lane.ts";
+import {
+  type ChargeLane,
+  type ChargeLaneDependencies,
+  createChargeLane,
+  type Waiting,
+} from "./charge-lane.ts";
 import type { ChargeLog } from "./charge-log.ts";
+import { createLanesApart } from "./lanes-apart.ts";
 import { createLaterCharges } from "./later-charges.ts";
 import { marksOf } from "./quota-marks.ts";
 import { ledgerOf } from "./usage-ledger.ts";
@@ -41,6 +48,7 @@ export type SharedChargeLogDependencies = {
 /** How a group goes to the store. */
 type GroupWay = {
   readonly lane: AdmissionGroup["lane"];
+  readonly apart: string | null;
   readonly sequence: () => number;
   readonly others: readonly ChargeEntry[];
 };
@@ -48,12 +56,15 @@ type GroupWay = {
 /** A call waits no longer than this for its charge. */
 const CHARGE_DEADLINE_MS = 4_000;
 const RETRY_EVERY_MS = 50;
+/** Groups of accounts that are apart, at once: most connections are left to all others. */
+const APART_MAX = 4;
 
 /**
  * Writes charges to a store that other processes write to as well, and which decides over them. Chunks of jobs go beside
  * the calls, one at a time: no call waits for the results that a chunk brings. Where the store does not answer a group
  * is sent again under its number, until its calls are due an answer: those whose commit was never sent are refused,
- * those of an unknown fate are rejected with an UnsettledError.
+ * those of an unknown fate are rejected with an UnsettledError. Where another session holds a row of one of its
+ * accounts, each of them goes by itself until a charge of it is written, and all others go on.
  */
 export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
   const {
@@ -68,31 +79,65 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     onCallsWait,
   } = dependencies;
   const later = createLaterCharges(() => void writeLater());
-  const calls = createChargeLane({
-    clock,
-    groupMax: entriesPerCommitMax,
-    openCalls,
-    pause: Bun.sleep,
-    writeGroup: (group, sequence) => writeGroup({ lane: "calls", sequence, others: later.take() }, group),
-    fail,
+  const common = {
+    calls: laneOf({
+      groupMax: entriesPerCommitMax,
+      openCalls,
+      writeGroup: (group, sequence) =>
+        writeGroup({ lane: "calls", apart: null, sequence, others: later.take(isCommon) }, group),
+    }),
+    chunks: laneOf({
+      groupMax: 1,
+      openCalls: () => 0,
+      writeGroup: (group, sequence) =>
+        writeGroup({ lane: "chunks", apart: null, sequence, others: [] }, group),
+    }),
+  };
+  /** Counts the groups of all accounts that are apart, whose lanes come and go. */
+  let apartSequence = 0;
+  const places = createSemaphore(APART_MAX);
+  const apart = createLanesApart((accountId) => {
+    const ownLane = (lane: AdmissionGroup["lane"], groupMax: number) =>
+      laneOf({
+        groupMax,
+        openCalls: () => 0,
+        writeGroup: async (group) => {
+          const release = await places.acquire();
+          const sequence = () => {
+            apartSequence += 1;
+            return apartSequence;
+          };
+          await writeGroup({ lane, apart: accountId, sequence, others: [] }, group).finally(release);
+        },
+      });
+    return { calls: ownLane("calls", entriesPerCommitMax), chunks: ownLane("chunks", 1) };
   });
-  const chunks = createChargeLane({
-    clock,
-    groupMax: 1,
-    openCalls: () => 0,
-    pause: Bun.sleep,
-    writeGroup: (group, sequence) => writeGroup({ lane: "chunks", sequence, others: [] }, group),
-    fail,
-  });
+
+  function laneOf(own: Pick<ChargeLaneDependencies, "groupMax" | "openCalls" | "writeGroup">): ChargeLane {
+    return createChargeLane({ clock, pause: Bun.sleep, fail, ...own });
+  }
+
+  const isCommon = ({ accountId }: ChargeEntry): boolean => apart.of(accountId) === undefined;
+
+  /** Nothing of the group was written; whose rows are held is not known. */
+  function setApart({ lane, others }: GroupWay, group: readonly Waiting[]): void {
+    for (const { accountId } of others) apart.begin(accountId);
+    for (const waiting of group) apart.begin(waiting.entry.accountId)[lane].push(waiting);
+  }
 
   async function writeGroup(way: GroupWay, group: readonly Waiting[]): Promise<void> {
     try {
       const sentMs = clock.monotonic();
       const admitted = await admit(way, group);
-      if (way.lane === "calls") onCallsWait(clock.monotonic() - sentMs);
+      if (way.lane === "calls" && way.apart === null) onCallsWait(clock.monotonic() - sentMs);
       settle(group, admitted);
+      if (way.apart !== null) apart.end(way.apart);
     } catch (error) {
       for (const entry of way.others) later.keep(entry);
+      if (error instanceof RowsHeldError && way.apart === null) {
+        setApart(way, group);
+        return;
+      }
       if (error instanceof StorageError || error instanceof UnsettledError || group.length <= 1) {
         fail(group, error);
         return;
@@ -102,13 +147,15 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     }
   }
 
-  async function admit({ lane, sequence, others }: GroupWay, group: readonly Waiting[]): Promise<Admitted> {
+  async function admit(way: GroupWay, group: readonly Waiting[]): Promise<Admitted> {
+    const { lane, sequence, others } = way;
     const untilMs = Math.min(...group.map((waiting) => waiting.untilMs));
     const admissions = group.map(({ entry, paidFor }) => {
       return { entry, ...paidFor, rate: entry.calls > 0 ? rateOf(entry) : null };
     });
-    const keptAt = lane === "calls" ? timeToKeep() : null;
-    const request = { lane, sequence: sequence(), admissions, others, keptAt };
+    const keptAt = lane === "calls" && way.apart === null ? timeToKeep() : null;
+    const own = way.apart === null ? {} : { apart: way.apart };
+    const request = { lane, ...own, sequence: sequence(), admissions, others, keptAt };
     let unsettled: UnsettledError | undefined;
     for (;;) {
       try {
@@ -116,6 +163,8 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
       } catch (error) {
         if (error instanceof UnsettledError) unsettled = error;
         else if (!(error instanceof StorageError)) throw error;
+        // Of its fate nothing was unknown so far: it may go another way.
+        if (error instanceof RowsHeldError && unsettled === undefined && way.apart === null) throw error;
         const isLate = clock.monotonic() + RETRY_EVERY_MS >= untilMs;
         if (isLate || !store.isOpen()) throw unsettled ?? error;
         await Bun.sleep(RETRY_EVERY_MS);
@@ -155,13 +204,23 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
   }
 
   async function writeLater(): Promise<void> {
-    const entries = later.take();
-    if (entries.length === 0 || !store.isOpen()) return;
+    await recordLater(later.take(isCommon));
+    for (const [accountId, entries] of Map.groupBy(later.take(), (entry) => entry.accountId)) {
+      if (await recordLater(entries)) apart.end(accountId);
+    }
+  }
+
+  /** Returns whether they were written. */
+  async function recordLater(entries: readonly ChargeEntry[]): Promise<boolean> {
+    if (entries.length === 0 || !store.isOpen()) return true;
     try {
       await store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
+      return true;
     } catch (error) {
       // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.
       if (error instanceof StorageError) for (const entry of entries) later.keep(entry);
+      if (error instanceof RowsHeldError) for (const { accountId } of entries) apart.begin(accountId);
+      return false;
     }
   }
 
@@ -169,15 +228,23 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     append: (entry, settled, paidFor) =>
       new Promise((resolve, reject) => {
         const untilMs = clock.monotonic() + CHARGE_DEADLINE_MS;
-        const lane = paidFor.chunk === null ? calls : chunks;
-        lane.push({ entry, paidFor, settled, resolve, reject, untilMs });
+        const lane = paidFor.chunk === null ? "calls" : "chunks";
+        (apart.of(entry.accountId) ?? common)[lane].push({
+          entry,
+          paidFor,
+          settled,
+          resolve,
+          reject,
+          untilMs,
+        });
       }),
     appendLater: later.keep,
     flush: async () => {
-      await Promise.all([calls.drained(), chunks.drained()]);
+      await Promise.all([common.calls.drained(), common.chunks.drained()]);
+      await apart.drained();
       await writeLater();
       return later.isEmpty();
     },
-    waiting: () => calls.waiting() + chunks.waiting(),
+    waiting: () => common.calls.waiting() + common.chunks.waiting() + apart.waiting(),
   };
 }

@@ -25,6 +25,8 @@ export type AdmissionRate = { readonly stepMs: number; readonly burstMs: number;
 export type AdmissionGroup = {
   /** What pays for chunks of jobs goes beside the calls; groups of one lane follow each other. */
   readonly lane: "calls" | "chunks";
+  /** The account whose own lane it is: none other's charges are in it. */
+  readonly apart?: string;
   /** Counts up with each group of this process in its lane. A group that is sent again with its number is written once. */
   readonly sequence: number;
   readonly admissions: readonly Admission[];
@@ -73,7 +75,8 @@ export type ClaimOutcome =
 export type AdmitPort = {
   /**
    * Decides over charges in order of arrival and writes those that are admitted, with the replies that they pay for,
-   * as one transaction. What other processes write to the same accounts comes before or after it as a whole.
+   * as one transaction. What other processes write to the same accounts comes before or after it as a whole. Rejects
+   * with a RowsHeldError where another session holds a row for too long.
    */
   readonly admit: (group: AdmissionGroup, rules: AdmissionRules) => Promise<Admitted>;
   /** Takes an Idempotency-Key for a call, for as long as this process renews its claims. */

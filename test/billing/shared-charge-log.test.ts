@@ -2,24 +2,33 @@ import { expect, test } from "bun:test";
 import type { PaidFor } from "../../src/billing/charge-log.ts";
 import { createSharedChargeLog } from "../../src/billing/shared-charge-log.ts";
 import type { AdmissionGroup } from "../../src/store/admit-port.ts";
+import { RowsHeldError } from "../../src/store/storage-error.ts";
 import { finishedChunk } from "../store/job-conformance.ts";
 
 const CALL = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
 const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
 
 /** A log whose database takes so long for each group. */
-function openLog(tookMs: number) {
+function openLog(tookMs: number, isHeld: (accountId: string) => boolean = () => false) {
   let nowMs = 0;
   const waits: number[] = [];
   const lanes: AdmissionGroup["lane"][] = [];
+  const groups: { readonly apart: string | undefined; readonly accountIds: readonly string[] }[] = [];
+  const recorded: string[] = [];
   const log = createSharedChargeLog({
     store: {
-      admit: async ({ lane, admissions }) => {
+      admit: async ({ lane, apart, admissions, others }) => {
         lanes.push(lane);
         nowMs += tookMs;
+        const accountIds = [...admissions.map(({ entry }) => entry), ...others].map((each) => each.accountId);
+        groups.push({ apart, accountIds: admissions.map(({ entry }) => entry.accountId) });
+        if (accountIds.some(isHeld)) throw new RowsHeldError("a row is held");
         return { outcomes: admissions.map(() => "charged" as const), units: new Map() };
       },
-      record: async () => {},
+      record: async ({ entries }) => {
+        if (entries.some(({ accountId }) => isHeld(accountId))) throw new RowsHeldError("a row is held");
+        recorded.push(...entries.map(({ accountId }) => accountId));
+      },
       isOpen: () => true,
     },
     clock: { now: () => nowMs, monotonic: () => nowMs },
@@ -33,7 +42,7 @@ function openLog(tookMs: number) {
       throw new Error("nothing is refused");
     },
   });
-  return { log, waits, lanes };
+  return { log, waits, lanes, groups, recorded };
 }
 
 test("how long the store took is reported of each group of calls, and not of chunks", async () => {
@@ -44,4 +53,46 @@ test("how long the store took is reported of each group of calls, and not of chu
   const chunk = finishedChunk("job_1", { n: 0, attempt: 1 });
   await log.append({ ...CALL, calls: 0 }, () => {}, { reply: null, chunk });
   expect([lanes, waits]).toEqual([["calls", "chunks"], [30]]);
+});
+
+test("an account whose rows are held goes by itself until it is charged, and keeps no other waiting", async () => {
+  let isHeld = true;
+  // Longer than a call waits: a group that is tried again would be too late.
+  const { log, groups, recorded } = openLog(5_000, (accountId) => isHeld && accountId === "acc_held");
+  const charge = (accountId: string) =>
+    log
+      .append({ ...CALL, accountId }, () => {}, FOR_A_CALL)
+      .then(
+        () => "charged",
+        (error: Error) => error.message,
+      );
+  const accountIds = ["acc_a", "acc_held", "acc_b"];
+  log.appendLater({ ...CALL, accountId: "acc_held", units: 0 });
+  expect(await Promise.all(accountIds.map(charge))).toEqual(["charged", "a row is held", "charged"]);
+  expect(groups).toEqual([
+    { apart: undefined, accountIds },
+    ...accountIds.map((accountId) => ({ apart: accountId, accountIds: [accountId] })),
+  ]);
+  groups.length = 0;
+  log.appendLater({ ...CALL, accountId: "acc_a", units: 0 });
+  expect(await Promise.all(accountIds.map(charge))).toEqual(["charged", "a row is held", "charged"]);
+  expect(groups).toContainEqual({ apart: undefined, accountIds: ["acc_a", "acc_b"] });
+  isHeld = false;
+  expect(await charge("acc_held")).toBe("charged");
+  groups.length = 0;
+  expect(await Promise.all(accountIds.map(charge))).toEqual(["charged", "charged", "charged"]);
+  expect(groups).toEqual([{ apart: undefined, accountIds }]);
+  expect([await log.flush(), recorded]).toEqual([true, []]);
+});
+
+test("calls of no units of an account whose rows are held wait, and those of others do not", async () => {
+  let isHeld = true;
+  const { log, recorded } = openLog(1, (accountId) => isHeld && accountId === "acc_held");
+  for (const accountId of ["acc_a", "acc_held"])
+    log.appendLater({ ...CALL, accountId, units: 0, planPeriodId: accountId === "acc_a" ? 1 : 2 });
+  expect(await log.flush()).toBe(false);
+  expect(await log.flush()).toBe(false);
+  expect(recorded).toEqual(["acc_a"]);
+  isHeld = false;
+  expect([await log.flush(), recorded]).toEqual([true, ["acc_a", "acc_held"]]);
 });

@@ -240,6 +240,42 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     ]).toEqual([true, 1]);
   });
 
+  test("a session that holds the row of an account keeps the calls of that account waiting, and no others", async () => {
+    const [held, other] = [await cluster.signUp(), await cluster.signUp()];
+    for (const place of [0, 1, 2])
+      for (const { key } of [held, other]) expect((await check(place, key)).status).toBe(200);
+    await using sql = new SQL(cluster.databaseUrl, { max: 1 });
+    const locked = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const holding = sql.begin(async (transaction) => {
+      await transaction`SELECT FROM accounts WHERE account_id = ${held.accountId} FOR UPDATE`;
+      locked.resolve();
+      await letGo.promise;
+    });
+    await locked.promise;
+    // Each waits for the row, is refused, and asks again.
+    let isOver = false;
+    const refused = [0, 1, 2].map(async (place) => {
+      const statuses: number[] = [];
+      while (!isOver) statuses.push((await check(place, held.key)).status);
+      return statuses;
+    });
+    try {
+      // Until each node has found out who is held.
+      for (const place of [0, 1, 2]) await untilAnswered(() => check(place, other.key));
+      const before = await unitsOf(1, other.key);
+      for (let n = 0; n < 60; n += 1) expect((await check(n, other.key)).status).toBe(200);
+      expect(await unitsOf(2, other.key)).toBe(before + 60);
+    } finally {
+      isOver = true;
+      const statuses = await Promise.all(refused);
+      letGo.resolve();
+      await holding;
+      expect(statuses.flat()).not.toContain(200);
+    }
+    await untilAnswered(() => check(0, held.key));
+  });
+
   test("a second node on the data directory of one that runs does not start, and takes nothing from it", async () => {
     const before = cluster.processOf(0);
     const second = await failedStart({ ...cluster.settingsOf(0), PORT: "0" });

@@ -42,15 +42,16 @@ export function createAdmitCases(
   clock: Pick<Clock, "monotonic">,
 ): Omit<AdmitPort, "listenForChanges"> {
   const plain = createPlainGroups();
-  const writers = {
-    calls: { processId, laneId: processId },
-    chunks: { processId, laneId: `${processId} chunks` },
-  };
+  const laneIds = { calls: processId, chunks: `${processId} chunks` };
+  const writerOf = ({ lane, apart }: AdmissionGroup): Writer => ({
+    processId,
+    laneId: apart === undefined ? laneIds[lane] : `${laneIds[lane]} ${apart}`,
+  });
   let answeredMs = Number.NEGATIVE_INFINITY;
   let following = 0;
 
   async function write(group: AdmissionGroup, rules: AdmissionRules, isThere: boolean): Promise<Admitted> {
-    const writer = writers[group.lane];
+    const writer = writerOf(group);
     const asked = plain.asked(group);
     const written = asked === null ? null : await writePlain(writer, group, asked, isThere);
     if (written !== null) return written;
@@ -82,7 +83,10 @@ export function createAdmitCases(
 
   return {
     // Nobody waits for what becomes of a chunk.
-    admit: (group, rules) => (group.lane === "calls" ? admitCalls(group, rules) : write(group, rules, true)),
+    admit: (group, rules) =>
+      group.lane === "calls" && group.apart === undefined
+        ? admitCalls(group, rules)
+        : write(group, rules, group.lane === "chunks"),
 
     claimKey: (accountId, idempotencyKey, fingerprint) =>
       transact(async (orm) => {

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { StorageError, StoreOpenError } from "../storage-error.ts";
+import { RowsHeldError, StorageError, StoreOpenError } from "../storage-error.ts";
 
 /** Classes of SQLSTATE that speak of the server or the connection, not of the statement. */
 const STORAGE_CLASSES: ReadonlySet<string> = new Set([
@@ -13,6 +13,7 @@ const STORAGE_CLASSES: ReadonlySet<string> = new Set([
   "XX", // corrupt
 ]);
 
+const LOCK_TIMEOUT = "55P03";
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
 /** Returns what the driver threw, without what the query builder put around it. */
@@ -27,7 +28,8 @@ export function asStorageError(thrown: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error;
   const isStorage = error.code !== SERVER_ERROR || STORAGE_CLASSES.has(error.errno?.slice(0, 2) ?? "");
   if (!isStorage) return error;
-  return new StorageError(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
+  const Known = error.errno === LOCK_TIMEOUT ? RowsHeldError : StorageError;
+  return new Known(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
 }
 
 /** Classes of SQLSTATE with which a server refuses who asks: no such user or database, a wrong password, no right. */

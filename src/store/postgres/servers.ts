@@ -18,6 +18,8 @@ export type PoolOptions = Pick<Servers, "isPooled"> & {
 
 /** A node that hangs holds its locks no longer than this; less than the deadline of those that wait for them. */
 const IDLE_IN_TRANSACTION_MS = 1_500;
+/** Of a deadline: longer than a node that hangs holds its locks, and short enough that the server says what was waited for. */
+const LOCK_WAIT_SHARE = 2 / 3;
 /** A host that answers later than the first one that takes writes by more than this is passed over. */
 const OTHERS_WAIT_MS = 200;
 const FIND_DEADLINE_MS = 1_500;
@@ -28,7 +30,7 @@ const UNAWAITED = { ref: false };
 export function serverLimits(deadlineMs: number): { readonly [setting: string]: number } {
   return {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    lock_timeout: deadlineMs,
+    lock_timeout: Math.floor(deadlineMs * LOCK_WAIT_SHARE),
     statement_timeout: deadlineMs,
   };
 }
