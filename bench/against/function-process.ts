@@ -1,26 +1,21 @@
 import { join } from "node:path";
 import { ALLOCATOR } from "../load/processes.ts";
-import type { Figure } from "../result.ts";
-import type { Pair, Subject } from "./comparison.ts";
+import type { Pair, Readings, Subject } from "./comparison.ts";
 
 /** A process with all that `bench` measures in one checkout. */
 export type FunctionProcess = AsyncDisposable & {
   readonly names: readonly string[];
-  /** Measures one function, or with null the pipeline. */
-  readonly measure: (name: string | null, scale: number) => Promise<readonly Figure[]>;
+  /** Measures one function, or with null the pipeline. Returns what each does in a second. */
+  readonly measure: (name: string | null, scale: number) => Promise<Readings>;
 };
 
-export type FiguresAsked = { readonly name: string | null; readonly scale: number };
-/** The process sends its names once all functions were proved right, and figures each time it is asked. */
-export type FunctionsMessage =
-  | { readonly names: readonly string[] }
-  | { readonly figures: readonly Figure[] };
+export type RatesAsked = { readonly name: string | null; readonly scale: number };
+/** The process sends its names once all functions were proved right, and rates each time it is asked. */
+export type FunctionsMessage = { readonly names: readonly string[] } | { readonly rates: Readings };
 
-/** Many short rounds of a function: neighbours on the machine hit both alike. */
-const ROUNDS = 21;
+const ROUNDS = 7;
+const WARMUPS = 2;
 const PIPELINE_ROUNDS = 3;
-/** Of the time that `bench` takes. */
-const SHARE = 0.1;
 
 export async function startFunctions({ root }: { readonly root: string }): Promise<FunctionProcess> {
   let next = Promise.withResolvers<FunctionsMessage>();
@@ -37,9 +32,9 @@ export async function startFunctions({ root }: { readonly root: string }): Promi
     names: "names" in first ? first.names : [],
     async measure(name, scale) {
       next = Promise.withResolvers();
-      child.send({ name, scale } satisfies FiguresAsked);
+      child.send({ name, scale } satisfies RatesAsked);
       const reply = await next.promise;
-      return "figures" in reply ? reply.figures : [];
+      return "rates" in reply ? reply.rates : {};
     },
     async [Symbol.asyncDispose]() {
       next.promise.catch(() => {});
@@ -54,24 +49,20 @@ export async function functionSubjects(
   [here, there]: Pair<FunctionProcess>,
   scale: number,
 ): Promise<readonly Subject<FunctionProcess>[]> {
-  const inBoth = here.names.filter((name) => there.names.includes(name));
-  const ways = await Promise.all([here, there].map((one) => one.measure(null, 0)));
-  const [ours = [], theirs = []] = ways.map((figures) => figures.map(({ name }) => name));
+  const ways = [await here.measure(null, 0), await there.measure(null, 0)].map((rates) => Object.keys(rates));
   return [
-    ...inBoth.map((name) => ({
-      ...{ name, rounds: ROUNDS, warmups: 4, units: { "calls a second": "calls/s" } },
-      measure: async (one: FunctionProcess) =>
-        Object.fromEntries(
-          (await one.measure(name, scale * SHARE)).map(({ value }) => ["calls a second", value]),
-        ),
+    ...commonTo(here.names, there.names).map((name) => ({
+      ...{ name: "in process", rounds: ROUNDS, warmups: WARMUPS, units: { [name]: "calls/s" } },
+      measure: (one: FunctionProcess) => one.measure(name, scale),
     })),
     {
       ...{ name: "in process", rounds: PIPELINE_ROUNDS, warmups: 0 },
-      units: Object.fromEntries(
-        ours.filter((name) => theirs.includes(name)).map((name) => [name, "addresses/s"]),
-      ),
-      measure: async (one) =>
-        Object.fromEntries((await one.measure(null, scale * SHARE)).map(({ name, value }) => [name, value])),
+      units: Object.fromEntries(commonTo(...ways).map((way) => [way, "addresses/s"])),
+      measure: (one) => one.measure(null, scale),
     },
   ];
+}
+
+function commonTo(here: readonly string[] = [], there: readonly string[] = []): readonly string[] {
+  return here.filter((name) => there.includes(name));
 }

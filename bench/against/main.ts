@@ -28,7 +28,7 @@ await runSuite("against", async ({ words, say, scale, quick }) => {
 
   async function measure<Of>(pair: Pair<Of>, compared: readonly Compared<Of>[]): Promise<void> {
     for (const { subject, found } of compared) {
-      say(`measuring ${subject.name}`);
+      say(`measuring ${subject.name}: ${Object.keys(subject.units).join(", ")}`);
       await addRounds(found, subject, pair, times.rounds(subject.rounds));
     }
   }
