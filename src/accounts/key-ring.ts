@@ -53,10 +53,10 @@ type KnownKey = {
   /** By the clock of the store. */
   readonly isExpired: boolean;
   readonly isSuspended: boolean;
-  /** On the monotonic clock. */
+  /** On the monotonic clock: five seconds, or the end of the hour where that comes first. */
   readonly knownUntilMs: number;
-  /** The hour of the last use that is known. */
-  usedAt: number | null;
+  /** Whether the use in this hour is known. */
+  isUseNoted: boolean;
 };
 
 /** An account as its keys know it. */
@@ -136,7 +136,9 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
 
   function understood(key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
     if (key === null || key.revokedAt !== null) return undefined;
-    const { accountId, keyId, expiresAt } = key;
+    const { accountId, keyId, expiresAt, lastUsedAt } = key;
+    const now = clock.now();
+    const hour = hourOf(now);
     const plan = planOf(plans, storedPlanName(key.plan));
     const holder =
       mode === "live"
@@ -147,9 +149,9 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       owner: ownerOf(accountId, plan),
       expiresAt,
       isExpired: key.isExpiredThere === true,
-      usedAt: key.lastUsedAt,
       isSuspended: key.suspendedAt !== null,
-      knownUntilMs: clock.monotonic() + TTL_MS,
+      knownUntilMs: clock.monotonic() + Math.min(TTL_MS, hour + HOUR_MS - now),
+      isUseNoted: lastUsedAt === hour,
     };
   }
 
@@ -157,11 +159,9 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   const uses = new Map<string, number>();
   let usesTimer: Timer | undefined;
 
-  function noteUse(key: string, known: KnownKey, now: number): void {
-    const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
-    if (known.usedAt === hour) return;
-    known.usedAt = hour;
-    uses.set(hashApiKey(key), hour);
+  function noteUse(key: string, known: KnownKey): void {
+    known.isUseNoted = true;
+    uses.set(hashApiKey(key), hourOf(clock.now()));
     usesTimer ??= setTimeout(() => void flushUses(), USES_WAIT_MS).unref();
   }
 
@@ -193,10 +193,9 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   }
 
   function accountOf(key: string, known: KnownKey | undefined): Account | null {
-    const now = clock.now();
-    if (known === undefined || expiredForMs(known, now) !== null) return null;
+    if (known === undefined || expiredForMs(known, clock) !== null) return null;
     if (known.isSuspended) throw new ApiError("bad_key", "The account is suspended; ask the operator.");
-    noteUse(key, known, now);
+    if (!known.isUseNoted) noteUse(key, known);
     return known.account;
   }
 
@@ -205,7 +204,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     findExpired: (key, withinMs) =>
       after(knownKey(key), (known) => {
         if (known === undefined || known.isSuspended) return null;
-        const agoMs = expiredForMs(known, clock.now());
+        const agoMs = expiredForMs(known, clock);
         return agoMs !== null && agoMs <= withinMs ? known.account : null;
       }),
     forget: (accountId) => {
@@ -222,7 +221,12 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
 }
 
 /** Returns how long ago a key expired, by the clock of this process or that of the store; null where it did not. */
-function expiredForMs({ expiresAt, isExpired }: KnownKey, now: number): number | null {
-  if (expiresAt === null || (expiresAt > now && !isExpired)) return null;
-  return Math.max(0, now - expiresAt);
+function expiredForMs({ expiresAt, isExpired }: KnownKey, clock: Clock): number | null {
+  if (expiresAt === null) return null;
+  const now = clock.now();
+  return expiresAt > now && !isExpired ? null : Math.max(0, now - expiresAt);
+}
+
+function hourOf(now: number): number {
+  return Math.floor(now / HOUR_MS) * HOUR_MS;
 }

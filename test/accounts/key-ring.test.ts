@@ -33,6 +33,22 @@ test("a key is looked up once, an unknown one too, and a mistyped one never", ()
   expect(asked.keys).toBe(3);
 });
 
+test("a use is noted once for each hour, from the first moment of it on", () => {
+  const accounting = openAccounting({ clock: handClock("2026-11-20T12:59:59Z") });
+  const { accountId, apiKey } = signUp(accounting);
+  const lastUses = () => accounting.store.listKeys(accountId, 0).map(({ lastUsedAt }) => lastUsedAt);
+  const useAndFlush = () => {
+    accounting.keyRing.find(apiKey);
+    accounting.keyRing.flushUses();
+    return lastUses();
+  };
+  expect(useAndFlush()).toEqual([Date.parse("2026-11-20T12:00:00Z")]);
+  accounting.clock.advance(999);
+  expect(useAndFlush()).toEqual([Date.parse("2026-11-20T12:00:00Z")]);
+  accounting.clock.advance(1);
+  expect(useAndFlush()).toEqual([Date.parse("2026-11-20T13:00:00Z")]);
+});
+
 test("a plan that was changed in the database alone is seen by every key within five seconds", () => {
   const accounting = openAccounting({ clock: handClock() });
   const { accountId, apiKey } = signUp(accounting);
