@@ -15,7 +15,8 @@ export type FunctionsMessage = { readonly names: readonly string[] } | { readonl
 
 const ROUNDS = 7;
 const WARMUPS = 2;
-const PIPELINE_ROUNDS = 3;
+/** Of as many rounds as in `bench`: a shorter run leaves out chunk sizes, and with them what warms the threads up. */
+const PIPELINE_ROUNDS = 1;
 
 export async function startFunctions({ root }: { readonly root: string }): Promise<FunctionProcess> {
   let next = Promise.withResolvers<FunctionsMessage>();

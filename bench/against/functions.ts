@@ -8,8 +8,6 @@ import type { FunctionsMessage, RatesAsked } from "./function-process.ts";
 const ROUND_MS = 60;
 /** That are timed together: some functions have few cases, and the clock takes its time, too. */
 const CALLS_MIN = 2000;
-/** Of the time that the pipeline takes in `bench`. */
-const PIPELINE_SHARE = 0.1;
 
 const [root = ""] = process.argv.slice(2);
 const { createSubjects }: typeof import("../subjects.ts") = await import(`${root}/bench/subjects.ts`);
@@ -26,7 +24,7 @@ process.on("message", async ({ name, scale }: RatesAsked) => {
     rates[subject.name] = await quickestRate(subject, ROUND_MS * scale);
   }
   if (name === null) {
-    for (const figure of await measurePipeline(PIPELINE_SHARE * scale)) rates[figure.name] = figure.value;
+    for (const figure of await measurePipeline(scale)) rates[figure.name] = figure.value;
   }
   send({ rates });
 });
