@@ -25,7 +25,7 @@ import {
 
 const NODES = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 3);
 const QUICK = process.argv.includes("--quick");
-const ROUNDS = QUICK ? 1 : 3;
+const ROUNDS = QUICK ? 1 : 5;
 const ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;
 const JOB_ROWS = QUICK ? 20_000 : 300_000;
@@ -108,7 +108,7 @@ function print({ embedded, one, several }: Subjects): void {
   const rows = KINDS.flatMap((kind) =>
     subjects.map(([name, figures]) => {
       const { perSecond, rounds, nodesCpu, postgresCpu } = figures[kind];
-      const share = shown(perSecond / embedded[kind].perSecond);
+      const share = shown(median(rounds.map((rate, round) => rate / (embedded[kind].rounds[round] ?? 0))));
       return [
         NAMES[kind],
         name,
@@ -153,7 +153,9 @@ async function compare(
     const rounds = groups.map((): Round[] => []);
     for (const servers of groups) await measures[kind](servers);
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [which, servers] of groups.entries()) {
+      // By turns, so that none always comes right after the same other.
+      const order = [...groups.entries()];
+      for (const [which, servers] of round % 2 === 0 ? order : order.toReversed()) {
         const pids = servers.map(({ pid }) => pid);
         const meter = createCpuMeter(pids, postgres.port);
         const startedMs = performance.now();
