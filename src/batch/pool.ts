@@ -176,21 +176,15 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     overdue.addEventListener("abort", onOverdue, { once: true });
     try {
       if (onEvent === undefined) return await pool.run(task, { name, signal });
-      if (emitsAtEnd) {
-        const { outcome, events }: Emitted<unknown, never> = await pool.run(
-          { ...task, port: null },
-          { name, signal },
-        );
-        for (const event of events) onEvent(event);
-        return outcome;
-      }
-      using listened = listen(onEvent, signal);
-      const { port } = listened;
-      const { outcome }: Emitted<unknown, never> = await pool.run(transfer({ ...task, port }, port), {
-        name,
-        signal,
-      });
-      await listened.all;
+      using listened = emitsAtEnd ? null : listen(onEvent, signal);
+      const port = listened?.port ?? null;
+      const sent = { ...task, port };
+      const { outcome, events }: Emitted<unknown, never> = await pool.run(
+        port === null ? sent : transfer(sent, port),
+        { name, signal },
+      );
+      for (const event of events) onEvent(event);
+      await listened?.all;
       return outcome;
     } finally {
       clearTimeout(timer);
