@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { keyOf } from "../support/json.ts";
-import { isPostgresInstalled } from "../support/postgres.ts";
+import { isListenedOn, isPostgresInstalled } from "../support/postgres.ts";
 import { TEST_ZONE } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -108,14 +108,4 @@ async function saidUntil(output: ReadableStream<Uint8Array>, pattern: RegExp): P
     while (!(await reader.read()).done);
   })();
   return text;
-}
-
-async function isListenedOn(port: number): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
-    socket.end();
-    return true;
-  } catch {
-    return false;
-  }
 }

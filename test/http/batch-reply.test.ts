@@ -29,7 +29,7 @@ function runOf(results: BatchRun["results"]): BatchRun {
   };
 }
 
-test("of a streamed batch the results that were read take no memory any more, whoever still refers to them", async () => {
+test("of a streamed batch the results that were read take no memory any more, also while something refers to them", async () => {
   const made: Uint8Array[] = [];
   async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
     for (let at = 1; at <= CHUNKS; at++) {

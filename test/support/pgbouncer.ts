@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asPostgresUser, freePort, postgresOwner } from "./postgres.ts";
+import { asPostgresUser, freePort, isListenedOn, postgresOwner } from "./postgres.ts";
 
 const PROGRAM = Bun.which("pgbouncer", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
 const READY_EVERY_MS = 30;
@@ -49,7 +49,7 @@ server_login_retry = 1
       stderr: "ignore",
     });
     const startedMs = performance.now();
-    while (!(await accepts(port))) {
+    while (!(await isListenedOn(port))) {
       if (performance.now() - startedMs > READY_WITHIN_MS) throw new Error("PgBouncer did not start");
       await Bun.sleep(READY_EVERY_MS);
     }
@@ -70,14 +70,4 @@ server_login_retry = 1
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function accepts(port: number): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
-    socket.end();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -238,6 +238,17 @@ export function freePort(): Promise<number> {
   });
 }
 
+/** Whether something listens at a port of this machine. */
+export async function isListenedOn(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+    socket.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Removes all rows: as fast as a new database is not. */
 export async function emptyDatabase(url: string): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
