@@ -1,6 +1,8 @@
 import script from "./browser.js" with { type: "text" };
 import icon from "./favicon.svg" with { type: "text" };
-import style from "./look.css" with { type: "text" };
+import frameLook from "./look/frame.css" with { type: "text" };
+import pageLook from "./look/page.css" with { type: "text" };
+import referenceLook from "./look/reference.css" with { type: "text" };
 import { firstPageHtml, pageHtml, referenceHtml, sitePages } from "./page.ts";
 import { PICTURES } from "./pictures.ts";
 import referenceScript from "./reference.js" with { type: "text" };
@@ -16,6 +18,8 @@ export type SiteFile = {
 const HTML = "text/html; charset=utf-8";
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 const SVG = "image/svg+xml; charset=utf-8";
+/** The frame's rules and the reference's hold against those of the text, which come first. */
+const LOOK = pageLook + frameLook + referenceLook;
 
 /** Returns every file of the documentation but those of the reference's own library. */
 export function siteFiles(operations: () => Promise<readonly SearchedOperation[]>): readonly SiteFile[] {
@@ -23,7 +27,7 @@ export function siteFiles(operations: () => Promise<readonly SearchedOperation[]
     { path: "/docs", type: HTML, make: firstPageHtml },
     { path: "/docs/reference", type: HTML, make: referenceHtml },
     ...sitePages().map((page) => ({ path: page.path, type: HTML, make: () => pageHtml(page) })),
-    { path: "/docs/site.css", type: "text/css; charset=utf-8", make: () => style },
+    { path: "/docs/site.css", type: "text/css; charset=utf-8", make: () => LOOK },
     { path: "/docs/site.js", type: JAVASCRIPT, make: () => script },
     { path: "/docs/reference.js", type: JAVASCRIPT, make: () => referenceScript },
     {
