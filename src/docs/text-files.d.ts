@@ -10,7 +10,7 @@ declare module "*.svg" {
   export default text;
 }
 
-declare module "*/look/*.css" {
+declare module "*.css" {
   const text: string;
   // biome-ignore lint/style/noDefaultExport: a text import is a default import
   export default text;

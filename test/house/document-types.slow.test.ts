@@ -6,7 +6,8 @@ import { temporaryFolder } from "../support/process.ts";
 const ROOT = join(import.meta.dir, "../..");
 
 const NEW_TYPE = `import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
-import { type DocumentCheck, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
+import type { DocumentCheck } from "./document-check.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");
 

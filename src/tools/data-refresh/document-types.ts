@@ -14,7 +14,7 @@ const END = "<!-- types:end -->";
 
 function buildRegistry(): string {
   const names = DOCUMENT_TYPES.map((type) => [type, `./${type}.ts`] as const);
-  const imports = [["type DocumentCheck", "./outcome.ts"] as const, ...names]
+  const imports = [["type DocumentCheck", "./document-check.ts"] as const, ...names]
     .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
     .map(([name, file]) => `import ${name.replace(/^type (.*)/, "type { $1 }")} from "${file}";`)
     .map((line) => line.replace(/^import (\w+) from/, "import { $1 } from"));

@@ -3,11 +3,11 @@ import type { DocumentType } from "../../contract/words.ts";
 import { card } from "./card.ts";
 import { cnpj } from "./cnpj.ts";
 import { cpf } from "./cpf.ts";
+import type { DocumentCheck } from "./document-check.ts";
 import { ean13 } from "./ean13.ts";
 import { ein } from "./ein.ts";
 import { iban } from "./iban.ts";
 import { isbn } from "./isbn.ts";
-import type { DocumentCheck } from "./outcome.ts";
 import { vat } from "./vat.ts";
 
 /** Every type of document there is. */

@@ -6,15 +6,8 @@ import { digitAt, numberAt } from "./checksums/digits.ts";
 import { luhnRemainder } from "./checksums/luhn.ts";
 import testNumberText from "./data/card-test-numbers.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeKnown, writeNumber } from "./written-details.ts";
 
 const LENGTH_MIN = 12;

@@ -1,14 +1,7 @@
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable, wrongLength } from "./alphabet.ts";
 import { isDigits, isOneCharacterRepeated } from "./checksums/digits.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeBoolean } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-./");

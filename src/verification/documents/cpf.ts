@@ -1,15 +1,8 @@
 import type { IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable, wrongLength } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-./");

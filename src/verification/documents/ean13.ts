@@ -4,16 +4,8 @@ import { digitAt } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
 import prefixText from "./data/gs1-prefixes.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
-import {
-  type DocumentCheck,
-  type Ean13Class,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
+import { type Ean13Class, type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");

@@ -1,15 +1,8 @@
 import { alphabetOf, compactBy, DIGITS, unreadable, wrongLength } from "./alphabet.ts";
 import prefixText from "./data/ein-prefixes.txt" with { type: "text" };
 import { tableRows } from "./data/table-rows.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");

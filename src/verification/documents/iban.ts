@@ -1,17 +1,9 @@
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
 import { isDigits, numberAt } from "./checksums/digits.ts";
 import { mod97 } from "./checksums/mod97.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
 import { fitsStructure, type IbanCountry, ibanCountryOf, ibanHostOf } from "./iban-country.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  type NationalCheck,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import { type Finding, failed, type NationalCheck, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeBoolean, writeKnown, writeStretch } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-.");

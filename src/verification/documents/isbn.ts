@@ -2,16 +2,9 @@ import type { IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, unreadable } from "./alphabet.ts";
 import { isDigits } from "./checksums/digits.ts";
 import { gs1CheckDigit } from "./checksums/gs1.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
 import { type IsbnGroup, isbnGroupOf, isbnRangesVersion, registrantLengthOf } from "./isbn-ranges.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(`${DIGITS}X`, "-");

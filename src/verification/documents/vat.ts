@@ -1,15 +1,8 @@
 import type { IdentityStrength, IdentityWarning } from "../../contract/words.ts";
 import { alphabetOf, compactBy, DIGITS, LETTERS, unreadable } from "./alphabet.ts";
 import { isOneCharacterRepeated } from "./checksums/digits.ts";
-import {
-  type DocumentCheck,
-  type Finding,
-  failed,
-  NO_WARNINGS,
-  type Outcome,
-  passed,
-  type StretchWriter,
-} from "./outcome.ts";
+import type { DocumentCheck, StretchWriter } from "./document-check.ts";
+import { type Finding, failed, NO_WARNINGS, type Outcome, passed } from "./outcome.ts";
 import { rulesBeyond } from "./vat/beyond.ts";
 import { easternRules } from "./vat/eastern.ts";
 import { northernRules } from "./vat/northern.ts";

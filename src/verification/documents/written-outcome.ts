@@ -1,7 +1,8 @@
 import { DOCUMENT_TYPES, type DocumentType, type IdentityReason } from "../../contract/words.ts";
 import type { ByteWriter } from "../../platform/byte-writer.ts";
 import { documents } from "./all-documents.ts";
-import type { Finding, IdentityResult, StretchWriter } from "./outcome.ts";
+import type { StretchWriter } from "./document-check.ts";
+import type { Finding, IdentityResult } from "./outcome.ts";
 import { fieldStarts, writeBoolean } from "./written-details.ts";
 
 const encoder = new TextEncoder();
