@@ -6,7 +6,7 @@ import { createJob } from "../contract/specification/jobs.ts";
 import { DecodingError, decoderFor } from "../jobs/intake/decoding.ts";
 import type { InputForm } from "../jobs/intake/intake-messages.ts";
 import type { JobUpload } from "../jobs/job.ts";
-import type { FieldReader } from "../jobs/jobs.ts";
+import type { FieldReader } from "../jobs/job-receiver.ts";
 import type { JobRequest } from "../jobs/new-job.ts";
 import type { Answer } from "../platform/answer.ts";
 import { bodyEncoding } from "./content-encoding.ts";

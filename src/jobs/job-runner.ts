@@ -6,17 +6,18 @@ import {
   type ChunkClaim,
   type ClaimedWork,
   ClaimLostError,
-  type JobChange,
   type JobPort,
   type JobRecord,
-  type JobStatus,
 } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { attemptsAfterFailure } from "./attempts.ts";
+import { createChunkClaims } from "./chunk-claims.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-outcome.ts";
+import { type ChunkPlacesOptions, createChunkPlaces } from "./chunk-places.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type Job, jobOf } from "./job.ts";
+import { createJobChanges } from "./job-changes.ts";
 import { createJobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
 
@@ -52,13 +53,7 @@ export type JobRunnerDependencies = {
   /** Called at each look with the jobs that have not ended. */
   readonly seen: (jobs: readonly JobRecord[]) => void;
   readonly reportBug: (error: unknown, jobId: string) => void;
-  readonly settings: {
-    /** Chunks in work at a time: one in each thread, and some that wait for their look-ups. */
-    readonly chunksMax: number;
-    /** Chunks that are committed and on their way to the disk, for which no thread waits. */
-    readonly committedMax: number;
-    /** Beyond those, for accounts that have none in work. */
-    readonly spareChunksMax: number;
+  readonly settings: ChunkPlacesOptions & {
     /** From the end of the rows to the second look-up of those whose first one failed. */
     readonly lookUpAgainMs: number;
     /** From the start on: until then the process answers its first calls, and reads no code for jobs. */
@@ -77,19 +72,15 @@ type JobName = Pick<JobRecord, "accountId" | "jobId">;
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
   const { store, queue, clock, runChunk, threadsReady, unitsLeft, room } = dependencies;
   const { changed, seen, reportBug, settings } = dependencies;
-  /** Chunks in work by job, and by account. */
-  const inWork = createTally();
-  const inWorkOf = createTally();
+  const { change, resume } = createJobChanges(store, changed);
+  const places = createChunkPlaces(settings);
+  const claims = createChunkClaims(store);
   const gaps = createJobGaps({ store, unitsLeft });
-  const claims = new Set<ChunkClaim>();
-  const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly attempts: number }>();
   /** Jobs that wait for room until they are looked at again. */
   const resting = new Set<string>();
   /** When jobs go on that look up again what has failed, on the monotonic clock. */
   const laterMs = new Map<string, number>();
   const stop = new AbortController();
-  let chunks = 0;
-  let committed = 0;
   let watch: Timer | undefined;
   let starting: Timer | undefined;
   let pumping: Promise<void> | null = null;
@@ -99,41 +90,25 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     queue.remove(job.accountId, job.jobId);
   }
 
-  async function change(
-    { jobId }: JobName,
-    from: readonly JobStatus[],
-    to: JobChange,
-  ): Promise<JobRecord | null> {
-    const after = await store.changeJob(jobId, from, to);
-    if (after !== null) changed(after);
-    return after;
-  }
-
   async function pause(job: JobName, reason: string): Promise<void> {
     leaveQueue(job);
     gaps.forget(job.jobId);
     await change(job, ["queued", "running"], { status: "paused", statusReason: reason });
   }
 
-  /** Where all places are taken, one whose look-ups go on and on must not keep the next account out. */
-  function mayClaim(accountId: string): boolean {
-    if (chunks < settings.chunksMax && committed < settings.committedMax) return true;
-    return chunks < settings.chunksMax + settings.spareChunksMax && inWorkOf.count(accountId) === 0;
-  }
-
   /** Claims the next chunk of the account whose turn it is; false where no job has one, or none can be kept. */
   async function claimNext(): Promise<boolean> {
-    if (!queue.inTurn().some(({ accountId }) => mayClaim(accountId))) return false;
+    if (!queue.inTurn().some(({ accountId }) => places.isLeftFor(accountId))) return false;
     if (!(await room.isLeft())) {
       for (const job of queue.inTurn()) await pause(job, "storage");
       return false;
     }
     for (const { accountId, jobId } of queue.inTurn()) {
-      if (!mayClaim(accountId)) continue;
+      if (!places.isLeftFor(accountId)) continue;
       const claimed = await store.claimChunk(jobId);
       if (claimed === null) {
         queue.remove(accountId, jobId);
-        if (inWork.count(jobId) === 0) await finishRound(jobId);
+        if (places.ofJob(jobId) === 0) await finishRound(jobId);
         continue;
       }
       queue.took(accountId);
@@ -155,41 +130,31 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   }
 
   async function work({ chunk, job: record }: ClaimedWork): Promise<void> {
-    const { jobId, accountId } = record;
+    const { jobId } = record;
     const claim = { jobId, n: chunk.n, attempt: chunk.attempt };
     claims.add(claim);
-    chunks += 1;
-    let isCommitted = false;
+    const place = places.acquire(record);
     const onCommit = () => {
-      if (isCommitted) return;
-      isCommitted = true;
-      chunks -= 1;
-      committed += 1;
-      if (!stop.signal.aborted) void pump();
+      if (place.commit() && !stop.signal.aborted) void pump();
     };
-    inWork.add(jobId, 1);
-    inWorkOf.add(accountId, 1);
     try {
       const outcome = await runChunk(await begun(record), chunk, stop.signal, onCommit);
       if (outcome === "out_of_units") {
-        await release(claim, claim.attempt - 1);
+        await claims.release(claim, claim.attempt - 1);
         await pause(record, "out_of_units");
       }
     } catch (error) {
       await afterFailure(record, claim, error).catch((failure: unknown) => reportUnknown(failure, jobId));
     } finally {
       claims.delete(claim);
-      if (isCommitted) committed -= 1;
-      else chunks -= 1;
-      inWork.add(jobId, -1);
-      inWorkOf.add(accountId, -1);
+      place.release();
       if (!stop.signal.aborted) await goOn(jobId);
     }
   }
 
   async function goOn(jobId: string): Promise<void> {
     try {
-      if (inWork.count(jobId) === 0) await finishRound(jobId);
+      if (places.ofJob(jobId) === 0) await finishRound(jobId);
     } catch (error) {
       reportUnknown(error, jobId);
     }
@@ -205,7 +170,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     if (error instanceof HopelessChunkError) {
       await fail(job, "a chunk of its rows cannot be verified");
       // A job that is being cancelled waits for its claimed chunks.
-      await release(claim, claim.attempt);
+      await claims.release(claim, claim.attempt);
     } else if (!(error instanceof ClaimLostError) && !stop.signal.aborted) await giveBack(job, claim, error);
   }
 
@@ -220,28 +185,9 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       resting.add(job.jobId);
       leaveQueue(job);
     }
-    await release(claim, isFault ? attemptsAfterFailure(claim.attempt) : claim.attempt - 1);
+    await claims.release(claim, isFault ? attemptsAfterFailure(claim.attempt) : claim.attempt - 1);
     if (isQuota && (await unitsLeft(job.accountId)) < job.unitsPerItem) await pause(job, "out_of_units");
     else if (isStorage && settings.pausesForStorage) await pause(job, "storage");
-  }
-
-  /** Puts a chunk back; where the disk does not take that, it is tried again with the next look. */
-  async function release(claim: ChunkClaim, attempts: number): Promise<void> {
-    unreleased.set(`${claim.jobId} ${claim.n}`, { claim, attempts });
-    await releaseAll();
-  }
-
-  /** None is released twice at a time: its chunk may have been claimed again meanwhile. */
-  async function releaseAll(): Promise<void> {
-    for (const [key, held] of [...unreleased]) {
-      if (!unreleased.delete(key)) continue;
-      try {
-        await store.releaseChunk(held.claim, held.attempts);
-      } catch (error) {
-        unreleased.set(key, held);
-        throw error;
-      }
-    }
   }
 
   async function fail(job: JobName, reason: string): Promise<void> {
@@ -296,7 +242,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
 
   /** Queues jobs that wait for what has come: units, or room on the disk. */
   async function lookAgain(): Promise<void> {
-    await releaseAll();
+    await claims.releaseAll();
     resting.clear();
     for (const [jobId, ms] of laterMs) if (ms <= clock.monotonic()) laterMs.delete(jobId);
     const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
@@ -306,14 +252,14 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       if (job.status === "cancelling") await finishIdle(job);
       else if (laterMs.has(job.jobId)) continue;
       else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
-      else if (await canGoOn(job)) await resume(job);
+      else if (await canGoOn(job)) await resumePaused(job);
       else await closeGap(job);
     }
   }
 
   /** Finishes what stands before finished chunks of a paused job, also in the room that is left to everything else. */
   async function closeGap(job: JobRecord): Promise<void> {
-    while (!stop.signal.aborted && mayClaim(job.accountId)) {
+    while (!stop.signal.aborted && places.isLeftFor(job.accountId)) {
       const claimed = await gaps.claim(job);
       if (claimed === null) return;
       void work(claimed);
@@ -321,7 +267,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   }
 
   async function finishIdle({ jobId }: JobRecord): Promise<void> {
-    if (inWork.count(jobId) === 0) await finishRound(jobId);
+    if (places.ofJob(jobId) === 0) await finishRound(jobId);
   }
 
   async function canGoOn({ statusReason, accountId, unitsPerItem }: JobRecord): Promise<boolean> {
@@ -329,10 +275,9 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     return statusReason === "out_of_units" && (await unitsLeft(accountId)) >= unitsPerItem;
   }
 
-  async function resume(job: JobRecord): Promise<void> {
+  async function resumePaused(job: JobRecord): Promise<void> {
     if (job.statusReason === "storage") await store.probe();
-    const status = job.startedAt === null ? "queued" : "running";
-    const resumed = await change(job, ["paused"], { status, statusReason: null });
+    const resumed = await resume(job);
     if (resumed !== null) queue.add(job.accountId, job.jobId);
   }
 
@@ -366,27 +311,14 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       gaps.forget(job.jobId);
       if (job.status === "cancelling") await finishIdle(job);
     },
-    chunksInWork: () => chunks + committed,
+    chunksInWork: places.inWork,
     queued: () => queue.jobs(),
-    held: () => [...claims, ...Array.from(unreleased.values(), ({ claim }) => claim)],
+    held: claims.held,
     async [Symbol.asyncDispose]() {
       clearTimeout(starting);
       clearInterval(watch);
       stop.abort();
       await pumping;
-    },
-  };
-}
-
-/** Counts things under way by a name; holds an entry for each name that has some. */
-function createTally() {
-  const counts = new Map<string, number>();
-  return {
-    count: (name: string): number => counts.get(name) ?? 0,
-    add(name: string, by: number): void {
-      const after = (counts.get(name) ?? 0) + by;
-      if (after > 0) counts.set(name, after);
-      else counts.delete(name);
     },
   };
 }

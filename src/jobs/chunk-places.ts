@@ -1,0 +1,79 @@
+import type { JobRecord } from "../store/job-port.ts";
+
+/** Bounds the chunks in work, and counts them by job and by account. */
+export type ChunkPlaces = {
+  /** Where all places are taken, one whose look-ups go on and on must not keep the next account out. */
+  readonly isLeftFor: (accountId: string) => boolean;
+  readonly acquire: (job: Pick<JobRecord, "accountId" | "jobId">) => ChunkPlace;
+  /** The chunks of a job that are in work. */
+  readonly ofJob: (jobId: string) => number;
+  readonly inWork: () => number;
+};
+
+export type ChunkPlace = {
+  /** Frees the place for a chunk that is not committed; false where it was freed before. */
+  readonly commit: () => boolean;
+  readonly release: () => void;
+};
+
+export type ChunkPlacesOptions = {
+  /** Chunks in work at a time: one in each thread, and some that wait for their look-ups. */
+  readonly chunksMax: number;
+  /** Chunks that are committed and on their way to the disk, for which no thread waits. */
+  readonly committedMax: number;
+  /** Beyond those, for accounts that have none in work. */
+  readonly spareChunksMax: number;
+};
+
+export function createChunkPlaces({
+  chunksMax,
+  committedMax,
+  spareChunksMax,
+}: ChunkPlacesOptions): ChunkPlaces {
+  const byJob = createTally();
+  const byAccount = createTally();
+  let chunks = 0;
+  let committed = 0;
+  return {
+    isLeftFor(accountId) {
+      if (chunks < chunksMax && committed < committedMax) return true;
+      return chunks < chunksMax + spareChunksMax && byAccount.count(accountId) === 0;
+    },
+    acquire({ accountId, jobId }) {
+      let isCommitted = false;
+      chunks += 1;
+      byJob.add(jobId, 1);
+      byAccount.add(accountId, 1);
+      return {
+        commit() {
+          if (isCommitted) return false;
+          isCommitted = true;
+          chunks -= 1;
+          committed += 1;
+          return true;
+        },
+        release() {
+          if (isCommitted) committed -= 1;
+          else chunks -= 1;
+          byJob.add(jobId, -1);
+          byAccount.add(accountId, -1);
+        },
+      };
+    },
+    ofJob: byJob.count,
+    inWork: () => chunks + committed,
+  };
+}
+
+/** Counts things under way by a name; holds an entry for each name that has some. */
+function createTally() {
+  const counts = new Map<string, number>();
+  return {
+    count: (name: string): number => counts.get(name) ?? 0,
+    add(name: string, by: number): void {
+      const after = (counts.get(name) ?? 0) + by;
+      if (after > 0) counts.set(name, after);
+      else counts.delete(name);
+    },
+  };
+}

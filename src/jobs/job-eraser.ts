@@ -1,0 +1,74 @@
+import type { Clock } from "../platform/clock.ts";
+import { type JobPort, type JobRecord, UNFINISHED } from "../store/job-port.ts";
+import { jobOf } from "./job.ts";
+
+export type JobEraser = {
+  /** Erases a job that never started; false where it did. */
+  readonly drop: (jobId: string) => Promise<boolean>;
+  /** Erases what was read of an input. */
+  readonly dropChunks: (jobId: string) => Promise<void>;
+  /** Erases the input and the results of a job that has ended. */
+  readonly erase: (job: JobRecord, at: number) => Promise<void>;
+  /** Erases what is past its retention, and inputs that were never started. */
+  readonly prune: () => Promise<void>;
+  /** Erases inputs that a process was receiving which is gone, but for those that come in parts. */
+  readonly dropCutOff: () => Promise<void>;
+};
+
+export type JobEraserDependencies = {
+  readonly store: JobPort;
+  readonly clock: Clock;
+  /** Erases the parts of an input. */
+  readonly dropParts: (jobId: string) => Promise<void>;
+  readonly settings: { readonly uploadMs: number };
+};
+
+/** Chunks whose duplicates are written, or whose data is erased, in one transaction: 2 ms at most. */
+export const CHUNKS_PER_TRANSACTION = 32;
+const ERASED_PER_RUN = 100;
+
+/** Erases jobs a few chunks at a time, so that calls need not wait. */
+export function createJobEraser({ store, clock, dropParts, settings }: JobEraserDependencies): JobEraser {
+  async function dropChunks(jobId: string): Promise<void> {
+    while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
+  }
+
+  /** False where the job has been started: its commit may have come about without an answer. */
+  async function drop(jobId: string): Promise<boolean> {
+    // From here on it takes no rows and is not started, so that nothing of it comes after what is erased.
+    const dropped = await store.changeJob(jobId, ["receiving"], { deletedAt: clock.now() });
+    if (dropped === null) return false;
+    await dropChunks(jobId);
+    await dropParts(jobId);
+    await store.forgetJob(jobId);
+    return true;
+  }
+
+  async function erase({ jobId, status }: JobRecord, at: number): Promise<void> {
+    await dropChunks(jobId);
+    await store.changeJob(jobId, [status], { erasedAt: at });
+  }
+
+  return {
+    drop,
+    dropChunks,
+    erase,
+
+    async dropCutOff() {
+      for (const job of await store.unreadJobs()) {
+        if (jobOf(job).options.upload === undefined) await drop(job.jobId);
+      }
+    },
+
+    async prune() {
+      const now = clock.now();
+      for (const job of await store.jobsIn(["receiving"])) {
+        // A process may have ended while it dropped one.
+        if (job.createdAt + settings.uploadMs <= now || job.deletedAt !== null) await drop(job.jobId);
+      }
+      for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
+        if (!UNFINISHED.includes(job.status)) await erase(job, now);
+      }
+    },
+  };
+}
