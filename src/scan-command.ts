@@ -6,16 +6,17 @@ import { type AddressLookup, createAddressLookup, systemAddressLookup } from "./
 import { createHttpClient } from "./net/http-client.ts";
 import { OUTGOING_PORTS } from "./net/limits.ts";
 import { systemClock } from "./platform/clock.ts";
+import { isObject } from "./platform/json-value.ts";
 import { atOnce } from "./platform/steps.ts";
 import { readAsked } from "./scan/asked.ts";
 import { createDnsEvidence } from "./scan/dns-evidence.ts";
-import { type Evidence, isFields } from "./scan/evidence.ts";
+import type { Evidence } from "./scan/evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./scan/probe.ts";
 import { scanView } from "./scan/report.ts";
+import { RESOURCES_MAX } from "./scan/resources.ts";
 import { scanText } from "./scan/scan-text.ts";
 import { scoreEvidence } from "./scan/score.ts";
 
-const RESOURCES_MAX = 5;
 const OWN_NETWORK = "For a server of your own network give --allow-private.";
 const USAGE = `Usage: bun run scan ORIGIN [--json] [--allow-private] [--resource URL]…
        bun run scan --evidence FILE [--json]
@@ -89,10 +90,10 @@ async function main(): Promise<number> {
 async function readEvidence(file: string): Promise<Evidence> {
   const value: unknown = await Bun.file(file).json();
   const isEvidence =
-    isFields(value) &&
+    isObject(value) &&
     typeof value.origin === "string" &&
     typeof value.scannedAt === "number" &&
-    isFields(value.dns) &&
+    isObject(value.dns) &&
     Array.isArray(value.resources) &&
     Array.isArray(value.exchanges);
   if (!isEvidence) throw new Error(`${file} holds no evidence of a scan.`);

@@ -1,7 +1,8 @@
-import { dayOf, type Period } from "../billing/period.ts";
+import type { Period } from "../billing/period.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { DayUsageBody, UsageBody } from "../contract/specification/account-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
+import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { UsagePort } from "../store/billing-port.ts";
 
 export type DayUsage = DayUsageBody;
@@ -16,7 +17,6 @@ export type UsageRange = {
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const DAY_MS = 86_400_000;
 const DAYS_MAX = 366;
 
 /**

@@ -1,9 +1,10 @@
 import { ApiError } from "../contract/errors.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { OperatorPort } from "../store/operator-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
-import { dayOf, secondOf } from "./period.ts";
+import { secondOf } from "./period.ts";
 
 /** How far the clock stands from the last time that was kept on disk, where that is too far to be believed. */
 export type ClockDoubt = {
@@ -26,7 +27,6 @@ export type BillingClock = Clock & {
   readonly daysBehind: () => number;
 };
 
-const DAY_MS = 86_400_000;
 const AHEAD_MAX_MS = 35 * DAY_MS;
 /** How long a doubt is believed before the operator's confirmation is looked for again. */
 const LOOK_AGAIN_MS = 500;

@@ -1,4 +1,5 @@
 import type { InvoiceBody } from "../contract/specification/account-replies.ts";
+import { DAY_MS } from "../platform/days.ts";
 import { formatUsd, formatUsdFixed } from "./money.ts";
 import { type Period, secondOf } from "./period.ts";
 import {
@@ -21,8 +22,6 @@ export type InvoiceLine = {
 
 /** An invoice as callers see it. */
 export type InvoiceView = InvoiceBody;
-
-const DAY_MS = 86_400_000;
 
 /** Returns the lines of a month's invoice, in the order in which the plans were used. */
 export function invoiceLines(period: Period, planPeriods: PlanPeriods): InvoiceLine[] {

@@ -1,5 +1,5 @@
+import { dayOf } from "../platform/days.ts";
 import type { ChargeEntry } from "../store/account-records.ts";
-import { dayOf } from "./period.ts";
 
 /** Entries that nobody waits for, kept as sums until they are taken. */
 export type LaterCharges = {

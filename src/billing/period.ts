@@ -9,11 +9,6 @@ export function periodOf(at: number): Period {
   return { start: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) };
 }
 
-/** The day in UTC in which a moment lies: "2026-11-20". */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
-}
-
 /** A moment as callers read it, to the second: "2026-12-01T00:00:00Z". */
 export function secondOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;

@@ -1,5 +1,6 @@
 import type { PlansBody } from "../contract/specification/account-replies.ts";
 import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
+import { isObject } from "../platform/json-value.ts";
 import { formatUsdFixed, parseUsd } from "./money.ts";
 
 /** What a plan costs and allows. Without an overage price the included units are a hard stop. */
@@ -141,7 +142,7 @@ export function readPlans(json: string): PlansRead {
   } catch {
     return { ok: false, problems: ["the file is not valid JSON"] };
   }
-  if (!isRecord(file) || !Array.isArray(file.plans)) {
+  if (!isObject(file) || !Array.isArray(file.plans)) {
     return { ok: false, problems: ['the file must be {"currency":"USD","plans":[…]}'] };
   }
   const problems: string[] = [];
@@ -155,7 +156,7 @@ export function readPlans(json: string): PlansRead {
 }
 
 function readPlan(entry: unknown, at: string, problems: string[]): Plan[] {
-  if (!isRecord(entry)) {
+  if (!isObject(entry)) {
     problems.push(`${at} must be an object`);
     return [];
   }
@@ -211,8 +212,4 @@ function readCount(value: unknown, min: number, at: string, problems: string[]):
     return value;
   problems.push(`${at} must be an integer from ${min} to ${COUNT_MAX}`);
   return min;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

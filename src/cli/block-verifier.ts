@@ -1,6 +1,9 @@
 import type { Result } from "../tables/task.ts";
 import type { Budget } from "./run-cost.ts";
 
+/** Rows that are verified together, at most: their results are written before others are begun. */
+export const BLOCK_ROWS_MAX = 500;
+
 /** Checks items, here or on a server. */
 export type Verifier = AsyncDisposable & {
   /** Items that one block may have. */

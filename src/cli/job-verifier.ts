@@ -1,11 +1,10 @@
 import type { Client } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
 import { KINDS, type Result, type Task } from "../tables/task.ts";
-import type { BlockResults, Verifier } from "./block-verifier.ts";
+import { BLOCK_ROWS_MAX, type BlockResults, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { cliError } from "./server-verifier.ts";
 
-const BLOCK_ROWS = 500;
 /** A batch shows the beginning of a longer item. */
 const COMPARED_CHARS_MAX = 10_000;
 
@@ -36,14 +35,14 @@ export function createJobVerifier({ client, url, job, task, afterRow }: JobResul
       if (place !== row || !isResultOf(task, item, result)) throw other;
       block.push(result);
     }
-    if (items.length < BLOCK_ROWS && row !== job.counts.rows) throw other;
+    if (items.length < BLOCK_ROWS_MAX && row !== job.counts.rows) throw other;
     const unitsCharged = uncountedUnits;
     uncountedUnits = 0;
     return { results: block, unitsCharged };
   }
 
   return {
-    blockRowsMax: BLOCK_ROWS,
+    blockRowsMax: BLOCK_ROWS_MAX,
     blocksInFlight: 1,
     budget: null,
     trouble: async () => null,

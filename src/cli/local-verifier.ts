@@ -5,12 +5,10 @@ import type { Config } from "../app/settings.ts";
 import { INTERACTIVE_WEIGHT, type Share } from "../batch/fair-queue.ts";
 import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
 import type { Result, Task } from "../tables/task.ts";
-import type { Verifier } from "./block-verifier.ts";
+import { BLOCK_ROWS_MAX, type Verifier } from "./block-verifier.ts";
 
 /** What a check needs of the process: neither a database nor a port. */
 export type VerifierDependencies = Pick<Platform, "clock" | "workerFiles">;
-
-const BLOCK_ROWS = 500;
 
 /** Nobody shares the threads of a command. */
 const SHARE: Share = { tenant: "command", weight: INTERACTIVE_WEIGHT };
@@ -28,7 +26,7 @@ export function createLocalVerifier(
   const stop = new AbortController();
   stack.defer(() => stop.abort());
   return {
-    blockRowsMax: BLOCK_ROWS,
+    blockRowsMax: BLOCK_ROWS_MAX,
     blocksInFlight: config.batch.workerThreads * 2 + 1,
     budget: null,
     async trouble() {

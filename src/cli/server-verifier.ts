@@ -1,11 +1,10 @@
 import { type Client, createClient } from "../client/client.ts";
 import { RefusedError, UnreachableError } from "../client/failure.ts";
 import type { Task } from "../tables/task.ts";
-import type { BlockResults, ServerTarget, Verifier } from "./block-verifier.ts";
+import { BLOCK_ROWS_MAX, type BlockResults, type ServerTarget, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { budgetOf } from "./run-cost.ts";
 
-const BLOCK_ROWS_MAX = 500;
 const BLOCKS_IN_FLIGHT = 4;
 
 /** Checks items on a server. Throws CliError at once where the server or the key is not right. */

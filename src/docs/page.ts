@@ -1,3 +1,4 @@
+import { escaped } from "../platform/html.ts";
 import { type Chapter, CONTENTS } from "./contents.ts";
 
 /** A page of the site. */
@@ -171,9 +172,4 @@ export function anchorOf(heading: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\d _-]/gu, "")
     .replaceAll(" ", "-");
-}
-
-/** Returns a text as HTML shows it, in attributes too. */
-export function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }

@@ -1,4 +1,5 @@
 import type { Receipt, ReceiptCheck } from "../contract/receipt.ts";
+import { escaped } from "../platform/html.ts";
 
 /** What the page shows. */
 export type ReceiptPage = {
@@ -60,12 +61,4 @@ export function receiptPage({ receipt_id, valid, receipt, jws, checks }: Receipt
 
 function shown(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

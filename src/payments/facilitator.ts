@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { createSemaphore, type Semaphore } from "../platform/semaphore.ts";
 import { findNetwork } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
@@ -102,8 +103,7 @@ async function bounded<T>({ acquire }: Semaphore, work: () => Promise<T>): Promi
   }
 }
 
-type Fields = { readonly [name: string]: unknown };
-type Answer = { readonly status: number; readonly fields: Fields | null; readonly failure?: string };
+type Answer = { readonly status: number; readonly fields: JsonObject | null; readonly failure?: string };
 
 function readVerify(answer: Answer): VerifyOutcome {
   const { status, fields } = answer;
@@ -134,7 +134,7 @@ function readSettle(answer: Answer, request: FacilitatorRequest): SettleOutcome 
 type Required = { readonly network: string; readonly amount?: string; readonly maxAmountRequired?: string };
 
 /** A success that is not of this payment says nothing of it. */
-function readSuccess(fields: Fields, request: FacilitatorRequest): SettleOutcome {
+function readSuccess(fields: JsonObject, request: FacilitatorRequest): SettleOutcome {
   const transaction = textOf(fields.transaction);
   const network = textOf(fields.network);
   if (transaction === null) return { kind: "unknown", reason: "a success without a transaction" };
@@ -154,8 +154,8 @@ function readFeePayers({ fields }: Answer): ReadonlyMap<string, string> | null {
   if (!Array.isArray(kinds)) return null;
   const feePayers = new Map<string, string>();
   for (const kind of kinds.slice(0, 1000)) {
-    if (!isFields(kind) || kind.scheme !== "exact" || typeof kind.network !== "string") continue;
-    const feePayer = isFields(kind.extra) ? kind.extra.feePayer : undefined;
+    if (!isObject(kind) || kind.scheme !== "exact" || typeof kind.network !== "string") continue;
+    const feePayer = isObject(kind.extra) ? kind.extra.feePayer : undefined;
     const network = findNetwork(kind.network);
     if (network?.kind === "solana" && typeof feePayer === "string" && !feePayers.has(network.id)) {
       feePayers.set(network.id, feePayer);
@@ -164,10 +164,10 @@ function readFeePayers({ fields }: Answer): ReadonlyMap<string, string> | null {
   return feePayers;
 }
 
-function parseFields(text: string): Fields | null {
+function parseFields(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
@@ -185,8 +185,4 @@ function reasonOf(value: unknown): string {
 
 function textOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value.slice(0, TEXT_LENGTH_MAX) : null;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

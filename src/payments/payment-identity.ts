@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { sha256 } from "../platform/sha256.ts";
 import type { Network } from "./networks.ts";
 import type { Requirement } from "./offer.ts";
@@ -24,8 +25,6 @@ type Authorized = {
   readonly before: bigint;
 };
 
-type Payload = { readonly [name: string]: unknown };
-
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const EVM_NONCE = /^0x[0-9a-f]{64}$/i;
 const INTEGER = /^\d{1,78}$/;
@@ -40,7 +39,7 @@ const SIGNATURE_BYTES = 64;
 const SECONDS_LEFT_MIN = 60n;
 
 /** Returns the identity of a payload on a network, or the reason why it has none. Whether it is good is not looked at. */
-export function identify(payload: Payload, network: Network): PaymentIdentity | string {
+export function identify(payload: JsonObject, network: Network): PaymentIdentity | string {
   return network.kind === "evm"
     ? identifyAuthorization(payload, network)
     : identifyTransaction(payload, network);
@@ -66,10 +65,10 @@ export function unfit(
 }
 
 function identifyAuthorization(
-  { authorization, signature }: Payload,
+  { authorization, signature }: JsonObject,
   network: Network,
 ): PaymentIdentity | string {
-  if (!isRecord(authorization)) return "the payload must hold an EIP-3009 authorization";
+  if (!isObject(authorization)) return "the payload must hold an EIP-3009 authorization";
   if (typeof signature !== "string" || !/^0x([0-9a-f]{2})+$/i.test(signature))
     return "the signature is missing";
   const { from, to, value, nonce, validAfter, validBefore } = authorization;
@@ -90,7 +89,7 @@ function identifyAuthorization(
   };
 }
 
-function identifyTransaction({ transaction }: Payload, network: Network): PaymentIdentity | string {
+function identifyTransaction({ transaction }: JsonObject, network: Network): PaymentIdentity | string {
   if (typeof transaction !== "string" || !BASE64.test(transaction))
     return "the payload must hold a transaction";
   const bytes = Buffer.from(transaction, "base64");
@@ -111,8 +110,4 @@ function identity(network: Network, payer: string | null, nonce: string, signed:
 
 function matches(value: unknown, pattern: RegExp): value is string {
   return typeof value === "string" && pattern.test(value);
-}
-
-function isRecord(value: unknown): value is Payload {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../platform/json-value.ts";
 import { findNetwork, type Network } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 
@@ -49,9 +50,9 @@ function readHeader(text: string, name: string, version: 1 | 2): ReadPayment {
     return malformed(`must have x402Version ${version}`);
   }
   const { payload } = sent;
-  if (!isRecord(payload)) return malformed("has no payload");
+  if (!isObject(payload)) return malformed("has no payload");
   const accepted = x402Version === 2 ? sent.accepted : sent;
-  if (!isRecord(accepted)) return malformed("has no accepted");
+  if (!isObject(accepted)) return malformed("has no accepted");
   return { kind: "payment", payment: { x402Version, sent, payload, accepted } };
 }
 
@@ -74,7 +75,7 @@ export function matchRequirement(
   if (accepted.network !== found.network || accepted.amount !== found.amount) return null;
   if (!isSameAddress(accepted.asset, found) || !isSameAddress(accepted.payTo, found, "payTo")) return null;
   // A payer pays the quote that it accepted, and no other.
-  const extra = isRecord(accepted.extra) ? accepted.extra : {};
+  const extra = isObject(accepted.extra) ? accepted.extra : {};
   return Object.entries(found.extra).every(([name, value]) => extra[name] === value) ? found : null;
 }
 
@@ -129,12 +130,8 @@ function decode(text: string): { readonly [name: string]: unknown } | null {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null;
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
-    return isRecord(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,12 @@
+import { formatUsdFixed } from "../billing/money.ts";
 import type { Accepted } from "../contract/specification/check.ts";
 import type { OwnEvidence } from "../judge/check.ts";
 import type { Clock } from "../platform/clock.ts";
+import { DAY_MS, dayOf } from "../platform/days.ts";
 import { LATENCY_BOUNDS_MS, type ProbeDay, type ProbeStore } from "../store/probe-port.ts";
-import { dayOf } from "./prober.ts";
 
-const DAY_MS = 86_400_000;
+/** Thirty days, today included. */
+export const DAYS_KEPT = 30;
 
 /** Returns what the prober knows of a resource; null where it was not probed within 30 days. */
 export function createOwnEvidence(store: ProbeStore, clock: Clock): (resource: string) => OwnEvidence | null {
@@ -22,7 +24,7 @@ export function createOwnEvidence(store: ProbeStore, clock: Clock): (resource: s
         ...{ method, status, ms },
         accepts: JSON.parse(accepts) as Accepted[],
       },
-      observed_usd: priceMicroUsd === null ? null : usdOf(priceMicroUsd),
+      observed_usd: priceMicroUsd === null ? null : formatUsdFixed(priceMicroUsd, 6),
       payee_first_seen: momentOf(found.payToFirstSeen),
       payee_changed_at: momentOf(found.payToChangedAt),
     };
@@ -31,7 +33,7 @@ export function createOwnEvidence(store: ProbeStore, clock: Clock): (resource: s
 
 /** Returns the first of the 30 days that end today. */
 export function firstDay(now: number): string {
-  return dayOf(now - 29 * DAY_MS);
+  return dayOf(now - (DAYS_KEPT - 1) * DAY_MS);
 }
 
 type Counts = Omit<ProbeDay, "latencies">;
@@ -46,11 +48,6 @@ export function uptimeOf(days: readonly Counts[]): number | null {
 /** The probes that say something of the resource. */
 export function probesOf({ paid, down, paymentBroken }: Counts): number {
   return paid + down + paymentBroken;
-}
-
-/** Writes micro-USD with six decimals. */
-export function usdOf(microUsd: number): string {
-  return `${Math.floor(microUsd / 1_000_000)}.${String(microUsd % 1_000_000).padStart(6, "0")}`;
 }
 
 export function momentOf(ms: number | null): string | null {

@@ -1,4 +1,5 @@
 import type { Accepted } from "../contract/specification/check.ts";
+import { isObject, type JsonObject } from "../platform/json-value.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";
 
 /** A reply to an unpaid call, as far as a probe reads it. */
@@ -36,7 +37,7 @@ function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
   const entries: unknown = challenge?.accepts;
   if (!Array.isArray(entries)) return [];
   return entries.slice(0, ACCEPTS_MAX).flatMap((entry: unknown) => {
-    if (!isFields(entry)) return [];
+    if (!isObject(entry)) return [];
     const { network, asset, payTo } = entry;
     const amount = entry.amount ?? entry.maxAmountRequired;
     const isAmount = typeof amount === "string" && /^\d{1,30}$/.test(amount);
@@ -45,12 +46,10 @@ function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
   });
 }
 
-type Fields = { readonly [name: string]: unknown };
-
-function parse(text: string): Fields | null {
+function parse(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
@@ -60,8 +59,4 @@ function parse(text: string): Fields | null {
 function isText(value: unknown): value is string {
   const isShort = typeof value === "string" && value !== "" && value.length <= TEXT_LENGTH_MAX;
   return isShort && value.isWellFormed();
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,8 +4,10 @@ import type { FailureReason } from "../net/failure.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import { NETWORKS } from "../payments/networks.ts";
 import type { Clock } from "../platform/clock.ts";
+import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
 import { createOptOuts } from "./opt-outs.ts";
+import { DAYS_KEPT } from "./own-evidence.ts";
 import { type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
 
 /** Calls each listed resource without paying, again and again, and keeps what it sees. */
@@ -46,9 +48,6 @@ const FLUSHED_MAX = 200;
 /** Of one listing in one round. */
 const RESOURCES_MAX = 20;
 const BODY_BYTES_MAX = 65_536;
-const DAY_MS = 86_400_000;
-/** Thirty days, today included. */
-const DAYS_KEPT = 30;
 const PRUNED_MAX = 500;
 const USDC_DECIMALS_MAX = 15;
 const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
@@ -218,9 +217,4 @@ function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
     if (found !== undefined) return found;
   }
   return accepts[0];
-}
-
-/** Returns the day of a time, in UTC. */
-export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

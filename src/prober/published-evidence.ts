@@ -1,7 +1,8 @@
+import { formatUsdFixed } from "../billing/money.ts";
 import type { Measured, OwnMeasures } from "../directory/sync/own-measures.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ProbeReader } from "../store/probe-port.ts";
-import { firstDay, medianMs, momentOf, probesOf, uptimeOf, usdOf } from "./own-evidence.ts";
+import { firstDay, medianMs, momentOf, probesOf, uptimeOf } from "./own-evidence.ts";
 
 /** Counts that grow with every round are shown anew this often; a change of payee, price or reachability at once. */
 const SHOWN_MS = 3_600_000;
@@ -62,7 +63,7 @@ function measuredOf(reader: ProbeReader, host: string, now: number): Measured | 
     probes_30d: probes,
     median_latency_ms: medianMs(days),
     pay_to_changed_at: momentOf(changes.length === 0 ? null : Math.max(...changes)),
-    price_usd: price === null ? null : usdOf(price),
+    price_usd: price === null ? null : formatUsdFixed(price, 6),
   };
 }
 

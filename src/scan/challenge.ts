@@ -1,22 +1,15 @@
-import {
-  type Evidence,
-  type Exchange,
-  exchangesOf,
-  type Fields,
-  isFields,
-  jsonOf,
-  parseFields,
-} from "./evidence.ts";
+import { isObject, type JsonObject } from "../platform/json-value.ts";
+import { type Evidence, type Exchange, exchangesOf, jsonOf, parseFields } from "./evidence.ts";
 
 /** The challenge of a 402, as its header and its body have it. */
 export type SeenChallenge = {
   readonly exchange: Exchange;
   /** Null where there is no header. */
-  readonly header: Fields | "undecodable" | null;
+  readonly header: JsonObject | "undecodable" | null;
   /** Null where the body is no challenge of version 1. */
-  readonly body: Fields | null;
+  readonly body: JsonObject | null;
   /** The entries of `accepts`, of the header where it can be read. */
-  readonly accepts: readonly Fields[];
+  readonly accepts: readonly JsonObject[];
   readonly version: 1 | 2 | null;
 };
 
@@ -50,17 +43,17 @@ function readChallenge(exchange: Exchange): SeenChallenge {
   const header = text === undefined ? null : decode(text);
   const json = jsonOf(exchange);
   const body = json !== null && Array.isArray(json.accepts) ? json : null;
-  const stated = isFields(header) ? header : body;
-  const accepts = stated === null || !Array.isArray(stated.accepts) ? [] : stated.accepts.filter(isFields);
+  const stated = isObject(header) ? header : body;
+  const accepts = stated === null || !Array.isArray(stated.accepts) ? [] : stated.accepts.filter(isObject);
   return { exchange, header, body, accepts: accepts.slice(0, 50), version: versionOf(header, body) };
 }
 
-function versionOf(header: SeenChallenge["header"], body: Fields | null): 1 | 2 | null {
-  if (isFields(header) && header.x402Version === 2) return 2;
+function versionOf(header: SeenChallenge["header"], body: JsonObject | null): 1 | 2 | null {
+  if (isObject(header) && header.x402Version === 2) return 2;
   return body?.x402Version === 1 ? 1 : null;
 }
 
-function decode(text: string): Fields | "undecodable" {
+function decode(text: string): JsonObject | "undecodable" {
   return parseFields(Buffer.from(text, "base64").toString("utf8")) ?? "undecodable";
 }
 
@@ -71,12 +64,12 @@ export function readAhead(exchange: Exchange): void {
 }
 
 /** Returns the amount of an entry as it is written, in either version. */
-export function amountOf(entry: Fields): unknown {
+export function amountOf(entry: JsonObject): unknown {
   return entry.amount ?? entry.maxAmountRequired;
 }
 
 /** Returns what an entry names as its resource, in either version. */
 export function resourceUrlOf(challenge: SeenChallenge): unknown {
-  const resource = isFields(challenge.header) ? challenge.header.resource : undefined;
-  return isFields(resource) ? resource.url : challenge.accepts[0]?.resource;
+  const resource = isObject(challenge.header) ? challenge.header.resource : undefined;
+  return isObject(resource) ? resource.url : challenge.accepts[0]?.resource;
 }

@@ -1,4 +1,4 @@
-import { parseJson } from "../platform/json-value.ts";
+import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
@@ -88,10 +88,10 @@ export function exchangesOf(evidence: Evidence, role: ExchangeRole): readonly Ex
 }
 
 /** Many checks read the same body, which may be long and nested for the sake of it. */
-const parsed = new WeakMap<Exchange, Fields | null>();
+const parsed = new WeakMap<Exchange, JsonObject | null>();
 
 /** Returns the body as a JSON object, or null. */
-export function jsonOf(exchange: Exchange | null): Fields | null {
+export function jsonOf(exchange: Exchange | null): JsonObject | null {
   if (exchange === null) return null;
   const known = parsed.get(exchange);
   if (known !== undefined) return known;
@@ -104,18 +104,12 @@ export function jsonOf(exchange: Exchange | null): Fields | null {
  * Returns the object that a text of the target is in JSON, or null; also null where it holds more than 65,536 values, or is
  * nested deeper than 512: to parse that would hold up others.
  */
-export function parseFields(text: string): Fields | null {
+export function parseFields(text: string): JsonObject | null {
   const value = parseJson(text, VALUES_MAX, DEPTH_MAX);
-  return isFields(value) ? value : null;
+  return isObject(value) ? value : null;
 }
 
 /** Returns a value that a service chose, as text: objects are not asked what they would be as text, for they may lie. */
 export function written(value: unknown): string {
   return typeof value === "object" && value !== null ? "an object" : String(value);
-}
-
-export type Fields = { readonly [name: string]: unknown };
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isFields } from "./evidence.ts";
+import { isObject } from "../platform/json-value.ts";
 
 const STEPS_MAX = 2000;
 const DEPTH_MAX = 64;
@@ -19,14 +19,14 @@ function faultAt(value: unknown, schema: unknown, path: string, left: Left, dept
   left.steps -= 1;
   if (left.steps < 0 || depth === 0) return null;
   if (schema === false) return `info${path} is not allowed`;
-  if (!isFields(schema)) return null;
+  if (!isObject(schema)) return null;
   const keyword = ownFault(value, schema);
   if (keyword !== null) return `${path === "" ? "info" : `info${path}`} does not fit ${keyword}`;
   const inside = (part: unknown, of: unknown, name: string) =>
     faultAt(part, of, `${path}.${name.slice(0, 40)}`, left, depth - 1);
   if (Array.isArray(value)) return firstFault(value, (item, at) => inside(item, schema.items, `${at}`));
-  if (!isFields(value)) return null;
-  const properties = isFields(schema.properties) ? schema.properties : {};
+  if (!isObject(value)) return null;
+  const properties = isObject(schema.properties) ? schema.properties : {};
   return firstFault(Object.entries(value), ([name, part]) =>
     inside(part, Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties, name),
   );
@@ -50,7 +50,7 @@ function ownFault(value: unknown, schema: { readonly [name: string]: unknown }):
   if (types.length > 0 && !types.some((name) => isOfType(value, name))) return "type";
   if ("const" in schema && !isSame(value, schema.const)) return "const";
   if (Array.isArray(schema.enum) && !schema.enum.some((one) => isSame(value, one))) return "enum";
-  const names = Array.isArray(required) && isFields(value) ? required : [];
+  const names = Array.isArray(required) && isObject(value) ? required : [];
   const missing = names.find((name) => typeof name === "string" && !Object.hasOwn(Object(value), name));
   return missing === undefined ? null : `required: ${String(missing).slice(0, 60)}`;
 }
@@ -58,7 +58,7 @@ function ownFault(value: unknown, schema: { readonly [name: string]: unknown }):
 function isOfType(value: unknown, type: string): boolean {
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
-  if (type === "object") return isFields(value);
+  if (type === "object") return isObject(value);
   if (type === "integer") return Number.isInteger(value);
   // A type that is not known says nothing.
   return ["string", "number", "boolean"].includes(type) ? typeof value === type : true;

@@ -1,3 +1,4 @@
+import { escaped } from "../platform/html.ts";
 import type { CheckView, ScanView } from "./report.ts";
 
 /** A kept report, as far as its page shows it. */
@@ -93,14 +94,4 @@ ${fields.length === 0 ? "" : `<pre>${escaped(fields.join("\n"))}</pre>`}
 
 function lossOf({ status, weight }: CheckView): number {
   return status === "fail" ? weight : weight / 2;
-}
-
-/** The target's words must not become markup. */
-function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
 }

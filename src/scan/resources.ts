@@ -1,14 +1,7 @@
+import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { basePathOf, paidOperations } from "./checks/disc-openapi.ts";
 import { listedResources } from "./checks/disc-wellknown.ts";
-import {
-  type Evidence,
-  exchangeOf,
-  type Fields,
-  isFields,
-  jsonOf,
-  type Resource,
-  written,
-} from "./evidence.ts";
+import { type Evidence, exchangeOf, jsonOf, type Resource, written } from "./evidence.ts";
 
 export type ResourceRequest = {
   readonly origin: string;
@@ -21,7 +14,8 @@ export type ResourceRequest = {
 /** A resource, and whether something says by which method it is called. */
 type Named = Resource & { readonly isDeclared: boolean };
 
-const RESOURCES_MAX = 5;
+/** Of one scan. */
+export const RESOURCES_MAX = 5;
 
 /** Returns the resources to ask, at most 5: the caller's first, then those that the origin names itself. */
 export function resourcesOf(
@@ -72,7 +66,7 @@ function named(url: string, source: Resource["source"], method: string | null): 
   };
 }
 
-function ofOpenapi(openapi: Fields, origin: string): readonly Named[] {
+function ofOpenapi(openapi: JsonObject, origin: string): readonly Named[] {
   const base = `${origin}${basePathOf(openapi, origin)}`;
   return paidOperations(openapi).flatMap(({ method, path, operation }) => {
     const url = path.startsWith("/") ? URL.parse(`${base}${path}`) : null;
@@ -83,7 +77,7 @@ function ofOpenapi(openapi: Fields, origin: string): readonly Named[] {
 
 /** Reads `x-payment-info`: `{"price":{"amount":"0.01"}}`, in USD. */
 function priceOf(info: unknown): number | null {
-  const price = isFields(info) && isFields(info.price) ? info.price : null;
+  const price = isObject(info) && isObject(info.price) ? info.price : null;
   const amount = Number(written(price?.amount));
   return Number.isFinite(amount) && amount > 0 ? Math.round(amount * 1_000_000) : null;
 }

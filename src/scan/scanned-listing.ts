@@ -1,3 +1,4 @@
+import { formatUsdFixed } from "../billing/money.ts";
 import { amountOf, challengePerResource } from "./challenge.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Scored } from "./score.ts";
@@ -82,7 +83,7 @@ function usdOf(amount: unknown): string | null {
   if (typeof amount !== "string" || !/^\d{1,15}$/.test(amount)) return null;
   const microUsd = Number(amount);
   if (microUsd > MICRO_USD_MAX) return null;
-  return `${Math.floor(microUsd / 1_000_000)}.${String(microUsd % 1_000_000).padStart(6, "0")}`;
+  return formatUsdFixed(microUsd, 6);
 }
 
 function medianMs({ exchanges }: Evidence): number | null {

@@ -1,9 +1,8 @@
+import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { ChargeEntry } from "./account-records.ts";
 
 /** The entries of one plan period, day and endpoint as one. */
 export type ChargeSum = ChargeEntry & { readonly day: string };
-
-const DAY_MS = 86_400_000;
 
 /**
  * Returns entries added up by plan period, day and endpoint: what one account is charged for one endpoint in one
@@ -21,7 +20,7 @@ export function chargeSums(entries: readonly ChargeEntry[]): readonly ChargeSum[
     sum.units += entry.units;
     sum.calls += entry.calls;
   }
-  return Array.from(sums.values(), (each) => ({ ...each, day: utcDay(each.at) }));
+  return Array.from(sums.values(), (each) => ({ ...each, day: dayOf(each.at) }));
 }
 
 /** Returns what each plan period takes of the sums. */
@@ -34,11 +33,6 @@ export function planPeriodSums(
     counters.set(planPeriodId, { units: counter.units + units, calls: counter.calls + calls });
   }
   return counters;
-}
-
-/** Returns the day in UTC in which a moment lies: "2026-11-20". */
-export function utcDay(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
 
 type Summed = ChargeEntry & { units: number; calls: number };

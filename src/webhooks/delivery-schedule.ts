@@ -1,9 +1,9 @@
+import { DAY_MS } from "../platform/days.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** After each attempt that failed, the wait before the next one. */
 export const RETRY_DELAYS_MS: readonly number[] = [

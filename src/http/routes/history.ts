@@ -1,4 +1,5 @@
 import type { Static } from "@sinclair/typebox";
+import { formatUsdFixed } from "../../billing/money.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { getHistory, type History } from "../../contract/specification/check.ts";
 import type { Directory } from "../../directory/directory.ts";
@@ -41,8 +42,9 @@ async function historyOf(
   host: string,
   now: number,
 ): Promise<Pick<Static<typeof History>, "changes" | "days">> {
-  const { firstDay, probesOf, uptimeOf, usdOf } = await import("../../prober/own-evidence.ts");
-  const shown = (kind: "price" | "payee", text: string) => (kind === "price" ? usdOf(Number(text)) : text);
+  const { firstDay, probesOf, uptimeOf } = await import("../../prober/own-evidence.ts");
+  const shown = (kind: "price" | "payee", text: string) =>
+    kind === "price" ? formatUsdFixed(Number(text), 6) : text;
   return {
     changes: probes.changes(host, CHANGES_MAX).map(({ url, kind, before, after, at }) => ({
       at: new Date(at).toISOString(),

@@ -10,6 +10,7 @@ import { leafHash, leavesOf, type MerkleTree, rootOf } from "../../inference/mer
 import { checkRecorded } from "../../inference/receipt-check.ts";
 import { responseHash } from "../../inference/receipt-ledger.ts";
 import { receiptPage } from "../../inference/receipt-page.ts";
+import { dayOf } from "../../platform/days.ts";
 import { sha256 } from "../../platform/sha256.ts";
 import { atOnce, type Steps } from "../../platform/steps.ts";
 import { readJws } from "../../signing/jws.ts";
@@ -56,7 +57,7 @@ export function receiptRoutes(dependencies: ReceiptRouteDependencies): readonly 
   return [
     routing.public(listReceiptRoots, ({ request }) => {
       const { before = "9999-99-99" } = rootsQuery(request.url);
-      const today = new Date(dependencies.clock.now()).toISOString().slice(0, 10);
+      const today = dayOf(dependencies.clock.now());
       const roots = store.days(before, DAYS_MAX).map((day) => rootView(dependencies, day, today));
       return { ...json({ roots }), headers: { "Cache-Control": "public, max-age=10" } };
     }),

@@ -1,6 +1,6 @@
+import { isObject } from "../../platform/json-value.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { isFields } from "../evidence.ts";
 import { schemaFault } from "../json-schema.ts";
 
 export const discBazaar: Check = {
@@ -12,11 +12,11 @@ export const discBazaar: Check = {
   find(evidence) {
     const [first] = challengePerResource(evidence);
     if (first === undefined) return notApplicable("no challenge was seen");
-    const extensions = isFields(first.header) ? first.header.extensions : undefined;
-    const bazaar = isFields(extensions) ? extensions.bazaar : undefined;
-    if (!isFields(bazaar) || !isFields(bazaar.info)) return fail(first.exchange, "no extensions.bazaar");
+    const extensions = isObject(first.header) ? first.header.extensions : undefined;
+    const bazaar = isObject(extensions) ? extensions.bazaar : undefined;
+    if (!isObject(bazaar) || !isObject(bazaar.info)) return fail(first.exchange, "no extensions.bazaar");
     const { info, schema } = bazaar;
-    if (!isFields(schema)) return warn(first.exchange, "info without schema");
+    if (!isObject(schema)) return warn(first.exchange, "info without schema");
     const fault = schemaFault(info, schema);
     return fault === null ? pass(first.exchange, "info and schema") : fail(first.exchange, fault);
   },

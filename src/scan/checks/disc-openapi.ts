@@ -1,5 +1,6 @@
+import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { type Check, fail, pass, warn } from "../check.ts";
-import { exchangeOf, type Fields, isFields, jsonOf, written } from "../evidence.ts";
+import { exchangeOf, jsonOf, written } from "../evidence.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
@@ -23,15 +24,19 @@ export const discOpenapi: Check = {
   },
 };
 
-export type PaidOperation = { readonly method: string; readonly path: string; readonly operation: Fields };
+export type PaidOperation = {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: JsonObject;
+};
 
 /** Returns the operations of an OpenAPI document, of at most 200 paths. */
-export function operationsOf(json: Fields): readonly PaidOperation[] {
-  const paths = isFields(json.paths) ? Object.entries(json.paths) : [];
+export function operationsOf(json: JsonObject): readonly PaidOperation[] {
+  const paths = isObject(json.paths) ? Object.entries(json.paths) : [];
   return paths.slice(0, 200).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
-      const operation = isFields(item) ? item[method] : undefined;
-      return isFields(operation) ? [{ method: method.toUpperCase(), path, operation }] : [];
+      const operation = isObject(item) ? item[method] : undefined;
+      return isObject(operation) ? [{ method: method.toUpperCase(), path, operation }] : [];
     }),
   );
 }
@@ -40,7 +45,7 @@ export function operationsOf(json: Fields): readonly PaidOperation[] {
  * Returns the operations that a scan asks: those with `x-payment-info`, or where no operation has it those with a 402;
  * paths without parameters first, which nobody can guess.
  */
-export function paidOperations(json: Fields): readonly PaidOperation[] {
+export function paidOperations(json: JsonObject): readonly PaidOperation[] {
   const all = operationsOf(json).filter(({ method }) => method === "GET" || method === "POST");
   const marked = all.filter(({ operation }) => isMarked(operation));
   const paid = marked.length > 0 ? marked : all.filter(({ operation }) => has402(operation));
@@ -49,21 +54,21 @@ export function paidOperations(json: Fields): readonly PaidOperation[] {
 }
 
 /** Returns what stands before the paths on a host: the path of the first server there, without a slash at its end. */
-export function basePathOf(json: Fields, origin: string): string {
+export function basePathOf(json: JsonObject, origin: string): string {
   const servers = Array.isArray(json.servers) ? json.servers.slice(0, 20) : [];
   const { hostname } = new URL(origin);
   for (const server of servers) {
-    const text = isFields(server) ? server.url : undefined;
+    const text = isObject(server) ? server.url : undefined;
     const url = typeof text === "string" && !text.includes("{") ? URL.parse(text, origin) : null;
     if (url?.hostname === hostname) return url.pathname.replace(/\/+$/, "");
   }
   return "";
 }
 
-function isMarked(operation: Fields): boolean {
-  return isFields(operation["x-payment-info"]);
+function isMarked(operation: JsonObject): boolean {
+  return isObject(operation["x-payment-info"]);
 }
 
-function has402(operation: Fields): boolean {
-  return isFields(operation.responses) && operation.responses["402"] !== undefined;
+function has402(operation: JsonObject): boolean {
+  return isObject(operation.responses) && operation.responses["402"] !== undefined;
 }

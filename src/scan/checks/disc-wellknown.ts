@@ -1,6 +1,7 @@
 import { nounOf } from "../../contract/noun.ts";
+import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { type Check, fail, pass, warn } from "../check.ts";
-import { exchangeOf, exchangesOf, type Fields, isFields, jsonOf } from "../evidence.ts";
+import { exchangeOf, exchangesOf, jsonOf } from "../evidence.ts";
 
 export const discWellknown: Check = {
   id: "disc.wellknown",
@@ -34,16 +35,16 @@ export type ListedResource = {
 };
 
 /** Returns the resources that a manifest lists, in its deployed form and that of the drafts, at most 100. */
-export function listedResources(json: Fields, origin: string): readonly ListedResource[] {
+export function listedResources(json: JsonObject, origin: string): readonly ListedResource[] {
   const entries = Array.isArray(json.resources) ? json.resources : json.items;
   if (!Array.isArray(entries)) return [];
   return entries.slice(0, 100).flatMap((entry: unknown): readonly ListedResource[] => {
-    const named = isFields(entry) ? (entry.url ?? entry.resource) : entry;
+    const named = isObject(entry) ? (entry.url ?? entry.resource) : entry;
     if (typeof named !== "string") return [];
     // As in "POST /v1/paid".
     const [, prefix, text = ""] = /^\s*(?:([A-Za-z]{3,7})\s+)?(\S*)/.exec(named) ?? [];
     const url = text === "" ? null : URL.parse(text, origin);
-    const method = prefix ?? (isFields(entry) ? entry.method : undefined);
+    const method = prefix ?? (isObject(entry) ? entry.method : undefined);
     return url === null ? [] : [{ url, method: typeof method === "string" ? method.toUpperCase() : null }];
   });
 }

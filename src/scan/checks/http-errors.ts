@@ -1,5 +1,6 @@
+import { isObject } from "../../platform/json-value.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { exchangeOf, isFields, jsonOf } from "../evidence.ts";
+import { exchangeOf, jsonOf } from "../evidence.ts";
 
 export const httpErrors: Check = {
   id: "http.errors",
@@ -12,7 +13,7 @@ export const httpErrors: Check = {
     if (unknown === null || unknown.status === null) return notApplicable("no reply");
     const json = jsonOf(unknown);
     if (json === null) return fail(unknown, "no JSON");
-    const error = isFields(json.error) ? json.error : json;
+    const error = isObject(json.error) ? json.error : json;
     const isWhole = typeof error.message === "string" && ["string", "number"].includes(typeof error.code);
     return isWhole ? pass(unknown, "code and message") : warn(unknown, "JSON of another shape");
   },

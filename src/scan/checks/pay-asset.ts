@@ -1,6 +1,7 @@
+import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, type Finding, notApplicable, worst } from "../check.ts";
-import { type Fields, isFields, written } from "../evidence.ts";
+import { written } from "../evidence.ts";
 import { findKnownNetwork, findToken, kindOf } from "../tokens.ts";
 
 export const payAsset: Check = {
@@ -17,10 +18,10 @@ export const payAsset: Check = {
   },
 };
 
-function judge(entry: Fields): Pick<Finding, "status" | "observed"> {
+function judge(entry: JsonObject): Pick<Finding, "status" | "observed"> {
   const found = (status: Finding["status"], observed: string) => ({ status, observed });
   const asset = written(entry.asset).slice(0, 80);
-  const extra = isFields(entry.extra) ? entry.extra : {};
+  const extra = isObject(entry.extra) ? entry.extra : {};
   const kind = kindOf(written(entry.network));
   if (kind === "evm" && !/^0x[0-9a-f]{40}$/i.test(asset)) return found("fail", `${asset} is no address`);
   if (kind === "solana" && typeof extra.feePayer !== "string")

@@ -1,6 +1,7 @@
+import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { type Fields, isFields, written } from "../evidence.ts";
+import { written } from "../evidence.ts";
 
 /** Of each list: a challenge may be long for the sake of it. */
 const ENTRIES_MAX = 200;
@@ -18,9 +19,9 @@ export const payParse: Check = {
     for (const { exchange, header, body, version } of challenges) {
       if (header === "undecodable") return fail(exchange, "PAYMENT-REQUIRED cannot be decoded");
       if (version === null) return fail(exchange, "no challenge with a known x402Version");
-      if (!isFields(header) || body === null || !Array.isArray(header.accepts)) continue;
-      const ways = new Set(header.accepts.slice(0, ENTRIES_MAX).filter(isFields).map(wayOf));
-      const others = Array.isArray(body.accepts) ? body.accepts.slice(0, ENTRIES_MAX).filter(isFields) : [];
+      if (!isObject(header) || body === null || !Array.isArray(header.accepts)) continue;
+      const ways = new Set(header.accepts.slice(0, ENTRIES_MAX).filter(isObject).map(wayOf));
+      const others = Array.isArray(body.accepts) ? body.accepts.slice(0, ENTRIES_MAX).filter(isObject) : [];
       if (others.some((entry) => !ways.has(wayOf(entry)))) {
         return fail(exchange, "header and body name different amounts, assets or payees");
       }
@@ -33,6 +34,6 @@ export const payParse: Check = {
 };
 
 /** What is paid and to whom. Networks go by other names in the other version. */
-function wayOf(entry: Fields): string {
+function wayOf(entry: JsonObject): string {
   return [amountOf(entry), entry.asset, entry.payTo].map((value) => written(value).toLowerCase()).join(" ");
 }

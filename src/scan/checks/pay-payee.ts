@@ -1,7 +1,8 @@
 import { payeeKey, uncheckedPayeeKey } from "../../directory/payee.ts";
+import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { type Fields, isFields, written } from "../evidence.ts";
+import { written } from "../evidence.ts";
 import { kindOf } from "../tokens.ts";
 
 /** Of one challenge: to look at the checksum of an address takes some 0.1 ms. */
@@ -47,7 +48,7 @@ export const payPayee: Check = {
   },
 };
 
-function faultOf(entry: Fields): string | null {
+function faultOf(entry: JsonObject): string | null {
   const { asset, extra } = entry;
   const payTo = written(entry.payTo);
   const kind = kindOf(written(entry.network));
@@ -58,5 +59,5 @@ function faultOf(entry: Fields): string | null {
     return `payTo ${payTo} is no address of that network`;
   if (NOBODY.includes(payTo)) return "payTo is the zero address";
   if (uncheckedPayeeKey(payTo) === uncheckedPayeeKey(written(asset))) return "payTo is the asset's contract";
-  return isFields(extra) && extra.feePayer === payTo ? "payTo is the fee payer" : null;
+  return isObject(extra) && extra.feePayer === payTo ? "payTo is the fee payer" : null;
 }

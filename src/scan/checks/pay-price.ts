@@ -1,6 +1,7 @@
+import type { JsonObject } from "../../platform/json-value.ts";
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import { type Fields, written } from "../evidence.ts";
+import { written } from "../evidence.ts";
 import { findKnownNetwork, findToken } from "../tokens.ts";
 
 /** An amount on a chain has at most 256 bits. */
@@ -44,7 +45,7 @@ export const payPrice: Check = {
 };
 
 /** Of a token that is not known, as if it had the decimals of USDC, as most have. */
-function worthOf(entry: Fields, amount: string): { readonly usd: number; readonly isKnown: boolean } {
+function worthOf(entry: JsonObject, amount: string): { readonly usd: number; readonly isKnown: boolean } {
   const network = findKnownNetwork(written(entry.network));
   const token = network === null ? null : findToken(network, written(entry.asset));
   const decimals = token?.decimals ?? USDC_DECIMALS;

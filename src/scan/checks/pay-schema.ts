@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../platform/json-value.ts";
 import { challengePerResource, type SeenChallenge } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
-import type { Fields } from "../evidence.ts";
 
 const TEXTS = ["scheme", "network", "payTo", "asset"] as const;
 
@@ -34,7 +34,7 @@ function faultOf({ accepts, version }: SeenChallenge): string | null {
 }
 
 /** What clients of a version cannot do without. */
-function missingOf(entry: Fields, version: SeenChallenge["version"]): string | null {
+function missingOf(entry: JsonObject, version: SeenChallenge["version"]): string | null {
   const text = TEXTS.find((name) => typeof entry[name] !== "string" || entry[name] === "");
   if (text !== undefined) return text;
   const amount = version === 1 ? "maxAmountRequired" : "amount";

@@ -1,8 +1,7 @@
 import { nounOf } from "../../contract/noun.ts";
+import { DAY_MS } from "../../platform/days.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { exchangeOf } from "../evidence.ts";
-
-const DAY_MS = 86_400_000;
 
 /** `reach.tls`, a gate. */
 export const reachTls: Check = {

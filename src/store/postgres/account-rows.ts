@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import { dayOf } from "../../platform/days.ts";
 import type { AccountOverview } from "../account-port.ts";
 import type { AccountMonth, EndpointUse, KeyRecord, ReplyRecord } from "../account-records.ts";
-import { utcDay } from "../charge-sums.ts";
 import { worksAfter } from "../conditions.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { accountChanges, accounts, apiKeys, idempotentReplies, planPeriods, usageDays } from "./schema.ts";
@@ -92,7 +92,7 @@ export async function overviewOf(orm: Orm, accountId: string): Promise<AccountOv
   const [first] = month.planPeriods;
   if (first === undefined) throw new Error("the account has no plan period");
   const { periodStart, periodEnd } = first;
-  return { month, usage: await usageByEndpoint(orm, accountId, utcDay(periodStart), utcDay(periodEnd - 1)) };
+  return { month, usage: await usageByEndpoint(orm, accountId, dayOf(periodStart), dayOf(periodEnd - 1)) };
 }
 
 /** Both days belong to the range. */

@@ -1,8 +1,8 @@
 import type { AtOnce } from "../../platform/answer.ts";
+import { dayOf } from "../../platform/days.ts";
 import type { AccountOverview, AccountPort, KeyPort } from "../account-port.ts";
 import type { AccountMonth } from "../account-records.ts";
 import type { MonthPort } from "../billing-port.ts";
-import { utcDay } from "../charge-sums.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { emit } from "./webhook-cases.ts";
@@ -30,7 +30,7 @@ export function createAccountCases(
     const [first] = month.planPeriods;
     if (first === undefined) throw new Error("the account has no plan period");
     const { periodStart, periodEnd } = first;
-    return { month, usage: usage.byEndpoint(accountId, utcDay(periodStart), utcDay(periodEnd - 1)) };
+    return { month, usage: usage.byEndpoint(accountId, dayOf(periodStart), dayOf(periodEnd - 1)) };
   }
 
   const workingKeys = (accountId: string, now: number) =>
