@@ -1,7 +1,7 @@
 import type { Result } from "../tables/task.ts";
 import type { Budget } from "./run-cost.ts";
 
-/** Rows that are verified together, at most: their results are written before others are begun. */
+/** Items of one block, at most: a run that is broken off verifies those under way again. */
 export const BLOCK_ROWS_MAX = 500;
 
 /** Checks items, here or on a server. */
