@@ -321,10 +321,17 @@ test("a call that repeats one is answered as that was, whatever number of jobs t
 
 async function untilStatus(key: string, { job_id }: Job, status: string): Promise<Job> {
   const reply = await server.call(`/v1/jobs/${job_id}/events`, { key });
+  const decoder = new TextDecoder();
+  let text = "";
+  // A piece may hold several events, or part of one.
   for await (const piece of reply.body ?? []) {
-    const found = /^data: (.*)$/m.exec(new TextDecoder().decode(piece))?.[1];
-    const job: Job | null = found === undefined ? null : JSON.parse(found);
-    if (job?.status === status) return job;
+    text += decoder.decode(piece, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const job: Job | null = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? "null");
+      if (job?.status === status) return job;
+    }
   }
   throw new Error(`the job never was ${status}`);
 }

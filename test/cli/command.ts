@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { startFixtureServer } from "../../src/made-up-dns/server.ts";
+import { type FixtureServer, startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { TEST_ZONE } from "../support/server.ts";
 
 /** The real command as a process of its own, in a folder of its own, with a made-up DNS. */
 export type CommandRoom = AsyncDisposable & {
   readonly folder: string;
+  readonly dns: FixtureServer;
   /** Writes a file there and returns its path. */
   readonly write: (name: string, content: string | Uint8Array) => Promise<string>;
   readonly read: (name: string) => Promise<string>;
@@ -55,6 +56,7 @@ export async function openCommandRoom(zone: string = TEST_ZONE): Promise<Command
 
   return {
     folder: folder.path,
+    dns,
     start,
     run: (args, options) => start(args, options).ended,
     async write(name, content) {

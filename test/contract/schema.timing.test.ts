@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DirectoryQuery } from "../../src/contract/directory-schemas.ts";
 import { EmailQuery } from "../../src/contract/result-schemas.ts";
 import { createReader } from "../../src/contract/schema.ts";
-import { quickestMs } from "../verification/email/duration.ts";
+import { quickestMs } from "../support/duration.ts";
 
 const email = createReader(EmailQuery);
 

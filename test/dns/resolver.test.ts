@@ -227,25 +227,29 @@ describe("a failure", () => {
 });
 
 describe("several servers", () => {
-  test("are asked one after the other, and a dead one costs no time", async () => {
-    await using dns = await startDns(ZONE, {
-      servers: [],
-    });
-    expect(await dns.resolver.lookUp("one.com", "MX")).toMatchObject({
-      outcome: "error",
-      detail: "no_servers",
-    });
+  test(
+    "are asked one after the other, and a dead one costs no time",
+    async () => {
+      await using dns = await startDns(ZONE, {
+        servers: [],
+      });
+      expect(await dns.resolver.lookUp("one.com", "MX")).toMatchObject({
+        outcome: "error",
+        detail: "no_servers",
+      });
 
-    const resolver = createStubResolver({
-      servers: [serverAddress(`127.0.0.1:${await closedPort()}`), serverAddress(dns.server.address)],
-      clock: systemClock,
-    });
-    const started = performance.now();
-    expect((await resolver.lookUp("one.com", "MX")).outcome).toBe("answer");
-    expect(performance.now() - started).toBeLessThan(300);
-    expect(resolver.stats().servers.map(({ failing }) => failing)).toEqual([true, false]);
-    resolver.close();
-  });
+      const resolver = createStubResolver({
+        servers: [serverAddress(`127.0.0.1:${await closedPort()}`), serverAddress(dns.server.address)],
+        clock: systemClock,
+      });
+      const started = performance.now();
+      expect((await resolver.lookUp("one.com", "MX")).outcome).toBe("answer");
+      expect(performance.now() - started).toBeLessThan(300);
+      expect(resolver.stats().servers.map(({ failing }) => failing)).toEqual([true, false]);
+      resolver.close();
+    },
+    RETRIED,
+  );
 
   test("get a second word after SERVFAIL", async () => {
     await using first = await startFixtureServer({ zone: "one.com !servfail" });

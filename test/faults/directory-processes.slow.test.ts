@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../support/caller.ts";
 import {
@@ -136,7 +136,9 @@ test("two servers: what changes at one is seen at the other, which outlives it",
       listing(90),
     ];
     next.sort((a, b) => (a.host < b.host ? -1 : 1));
-    writeFileSync(file, lines(next));
+    // Whole at once, as it may be read at any moment.
+    writeFileSync(`${file}.new`, lines(next));
+    renameSync(`${file}.new`, file);
     await until("change at the first server", async () => (await exportOf(first.url)) === lines(next));
     // One may have been under way.
     expect(await seen(lines(next))).toBeLessThanOrEqual(1);

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { INTERACTIVE_WEIGHT, QueueFullError } from "../../src/batch/fair-queue.ts";
 import { createPool, PoolTaskError } from "../../src/batch/pool.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { FAULT_ZONE, until } from "../support/caller.ts";
+import { type Caller, FAULT_ZONE, until } from "../support/caller.ts";
 import { startFaultServer } from "../support/fault-server.ts";
 import { emailBatchOf } from "../support/json.ts";
 import { refusalOf } from "../support/server.ts";
@@ -16,7 +16,7 @@ const ITEMS = 40;
 const share = { tenant: "one", weight: INTERACTIVE_WEIGHT };
 
 test("more batches than are accepted get 503 and when to come back, uncharged; the others are answered", async () => {
-  const zone = `${FAULT_ZONE}slow.com !delay 300\nslow.com MX 10 mx.good.com\n`;
+  const zone = `${FAULT_ZONE}slow.com !delay 2000\nslow.com MX 10 mx.good.com\n`;
   const settings = { BATCHES_IN_FLIGHT_MAX: `${BATCHES_MAX}` };
   await using faults = await startFaultServer("overload", settings, zone);
   const { key } = faults;
@@ -43,16 +43,18 @@ test("more batches than are accepted get 503 and when to come back, uncharged; t
 
 describe("a caller who leaves a batch that waits for the DNS", () => {
   const settings = { DNS_TIMEOUT_MS: "30000" };
-  const zone = `${FAULT_ZONE}*.silent.com !silent\nslow.com !delay 300\nslow.com MX 10 mx.good.com\n`;
+  const zone = `${FAULT_ZONE}*.silent.com !silent\nslow.com !delay 2000\nslow.com MX 10 mx.good.com\n`;
+
+  async function batchesUnderWay({ call }: Caller): Promise<number> {
+    const text = await (await call("/metrics")).text();
+    return Number(/^assay_batches_under_way (\d+)/m.exec(text)?.[1]);
+  }
 
   test.each([1, 50, 3000])("leaves its place at once, and is charged nothing: %d items", async (items) => {
     await using faults = await startFaultServer("left-batches", settings, zone);
     const { key } = faults;
     const { call, unitsOf } = faults.caller;
-    const underWay = async () => {
-      const text = await (await call("/metrics")).text();
-      return Number(/^assay_batches_under_way (\d+)/m.exec(text)?.[1]);
-    };
+    const underWay = () => batchesUnderWay(faults.caller);
     const gone = new AbortController();
     const emails = Array.from({ length: items }, (_, at) => `a@n${at}.silent.com`);
     const left = call("/v1/email/batch", { key, body: { emails }, signal: gone.signal });
@@ -78,7 +80,9 @@ describe("a caller who leaves a batch that waits for the DNS", () => {
         ...(signal === undefined ? {} : { signal }),
       });
     const left = send(gone.signal);
-    await until("call that runs", async () => (await send()).status === 409);
+    // Until it is there another with its key would be the one that runs.
+    await until("call that runs", async () => (await batchesUnderWay(faults.caller)) === 1);
+    expect((await send()).status).toBe(409);
     gone.abort();
     await expect(left).rejects.toThrow();
     let reply = await send();

@@ -287,9 +287,11 @@ test("a listing is changed at once by what is news, and every hour by counts tha
 });
 
 test("evidence is kept for 30 days and no longer", () => {
-  using database = openProbes(null, systemClock);
-  const { probes: store } = database;
   const now = systemClock.now();
+  // A day does not end meanwhile.
+  const clock = { ...systemClock, now: () => now };
+  using database = openProbes(null, clock);
+  const { probes: store } = database;
   const probe = (daysAgo: number) => {
     const at = now - daysAgo * 86_400_000;
     const rest = {
@@ -303,7 +305,7 @@ test("evidence is kept for 30 days and no longer", () => {
     return { url: "https://a.example/", host: "a.example", at, day: dayOf(at), ...rest };
   };
   store.record([probe(40), probe(30), probe(29), probe(0)]);
-  const own = createOwnEvidence(store, systemClock)("https://a.example/");
+  const own = createOwnEvidence(store, clock)("https://a.example/");
   expect(own).toMatchObject({ probes_30d: 2, uptime_30d: 1, median_latency_ms: 100 });
   expect(store.removeOld(dayOf(now - 29 * 86_400_000), now, 500)).toBe(2);
   expect(store.days("https://a.example/", "0000-00-00")).toHaveLength(2);

@@ -7,9 +7,9 @@ import {
   type ParsedAddress,
   parseAddress,
 } from "../../../src/verification/email/address.ts";
+import { quickestMs } from "../../support/duration.ts";
 import invalidText from "../../vectors/email/address.invalid.txt" with { type: "text" };
 import validText from "../../vectors/email/address.valid.txt" with { type: "text" };
-import { quickestMs } from "./duration.ts";
 import { rowsOf } from "./vectors.ts";
 
 const valid = rowsOf(validText);

@@ -9,9 +9,9 @@ import {
 import { seededRandom } from "../../../src/tools/data-refresh/gibberish-corpus.ts";
 import { GIBBERISH_THRESHOLD, gibberishScore } from "../../../src/verification/email/gibberish.ts";
 import { decodeGibberishModel } from "../../../src/verification/email/gibberish-table.ts";
+import { quickestMs } from "../../support/duration.ts";
 import ordinaryText from "../../vectors/gibberish/ordinary.txt" with { type: "text" };
 import randomText from "../../vectors/gibberish/random.txt" with { type: "text" };
-import { quickestMs } from "./duration.ts";
 
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

