@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest } from "./facilitator.ts";
 import { createFeePayers } from "./fee-payers.ts";
-import { fingerprintOf, type KeptAnswer, unsealAnswer } from "./kept-answer.ts";
+import { fingerprintOf } from "./kept-answer.ts";
 import { type Payee, requirementsOf } from "./offer.ts";
 import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
 import {
@@ -14,16 +14,16 @@ import {
   type PayingCall,
   paymentOf,
   readIdentified,
-  receiptHeaders,
   sealKept,
 } from "./paying-call.ts";
+import { createPaymentAnswers, isSuccess, type SettledResult } from "./payment-answers.ts";
 import { type PaymentIdentity, unfit } from "./payment-identity.ts";
 import { cannotVerify, challenge, inUse, outcomeUnknown } from "./payment-refusals.ts";
 import { createPaymentReservations } from "./payment-reservations.ts";
 import { paymentView } from "./payment-view.ts";
 import { OUTCOME_UNKNOWN, type SettlementResult, settle } from "./settlement.ts";
 import { createSettlementPoll } from "./settlement-poll.ts";
-import { matchRequirement, networkOf, settlementHeaders } from "./x402-codec.ts";
+import { matchRequirement, networkOf } from "./x402-codec.ts";
 
 /** Takes payments for calls, each for one answer. */
 export type Payments = AsyncDisposable & {
@@ -65,6 +65,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   const hasSolana = options.payees.some(({ network }) => network.kind === "solana");
   const feePayerOf = async () => (hasSolana ? await feePayers.current() : () => null);
   const reservations = createPaymentReservations({ perPayerMax: options.inFlightPerPayerMax });
+  const answers = createPaymentAnswers(dependencies);
   let waiting = 0;
   const poll = createSettlementPoll({
     store,
@@ -164,8 +165,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
       if (prepared.kind === "stream" && result.kind !== "settled") prepared.cancel();
     }
     if (result.kind !== "settled") return unsettled(matched, row, result);
-    if (prepared.kind === "answer") return answerOf(matched, payment, result, prepared);
-    return streamOf(matched, payment, result, prepared);
+    return answers.first(matched, payment, result, prepared);
   }
 
   /** A payment that is in the journal: its kept answer, or what is missing of its settlement or its work. */
@@ -178,76 +178,26 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     }
     if (reservations.has(row.paymentId)) return row.state === "settling" ? outcomeUnknown() : inUse();
     return reservations.hold(row.paymentId, async () => {
-      if (row.state === "settled") return answerAgain(paying, row, resultOf(row));
+      if (row.state === "settled") return answers.again(paying, row, resultOf(row));
       // Nobody can say any more whether it was paid: who holds it is given what it may have bought.
       if (row.reason === OUTCOME_UNKNOWN)
-        return withoutReceipt(await answerAgain(paying, row, resultOf(row)));
+        return withoutReceipt(await answers.again(paying, row, resultOf(row)));
       if (row.state === "released" && row.answer === null) {
         return challenge(call, requirements, row.reason ?? "the payment was released");
       }
       if (row.state === "released") store.resume(row.paymentId);
       const result = await settleRow({ ...row, isDoubtful: row.isDoubtful || row.state === "settling" });
-      return result.kind === "settled" ? answerAgain(paying, row, result) : unsettled(paying, row, result);
+      return result.kind === "settled" ? answers.again(paying, row, result) : unsettled(paying, row, result);
     });
   }
 
-  async function answerAgain(paying: PayingCall, row: PaymentRow, result: SettledResult): Promise<PaidReply> {
-    const { call, requirements } = paying;
-    const payment = paymentOf(paying, row, result.payer);
-    if (row.answer !== null) {
-      const kept = unsealAnswer(row.answer, call.request, row.paymentId);
-      return answerOf(paying, payment, result, kept);
-    }
-    if (clock.now() >= row.answerExpiresAt) {
-      return challenge(call, requirements, "the answer that this payment bought is no longer kept");
-    }
-    // The process ended in the middle of a stream.
-    const prepared = await call.work(payment);
-    if (prepared.kind === "stream") return streamOf(paying, payment, result, prepared);
-    if (isSuccess(prepared.status)) store.keepAnswer(row.paymentId, sealKept(prepared, paying));
-    return isSuccess(prepared.status) ? answerOf(paying, payment, result, prepared) : prepared;
-  }
-
-  async function answerOf(
-    { call, sent }: PayingCall,
-    payment: Payment,
-    { transaction }: SettledResult,
-    kept: KeptAnswer,
-  ): Promise<PaidReply> {
-    const { status, headers, body } = (await call.finish?.(kept, { ...payment, transaction })) ?? kept;
-    return { status, body, headers: { ...headers, ...receiptHeaders(sent, payment, transaction) } };
-  }
-
-  function streamOf(
-    paying: PayingCall,
-    payment: Payment,
-    { transaction }: SettledResult,
-    prepared: Extract<Awaited<ReturnType<PaidCall["work"]>>, { kind: "stream" }>,
-  ): PaidReply {
-    const { kept, ...reply } = prepared.start({ ...payment, transaction });
-    kept
-      .then((answer) => {
-        if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, paying));
-      })
-      .catch(reportError);
-    return { ...reply, headers: { ...reply.headers, ...receiptHeaders(paying.sent, payment, transaction) } };
-  }
-
   function unsettled(
-    { call, requirements, sent }: PayingCall,
+    paying: PayingCall,
     row: PaymentRow,
     result: Exclude<SettlementResult, SettledResult>,
   ): PaidReply {
     if (result.kind === "unknown") poll.add(row.paymentId);
-    if (result.kind === "unknown" || result.reason === OUTCOME_UNKNOWN) return outcomeUnknown();
-    const refused = challenge(call, requirements, result.reason);
-    const notice = { transaction: "", network: row.network, payer: row.payer };
-    const settled = settlementHeaders(sent.x402Version, {
-      success: false,
-      errorReason: result.reason,
-      ...notice,
-    });
-    return { ...refused, headers: { ...refused.headers, ...settled } };
+    return answers.unsettled(paying, row, result);
   }
 
   return {
@@ -272,8 +222,6 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   };
 }
 
-type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
-
 function resultOf({ transaction, payer }: PaymentRow): SettledResult {
   return { kind: "settled", transaction, payer };
 }
@@ -286,8 +234,4 @@ function withoutReceipt(reply: PaidReply): PaidReply {
 /** The facilitator must speak of the payer that signed. */
 function isPayer(reported: string | null, { payer }: PaymentIdentity): boolean {
   return payer === null || reported === null || reported.toLowerCase() === payer;
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }

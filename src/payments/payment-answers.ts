@@ -1,0 +1,117 @@
+import type { Clock } from "../platform/clock.ts";
+import type { PaymentRow, PaymentStore } from "../store/payment-port.ts";
+import { type KeptAnswer, unsealAnswer } from "./kept-answer.ts";
+import type { PaidCall, PaidReply, Payment } from "./paid-call.ts";
+import { type PayingCall, paymentOf, receiptHeaders, sealKept } from "./paying-call.ts";
+import { challenge, outcomeUnknown } from "./payment-refusals.ts";
+import { OUTCOME_UNKNOWN, type SettlementResult } from "./settlement.ts";
+import { settlementHeaders } from "./x402-codec.ts";
+
+export type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
+type Prepared = Awaited<ReturnType<PaidCall["work"]>>;
+
+/** What a call is answered once its settlement has an outcome. */
+export type PaymentAnswers = {
+  /** The answer that the payment bought, with its receipt. */
+  readonly first: (
+    paying: PayingCall,
+    payment: Payment,
+    result: SettledResult,
+    prepared: Prepared,
+  ) => Promise<PaidReply>;
+  /** The same again: kept, or made once more where the process ended before there was one. */
+  readonly again: (paying: PayingCall, row: PaymentRow, result: SettledResult) => Promise<PaidReply>;
+  readonly unsettled: (
+    paying: PayingCall,
+    row: PaymentRow,
+    result: Exclude<SettlementResult, SettledResult>,
+  ) => PaidReply;
+};
+
+export type PaymentAnswersDependencies = {
+  readonly store: Pick<PaymentStore, "keepAnswer">;
+  readonly clock: Clock;
+  readonly reportError: (error: unknown) => void;
+};
+
+export function createPaymentAnswers({
+  store,
+  clock,
+  reportError,
+}: PaymentAnswersDependencies): PaymentAnswers {
+  async function first(
+    paying: PayingCall,
+    payment: Payment,
+    result: SettledResult,
+    prepared: Prepared,
+  ): Promise<PaidReply> {
+    if (prepared.kind === "answer") return answerOf(paying, payment, result, prepared);
+    return streamOf(paying, payment, result, prepared);
+  }
+
+  async function again(paying: PayingCall, row: PaymentRow, result: SettledResult): Promise<PaidReply> {
+    const { call, requirements } = paying;
+    const payment = paymentOf(paying, row, result.payer);
+    if (row.answer !== null) {
+      const kept = unsealAnswer(row.answer, call.request, row.paymentId);
+      return answerOf(paying, payment, result, kept);
+    }
+    if (clock.now() >= row.answerExpiresAt) {
+      return challenge(call, requirements, "the answer that this payment bought is no longer kept");
+    }
+    // The process ended in the middle of a stream.
+    const prepared = await call.work(payment);
+    if (prepared.kind === "answer") {
+      if (!isSuccess(prepared.status)) return prepared;
+      store.keepAnswer(row.paymentId, sealKept(prepared, paying));
+    }
+    return first(paying, payment, result, prepared);
+  }
+
+  function streamOf(
+    paying: PayingCall,
+    payment: Payment,
+    { transaction }: SettledResult,
+    prepared: Extract<Prepared, { kind: "stream" }>,
+  ): PaidReply {
+    const { kept, ...reply } = prepared.start({ ...payment, transaction });
+    kept
+      .then((answer) => {
+        if (answer !== null) store.keepAnswer(payment.paymentId, sealKept(answer, paying));
+      })
+      .catch(reportError);
+    return { ...reply, headers: { ...reply.headers, ...receiptHeaders(paying.sent, payment, transaction) } };
+  }
+
+  return { first, again, unsettled };
+}
+
+async function answerOf(
+  { call, sent }: PayingCall,
+  payment: Payment,
+  { transaction }: SettledResult,
+  kept: KeptAnswer,
+): Promise<PaidReply> {
+  const { status, headers, body } = (await call.finish?.(kept, { ...payment, transaction })) ?? kept;
+  return { status, body, headers: { ...headers, ...receiptHeaders(sent, payment, transaction) } };
+}
+
+function unsettled(
+  { call, requirements, sent }: PayingCall,
+  row: PaymentRow,
+  result: Exclude<SettlementResult, SettledResult>,
+): PaidReply {
+  if (result.kind === "unknown" || result.reason === OUTCOME_UNKNOWN) return outcomeUnknown();
+  const refused = challenge(call, requirements, result.reason);
+  const notice = { transaction: "", network: row.network, payer: row.payer };
+  const settled = settlementHeaders(sent.x402Version, {
+    success: false,
+    errorReason: result.reason,
+    ...notice,
+  });
+  return { ...refused, headers: { ...refused.headers, ...settled } };
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
