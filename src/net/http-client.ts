@@ -1,12 +1,8 @@
-import { isAddress, isOutgoingAddress } from "../dns/public-address.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { AddressLookup } from "./address-lookup.ts";
 import { startBodyFlow } from "./body-flow.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
-import { type Connect, type Connection, connect } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { OutgoingError } from "./failure.ts";
-import { firstSuccess } from "./first-success.ts";
 import { OUTGOING_LIMITS, OUTGOING_PORTS, type OutgoingLimits } from "./limits.ts";
 import type { OpenReply, OutgoingFailure, OutgoingReply, Timings } from "./reply.ts";
 import {
@@ -20,6 +16,7 @@ import {
 import { decode, framingOf, limited, readFramed } from "./response-body.ts";
 import { type ResponseHead, readHead } from "./response-head.ts";
 import { readTarget, type Target, type TargetRules } from "./target.ts";
+import { createTargetConnector, type OutgoingDependencies } from "./target-connection.ts";
 
 /** What holds for all requests of a client. What is left out is the strictest: public addresses, no redirects. */
 export type OutgoingRules = Partial<TargetRules> &
@@ -30,14 +27,6 @@ export type OutgoingRules = Partial<TargetRules> &
     readonly allowOtherHosts?: boolean;
     readonly limits?: Partial<OutgoingLimits>;
   };
-
-export type OutgoingDependencies = {
-  readonly lookUp: AddressLookup;
-  readonly clock: Clock;
-  /** Roots to trust in place of the built-in ones, PEM. */
-  readonly ca?: string;
-  readonly connect?: Connect;
-};
 
 export type HttpClient = {
   /** Sends a request and returns once the head of the reply has come; the body is read as it is asked for. */
@@ -61,7 +50,6 @@ const STRICTEST: TargetRules = {
   allowLiterals: false,
   httpsOnly: false,
 };
-const ADDRESSES_MAX = 4;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
@@ -78,6 +66,7 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
   const { clock } = dependencies;
   const limits = { ...OUTGOING_LIMITS, ...rules.limits };
   const targetRules = { ...STRICTEST, ...rules };
+  const connectTo = createTargetConnector(dependencies, limits, targetRules);
   const { redirectsMax = 0, allowOtherHosts = false } = rules;
 
   async function open(url: string, request: OutgoingRequest = {}): Promise<OpenReply | OutgoingFailure> {
@@ -129,10 +118,7 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
 
   /** Sends one request to one target and reads the head of the reply. */
   async function exchange(target: Target, request: WrittenRequest, deadline: Deadline): Promise<Hop> {
-    const startedMs = clock.monotonic();
-    const addresses = await addressesOf(target, deadline);
-    const lookupMs = clock.monotonic() - startedMs;
-    const connection = await connectTo(target, addresses, deadline);
+    const { connection, lookupMs } = await connectTo(target, deadline);
     const { socket, connectMs, tlsMs } = connection;
     const sentMs = clock.monotonic();
     const reader = createByteReader(socket);
@@ -147,52 +133,6 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
     );
     const timings = { lookupMs, connectMs, tlsMs, headMs: clock.monotonic() - sentMs };
     return { target, connection, reader, head, timings };
-  }
-
-  /** Returns the addresses of a target, all of them checked. */
-  async function addressesOf({ host, isLiteral }: Target, deadline: Deadline): Promise<readonly string[]> {
-    const addresses = isLiteral ? [host] : await resolve(host, deadline);
-    const odd = addresses.find((address) => !isAddress(address));
-    if (odd !== undefined)
-      throw new OutgoingError("dns_failed", `${host} has an address that cannot be read`);
-    const refused = targetRules.allowPrivate
-      ? undefined
-      : addresses.find((address) => !isOutgoingAddress(address));
-    if (refused !== undefined) {
-      throw new OutgoingError("private_address", `${host} has the private address ${refused}`);
-    }
-    return addresses.slice(0, ADDRESSES_MAX);
-  }
-
-  async function resolve(host: string, deadline: Deadline): Promise<readonly string[]> {
-    const { lookupTimeoutMs } = limits;
-    const silence = `${host} was not resolved within ${lookupTimeoutMs} ms`;
-    const work = dependencies.lookUp(host);
-    const resolution = await deadline.within(work, lookupTimeoutMs, "dns_timeout", silence);
-    if (!resolution.ok) throw new OutgoingError(resolution.reason, `${host} cannot be resolved`);
-    if (resolution.addresses.length > 0) return resolution.addresses;
-    throw new OutgoingError("dns_not_found", `${host} has no address`);
-  }
-
-  function connectTo(
-    { host, port, isSecure }: Target,
-    addresses: readonly string[],
-    deadline: Deadline,
-  ): Promise<Connection> {
-    const { connectTimeoutMs } = limits;
-    const dial = dependencies.connect ?? connect;
-    const attempts = firstSuccess(addresses, connectTimeoutMs / addresses.length, (address, given) => {
-      return dial({
-        address,
-        port,
-        tlsName: isSecure ? host : null,
-        ca: dependencies.ca ?? null,
-        monotonic: clock.monotonic,
-        signal: AbortSignal.any([deadline.signal, given]),
-      });
-    });
-    const silence = `no connection to ${host} within ${connectTimeoutMs} ms`;
-    return deadline.within(attempts, connectTimeoutMs, "connect_timeout", silence);
   }
 
   function replyOf(

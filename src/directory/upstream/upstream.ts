@@ -1,6 +1,7 @@
 import { OutgoingError } from "../../net/failure.ts";
-import { createHttpClient, type OutgoingDependencies } from "../../net/http-client.ts";
+import { createHttpClient } from "../../net/http-client.ts";
 import type { OpenReply, OutgoingFailure } from "../../net/reply.ts";
+import type { OutgoingDependencies } from "../../net/target-connection.ts";
 import { UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
 
 export type UpstreamSettings = {
