@@ -4,14 +4,8 @@ import { join } from "node:path";
 import type { InvoicePage } from "../../src/accounts/invoice-list.ts";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
-import {
-  type Caller,
-  type ChargeLedger,
-  callerOf,
-  chargeUntilDead,
-  FAULT_ZONE,
-  until,
-} from "../support/caller.ts";
+import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import { type ChargeLedger, chargeUntilDead } from "../support/charge-ledger.ts";
 import { jsonOf } from "../support/json.ts";
 import { killStart, startShiftedProcess, temporaryFolder } from "../support/process.ts";
 

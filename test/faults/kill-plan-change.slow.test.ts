@@ -2,14 +2,8 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
 import { checkBooks } from "../billing/books.ts";
-import {
-  type Caller,
-  type ChargeLedger,
-  callerOf,
-  chargeUntilDead,
-  FAULT_ZONE,
-  until,
-} from "../support/caller.ts";
+import { type Caller, callerOf, FAULT_ZONE, until } from "../support/caller.ts";
+import { type ChargeLedger, chargeUntilDead } from "../support/charge-ledger.ts";
 import { startProcess, temporaryFolder } from "../support/process.ts";
 
 setDefaultTimeout(600_000);

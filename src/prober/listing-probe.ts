@@ -1,0 +1,111 @@
+import type { ListingBody } from "../contract/directory-schemas.ts";
+import type { Accepted } from "../contract/specification/check.ts";
+import type { FailureReason } from "../net/failure.ts";
+import type { HttpClient } from "../net/http-client.ts";
+import { NETWORKS } from "../payments/networks.ts";
+import type { Clock } from "../platform/clock.ts";
+import { dayOf } from "../platform/days.ts";
+import type { Probe, ProbeStore } from "../store/probe-port.ts";
+import { createOptOuts } from "./opt-outs.ts";
+import { type Probed, type ProbedReply, readProbe } from "./probe-reply.ts";
+
+export type ListingProbeDependencies = {
+  readonly client: HttpClient;
+  readonly clock: Clock;
+  readonly store: Pick<ProbeStore, "find">;
+  readonly signal: AbortSignal;
+  readonly onProbe: (probe: Probe) => void;
+};
+
+/** Of one listing in one round. */
+const RESOURCES_MAX = 20;
+const BODY_BYTES_MAX = 65_536;
+const USDC_DECIMALS_MAX = 15;
+const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
+
+type Asked = {
+  /** Null where none came. */
+  readonly reply: ProbedReply | null;
+  readonly ms: number | null;
+  /** It was not found out whether there is anybody to answer. */
+  readonly isUnknown: boolean;
+};
+
+/** Returns what calls the resources of a listing without paying, and reads what they answer. */
+export function createListingProbe(
+  dependencies: ListingProbeDependencies,
+): (listing: ListingBody) => Promise<void> {
+  const { client, clock, store, signal, onProbe } = dependencies;
+  const optOuts = createOptOuts({ client, clock });
+
+  /** One resource of a listing after the other, so that no host is asked twice at a time. */
+  async function probeListing({ host, resources }: ListingBody): Promise<void> {
+    for (const { url, price_usd: priceUsd } of resources.slice(0, RESOURCES_MAX)) {
+      if (signal.aborted) return;
+      await probeResource(host, url, priceUsd !== null);
+    }
+  }
+
+  async function probeResource(host: string, url: string, isPaid: boolean): Promise<void> {
+    if (await optOuts.keepsOut(url, signal)) return;
+    const known = store.find(url)?.method ?? "GET";
+    let method = known;
+    let asked = await ask(url, method);
+    // Without an answer of the DNS nobody was asked: it may be our own connection that is down.
+    if (signal.aborted || asked.isUnknown) return;
+    // Listings do not say which method a resource takes: one that does not take GET is asked by POST from then on.
+    if (isPaid && asked.reply !== null && [400, 404, 405, 415, 422].includes(asked.reply.status)) {
+      const other = method === "GET" ? "POST" : "GET";
+      const second = await ask(url, other);
+      if (second.reply?.status === 402) {
+        asked = second;
+        method = other;
+      }
+    }
+    const probed = readProbe(asked.reply, isPaid);
+    const at = clock.now();
+    const { status } = probed;
+    const ms = asked.ms;
+    const accepts = JSON.stringify(probed.accepts);
+    onProbe({ ...{ url, host, method, at, day: dayOf(at), status, ms, accepts }, ...paymentOf(probed) });
+  }
+
+  async function ask(url: string, method: string): Promise<Asked> {
+    const sent = await client.send(url, {
+      method,
+      signal,
+      truncateBody: true,
+      bodyBytesMax: BODY_BYTES_MAX,
+    });
+    if (!sent.ok) return { reply: null, ms: null, isUnknown: NOT_LOOKED_UP.includes(sent.reason) };
+    const { lookupMs, connectMs, tlsMs, headMs } = sent.timings;
+    const body = Buffer.from(sent.body).toString("utf8");
+    return {
+      reply: { status: sent.status, headers: sent.headers, body },
+      ms: Math.round(lookupMs + connectMs + tlsMs + headMs),
+      isUnknown: false,
+    };
+  }
+
+  return probeListing;
+}
+
+function paymentOf({ accepts }: Probed): Pick<Probe, "payTo" | "priceMicroUsd"> {
+  const way = usualWay(accepts);
+  if (way === undefined) return { payTo: null, priceMicroUsd: null };
+  // USDC has six decimals, so an atomic unit is a micro-USD.
+  const isPlausible = way.amount.length <= USDC_DECIMALS_MAX;
+  return { payTo: way.pay_to, priceMicroUsd: isPlausible ? Number(way.amount) : null };
+}
+
+/** Returns the same way to pay in whatever order they come: USDC by the order of networks, else the first. */
+function usualWay(accepts: readonly Accepted[]): Accepted | undefined {
+  for (const { id, alias, usdc } of NETWORKS) {
+    const found = accepts.find(
+      ({ network, asset }) =>
+        (network === id || network === alias) && asset.toLowerCase() === usdc.toLowerCase(),
+    );
+    if (found !== undefined) return found;
+  }
+  return accepts[0];
+}
