@@ -1,8 +1,9 @@
 import { type Answer, after } from "../platform/answer.ts";
 import type { ReplyRecord } from "../store/account-records.ts";
 import type { ReplyPort } from "../store/billing-port.ts";
+import type { GrowingBody } from "./body-file.ts";
 import { decryptText, encryptText } from "./encryption.ts";
-import type { GrowingBody, ReplyFiles } from "./reply-files.ts";
+import type { ReplyFiles } from "./reply-files.ts";
 
 export type ReplyHead = { readonly status: number; readonly headers: Readonly<Record<string, string>> };
 

@@ -1,18 +1,6 @@
-import { chmod, type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { freeBytes } from "../platform/free-bytes.ts";
-import { StorageError } from "../store/storage-error.ts";
-import { createFrameDecryption, createFrameEncryption } from "./encryption.ts";
-
-/** A body that is written piece by piece, compressed and encrypted. */
-export type GrowingBody = {
-  /** Takes the bytes over: nobody reads them afterwards. */
-  readonly append: (text: string | Uint8Array) => Promise<void>;
-  /** On disk under its name, also after a crash; how many bytes it takes there. */
-  readonly finish: () => Promise<number>;
-  /** Removes what there is of it. */
-  readonly discard: () => Promise<void>;
-};
+import { asStorage, type GrowingBody, growBody, PART, readBody } from "./body-file.ts";
 
 export type ReplyFiles = {
   /** `take` is called with the bytes that the next write takes on disk; it throws where there is no room. */
@@ -23,17 +11,6 @@ export type ReplyFiles = {
   /** Removes every file but those of `keptNames`, which is asked once the files are known. */
   readonly prune: (keptNames: () => ReadonlySet<string>) => Promise<void>;
 };
-
-const PART = ".part";
-
-/** So much is compressed and encrypted at a time: half a millisecond of work. */
-const FRAME_BYTES = 131_072;
-
-/** Before each frame stands how many bytes it has; zero ends the file. */
-const LENGTH_BYTES = 4;
-
-/** No frame is longer: what cannot be compressed grows by a few bytes. */
-const FRAME_BYTES_MAX = FRAME_BYTES + 1_024;
 
 /** Bodies of kept replies as files of one directory; written under another name until they are whole. */
 export function createReplyFiles(directory: string, bodyBytesMax: number): ReplyFiles {
@@ -50,7 +27,7 @@ export function createReplyFiles(directory: string, bodyBytesMax: number): Reply
     create: (name, secret, take) =>
       asStorage(async () => {
         await makeDirectory();
-        return growingBody({ directory, path: pathOf(name), bodyBytesMax, take, secret, name });
+        return growBody({ directory, path: pathOf(name), bodyBytesMax, take, secret, name });
       }),
     read: (name, secret) => readBody(pathOf(name), secret, name),
     prune: (keptNames) =>
@@ -64,145 +41,4 @@ export function createReplyFiles(directory: string, bodyBytesMax: number): Reply
         for (const name of lost) await rm(pathOf(name), { force: true });
       }),
   };
-}
-
-async function growingBody(options: {
-  readonly directory: string;
-  readonly path: string;
-  readonly bodyBytesMax: number;
-  readonly take: (bytes: number) => void;
-  readonly secret: string;
-  readonly name: string;
-}): Promise<GrowingBody> {
-  const { directory, path, bodyBytesMax, take, secret, name } = options;
-  const partPath = path + PART;
-  const file = await open(partPath, "wx", 0o600);
-  const encryption = createFrameEncryption(secret, name);
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
-  let bodyBytes = 0;
-  let diskBytes = 0;
-  let isClosed = false;
-
-  async function close(): Promise<void> {
-    if (isClosed) return;
-    isClosed = true;
-    await file.close();
-  }
-
-  async function write(bytes: Uint8Array): Promise<void> {
-    take(bytes.byteLength);
-    diskBytes += bytes.byteLength;
-    await asStorage(() => writeAll(file, bytes));
-  }
-
-  async function writeFrames(minBytes: number): Promise<void> {
-    if (waitingBytes < minBytes) return;
-    const whole = Buffer.concat(waiting, waitingBytes);
-    for (const piece of waiting) freeBytes(piece);
-    let at = 0;
-    for (; whole.byteLength - at >= minBytes && at < whole.byteLength; at += FRAME_BYTES) {
-      const frame = encryption.encrypt(whole.subarray(at, at + FRAME_BYTES));
-      await write(Buffer.concat([lengthOf(frame.byteLength), frame]));
-    }
-    waiting = at < whole.byteLength ? [new Uint8Array(whole.subarray(at))] : [];
-    waitingBytes = Math.max(0, whole.byteLength - at);
-    freeBytes(whole);
-  }
-
-  return {
-    append: async (text) => {
-      const piece = typeof text === "string" ? Buffer.from(text) : text;
-      bodyBytes += piece.byteLength;
-      if (bodyBytes > bodyBytesMax) throw new StorageError(`a kept reply is over ${bodyBytesMax} bytes`);
-      waiting.push(piece);
-      waitingBytes += piece.byteLength;
-      await writeFrames(FRAME_BYTES);
-    },
-    finish: async () => {
-      await writeFrames(1);
-      await write(lengthOf(0));
-      await asStorage(async () => {
-        await file.sync();
-        await close();
-        await rename(partPath, path);
-        // The name is on disk only with the directory that holds it.
-        const folder = await open(directory, "r");
-        await folder.sync().finally(() => folder.close());
-      });
-      return diskBytes;
-    },
-    discard: () =>
-      asStorage(async () => {
-        await close();
-        await rm(partPath, { force: true });
-        await rm(path, { force: true });
-      }),
-  };
-}
-
-/** Opens the file with the first read, so that a body nobody reads holds none. */
-function readBody(path: string, secret: string, name: string): ReadableStream<Uint8Array> {
-  const decryption = createFrameDecryption(secret, name);
-  let file: FileHandle | undefined;
-
-  async function nextFrame(): Promise<Uint8Array | null> {
-    file ??= await open(path, "r");
-    const bytes = Buffer.from(await readExactly(file, LENGTH_BYTES)).readUInt32BE(0);
-    if (bytes === 0) return null;
-    if (bytes > FRAME_BYTES_MAX) throw new Error("a kept reply was changed on disk");
-    const piece = decryption.decrypt(await readExactly(file, bytes));
-    if (piece === null) throw new Error("a kept reply was changed on disk");
-    return piece;
-  }
-
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const piece = await nextFrame();
-          if (piece !== null) return controller.enqueue(piece);
-          await file?.close();
-          controller.close();
-        } catch (error) {
-          await file?.close().catch(() => undefined);
-          controller.error(new StorageError(`a kept reply: ${String(error)}`, { cause: error }));
-        }
-      },
-      cancel: () => file?.close(),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-async function readExactly(file: FileHandle, bytes: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(bytes);
-  let filled = 0;
-  while (filled < bytes) {
-    const { bytesRead } = await file.read(buffer, filled, bytes - filled, null);
-    if (bytesRead === 0) throw new Error("the file is cut off");
-    filled += bytesRead;
-  }
-  return buffer;
-}
-
-function lengthOf(bytes: number): Uint8Array {
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(bytes, 0);
-  return length;
-}
-
-async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
-  let written = 0;
-  while (written < piece.byteLength) {
-    written += (await file.write(piece, written)).bytesWritten;
-  }
-}
-
-async function asStorage<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new StorageError(`a kept reply: ${String(error)}`, { cause: error });
-  }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isHost, listingText, priceMicroUsd, readListing } from "../../src/directory/listing.ts";
+import { isHost, listingText, priceMicroUsd } from "../../src/directory/listing.ts";
+import { readListing } from "../../src/directory/listing-reader.ts";
 import { payeeKey } from "../../src/directory/payee.ts";
 import { listing, START } from "../support/directory.ts";
 

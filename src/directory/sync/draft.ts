@@ -1,4 +1,5 @@
-import { type Listing, readListing } from "../listing.ts";
+import type { Listing } from "../listing.ts";
+import { readListing } from "../listing-reader.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
 import { bytesAt, isSameText } from "../snapshot/shared-bytes.ts";
 import type { Change, Contents, Draft, Quarantine, QuarantinedRecord, Tombstone } from "./contents.ts";

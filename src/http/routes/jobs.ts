@@ -27,12 +27,12 @@ import type { BodyReader } from "../body-reader.ts";
 import type { Call } from "../boundary.ts";
 import type { FairTurns } from "../fair-turns.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
+import { createArrivals, createFromBody } from "../job-create.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { createEventStreamShares, jobEventStream } from "../job-events.ts";
-import { createJobRequestReader, formOf, type JobRequestReader } from "../job-request.ts";
+import { createJobRequestReader } from "../job-request.ts";
 import { createUpload, putPart, startUpload } from "../job-upload.ts";
 import { json, jsonText, type Reply } from "../reply.ts";
-import { slicesOf } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type JobRouteDependencies = {
@@ -50,37 +50,6 @@ export type JobRouteDependencies = {
   readonly bodies: BodyReader;
   readonly turns: FairTurns;
 };
-
-type CallDependencies = JobRouteDependencies & {
-  readonly requests: JobRequestReader;
-  readonly arriving: Arrivals;
-};
-
-/** Inputs that are being received under Idempotency-Keys: of those under one key at most one becomes a job. */
-type Arrivals = {
-  /** Returns how many others of the account arrive under the key of the call. */
-  readonly begin: (account: Account, call: Call) => { readonly others: () => number } & Disposable;
-};
-
-function createArrivals(): Arrivals {
-  const counts = new Map<string, number>();
-  return {
-    begin({ accountId }, { request }) {
-      const key = request.headers.get("idempotency-key");
-      if (key === null) return { others: () => 0, [Symbol.dispose]: () => {} };
-      const name = `${accountId} ${key}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      return {
-        others: () => (counts.get(name) ?? 1) - 1,
-        [Symbol.dispose]() {
-          const left = (counts.get(name) ?? 1) - 1;
-          if (left === 0) counts.delete(name);
-          else counts.set(name, left);
-        },
-      };
-    },
-  };
-}
 
 /** Jobs: lists that outlive their call. */
 export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
@@ -103,7 +72,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   return [
     routing.keyed(createJob, (call, account) => {
       const { fields, isUpload } = dependencies.requests.query(call.request.url);
-      const act = isUpload ? createUpload : create;
+      const act = isUpload ? createUpload : createFromBody;
       return act(dependencies, call, account, fields);
     }),
     routing.keyed(putJobPart, (call, account) => putPart(dependencies, call, account)),
@@ -175,59 +144,4 @@ function nullWhereGone(error: unknown): null {
 
 function idOf({ params }: Call): string {
   return params.job_id ?? "";
-}
-
-/** Receives the input, and only then refuses or starts the job. */
-async function create(
-  { jobs, meter, idempotent, clock, requests, arriving, turns }: CallDependencies,
-  call: Call,
-  account: Account,
-  fields: Parameters<JobRequestReader["request"]>[1],
-): Promise<Reply> {
-  const { accountId } = account;
-  const request = { ...(await requests.request(accountId, fields)), form: formOf(call.request) };
-  if (call.request.body === null) throw new ApiError("invalid_request", "The body is empty.");
-  call.suspendIdleTimeout();
-  const hash = new Bun.CryptoHasher("sha256");
-  const slices = slicesOf(call.request);
-  await turns.turnOf(accountId);
-  const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
-  using arrival = arriving.begin(account, call);
-  let isStarted = false;
-  try {
-    const input = {
-      async next() {
-        const { done, value } = await slices.next();
-        if (done === true) return null;
-        hash.update(value);
-        return value;
-      },
-      signal: call.request.signal,
-    };
-    const over = requests.fieldsOver(accountId, request);
-    const received = await jobs.receive(account, job, request, input, over);
-    // The fingerprint of a call is known when the whole body is.
-    const digest = () => hash.digest("hex");
-    return await idempotent.run(call, account, digest, async (entry) => {
-      const location = { Location: `/v1/jobs/${job.jobId}` };
-      const written = (queued: JobRecord) => JSON.stringify(jobView(queued, clock.now()));
-      await turns.turnOf(accountId);
-      const queued = await jobs.start(
-        account,
-        received,
-        entry === null
-          ? null
-          : (planned) => entry.keep({ status: 202, headers: location, body: written(planned) }),
-        arrival.others(),
-      );
-      isStarted = true;
-      meter.countCall({ accountId }, call.route);
-      return { status: 202, body: written(queued), headers: location };
-    });
-  } finally {
-    if (!isStarted) {
-      await turns.turnOf(accountId);
-      await jobs.drop(job.jobId);
-    }
-  }
 }
