@@ -11,9 +11,8 @@ const SECRET_CHARS = 30;
 const CHECK_CHARS = 6;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY = /^asy_(?:test_)?[0-9A-Za-z]{36}$/;
-const LENGTHS: ReadonlySet<number> = new Set(
-  Object.values(KEY_PREFIXES).map((prefix) => prefix.length + SECRET_CHARS + CHECK_CHARS),
-);
+const LIVE_KEY_CHARS = KEY_PREFIXES.live.length + SECRET_CHARS + CHECK_CHARS;
+const TEST_KEY_CHARS = KEY_PREFIXES.test.length + SECRET_CHARS + CHECK_CHARS;
 
 /**
  * A new key: `asy_` or `asy_test_`, 30 random base62 characters (178 bits), and the CRC32 of what stands before as six
@@ -32,7 +31,7 @@ export function isApiKeyWellFormed(text: string): boolean {
 
 /** Returns whether a text is as long as some key is. */
 export function hasKeyLength(text: string): boolean {
-  return LENGTHS.has(text.length);
+  return text.length === LIVE_KEY_CHARS || text.length === TEST_KEY_CHARS;
 }
 
 /** Returns what a key is for, by the key itself or by its hint. */
@@ -46,6 +45,11 @@ export function modeOfKey(keyOrHint: string): KeyMode {
  */
 export function hashApiKey(key: string): string {
   return Bun.SHA256.hash(key, "hex");
+}
+
+/** Returns the same SHA-256 in base64, which takes two thirds of the time: for tables in memory. */
+export function digestOfKey(key: string): string {
+  return Bun.SHA256.hash(key, "base64");
 }
 
 /** Returns random base62 characters, each as likely as any other. */

@@ -11,7 +11,14 @@ import type { KeyPort } from "../store/account-port.ts";
 import type { FoundKey } from "../store/account-records.ts";
 import type { EmbeddedStore, Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
-import { hashApiKey, hasKeyLength, isApiKeyWellFormed, type KeyMode, modeOfKey } from "./api-key.ts";
+import {
+  digestOfKey,
+  hashApiKey,
+  hasKeyLength,
+  isApiKeyWellFormed,
+  type KeyMode,
+  modeOfKey,
+} from "./api-key.ts";
 import { readScopes } from "./key-scopes.ts";
 
 /** Whom a key belongs to, and what the plan of that account allows. */
@@ -113,24 +120,25 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   /** Readings under way: calls of one key that come at once wait for one. Empty once anything is forgotten. */
   let readings = new Map<string, Promise<KnownKey | undefined>>();
 
-  function read(keyHash: string, mode: KeyMode): Answer<KnownKey | undefined> {
-    const begun = readings.get(keyHash);
+  function read(key: string, digest: string): Answer<KnownKey | undefined> {
+    const begun = readings.get(digest);
     if (begun !== undefined) return begun;
-    const found = store.findKey(keyHash);
-    if (!(found instanceof Promise)) return remember(keyHash, found, mode);
+    const mode = modeOfKey(key);
+    const found = store.findKey(hashApiKey(key));
+    if (!(found instanceof Promise)) return remember(digest, found, mode);
     const among = readings;
     const reading = found
       // What was forgotten meanwhile is what was read.
-      .then((key) => (among === readings ? remember(keyHash, key, mode) : understood(key, mode)))
-      .finally(() => among.delete(keyHash));
-    among.set(keyHash, reading);
+      .then((row) => (among === readings ? remember(digest, row, mode) : understood(row, mode)))
+      .finally(() => among.delete(digest));
+    among.set(digest, reading);
     return reading;
   }
 
-  function remember(keyHash: string, key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
+  function remember(digest: string, key: FoundKey | null, mode: KeyMode): KnownKey | undefined {
     const known = understood(key, mode);
-    if (known === undefined) unknownKeys.get().set(keyHash, true);
-    else knownKeys.get().set(keyHash, known);
+    if (known === undefined) unknownKeys.get().set(digest, true);
+    else knownKeys.get().set(digest, known);
     return known;
   }
 
@@ -185,11 +193,11 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
 
   function knownKey(key: string): Answer<KnownKey | undefined> {
     if (!hasKeyLength(key)) return undefined;
-    const keyHash = hashApiKey(key);
-    const known = knownKeys.get().get(keyHash);
+    const digest = digestOfKey(key);
+    const known = knownKeys.get().get(digest);
     if (known?.owner.isCurrent && clock.monotonic() < known.knownUntilMs) return known;
-    if (unknownKeys.known()?.has(keyHash) === true || !isApiKeyWellFormed(key)) return undefined;
-    return read(keyHash, modeOfKey(key));
+    if (unknownKeys.known()?.has(digest) === true || !isApiKeyWellFormed(key)) return undefined;
+    return read(key, digest);
   }
 
   function accountOf(key: string, known: KnownKey | undefined): Account | null {
@@ -200,7 +208,11 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   }
 
   return {
-    find: (key) => after(knownKey(key), (known) => accountOf(key, known)),
+    find: (key) => {
+      const known = knownKey(key);
+      // What `after` does, a tenth quicker where every call comes by.
+      return known instanceof Promise ? known.then((later) => accountOf(key, later)) : accountOf(key, known);
+    },
     findExpired: (key, withinMs) =>
       after(knownKey(key), (known) => {
         if (known === undefined || known.isSuspended) return null;

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hashApiKey, isApiKeyWellFormed, makeApiKey, systemRandomBytes } from "../../src/accounts/api-key.ts";
+import {
+  digestOfKey,
+  hashApiKey,
+  isApiKeyWellFormed,
+  makeApiKey,
+  systemRandomBytes,
+} from "../../src/accounts/api-key.ts";
 
 describe("API key", () => {
   test("is asy_, thirty random characters and the CRC32 of what stands before", () => {
@@ -51,5 +57,6 @@ describe("API key", () => {
 
   test("is kept as its SHA-256", () => {
     expect(hashApiKey("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    expect(Buffer.from(digestOfKey("abc"), "base64").toString("hex")).toBe(hashApiKey("abc"));
   });
 });
