@@ -86,16 +86,17 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   const routing = createMailRouting({ cache, mailHosts });
   const policies = createMailPolicies({ cache });
   const tables = {
-    offline: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.offline, clock)),
-    plain: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.plain, clock)),
-    deep: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.deep, clock)),
+    offline: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.offline)),
+    plain: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.plain)),
+    deep: madeOnce(() => createKnownDomains(entriesMax, BYTES_PER_ENTRY.deep)),
   };
   const gatherings = { plain: new Map<string, Gathering>(), deep: new Map<string, Gathering>() };
   const counts = { hits: 0, misses: 0 };
 
   function knownDomain(domain: string, { dns, deep }: FactsOptions): KnownDomain | undefined {
     const known = (!dns ? tables.offline : deep ? tables.deep : tables.plain).get().get(domain);
-    if (known === undefined || (dns && known.epoch !== epoch())) return undefined;
+    if (known === undefined) return undefined;
+    if (dns && (known.epoch !== epoch() || known.expiresAtMs <= clock.monotonic())) return undefined;
     counts.hits++;
     return known;
   }
@@ -117,7 +118,10 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   }
 
   function keepOffline(domain: string): KnownDomain {
-    const known = withJson(factsFrom(domain, { state: "not_checked" }), 0);
+    const known = withJson(factsFrom(domain, { state: "not_checked" }), {
+      epoch: 0,
+      expiresAtMs: Number.POSITIVE_INFINITY,
+    });
     tables.offline.get().set(domain, known);
     return known;
   }
@@ -158,9 +162,10 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     const { mail, expiresAt } = await routed;
     const policy = await deep;
     const facts = factsFrom(domain, mail, policy?.policyFor(mail.state !== "no_domain"));
-    const known = withJson(facts, askedIn);
-    const ttlMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt) - clock.monotonic();
-    if (ttlMs > 0) (policy === null ? tables.plain : tables.deep).get().set(domain, known, { ttl: ttlMs });
+    const expiresAtMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt);
+    const known = withJson(facts, { epoch: askedIn, expiresAtMs });
+    if (expiresAtMs > clock.monotonic())
+      (policy === null ? tables.plain : tables.deep).get().set(domain, known);
     (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
     return known;
   }
@@ -168,7 +173,8 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   /** What one caller gets who stopped waiting: kept for nobody. */
   function cutShort(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
     const mail = gathering?.sofar.mail ?? { state: "timeout" };
-    return withJson(factsFrom(domain, mail, deep ? CUT_SHORT : undefined), epoch());
+    const facts = factsFrom(domain, mail, deep ? CUT_SHORT : undefined);
+    return withJson(facts, { epoch: epoch(), expiresAtMs: clock.monotonic() });
   }
 
   function factsFrom(domain: string, mail: MailRouting, policy?: MailPolicy): DomainFacts {

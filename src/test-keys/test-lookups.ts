@@ -65,7 +65,12 @@ function madeUpDomains(): ReadonlyMap<string, KnownDomain> {
     { domain: notChecked, lists, mail: { state: "not_checked" } },
     { domain: sendsNoMail, lists, mail: { state: "implicit_mx" }, policy },
   ];
-  const known = (json: string): KnownDomain => ({ json, epoch: 0, domainVerdict: null });
+  const known = (json: string): KnownDomain => ({
+    json,
+    epoch: 0,
+    expiresAtMs: Number.POSITIVE_INFINITY,
+    domainVerdict: null,
+  });
   return new Map([
     ...facts.map((each) => [each.domain, known(JSON.stringify(each))] as const),
     // Facts that no check can read.

@@ -27,6 +27,7 @@ function known(...domains: readonly (readonly [domain: string, mail: DomainFacts
     const { buffer, key, start, end } = factsBuffer.put({
       json: JSON.stringify(facts),
       epoch: 0,
+      expiresAtMs: Number.POSITIVE_INFINITY,
       domainVerdict: null,
     });
     new Float64Array(offsets).set([key, start, end], number * NUMBERS_PER_OFFSET);

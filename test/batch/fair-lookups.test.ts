@@ -3,7 +3,12 @@ import { createFairLookups } from "../../src/batch/fair-lookups.ts";
 import type { DomainFactsSource } from "../../src/domains/facts.ts";
 import type { KnownDomain } from "../../src/domains/known-domains.ts";
 
-const KNOWN: KnownDomain = { json: "{}", epoch: 0, domainVerdict: null };
+const KNOWN: KnownDomain = {
+  json: "{}",
+  epoch: 0,
+  expiresAtMs: Number.POSITIVE_INFINITY,
+  domainVerdict: null,
+};
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A source that answers when the test says so, and how many replies the main thread lags behind. */

@@ -29,6 +29,7 @@ const chunkAt = (number: number): Chunk => ({
 const known = (domain: string): KnownDomain => ({
   json: JSON.stringify({ domain }),
   epoch: 0,
+  expiresAtMs: Number.POSITIVE_INFINITY,
   domainVerdict: null,
 });
 

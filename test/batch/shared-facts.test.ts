@@ -9,7 +9,12 @@ const known = (domain: string, padding = ""): KnownDomain => {
     mail: { state: "not_checked" as const },
     lists: { disposable: null, freeProvider: false },
   };
-  return { json: JSON.stringify({ ...facts, padding }), epoch: 0, domainVerdict: null };
+  return {
+    json: JSON.stringify({ ...facts, padding }),
+    epoch: 0,
+    expiresAtMs: Number.POSITIVE_INFINITY,
+    domainVerdict: null,
+  };
 };
 
 const read = ({ buffer, start, end }: FactsOffset) => Buffer.from(buffer.memory).toString("utf8", start, end);

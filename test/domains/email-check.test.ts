@@ -16,6 +16,7 @@ function knowingSource() {
     const known = domains.get(domain) ?? {
       json: JSON.stringify(factsFrom(domain, "mx")),
       epoch: 0,
+      expiresAtMs: Number.POSITIVE_INFINITY,
       domainVerdict: null,
     };
     domains.set(domain, known);
