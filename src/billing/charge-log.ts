@@ -1,6 +1,7 @@
 import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { ChargeEntry, ReplyRecord } from "../store/account-records.ts";
 import type { Durability, QuotaMark } from "../store/billing-port.ts";
+import { chargeSums } from "../store/charge-sums.ts";
 import type { FinishedChunk } from "../store/job-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
@@ -134,8 +135,10 @@ export function createChargeLog(dependencies: {
       if (paidFor.chunk !== null) chunks.push(paidFor.chunk);
     }
     entries.push(...others);
-    const marks = quotaMarks(entries);
-    store.record({ entries, replies, chunks, quotaMarks: marks, keptAt: timeToKeep() }, durability);
+    // Added up once, for the marks and for the store.
+    const sums = chargeSums(entries);
+    const marks = quotaMarks(sums);
+    store.record({ entries: sums, replies, chunks, quotaMarks: marks, keptAt: timeToKeep() }, durability);
   }
 
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */

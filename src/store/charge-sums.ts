@@ -12,15 +12,21 @@ export function chargeSums(entries: readonly ChargeEntry[]): readonly ChargeSum[
   const sums = new Map<string, Summed>();
   let sum: Summed | undefined;
   for (const entry of entries) {
-    if (sum === undefined || !isSummedWith(sum, entry)) {
-      const key = `${entry.planPeriodId} ${dayNumber(entry)} ${entry.endpoint}`;
-      sum = sums.get(key) ?? { ...entry, units: 0, calls: 0 };
+    const dayNumber = Math.floor(entry.at / DAY_MS);
+    if (sum === undefined || !isSummedWith(sum, entry, dayNumber)) {
+      const key = `${entry.planPeriodId} ${dayNumber} ${entry.endpoint}`;
+      sum = sums.get(key) ?? { entry, dayNumber, units: 0, calls: 0 };
       sums.set(key, sum);
     }
     sum.units += entry.units;
     sum.calls += entry.calls;
   }
-  return Array.from(sums.values(), (each) => ({ ...each, day: dayOf(each.at) }));
+  return Array.from(sums.values(), ({ entry, units, calls }) => ({
+    ...entry,
+    units,
+    calls,
+    day: dayOf(entry.at),
+  }));
 }
 
 /** Returns what each plan period takes of the sums. */
@@ -35,14 +41,10 @@ export function planPeriodSums(
   return counters;
 }
 
-type Summed = ChargeEntry & { units: number; calls: number };
+type Summed = { readonly entry: ChargeEntry; readonly dayNumber: number; units: number; calls: number };
 
-function isSummedWith(one: ChargeEntry, other: ChargeEntry): boolean {
+function isSummedWith({ entry, dayNumber }: Summed, other: ChargeEntry, otherDay: number): boolean {
   return (
-    one.planPeriodId === other.planPeriodId &&
-    one.endpoint === other.endpoint &&
-    dayNumber(one) === dayNumber(other)
+    entry.planPeriodId === other.planPeriodId && entry.endpoint === other.endpoint && dayNumber === otherDay
   );
 }
-
-const dayNumber = ({ at }: ChargeEntry): number => Math.floor(at / DAY_MS);

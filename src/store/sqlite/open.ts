@@ -93,7 +93,6 @@ function createStore(
         ...createOperatorCases(statements, transact),
         ...createJobCases(statements, transact, clock),
         ...createWebhookCases(statements, transact),
-        requireSettled: connection.requireSettled,
         space: () => spaceOf(database),
         probe: (): void => {
           connection.assertFileInPlace();
@@ -103,6 +102,8 @@ function createStore(
       },
       counted,
     ),
+    // Looked at by every call that is charged, and throws what callers of the store are to see.
+    requireSettled: connection.requireSettled,
     isOpen: () => isOpen,
     stats: () => ({ errors: connection.errors() }),
     close: () => {
