@@ -98,8 +98,9 @@ export async function replyStreamed(
     // The connection has copied it. Nothing compresses it on the way: that was done in the threads.
     onTaken: freeBytes,
     onError: call.reportError,
-    onEnd(complete) {
-      left.dispose();
+    onEnd: () => left.dispose(),
+    // A charge that was under way when the reader left counts.
+    onSettled(complete) {
       call.units = reservation.chargedUnits();
       call.finish(200, complete ? "complete" : "cut");
     },

@@ -7,6 +7,8 @@ export function byteStream(
   options: {
     readonly stallMs: number;
     readonly onEnd: (complete: boolean) => void;
+    /** Called once after `onEnd`, when the source does no more: what it was at has its end by then. */
+    readonly onSettled?: (complete: boolean) => void;
     /** Called with what failed in the source: the reader only sees the connection break off. */
     readonly onError: (error: unknown) => void;
     /** Called with each part that the reader has taken, before it takes the next one. */
@@ -23,8 +25,9 @@ export function byteStream(
     options.onEnd(complete);
   };
   const stop = async () => {
+    if (ended) return;
     end(false);
-    await source.return();
+    await source.return().finally(() => options.onSettled?.(false));
   };
   return new ReadableStream<Uint8Array>(
     {
@@ -37,6 +40,7 @@ export function byteStream(
           if (ended) return;
           if (done === true) {
             end(true);
+            options.onSettled?.(true);
             controller.close();
             return;
           }
@@ -45,8 +49,10 @@ export function byteStream(
         } catch (error) {
           // The reader left meanwhile, and the work was called off.
           if (ended && error instanceof Error && error.name === "AbortError") return;
+          const wasEnded = ended;
           options.onError(error);
           end(false);
+          if (!wasEnded) options.onSettled?.(false);
           controller.error(new Error("The source of the reply failed"));
           return;
         }

@@ -62,3 +62,43 @@ test("of a batch that is replied to whole the results are in memory once", async
   expect([body[start + CHUNK_BYTES - 1], body[start + CHUNK_BYTES]]).toEqual([1, 2]);
   expect(made.map(({ byteLength }) => byteLength)).toEqual([0, 0]);
 });
+
+test("a charge that is under way when the reader leaves is in the report, which comes once it is on the disk", async () => {
+  async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
+    for (let at = 1; at <= CHUNKS; at++)
+      yield { bytes: new Uint8Array(1), counts: {}, chargeable: 1, failures: 0 };
+  }
+  const run = runOf(results());
+  const charging = Promise.withResolvers<void>();
+  const disk = Promise.withResolvers<void>();
+  let charged = 0;
+  const reservation: Reservation = {
+    ...run.reservation,
+    async record({ units }) {
+      if (charged > 0) {
+        charging.resolve();
+        await disk.promise;
+      }
+      charged += units;
+    },
+    chargedUnits: () => charged,
+  };
+  const reports: unknown[] = [];
+  const call: Call = {
+    ...run.call,
+    finish: (status, outcome) => void reports.push([status, outcome, call.units]),
+  };
+  const { body } = await replyStreamed({ ...run, call, reservation }, new DisposableStack(), 60_000);
+  if (!(body instanceof ReadableStream)) throw new Error("not streamed");
+  const reader = body.getReader();
+  // The opening, and the chunk that is charged by itself.
+  await reader.read();
+  await reader.read();
+  const next = reader.read();
+  await charging.promise;
+  const leaving = reader.cancel();
+  expect(reports).toEqual([]);
+  disk.resolve();
+  await Promise.all([next, leaving]);
+  expect(reports).toEqual([[200, "cut", CHUNKS]]);
+});
