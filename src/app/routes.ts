@@ -152,6 +152,7 @@ function routesOf(
         idempotent,
         clock,
         readerStallMs,
+        draining,
         requireWebhookUrl: queues.webhooks.requireJobUrl,
         bodies: smallBodies,
         turns,

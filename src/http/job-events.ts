@@ -9,6 +9,8 @@ export type JobEventSource = {
   /** Null once the job is gone, which ends the stream. */
   readonly find: () => Promise<JobRecord | null>;
   readonly view: (job: JobRecord) => { readonly status: string };
+  /** True once this process ends: readers go on at another one, or at the next. */
+  readonly isEnding: () => boolean;
   readonly readerStallMs: number;
   readonly shares: Shares;
   readonly tenant: string;
@@ -35,19 +37,17 @@ export function createEventStreamShares(): Shares {
 }
 
 /**
- * Streams the job at each change until it ends, as server-sent events. Throws `overloaded` over the account's share of
+ * Streams the job at each change until it or this process ends, as server-sent events. Throws `overloaded` over the account's share of
  * open streams.
  */
-export function jobEventStream(
-  call: Call,
-  { find, view, readerStallMs, shares, tenant }: JobEventSource,
-): Reply {
+export function jobEventStream(call: Call, source: JobEventSource): Reply {
+  const { readerStallMs, shares, tenant } = source;
   if (!shares.acquire(tenant, 1)) {
     throw new ApiError("overloaded", "This account has too many streams of events open; close some first.");
   }
   call.suspendIdleTimeout(readerStallMs);
   call.streaming = true;
-  const body = byteStream(events(call, find, view), {
+  const body = byteStream(events(call, source), {
     stallMs: readerStallMs,
     onError: call.reportError,
     onEnd: (isComplete) => {
@@ -65,15 +65,14 @@ export function jobEventStream(
 
 async function* events(
   call: Call,
-  find: JobEventSource["find"],
-  view: JobEventSource["view"],
+  { find, view, isEnding }: Pick<JobEventSource, "find" | "view" | "isEnding">,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder();
   const { signal } = call.request;
   // An event's id says what it shows, so a reader who comes back is shown what is new.
   let shown = call.request.headers.get("last-event-id") ?? "";
   let quietMs = 0;
-  while (!signal.aborted) {
+  while (!signal.aborted && !isEnding()) {
     const job = await find();
     if (job === null) return;
     const id = `${job.status}-${job.statusReason ?? ""}-${job.processed}-${job.round}`;

@@ -11,6 +11,7 @@ setDefaultTimeout(120_000);
 
 const SLOW_CALLS = 60;
 const BATCH_ITEMS = 100_000;
+const GRACE_MS = 10_000;
 
 const ZONE = `${FAULT_ZONE}*.slow.com MX 10 mx.good.com\n*.slow.com !delay 350\n`;
 
@@ -104,6 +105,25 @@ describe("SIGTERM", () => {
     const startedMs = performance.now();
     expect(await server.end("SIGTERM")).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(2000);
+  });
+
+  test("ends the events of a job that waits as a whole, and waits for no reader of them", async () => {
+    await using run = await setUp("sigterm-events", { SHUTDOWN_GRACE_SECONDS: `${GRACE_MS / 1_000}` });
+    const { server, key } = run;
+    const { call } = callerOf(server.url);
+    const emails = Array.from({ length: 400 }, (_, at) => `a@s${at}.slow.com`);
+    const created = await call("/v1/jobs", { key, body: { kind: "email", items: emails } });
+    const { job_id } = (await created.json()) as { readonly job_id: string };
+    const paused = await call(`/v1/jobs/${job_id}/pause`, { key, method: "POST" });
+    expect([created.status, paused.status]).toEqual([202, 200]);
+    const events = await call(`/v1/jobs/${job_id}/events`, { key });
+    const reader = events.body?.getReader();
+    const first = new TextDecoder().decode((await reader?.read())?.value);
+    expect(first).toContain('"status":"paused"');
+    const startedMs = performance.now();
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(GRACE_MS);
+    expect((await reader?.read())?.done).toBe(true);
   });
 
   test("is over after its grace time, however slowly somebody reads; what was judged is charged", async () => {

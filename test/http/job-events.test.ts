@@ -18,6 +18,7 @@ test("an account has its share of the streams of events, and others have theirs,
     const { body } = jobEventStream(call, {
       find: async () => job,
       view: () => job,
+      isEnding: () => false,
       readerStallMs: 1000,
       shares,
       tenant,
@@ -31,4 +32,22 @@ test("an account has its share of the streams of events, and others have theirs,
   await Promise.all([...streams.slice(0, 3), ...others].map((stream) => stream.cancel()));
   expect(shares.held()).toBe(1021);
   await open("one").cancel();
+});
+
+test("a stream whose job goes on ends as a whole once the process does", async () => {
+  const job = { status: "paused" } as JobRecord;
+  let isEnding = false;
+  const { body } = jobEventStream(call, {
+    find: async () => job,
+    view: () => job,
+    isEnding: () => isEnding,
+    readerStallMs: 10_000,
+    shares: createEventStreamShares(),
+    tenant: "one",
+  });
+  if (!(body instanceof ReadableStream)) throw new Error("no stream");
+  const reader = body.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain("event: job");
+  isEnding = true;
+  expect((await reader.read()).done).toBe(true);
 });

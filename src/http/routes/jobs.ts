@@ -44,6 +44,7 @@ export type JobRouteDependencies = {
   readonly idempotent: Idempotent;
   readonly clock: Clock;
   readonly readerStallMs: number;
+  readonly draining: () => boolean;
   /** Throws `invalid_request` where an account may not name that address. */
   readonly requireWebhookUrl: (accountId: string, url: string) => Answer<void>;
   /** Of calls without an input. */
@@ -101,7 +102,8 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
       await jobs.find(accountId, jobId);
       meter.countCall({ accountId }, call.route);
       const find = () => jobs.find(accountId, jobId).catch(nullWhereGone);
-      return jobEventStream(call, { find, view, readerStallMs, shares: eventStreams, tenant: accountId });
+      const source = { find, view, isEnding: given.draining, readerStallMs };
+      return jobEventStream(call, { ...source, shares: eventStreams, tenant: accountId });
     }),
     routing.keyed(jobResults, async (call, { accountId }) => {
       const query = readResultsQuery(call.request.url);
