@@ -1,4 +1,4 @@
-import { type AnyColumn, and, eq, gt, isNotNull, isNull, lte, or } from "drizzle-orm";
+import { type AnyColumn, and, eq, gt, isNotNull, isNull, lte, or, type SQL } from "drizzle-orm";
 
 // Conditions that both stores select by, over the columns of either.
 
@@ -16,7 +16,7 @@ export function isToInvoice(
 export function worksAfter(
   keys: Columns<"accountId" | "expiresAt" | "revokedAt">,
   accountId: string,
-  endedAfter: number,
+  endedAfter: number | SQL<number>,
 ) {
   return and(
     eq(keys.accountId, accountId),

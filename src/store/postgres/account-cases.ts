@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { AccountPort, KeyPort } from "../account-port.ts";
 import type { MonthPort } from "../billing-port.ts";
 import {
@@ -83,7 +83,7 @@ function accountCases(transact: Transact, read: Read): AccountPort {
 }
 
 function keyCases(transact: Transact, read: Read): KeyPort {
-  const workingKeys = async (orm: Orm, accountId: string, now: number) =>
+  const workingKeys = async (orm: Orm, accountId: string, now: number | SQL<number>) =>
     (await keysOf(orm, accountId, now)).filter(({ revokedAt }) => revokedAt === null);
 
   return {
@@ -139,7 +139,8 @@ function keyCases(transact: Transact, read: Read): KeyPort {
         const working = await workingKeys(orm, accountId, at);
         const key = working.find((known) => known.keyId === keyId);
         if (key === undefined) return false;
-        check(working);
+        // What is left has to work by the clock that all nodes share, however far behind this node's is.
+        check(await workingKeys(orm, accountId, sql<number>`greatest(${at}::bigint, ${SERVER_NOW})`));
         await orm.update(apiKeys).set({ revokedAt: at }).where(eq(apiKeys.keyHash, key.keyHash));
         return true;
       }),

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import { dayOf } from "../../platform/days.ts";
 import type { AccountOverview } from "../account-port.ts";
 import type { AccountMonth, EndpointUse, KeyRecord, ReplyRecord } from "../account-records.ts";
@@ -120,7 +120,11 @@ const { expiryEventAt: _, ...keyColumns } = getTableColumns(apiKeys);
 export const KEY_COLUMNS = keyColumns;
 
 /** Returns keys of an account that work, or ended after `endedAfter`, oldest first. */
-export async function keysOf(orm: Orm, accountId: string, endedAfter: number): Promise<KeyRecord[]> {
+export async function keysOf(
+  orm: Orm,
+  accountId: string,
+  endedAfter: number | SQL<number>,
+): Promise<KeyRecord[]> {
   return orm
     .select(KEY_COLUMNS)
     .from(apiKeys)
