@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { systemRandomBytes } from "../../src/accounts/api-key.ts";
 import { createKeyRing } from "../../src/accounts/key-ring.ts";
@@ -22,6 +23,13 @@ const MONTH = { periodStart: Date.parse("2026-11-01"), periodEnd: Date.parse("20
 /** Far from what a busy machine takes; a frozen server is waited for no longer. */
 const DEADLINE_MS = 10_000;
 const SHORT_DEADLINE_MS = 2_000;
+/** Linux' own view of connections: a state, and a timer with the ticks until it fires. */
+const TCP_TABLE = "/proc/net/tcp";
+const ESTABLISHED = "01";
+const KEEPALIVE = "02";
+const TICKS_PER_SECOND = 100;
+/** Linux would ask after two hours. */
+const ASKED_WITHIN_SECONDS = 15;
 
 describe.if(isPostgresInstalled)("a store that several processes write to", () => {
   let server: PostgresServer;
@@ -227,6 +235,27 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
     expect((await two.findKey(accountId))?.revokedAt).toBe(NOON);
   });
 
+  test("a key that has ended by the shared clock is not what is left, for a node whose clock is behind", async () => {
+    const store = await open();
+    const { accountId } = await account(store, 10);
+    const now = Date.now();
+    const ended = `${accountId} ended`;
+    const never = { lastUsedAt: null, rotatesAt: null, revokedAt: null };
+    await store.addKey(
+      {
+        ...{ keyHash: ended, accountId, keyId: ended, name: null, hint: "", scopes: "verify", ...never },
+        ...{ createdAt: 1, expiresAt: now - 60_000 },
+      },
+      10,
+      null,
+    );
+    let left: readonly string[] = [];
+    const isRevoked = await store.revokeKey(accountId, accountId, now - 3_600_000, (working) => {
+      left = working.map(({ keyId }) => keyId);
+    });
+    expect([isRevoked, left]).toEqual([true, [accountId]]);
+  });
+
   test.each([60_000, -60_000])(
     "a key that was rotated on a node whose clock is %d ms off works on no other",
     async (offsetMs) => {
@@ -250,6 +279,29 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
       await rotate(3_600);
       asking.forget(accountId);
       expect(await asking.find(next)).toMatchObject({ accountId });
+    },
+  );
+
+  test.if(existsSync(TCP_TABLE))(
+    "the server asks connections for signs of life within seconds, so that those of a machine that is gone end",
+    async () => {
+      const node = await open();
+      node.listenForChanges({ onChange: () => {}, resumed: () => {} });
+      await account(node, 10);
+      /** For each connection, as the server has it, in how many seconds it asks; null where it waits for an answer. */
+      const asksAfterSeconds = (): readonly (number | null)[] =>
+        readFileSync(TCP_TABLE, "utf8")
+          .split("\n")
+          .flatMap((line) => {
+            const [, local = "", , state, , timer = ""] = line.trim().split(/\s+/);
+            const port = Number.parseInt(local.split(":")[1] ?? "", 16);
+            if (port !== server.port || state !== ESTABLISHED) return [];
+            const [kind, ticks = ""] = timer.split(":");
+            return [kind === KEEPALIVE ? Number.parseInt(ticks, 16) / TICKS_PER_SECOND : null];
+          });
+      // The one that listens is another than those of the pool.
+      while (asksAfterSeconds().length < 2 || asksAfterSeconds().includes(null)) await Bun.sleep(20);
+      expect(Math.max(...asksAfterSeconds().map(Number))).toBeLessThanOrEqual(ASKED_WITHIN_SECONDS);
     },
   );
 

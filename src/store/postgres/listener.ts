@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { abandon, createPrimaryFinder } from "./servers.ts";
+import { abandon, createPrimaryFinder, KEEPALIVES } from "./servers.ts";
 
 /** What receives the messages of a channel. */
 export type ChannelListener = {
@@ -58,7 +58,7 @@ export function createListener(options: {
         url,
         max: 1,
         connectionTimeout: 1,
-        connection: { application_name: `${LISTENER_NAME} ${options.processId}` },
+        connection: { application_name: `${LISTENER_NAME} ${options.processId}`, ...KEEPALIVES },
         // The driver would try again by itself, and print each failure.
         onclose: () => drop(used),
       });

@@ -26,6 +26,16 @@ const FIND_DEADLINE_MS = 1_500;
 /** A timer that keeps no process from its end. */
 const UNAWAITED = { ref: false };
 
+/**
+ * In seconds by setting. A machine with a node that loses its power says no goodbye: its connections, and what they
+ * hold, would be there for hours, as many as the server takes.
+ */
+export const KEEPALIVES: { readonly [setting: string]: number } = {
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+};
+
 /** Returns the limits of time that the server itself keeps, in milliseconds by setting. */
 export function serverLimits(deadlineMs: number): { readonly [setting: string]: number } {
   return {
@@ -43,7 +53,9 @@ export function openPool({ url, isPooled, connectionsMax, deadlineMs }: PoolOpti
     connectionTimeout: Math.max(1, Math.floor(deadlineMs / 1_000)),
     // A pooler refuses settings that it does not know, and a prepared statement stays on the connection that it was made on.
     prepare: !isPooled,
-    ...(isPooled ? {} : { connection: { application_name: "assay", ...serverLimits(deadlineMs) } }),
+    ...(isPooled
+      ? {}
+      : { connection: { application_name: "assay", ...serverLimits(deadlineMs), ...KEEPALIVES } }),
   });
 }
 
