@@ -4,6 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import { jobView } from "../jobs/job-view.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Clock } from "../platform/clock.ts";
+import { createTally } from "../platform/tally.ts";
 import type { JobRecord } from "../store/job-port.ts";
 import type { Call } from "./boundary.ts";
 import type { FairTurns } from "./fair-turns.ts";
@@ -19,31 +20,24 @@ export type JobCreateDependencies = {
   readonly clock: Clock;
   readonly turns: FairTurns;
   readonly requests: JobRequestReader;
-  readonly arriving: Arrivals;
+  readonly arriving: InputArrivals;
 };
 
 /** Inputs that are being received under Idempotency-Keys: of those under one key at most one becomes a job. */
-export type Arrivals = {
+export type InputArrivals = {
   /** Returns how many others of the account arrive under the key of the call. */
   readonly begin: (account: Account, call: Call) => { readonly others: () => number } & Disposable;
 };
 
-export function createArrivals(): Arrivals {
-  const counts = new Map<string, number>();
+export function createInputArrivals(): InputArrivals {
+  const tally = createTally();
   return {
     begin({ accountId }, { request }) {
       const key = request.headers.get("idempotency-key");
       if (key === null) return { others: () => 0, [Symbol.dispose]: () => {} };
       const name = `${accountId} ${key}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      return {
-        others: () => (counts.get(name) ?? 1) - 1,
-        [Symbol.dispose]() {
-          const left = (counts.get(name) ?? 1) - 1;
-          if (left === 0) counts.delete(name);
-          else counts.set(name, left);
-        },
-      };
+      tally.add(name, 1);
+      return { others: () => tally.count(name) - 1, [Symbol.dispose]: () => tally.add(name, -1) };
     },
   };
 }

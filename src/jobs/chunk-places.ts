@@ -1,3 +1,4 @@
+import { createTally } from "../platform/tally.ts";
 import type { JobRecord } from "../store/job-port.ts";
 
 /** Bounds the chunks in work, and counts them by job and by account. */
@@ -62,18 +63,5 @@ export function createChunkPlaces({
     },
     ofJob: byJob.count,
     inWork: () => chunks + committed,
-  };
-}
-
-/** Counts things under way by a name; holds an entry for each name that has some. */
-function createTally() {
-  const counts = new Map<string, number>();
-  return {
-    count: (name: string): number => counts.get(name) ?? 0,
-    add(name: string, by: number): void {
-      const after = (counts.get(name) ?? 0) + by;
-      if (after > 0) counts.set(name, after);
-      else counts.delete(name);
-    },
   };
 }

@@ -119,7 +119,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   }
 
   /** The job as it runs: the first chunk starts it. */
-  async function begun(record: JobRecord): Promise<Job> {
+  async function startedJob(record: JobRecord): Promise<Job> {
     if (record.status !== "queued") return jobOf(record);
     const started = {
       status: "running",
@@ -138,7 +138,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       if (place.commit() && !stop.signal.aborted) void pump();
     };
     try {
-      const outcome = await runChunk(await begun(record), chunk, stop.signal, onCommit);
+      const outcome = await runChunk(await startedJob(record), chunk, stop.signal, onCommit);
       if (outcome === "out_of_units") {
         await claims.release(claim, claim.attempt - 1);
         await pause(record, "out_of_units");

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
+import { createTally } from "../platform/tally.ts";
 import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { afterAttempt } from "./delivery-schedule.ts";
 import { signedHeaders } from "./signature.ts";
@@ -58,7 +59,7 @@ const PRUNED_AT_ONCE_MAX = 500;
 /** Sends what is due to webhooks: a few at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
   const { store, client, clock, retentionClock, random, report, settings } = dependencies;
-  const inFlight = new Map<string, number>();
+  const inFlight = createTally();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
   const outcomes = { delivered: 0, retried: 0, failed: 0 };
@@ -96,21 +97,19 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
 
   /** False where nothing is due. */
   async function takeNext(): Promise<boolean> {
-    const full = [...inFlight].filter(([, count]) => count >= settings.accountInFlightMax);
+    const full = [...inFlight.entries()].filter(([, count]) => count >= settings.accountInFlightMax);
     const claimed = await store.claimDelivery(
       clock.now(),
       full.map(([accountId]) => accountId),
     );
     if (claimed === null) return false;
     const { accountId } = claimed.delivery;
-    inFlight.set(accountId, (inFlight.get(accountId) ?? 0) + 1);
+    inFlight.add(accountId, 1);
     const attempt = send(claimed.delivery, claimed.webhook)
       .catch(report)
       .finally(() => {
         running.delete(attempt);
-        const left = (inFlight.get(accountId) ?? 1) - 1;
-        if (left === 0) inFlight.delete(accountId);
-        else inFlight.set(accountId, left);
+        inFlight.add(accountId, -1);
         void pump();
       });
     running.add(attempt);

@@ -27,7 +27,7 @@ import type { BodyReader } from "../body-reader.ts";
 import type { Call } from "../boundary.ts";
 import type { FairTurns } from "../fair-turns.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
-import { createArrivals, createFromBody } from "../job-create.ts";
+import { createFromBody, createInputArrivals } from "../job-create.ts";
 import { downloadOf, readResultsQuery } from "../job-download.ts";
 import { createEventStreamShares, jobEventStream } from "../job-events.ts";
 import { createJobRequestReader } from "../job-request.ts";
@@ -58,7 +58,7 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
   const dependencies = {
     ...given,
     requests: createJobRequestReader(given.requireWebhookUrl),
-    arriving: createArrivals(),
+    arriving: createInputArrivals(),
   };
   const view = (job: JobRecord) => jobView(job, clock.now());
   const page = queryReader(listJobs);

@@ -1,0 +1,19 @@
+/** Counts things under way by a name; holds an entry for each name that has some. */
+export type Tally = {
+  readonly count: (name: string) => number;
+  readonly add: (name: string, by: number) => void;
+  readonly entries: () => Iterable<readonly [name: string, count: number]>;
+};
+
+export function createTally(): Tally {
+  const counts = new Map<string, number>();
+  return {
+    count: (name) => counts.get(name) ?? 0,
+    add(name, by) {
+      const after = (counts.get(name) ?? 0) + by;
+      if (after > 0) counts.set(name, after);
+      else counts.delete(name);
+    },
+    entries: () => counts,
+  };
+}
