@@ -10,6 +10,7 @@ import type { Connection } from "./connection.ts";
 import {
   addProgress,
   chunksFrom,
+  emitJobEvent,
   hasEnded,
   isHeld,
   JOB_COLUMNS,
@@ -17,7 +18,6 @@ import {
   lockJob,
   putBack,
   readJob,
-  tellOfJob,
   unfinishedChunks,
 } from "./job-rows.ts";
 import { LISTENER_NAME } from "./listener.ts";
@@ -118,7 +118,7 @@ function claimCases({ transact }: Connection, processId: string, clock: Pick<Clo
           .returning(JOB_COLUMNS);
         if (row === undefined) return { changed: null, isWaiting: false };
         const changed = readJob(row);
-        if (!isAgain) await tellOfJob(orm, changed, Math.floor(clock.now()));
+        if (!isAgain) await emitJobEvent(orm, changed, Math.floor(clock.now()));
         return { changed, isWaiting: isAgain };
       }),
   };

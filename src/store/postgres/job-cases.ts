@@ -5,7 +5,7 @@ import { type JobPort, type JobRecord, type JobStatus, UNFINISHED } from "../job
 import { StorageError } from "../storage-error.ts";
 import { lockAccounts, putReply, SERVER_NOW } from "./account-rows.ts";
 import type { Connection } from "./connection.ts";
-import { JOB_COLUMNS, LEASE_END, lockJob, ofTenant, readJob, tellOfJob } from "./job-rows.ts";
+import { emitJobEvent, JOB_COLUMNS, LEASE_END, lockJob, ofTenant, readJob } from "./job-rows.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "./schema.ts";
 
@@ -159,7 +159,7 @@ function changeCases(
         const [row] = await orm.update(jobs).set(change).where(eq(jobs.jobId, jobId)).returning(JOB_COLUMNS);
         if (row === undefined) return null;
         const after = readJob(row);
-        if (after.status !== before.status) await tellOfJob(orm, after, Math.floor(clock.now()));
+        if (after.status !== before.status) await emitJobEvent(orm, after, Math.floor(clock.now()));
         return after;
       }),
 

@@ -58,7 +58,7 @@ export async function lockJob(orm: Orm, jobId: string): Promise<JobRecord | null
 }
 
 /** Writes the event that a job's change of state is. */
-export async function tellOfJob(orm: Orm, job: JobRecord, at: number): Promise<void> {
+export async function emitJobEvent(orm: Orm, job: JobRecord, at: number): Promise<void> {
   const event = jobEvent(job, at);
   if (event !== null) await emit(orm, job.accountId, event, job.webhookUrl);
 }

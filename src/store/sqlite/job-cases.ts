@@ -5,7 +5,7 @@ import { endOfJob, RUNNING } from "../job-rounds.ts";
 import { StorageError } from "../storage-error.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
-import { tellOfJob } from "./webhook-cases.ts";
+import { emitJobEvent } from "./webhook-cases.ts";
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
@@ -44,7 +44,7 @@ export function createJobCases(
       transact(() => {
         const before = jobs.find(jobId);
         const after = jobs.change(jobId, from, change, options) ?? null;
-        if (after !== null && after.status !== before?.status) tellOfJob(webhooks, after, clock.now());
+        if (after !== null && after.status !== before?.status) emitJobEvent(webhooks, after, clock.now());
         return after;
       }),
     startJob: (jobId, change, reply) =>
@@ -91,7 +91,7 @@ export function createJobCases(
         }
         const isAgain = end.isFirstRound && claims.requeueUnchecked(jobId) > 0;
         const changed = jobs.change(jobId, [job.status], isAgain ? { round: 2 } : end.change) ?? null;
-        if (!isAgain && changed !== null) tellOfJob(webhooks, changed, clock.now());
+        if (!isAgain && changed !== null) emitJobEvent(webhooks, changed, clock.now());
         return { changed, isWaiting: isAgain };
       }),
     chunkResults: chunks.results,

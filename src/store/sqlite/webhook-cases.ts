@@ -124,7 +124,7 @@ export function emit(
 }
 
 /** Writes the event that a job's change of state is. Part of the transaction of the change. */
-export function tellOfJob(webhooks: WebhookStatements, job: JobRecord, at: number): void {
+export function emitJobEvent(webhooks: WebhookStatements, job: JobRecord, at: number): void {
   const event = jobEvent(job, at);
   if (event !== null) emit(webhooks, job.accountId, event, job.webhookUrl);
 }
