@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFixtureServer } from "../../src/made-up-dns/server.ts";
@@ -69,6 +69,8 @@ test.if(isInstalled)(
       const database = /^PostgreSQL: (\S+)$/m.exec(said)?.[1] ?? "";
       const held = [url, database].map((each) => Number(new URL(each).port));
       while ((await Promise.all(held.map(isListenedOn))).includes(true)) await Bun.sleep(100);
+      const nodes = [...said.matchAll(/^node \d+: http\S+ process (\d+)$/gm)].map(([, id]) => Number(id));
+      while (nodes.some(isRunning)) await Bun.sleep(20);
     } finally {
       child.kill("SIGTERM");
       await child.exited;
@@ -92,6 +94,15 @@ test.if(isInstalled)("bun run cluster says that its port is taken, and starts no
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** False for one that has ended, also while nobody has taken note of it. */
+function isRunning(processId: number): boolean {
+  try {
+    return readFileSync(`/proc/${processId}/cmdline`, "utf8") !== "";
+  } catch {
+    return false;
+  }
+}
 
 async function saidUntil(output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   const reader = output.getReader();
