@@ -45,8 +45,8 @@ export function createOpenTallies(): OpenTallies {
     },
     get: (planPeriodId) => tallies.get(planPeriodId),
     opened: (tally) => {
+      if (tally.openReservations === 0) tallies.set(tally.planPeriodId, tally);
       tally.openReservations += 1;
-      tallies.set(tally.planPeriodId, tally);
     },
     closed: (tally) => {
       tally.openReservations -= 1;
