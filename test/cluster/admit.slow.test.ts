@@ -36,9 +36,9 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
   let url: string;
   const stores: SharedStore[] = [];
 
-  const open = async (deadlineMs = DEADLINE_MS) => {
+  const open = async (deadlineMs = DEADLINE_MS, at = url) => {
     const store = await openSharedStore({
-      url,
+      url: at,
       clock: systemClock,
       connectionsMax: 3,
       deadlineMs,
@@ -304,6 +304,25 @@ describe.if(isPostgresInstalled)("a store that several processes write to", () =
       expect(Math.max(...asksAfterSeconds().map(Number))).toBeLessThanOrEqual(ASKED_WITHIN_SECONDS);
     },
   );
+
+  test("a server that turns its user away is one that is away: nothing is charged, and all heals", async () => {
+    await using sql = new SQL(url, { max: 1 });
+    await sql`CREATE ROLE turned_away SUPERUSER LOGIN`;
+    const node = await open(DEADLINE_MS, url.replace("assay@", "turned_away@"));
+    const { charge, written } = await account(node, 10);
+    await sql`ALTER ROLE turned_away NOLOGIN`;
+    await sql`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'turned_away'`;
+    let refusal: unknown;
+    // The first ones may find out that their connections are gone.
+    for (let tries = 0; tries < 5; tries += 1) {
+      refusal = await node.admit(group(1, [charge(1)]), RULES).catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(StorageError);
+    }
+    expect(`${refusal}`).toContain("28000");
+    await sql`ALTER ROLE turned_away LOGIN`;
+    await untilAnswered(() => node.admit(group(1, [charge(1)]), RULES));
+    expect(await written()).toEqual({ counter: 1, events: 1 });
+  });
 
   test("a frozen server is given up at the deadline; nothing is charged, and all heals", async () => {
     const node = await open(SHORT_DEADLINE_MS);

@@ -5,6 +5,8 @@ import { RowsHeldError, StorageError, StoreOpenError } from "../storage-error.ts
 const STORAGE_CLASSES: ReadonlySet<string> = new Set([
   "08", // connection
   "25", // a transaction that was ended by a time limit, or a server that only reads
+  "28", // this user may not log in, as while its password is changed
+  "3D", // no such database
   "40", // serialization failure, deadlock
   "53", // no room, too many connections
   "55", // lock not available
@@ -14,6 +16,7 @@ const STORAGE_CLASSES: ReadonlySet<string> = new Set([
 ]);
 
 const LOCK_TIMEOUT = "55P03";
+const NO_RIGHT = "42501";
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
 /** Returns what the driver threw, without what the query builder put around it. */
@@ -26,10 +29,13 @@ function driverError(error: unknown): unknown {
 export function asStorageError(thrown: unknown): unknown {
   const error = driverError(thrown);
   if (!(error instanceof SQL.PostgresError)) return error;
-  const isStorage = error.code !== SERVER_ERROR || STORAGE_CLASSES.has(error.errno?.slice(0, 2) ?? "");
-  if (!isStorage) return error;
+  if (error.code === SERVER_ERROR && !isOfServer(error.errno ?? "")) return error;
   const Known = error.errno === LOCK_TIMEOUT ? RowsHeldError : StorageError;
   return new Known(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
+}
+
+function isOfServer(sqlState: string): boolean {
+  return sqlState === NO_RIGHT || STORAGE_CLASSES.has(sqlState.slice(0, 2));
 }
 
 /** Classes of SQLSTATE with which a server refuses who asks: no such user or database, a wrong password, no right. */
@@ -37,20 +43,19 @@ const REFUSAL_CLASSES: ReadonlySet<string> = new Set(["28", "3D", "42"]);
 
 /** Returns what was thrown as a sentence for the operator who named the server, where it is of the server; else itself. */
 export function asOpenError(thrown: unknown): unknown {
-  const known = asStorageError(thrown);
-  if (known instanceof StorageError) {
-    return new StoreOpenError(`DATABASE_URL: the database cannot be used now (${known.message}).`, {
-      cause: thrown,
-    });
-  }
   const error = driverError(thrown);
   // An option of the address, such as sslmode, with a value that it does not have.
   if (error instanceof TypeError && "code" in error && error.code === "ERR_INVALID_ARG_VALUE") {
     return new StoreOpenError(`DATABASE_URL: ${error.message}.`, { cause: thrown });
   }
-  if (!(error instanceof SQL.PostgresError) || !REFUSAL_CLASSES.has(error.errno?.slice(0, 2) ?? ""))
-    return thrown;
-  return new StoreOpenError(`DATABASE_URL: the server refuses it (${error.errno}: ${error.message}).`, {
+  if (error instanceof SQL.PostgresError && REFUSAL_CLASSES.has(error.errno?.slice(0, 2) ?? "")) {
+    return new StoreOpenError(`DATABASE_URL: the server refuses it (${error.errno}: ${error.message}).`, {
+      cause: thrown,
+    });
+  }
+  const known = asStorageError(thrown);
+  if (!(known instanceof StorageError)) return thrown;
+  return new StoreOpenError(`DATABASE_URL: the database cannot be used now (${known.message}).`, {
     cause: thrown,
   });
 }
