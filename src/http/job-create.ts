@@ -1,7 +1,6 @@
 import type { Account } from "../accounts/key-ring.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
-import { jobView } from "../jobs/job-view.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createTally } from "../platform/tally.ts";
@@ -9,6 +8,7 @@ import type { JobRecord } from "../store/job-port.ts";
 import type { Call } from "./boundary.ts";
 import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
+import { jobReply } from "./job-reply.ts";
 import { formOf, type JobRequestReader } from "./job-request.ts";
 import type { Reply } from "./reply.ts";
 import { slicesOf } from "./request-body.ts";
@@ -74,20 +74,17 @@ export async function createFromBody(
     // The fingerprint of a call is known when the whole body is.
     const digest = () => hash.digest("hex");
     return await idempotent.run(call, account, digest, async (entry) => {
-      const location = { Location: `/v1/jobs/${job.jobId}` };
-      const written = (queued: JobRecord) => JSON.stringify(jobView(queued, clock.now()));
+      const replyOf = (queued: JobRecord) => jobReply(202, queued, clock.now());
       await turns.turnOf(accountId);
       const queued = await jobs.start(
         account,
         received,
-        entry === null
-          ? null
-          : (planned) => entry.keep({ status: 202, headers: location, body: written(planned) }),
+        entry === null ? null : (planned) => entry.keep(replyOf(planned)),
         arrival.others(),
       );
       isStarted = true;
       meter.countCall({ accountId }, call.route);
-      return { status: 202, body: written(queued), headers: location };
+      return replyOf(queued);
     });
   } finally {
     if (!isStarted) {

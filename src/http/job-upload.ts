@@ -3,7 +3,6 @@ import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import { PART_BYTES_MAX } from "../contract/words.ts";
-import { jobView } from "../jobs/job-view.ts";
 import { partTooLarge } from "../jobs/uploads/part-rules.ts";
 import { PARTS_MAX, type Uploads } from "../jobs/uploads/uploads.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -15,6 +14,7 @@ import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 import { digestCheck } from "./digest-check.ts";
 import type { FairTurns } from "./fair-turns.ts";
 import { type Idempotent, keepBehind } from "./idempotent.ts";
+import { jobReply } from "./job-reply.ts";
 import { type JobRequestReader, knownForm, readUpload } from "./job-request.ts";
 import type { Reply } from "./reply.ts";
 
@@ -104,14 +104,6 @@ export async function startUpload(
     else await keepBehind(meter, call, account, entry.keep(reply));
     return reply;
   });
-}
-
-function jobReply(status: number, job: JobRecord, now: number) {
-  return {
-    status,
-    headers: { Location: `/v1/jobs/${job.jobId}` },
-    body: JSON.stringify(jobView(job, now)),
-  };
 }
 
 async function* digested(

@@ -1,0 +1,11 @@
+import { jobView } from "../jobs/job-view.ts";
+import type { JobRecord } from "../store/job-port.ts";
+
+/** Returns the reply that shows a job and says where it is. */
+export function jobReply(status: number, job: JobRecord, now: number) {
+  return {
+    status,
+    headers: { Location: `/v1/jobs/${job.jobId}` },
+    body: JSON.stringify(jobView(job, now)),
+  };
+}
