@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asPostgresUser, freePort, isListenedOn, postgresOwner } from "./postgres.ts";
+import { asPostgresUser, postgresOwner } from "../../src/tools/cluster/postgres-programs.ts";
+import { freePort, isListenedOn } from "./postgres.ts";
 
 const PROGRAM = Bun.which("pgbouncer", { PATH: `${process.env.PATH ?? ""}:/usr/sbin` });
 const READY_EVERY_MS = 30;

@@ -3,10 +3,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import {
+  asPostgresUser,
+  postgresOwner,
+  postgresPrograms,
+  runCommand,
+} from "../../src/tools/cluster/postgres-programs.ts";
 
-/** Where Debian keeps the programs of the newest PostgreSQL server that is installed. */
-const PROGRAMS =
-  [...new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false })].sort().at(-1) ?? "";
+const PROGRAMS = postgresPrograms() ?? "";
 const READY_EVERY_MS = 50;
 const READY_WITHIN_MS = 30_000;
 
@@ -36,18 +40,7 @@ export type Standby = PostgresServer & {
   readonly promote: () => Promise<void>;
 };
 
-/** The words before a command that make it run as the user of Debian's package, where this user is root. */
-export function asPostgresUser(): readonly string[] {
-  const isRoot = process.getuid?.() === 0;
-  return isRoot ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : [];
-}
-
-/** That user's number, where this user is root. */
-export async function postgresOwner(): Promise<number | null> {
-  return process.getuid?.() === 0 ? Number((await run(["id", "-u", "postgres"])).trim()) : null;
-}
-
-/** Starts a server; PostgreSQL refuses to run as root, so that root lends it the user of Debian's package. */
+/** Starts a server. */
 export async function startPostgres({
   isDurable = false,
 }: {
@@ -55,7 +48,7 @@ export async function startPostgres({
   readonly isDurable?: boolean;
 } = {}): Promise<PostgresServer> {
   return startServer(isDurable, async (data) => {
-    await run([...asPostgresUser(), "cp", "-a", await emptyCluster(), data]);
+    await runCommand([...asPostgresUser(), "cp", "-a", await emptyCluster(), data]);
   });
 }
 
@@ -69,7 +62,7 @@ async function emptyCluster(): Promise<string> {
   const folder = await postgresFolder("assay-postgres-new-");
   const data = join(folder, "data");
   const options = ["-U", "assay", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"];
-  await run([...asPostgresUser(), join(PROGRAMS, "initdb"), "-D", data, ...options]);
+  await runCommand([...asPostgresUser(), join(PROGRAMS, "initdb"), "-D", data, ...options]);
   try {
     renameSync(data, place);
   } catch (error) {
@@ -163,9 +156,9 @@ async function startServer(
     createDatabase,
     restoreCopy: async (url) => {
       const file = join(folder, `backup-${databases}`);
-      await run([join(PROGRAMS, "pg_dump"), "--format=custom", `--file=${file}`, url]);
+      await runCommand([join(PROGRAMS, "pg_dump"), "--format=custom", `--file=${file}`, url]);
       const copy = await createDatabase();
-      await run([join(PROGRAMS, "pg_restore"), "--exit-on-error", `--dbname=${copy}`, file]);
+      await runCommand([join(PROGRAMS, "pg_restore"), "--exit-on-error", `--dbname=${copy}`, file]);
       return copy;
     },
     start,
@@ -179,7 +172,7 @@ async function startServer(
     startStandby: async () => {
       const standby = await startServer(isDurable, async (copy) => {
         const from = ["-d", `host=127.0.0.1 port=${port} user=assay application_name=standby`];
-        await run([
+        await runCommand([
           ...asPostgresUser(),
           join(PROGRAMS, "pg_basebackup"),
           ...from,
@@ -213,17 +206,6 @@ async function answers(url: string): Promise<boolean> {
   } finally {
     await sql.close({ timeout: 0 }).catch(() => undefined);
   }
-}
-
-async function run(command: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
-  const [text, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${errors}`);
-  return text;
 }
 
 /** Returns a port that nobody listens on. */

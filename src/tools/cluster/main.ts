@@ -5,7 +5,8 @@ import { type DataDirLock, lockDataDir } from "../../store/sqlite/data-dir-lock.
 import { StoreOpenError } from "../../store/storage-error.ts";
 import { balancerConfig } from "./balancer.ts";
 import { type Child, endedWithParent, startChild } from "./children.ts";
-import { postgresPrograms, startPostgres } from "./postgres.ts";
+import { startPostgres } from "./postgres.ts";
+import { postgresPrograms } from "./postgres-programs.ts";
 
 // A cluster on this machine, for development: PostgreSQL in a folder of its own, nodes, and HAProxy in front of them.
 

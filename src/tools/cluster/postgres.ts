@@ -2,15 +2,10 @@ import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { type Child, endedWithParent, startChild } from "./children.ts";
+import { asPostgresUser, postgresOwner, runCommand } from "./postgres-programs.ts";
 
 const READY_EVERY_MS = 100;
 const READY_WITHIN_MS = 60_000;
-
-/** Returns the folder of the programs of the newest PostgreSQL that Debian has installed, or null. */
-export function postgresPrograms(): string | null {
-  const found = new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false });
-  return [...found].sort().at(-1) ?? null;
-}
 
 /**
  * Starts a PostgreSQL on loopback whose data is in a folder, made where it is missing. It refuses to run as root,
@@ -21,17 +16,14 @@ export async function startPostgres(
   wanted: string,
   port: number,
 ): Promise<{ readonly url: string; readonly child: Child }> {
-  const isRoot = process.getuid?.() === 0;
-  const asUser = isRoot ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] : [];
-  const folder = isRoot ? await reachable(wanted, asUser) : wanted;
+  const asUser = asPostgresUser();
+  const owner = await postgresOwner();
+  const folder = owner === null ? wanted : await reachable(wanted, asUser);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (isRoot) {
-    const owner = Number((await run(["id", "-u", "postgres"])).trim());
-    chownSync(folder, owner, owner);
-  }
+  if (owner !== null) chownSync(folder, owner, owner);
   const data = join(folder, "data");
   const made = ["-D", data, "-U", "assay", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"];
-  if (!existsSync(data)) await run([...asUser, join(programs, "initdb"), ...made]);
+  if (!existsSync(data)) await runCommand([...asUser, join(programs, "initdb"), ...made]);
   const served = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", "-c", "max_connections=300"];
   // SIGINT is PostgreSQL's fast shutdown, which does not wait for its clients.
   // In this order: a change of the user would take the signal back.
@@ -65,15 +57,4 @@ async function createDatabase(url: string): Promise<void> {
       await sql.close({ timeout: 0 }).catch(() => undefined);
     }
   }
-}
-
-async function run(command: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
-  const [text, problems, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${problems}`);
-  return text;
 }
