@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { DEFAULT_PLANS, isPlanName, type PlanCatalogue, readPlans } from "../billing/plans.ts";
+import { DEFAULT_PLANS, isPlanName, type PlanCatalogue } from "../billing/plans.ts";
+import { readPlans } from "../billing/plans-file.ts";
 import { PLAN_NAMES, type PlanName } from "../contract/words.ts";
 import { parseServerAddress } from "../dns/server-address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database-url.ts";

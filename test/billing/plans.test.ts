@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_PLANS, plansView, readPlans } from "../../src/billing/plans.ts";
+import { DEFAULT_PLANS, plansView } from "../../src/billing/plans.ts";
+import { readPlans } from "../../src/billing/plans-file.ts";
 import { emailUnits, isEmailCharged, isOutcomeCharged } from "../../src/billing/units.ts";
 
 describe("catalogue", () => {
