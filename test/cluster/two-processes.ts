@@ -10,18 +10,29 @@ export type TwoProcesses = AsyncDisposable & {
   readonly two: SharedStore;
   /** A connection beside theirs. */
   readonly sql: SQL;
+  readonly url: string;
   /** Leaves nothing but the account acc_a. */
   readonly reset: () => Promise<void>;
 };
 
-export async function openTwoProcesses(): Promise<TwoProcesses> {
+export async function openTwoProcesses({
+  monotonic = () => performance.now(),
+  deadlineMs,
+}: {
+  readonly monotonic?: () => number;
+  readonly deadlineMs?: number;
+} = {}): Promise<TwoProcesses> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startPostgres());
   const url = await server.createDatabase();
   const sql = stack.adopt(new SQL(url, { max: 1 }), (each) => each.close({ timeout: 0 }));
-  const clock = { now: () => NOON, monotonic: () => performance.now() };
+  const options = {
+    url,
+    clock: { now: () => NOON, monotonic },
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  };
   const open = async (processId: string) =>
-    stack.adopt(await openSharedStore({ url, clock, processId }), (store) => store.close());
+    stack.adopt(await openSharedStore({ ...options, processId }), (store) => store.close());
   const one = await open("one");
   const two = await open("two");
   const opened = stack.move();
@@ -29,6 +40,7 @@ export async function openTwoProcesses(): Promise<TwoProcesses> {
     one,
     two,
     sql,
+    url,
     async reset() {
       await emptyDatabase(url);
       await signUp(one, "acc_a");

@@ -15,9 +15,10 @@ import type { QuotaMark } from "../billing-port.ts";
 import { lockAccounts, monthsOf, putReply, SERVER_NOW } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
+import { type Asked, allCharged, type Writer } from "./group-statements.ts";
 import { chunkName, finishChunk, lockChunks } from "./job-rows.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
-import { type Asked, allCharged, createPlainGroups, type Writer } from "./plain-groups.ts";
+import { createPlainGroups } from "./plain-groups.ts";
 import { accountChanges, accountRates, flushes, idempotencyClaims, planPeriods } from "./schema.ts";
 import { accountIdsOf, writeCharges, writeMarks } from "./usage-cases.ts";
 

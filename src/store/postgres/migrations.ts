@@ -13,6 +13,7 @@ import directory from "./migrations/0003_directory.sql" with { type: "text" };
 import untruncated from "./migrations/0004_untruncated.sql" with { type: "text" };
 import plainGroups from "./migrations/0005_plain_groups.sql" with { type: "text" };
 import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
+import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0004_untruncated", sql: untruncated },
   { name: "0005_plain_groups", sql: plainGroups },
   { name: "0006_at_once", sql: atOnce },
+  { name: "0007_few_accounts", sql: fewAccounts },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

@@ -26,6 +26,15 @@ export function arrayOf(values: readonly (string | number)[]): string {
   return `{${values.map((value) => (typeof value === "number" ? value : JSON.stringify(value))).join(",")}}`;
 }
 
+/** Returns rows as a literal of an array of one of the server's composite types. */
+export function rowsOf(rows: readonly (readonly (string | number | null)[])[]): string {
+  const field = (value: string | number | null) =>
+    typeof value === "string" ? quoted(value) : (value ?? "");
+  return `{${rows.map((row) => quoted(`(${row.map(field).join(",")})`)).join(",")}}`;
+}
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
 /** A list that enters by a placeholder, as `arrayOf` writes it. */
 export const listIn = (name: string, type: "text" | "bigint") =>
   sql`ANY(${sql.placeholder(name)}::text::${sql.raw(type)}[])`;

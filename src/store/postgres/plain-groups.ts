@@ -2,13 +2,13 @@ import { sql } from "drizzle-orm";
 import type { AccountMonth } from "../account-records.ts";
 import type { Admission, AdmissionGroup, AdmissionRules, Admitted } from "../admit-port.ts";
 import type { Client } from "./connection.ts";
-import { finishedText } from "./job-rows.ts";
+import { type Asked, atOnce, textsOf, type Writer } from "./group-statements.ts";
 import { builtOnce, type Orm } from "./orm.ts";
-import { chargesText } from "./usage-cases.ts";
 
 /** What is known of the month of an account, by which most of its charges need no decision. */
 type PlainMonth = {
   readonly planPeriodId: number;
+  readonly periodStart: number;
   /** What the plan period counts at the least. */
   readonly units: number;
   /** Up to here nothing is to be decided; null where that has no end. */
@@ -18,28 +18,6 @@ type PlainMonth = {
   /** Of the whole month. */
   readonly creditedUnits: number;
   readonly spendLimitMicroUsd: number | null;
-};
-
-/** What the database holds against its rows; the names are those of the function `admit_plain`. */
-export type Asked = {
-  readonly account_id: string;
-  readonly plan_period_id: number;
-  units: number;
-  readonly units_to: number | null;
-  readonly units_before: number;
-  readonly credited_units: number;
-  readonly spend_limit_micro_usd: number | null;
-  taken_us: number;
-  burst_us: number;
-  age_us_min: number;
-  age_us_max: number;
-};
-
-/** By whom a group is written. */
-export type Writer = {
-  readonly processId: string;
-  /** The name by which the groups of a lane are counted. */
-  readonly laneId: string;
 };
 
 type WritePlain<Way> = (
@@ -129,13 +107,9 @@ export function createPlainGroups(): PlainGroups {
       const rows = await plainWritten(orm).execute({ laneId, ...textsOf(group, asked) });
       return admitted(group, asked, rows);
     },
-    async writeAtOnce(client, { processId, laneId }, group, asked) {
-      const { sequence, outcome, asked: askedText, charges } = textsOf(group, asked);
-      const chunk = group.admissions[0]?.chunk ?? null;
-      const [row] = await client.unsafe(AT_ONCE, [
-        ...[processId, laneId, sequence, outcome, askedText, charges],
-        ...(chunk === null ? [null, null] : [finishedText(chunk), Buffer.from(chunk.body)]),
-      ]);
+    async writeAtOnce(client, writer, group, asked) {
+      const { text, values } = atOnce(writer, group, asked);
+      const [row] = await client.unsafe(text, values);
       const counted: readonly (readonly [number, number])[] = JSON.parse(`${row?.counted ?? "[]"}`);
       const rows = counted.map(([planPeriodId, units]) => ({ planPeriodId, units }));
       return admitted(group, asked, rows);
@@ -146,9 +120,10 @@ export function createPlainGroups(): PlainGroups {
         const running = planPeriods.at(-1);
         if (running === undefined) continue;
         const unitsTo = rules.plainUnits(month);
-        const { planPeriodId, units } = running;
+        const { planPeriodId, periodStart, units } = running;
         remember(accountId, {
           planPeriodId,
+          periodStart,
           units,
           unitsTo: Number.isFinite(unitsTo) ? unitsTo : null,
           unitsBefore: planPeriods.slice(0, -1).reduce((sum, earlier) => sum + earlier.units, 0),
@@ -160,24 +135,11 @@ export function createPlainGroups(): PlainGroups {
   };
 }
 
-function textsOf({ sequence, admissions, others }: AdmissionGroup, asked: readonly Asked[]) {
-  return {
-    sequence,
-    outcome: allCharged(admissions.length),
-    asked: JSON.stringify(asked),
-    charges: chargesText([...admissions.map(({ entry }) => entry), ...others]),
-  };
-}
-
-/** How the outcome of a group is kept in which every charge was written. */
-export function allCharged(charges: number): string {
-  return `${charges}`;
-}
-
 function nothingAsked(accountId: string, month: PlainMonth): Asked {
   return {
     account_id: accountId,
     plan_period_id: month.planPeriodId,
+    period_start: month.periodStart,
     units: 0,
     units_to: month.unitsTo,
     units_before: month.unitsBefore,
@@ -203,6 +165,3 @@ const plainWritten = builtOnce((orm) =>
     )
     .prepare("admit_plain"),
 );
-
-const AT_ONCE = `CALL admit_at_once(
-  $1::text, $2::text, $3::bigint, $4::text, $5::text::json, $6::text::json, $7::text::json, $8::bytea, NULL)`;
