@@ -35,6 +35,13 @@ export type ChargeLaneDependencies = {
 };
 
 const LOOK_EVERY_MS = 200;
+/**
+ * Where charges come in one upon the other, a group begins no sooner after the last one: what it costs hardly grows with
+ * its charges, and calls that come one by one would each have one.
+ */
+const DENSE_SPACE_MS = 8;
+/** Charges of a group after which they are taken to come in one upon the other. */
+const DENSE_GROUP_MIN = 8;
 /** Those who were answered last are not all back yet; a few that stream large replies need no group. */
 const SHARE_OF_OTHERS = 0.75;
 
@@ -50,6 +57,9 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   let overdueTimer: Timer | undefined;
   const busiest = createBusiestCount(openCalls);
   let sequence = 0;
+  let begunMs = Number.NEGATIVE_INFINITY;
+  let lastSize = 0;
+  let enough: { readonly charges: number; readonly reach: () => void } | null = null;
 
   function schedule(): void {
     if (queue.length === 0) return;
@@ -65,7 +75,9 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       // Calls that arrive in one turn share a group.
       await nextTurn();
       const others = Math.min(busiest.current(), groupMax) - 1;
-      if (queue.length < Math.floor(others * SHARE_OF_OTHERS)) await pause(GROUP_WAIT_MAX_MS);
+      await company(Math.floor(others * SHARE_OF_OTHERS));
+      begunMs = clock.monotonic();
+      lastSize = Math.min(queue.length, groupMax);
       const group = queue.slice(0, groupMax);
       queue = queue.slice(groupMax);
       // What waited has been refused meanwhile.
@@ -76,6 +88,16 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       });
       busiest.fade();
     }
+  }
+
+  /** Waits for as many charges, or until the group is due. */
+  async function company(charges: number): Promise<void> {
+    if (queue.length >= charges) return;
+    const spaceMs = lastSize < DENSE_GROUP_MIN ? 0 : begunMs + DENSE_SPACE_MS - clock.monotonic();
+    const { promise, resolve: reach } = Promise.withResolvers<void>();
+    enough = { charges, reach };
+    await Promise.race([pause(Math.max(GROUP_WAIT_MAX_MS, spaceMs)), promise]);
+    enough = null;
   }
 
   function refuseOverdue(): void {
@@ -94,6 +116,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
     push(waiting) {
       queue.push(waiting);
       busiest.rise();
+      if (enough !== null && queue.length >= enough.charges) enough.reach();
       schedule();
     },
     waiting: () => queue.length,

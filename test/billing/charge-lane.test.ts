@@ -4,11 +4,15 @@ import { createChargeLane, type Waiting } from "../../src/billing/charge-lane.ts
 const ENTRY = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
 
 /** A lane whose groups are answered by hand. */
-function openLane(openCalls: () => number, pause: () => Promise<void> = () => Promise.resolve()) {
+function openLane(
+  openCalls: () => number,
+  pause: (ms: number) => Promise<void> = () => Promise.resolve(),
+  monotonic: () => number = () => 0,
+) {
   const groups: { readonly size: number; readonly answer: () => void }[] = [];
   let seen = Promise.withResolvers<void>();
   const lane = createChargeLane({
-    clock: { now: () => 0, monotonic: () => 0 },
+    clock: { now: () => 0, monotonic },
     groupMax: 100,
     openCalls,
     writeGroup: (group) => {
@@ -83,4 +87,51 @@ test("a caller who sends one call after the other never waits for company", asyn
     await drained();
   }
   expect(pauses).toBe(0);
+});
+
+test("groups keep their distance where charges come in one upon the other, and only there", async () => {
+  let nowMs = 100;
+  const pauses: number[] = [];
+  const { push, next, drained } = openLane(
+    () => 40,
+    async (ms) => {
+      pauses.push(ms);
+    },
+    () => nowMs,
+  );
+  for (const [charges, tookMs] of [
+    [7, 3],
+    [8, 3],
+    [8, 20],
+    [1, 3],
+    [1, 3],
+  ] as const) {
+    push(charges);
+    const group = await next();
+    expect(group.size).toBe(charges);
+    nowMs += tookMs;
+    group.answer();
+    await drained();
+  }
+  // After seven charges, after eight, after eight of a while ago, and after one.
+  expect(pauses).toEqual([1, 1, 5, 1, 1]);
+});
+
+test("a group that keeps its distance begins at once with most of the calls that are open", async () => {
+  let open = 8;
+  const { push, next, drained } = openLane(
+    () => open,
+    () => new Promise(() => undefined),
+  );
+  push(8);
+  const first = await next();
+  open = 40;
+  push(28);
+  first.answer();
+
+  push(1);
+  const second = await next();
+  expect(second.size).toBe(29);
+  second.answer();
+  await drained();
 });
