@@ -34,6 +34,15 @@ export function createJobStatements(orm: Orm) {
       .where(eq(jobs.jobId, sql.placeholder("jobId")))
       .prepare(),
   ).get;
+  // Looked at each second by a server that has nothing else to do.
+  const inStatus = madeOnce(() =>
+    orm
+      .select()
+      .from(jobs)
+      .where(inArray(jobs.status, sql`(SELECT value FROM json_each(${sql.placeholder("statuses")}))`))
+      .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
+      .prepare(),
+  ).get;
 
   return {
     insert: (job: JobRecord): void => {
@@ -110,12 +119,8 @@ export function createJobStatements(orm: Orm) {
         .map(read),
 
     inStatus: (statuses: readonly JobStatus[]): JobRecord[] =>
-      orm
-        .select()
-        .from(jobs)
-        .where(inArray(jobs.status, [...statuses]))
-        .orderBy(asc(jobs.createdAt), asc(jobs.jobId))
-        .all()
+      inStatus()
+        .all({ statuses: JSON.stringify(statuses) })
         .map(read),
 
     unfinished: (): { status: JobStatus; statusReason: string | null; jobs: number }[] =>

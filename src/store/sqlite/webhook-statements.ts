@@ -47,6 +47,23 @@ export function createWebhookStatements(orm: Orm) {
       .limit(1)
       .prepare(),
   ).get;
+  // Looked at twice a second by a server that has nothing else to do.
+  const firstDue = madeOnce(() => {
+    const exceptAccounts = sql`(SELECT value FROM json_each(${sql.placeholder("exceptAccounts")}))`;
+    return orm
+      .select()
+      .from(webhooks)
+      .where(
+        and(
+          isNotNull(webhooks.dueAt),
+          lte(webhooks.dueAt, sql.placeholder("now")),
+          notInArray(webhooks.accountId, exceptAccounts),
+        ),
+      )
+      .orderBy(asc(webhooks.dueAt))
+      .limit(1)
+      .prepare();
+  }).get;
   const findDelivery = madeOnce(() =>
     orm
       .select()
@@ -150,19 +167,7 @@ export function createWebhookStatements(orm: Orm) {
 
     /** The webhook that waits longest for its turn. */
     firstDue: (now: number, exceptAccounts: readonly string[]): WebhookRecord | undefined => {
-      const row = orm
-        .select()
-        .from(webhooks)
-        .where(
-          and(
-            isNotNull(webhooks.dueAt),
-            lte(webhooks.dueAt, now),
-            notInArray(webhooks.accountId, [...exceptAccounts]),
-          ),
-        )
-        .orderBy(asc(webhooks.dueAt))
-        .limit(1)
-        .get();
+      const row = firstDue().get({ now, exceptAccounts: JSON.stringify(exceptAccounts) });
       return row === undefined ? undefined : read(row);
     },
 
