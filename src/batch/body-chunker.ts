@@ -25,7 +25,7 @@ export function createBodyChunker(): BodyChunker {
     if (!read.ok) return read;
     const { items, options } = read;
     const { count } = items;
-    const ends = chunkEnds(items, chunkItemsFor(count, task));
+    const ends = chunkEnds(items, task.chunkItemsMin, chunkItemsFor(count, task));
     emit({ head: { count, chunkCount: ends.length, options } });
     const duplicates = findDuplicates(items);
     const makeChunk = createChunkMaker(task.kind, parser);
@@ -61,17 +61,22 @@ function chunkItemsFor(
  */
 const CHUNK_UNITS_MAX = 262_144;
 
-/** Returns the position behind the last item of each chunk. */
-function chunkEnds(items: Items, chunkItems: number): readonly number[] {
+/**
+ * Returns the position behind the last item of each chunk. The first chunk is small: its results are there, compressed
+ * where they are to be, before the rest of the body is chunked, and the reply waits for nothing else then.
+ */
+function chunkEnds(items: Items, firstChunkItems: number, chunkItems: number): readonly number[] {
   const ends: number[] = [];
+  let itemsMax = firstChunkItems;
   let start = 0;
   let units = 0;
   for (let at = 0; at < items.count; at++) {
     const itemUnits = Math.min(items.end(at) - items.start(at), ITEM_UNITS_MAX);
-    if (at > start && (at - start === chunkItems || units + itemUnits > CHUNK_UNITS_MAX)) {
+    if (at > start && (at - start === itemsMax || units + itemUnits > CHUNK_UNITS_MAX)) {
       ends.push(at);
       start = at;
       units = 0;
+      itemsMax = chunkItems;
     }
     units += itemUnits;
   }

@@ -13,7 +13,7 @@ export type ChunkingTask = {
   readonly form: BodyForm;
   readonly body: Uint8Array;
   readonly itemsMax: number;
-  /** Items in a chunk; the larger the batch, the more. */
+  /** Items in a chunk; the larger the batch, the more. The first chunk has the fewest. */
   readonly chunkItemsMin: number;
   readonly chunkItemsMax: number;
 };

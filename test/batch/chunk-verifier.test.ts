@@ -205,6 +205,15 @@ describe("a body that is made into chunks", () => {
     expect(sizes).toEqual([1, 2, 3, 3, 3, 3]);
   });
 
+  test("begins with a chunk of the least size, so that the first results do not wait for a large one", () => {
+    const sizesOf = (count: number) => {
+      const emails = Array.from({ length: count }, (_, n) => `user${n}@x.com`);
+      return chunksOf(emails, 2, 30).chunks.map((chunk) => chunk.count);
+    };
+    expect(sizesOf(100)).toEqual([2, ...new Array(24).fill(4), 2]);
+    expect(sizesOf(5)).toEqual([2, 2, 1]);
+  });
+
   test("keeps order, counts the distinct items, and marks duplicates over the borders of chunks", () => {
     const { first, distinct, chunks } = chunksOf(["a@x.com", "b@y.com", "a@x.com", "c@x.com", "b@y.com"], 2);
     expect(first).toEqual({ head: { count: 5, chunkCount: 3, options: {} } });
