@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../net/retry-after.ts";
 import { DAY_MS } from "../platform/days.ts";
 import type { AttemptEnd, AttemptOutcome, DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
 
@@ -64,16 +65,7 @@ export function afterAttempt({
   const ofWebhook = isOwn ? { failingSince } : {};
   const delayMs = RETRY_DELAYS_MS[delivery.scheduled];
   if (delayMs === undefined) return { ...failed, webhook: ofWebhook };
-  const asked = Math.min(retryAfterMs(retryAfter, at), RETRY_AFTER_MAX_MS);
+  const asked = Math.min(retryAfterMs(retryAfter, at) ?? 0, RETRY_AFTER_MAX_MS);
   const waitMs = Math.max(Math.round(delayMs * (1 + JITTER * random)), asked);
   return { state: "pending", nextAttemptAt: at + waitMs, webhook: ofWebhook };
-}
-
-/** Reads a Retry-After in seconds or as a date (RFC 9110, 10.2.3); 0 where it says nothing. */
-function retryAfterMs(text: string | null, at: number): number {
-  const trimmed = text?.trim() ?? "";
-  if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * SECOND_MS;
-  if (!/^[A-Z][a-z]{2},/.test(trimmed) || trimmed.length > 40) return 0;
-  const date = Date.parse(trimmed);
-  return Number.isNaN(date) ? 0 : Math.max(date - at, 0);
 }

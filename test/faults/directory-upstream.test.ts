@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import {
-  createUpstream,
-  retryAfterMs,
-  type UpstreamSettings,
-} from "../../src/directory/upstream/upstream.ts";
+import { createUpstream, type UpstreamSettings, waitMsOf } from "../../src/directory/upstream/upstream.ts";
 import { UpstreamError } from "../../src/directory/upstream/upstream-limits.ts";
 import { isPublicAddress } from "../../src/dns/public-address.ts";
 import type { AddressLookup } from "../../src/net/address-lookup.ts";
@@ -244,12 +240,13 @@ describe("a redirect", () => {
 });
 
 test("Retry-After is read in seconds and as a date, and is an hour at most", () => {
-  const read = (value: string) => retryAfterMs(new Headers({ "Retry-After": value }), START);
+  const read = (value: string) => waitMsOf(new Headers({ "Retry-After": value }), START);
   expect(read("120")).toBe(120_000);
   expect(read("0")).toBe(0);
   expect(read("999999")).toBe(3_600_000);
   expect(read(new Date(START + 90_000).toUTCString())).toBe(90_000);
   expect(read(new Date(START - 90_000).toUTCString())).toBe(0);
   expect(read("soon")).toBeNull();
-  expect(retryAfterMs(new Headers(), testClock().now())).toBeNull();
+  expect(read(new Date(START + 90_000).toISOString())).toBeNull();
+  expect(waitMsOf(new Headers(), testClock().now())).toBeNull();
 });

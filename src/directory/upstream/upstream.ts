@@ -1,6 +1,7 @@
 import { OutgoingError } from "../../net/failure.ts";
 import { createHttpClient } from "../../net/http-client.ts";
 import type { OpenReply, OutgoingFailure } from "../../net/reply.ts";
+import { retryAfterMs } from "../../net/retry-after.ts";
 import type { OutgoingDependencies } from "../../net/target-connection.ts";
 import { UpstreamError, type UpstreamLimits } from "./upstream-limits.ts";
 
@@ -108,17 +109,16 @@ async function* rethrown(body: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Returns Retry-After in ms, at most an hour: seconds or an HTTP date. Null where it is missing or invalid. */
-export function retryAfterMs(headers: Headers, now: number): number | null {
-  const value = headers.get("retry-after")?.trim() ?? "";
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
+/** Returns how long a reply asks to wait, in ms and at most an hour; null where it does not say. */
+export function waitMsOf(headers: Headers, now: number): number | null {
+  const ms = retryAfterMs(headers.get("retry-after"), now);
+  return ms === null ? null : Math.min(ms, RETRY_AFTER_MS_MAX);
 }
 
 /** Returns the error for an unexpected reply, and lets go of its body. */
 export function refusalOf(reply: UpstreamReply, what: string, now: number): UpstreamError {
   reply.cancel();
   return new UpstreamError(`${what} answers ${reply.status}`, {
-    retryAfterMs: retryAfterMs(reply.headers, now),
+    retryAfterMs: waitMsOf(reply.headers, now),
   });
 }
