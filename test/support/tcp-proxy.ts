@@ -8,7 +8,24 @@ export type TcpProxy = AsyncDisposable & {
   readonly passOn: () => void;
 };
 
-type Pair = { other: Socket<Pair> | null; waiting: Uint8Array[] };
+type Pair = {
+  other: Socket<Pair> | null;
+  /** What came before the other side was there. */
+  readonly waiting: Uint8Array[];
+  /** What this side could not take yet. */
+  readonly unsent: Uint8Array[];
+};
+
+/** A socket takes what it has room for, and says when it has more. */
+function send(socket: Socket<Pair>, bytes: Uint8Array): void {
+  const { unsent } = socket.data;
+  const sent = unsent.length > 0 ? 0 : socket.write(bytes);
+  if (sent < bytes.length) unsent.push(Uint8Array.from(bytes.subarray(Math.max(0, sent))));
+}
+
+function drain(socket: Socket<Pair>): void {
+  for (const bytes of socket.data.unsent.splice(0)) send(socket, bytes);
+}
 
 export function startTcpProxy(port: number): TcpProxy {
   let isSwallowing = false;
@@ -17,7 +34,7 @@ export function startTcpProxy(port: number): TcpProxy {
     if (isSwallowing) return;
     const { other, waiting } = from.data;
     if (other === null) waiting.push(Uint8Array.from(bytes));
-    else other.write(bytes);
+    else send(other, bytes);
   };
   const close = (socket: Socket<Pair>): void => {
     open.delete(socket);
@@ -28,25 +45,27 @@ export function startTcpProxy(port: number): TcpProxy {
     port: 0,
     socket: {
       open(socket) {
-        socket.data = { other: null, waiting: [] };
+        socket.data = { other: null, waiting: [], unsent: [] };
         open.add(socket);
         if (isSwallowing) return;
         void Bun.connect<Pair>({
           hostname: "127.0.0.1",
           port,
-          data: { other: socket, waiting: [] },
+          data: { other: socket, waiting: [], unsent: [] },
           socket: {
             open(upstream) {
               open.add(upstream);
               socket.data.other = upstream;
-              for (const bytes of socket.data.waiting.splice(0)) upstream.write(bytes);
+              for (const bytes of socket.data.waiting.splice(0)) send(upstream, bytes);
             },
             data: pass,
+            drain,
             close,
           },
         }).catch(() => socket.end());
       },
       data: pass,
+      drain,
       close,
     },
   });
