@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { DOCUMENT_TYPES } from "../../src/contract/words.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import type { AutodetectResult, IdentityResult } from "../../src/verification/documents/outcome.ts";
 import { jsonOf, refusalBodyOf } from "../support/json.ts";
 import { IDENTITY_FIELDS } from "../support/result-fields.ts";
 import { refusalOf, startFileServer } from "../support/server.ts";
 
-const server = await startFileServer();
+/** A month that does not end while its units are used up. */
+const NOW = Date.parse("2026-11-20T10:00:00Z");
+const server = await startFileServer({ clock: { now: () => NOW, monotonic: systemClock.monotonic } });
 const key = await server.signUp();
 
 type Batch = {

@@ -77,7 +77,10 @@ test("/metrics has jobs, their chunks and the deliveries of their events", async
   });
   await using server = await startTestServer({ environment: { WEBHOOK_ALLOW_PRIVATE: "true" } });
   const key = await server.signUp();
-  await server.call("/v1/webhooks", { key, body: { url: `http://127.0.0.1:${receiver.port}/` } });
+  await server.call("/v1/webhooks", {
+    key,
+    body: { url: `http://127.0.0.1:${receiver.port}/`, events: ["job.completed"] },
+  });
   const created = await server.call("/v1/jobs", { key, body: { items: ["a@good.com", "b@good.com"] } });
   const { job_id } = await jsonOf<{ job_id: string }>(created);
   await (await server.call(`/v1/jobs/${job_id}/events`, { key })).text();
