@@ -261,20 +261,20 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     await locked.promise;
     // Each waits for the row, is refused, and asks again.
     let isOver = false;
-    const refused = [0, 1, 2].map(async (place) => {
-      const statuses: number[] = [];
-      while (!isOver) statuses.push((await check(place, held.key)).status);
-      return statuses;
+    const statuses: readonly number[][] = [[], [], []];
+    const refused = statuses.map(async (ofPlace, place) => {
+      while (!isOver) ofPlace.push((await check(place, held.key)).status);
     });
     try {
       // Until each node has found out who is held.
+      while (statuses.some((ofPlace) => ofPlace.length === 0)) await Bun.sleep(20);
       for (const place of [0, 1, 2]) await untilAnswered(() => check(place, other.key));
       const before = await unitsOf(1, other.key);
       for (let n = 0; n < 60; n += 1) expect((await check(n, other.key)).status).toBe(200);
       expect(await unitsOf(2, other.key)).toBe(before + 60);
     } finally {
       isOver = true;
-      const statuses = await Promise.all(refused);
+      await Promise.all(refused);
       letGo.resolve();
       await holding;
       expect(statuses.flat()).not.toContain(200);
