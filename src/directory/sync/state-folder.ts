@@ -103,12 +103,15 @@ function loadContents(
   known: KnownRows | null = null,
 ): Contents {
   const rows = new Map<string, Row>(known?.rows);
+  /** Not the size of the map, which stays where it is while known rows change. */
+  let read = 0;
   const put = (listing: Listing): void => {
     const changedAt = listing.evidence.pay_to_changed_at ?? null;
     const row = createRow(listing, changedAt, rows.get(listing.host), dependencies);
     rows.set(row.host, row);
-    if (rows.size % ROWS_PER_FULL_COLLECTION === 0) dependencies.collectGarbage?.();
-    else if (rows.size % ROWS_PER_COLLECTION === 0) dependencies.collectYoungGarbage?.();
+    read += 1;
+    if (read % ROWS_PER_FULL_COLLECTION === 0) dependencies.collectGarbage?.();
+    else if (read % ROWS_PER_COLLECTION === 0) dependencies.collectYoungGarbage?.();
   };
   if (known === null) {
     const path = join(folder, state.base.file);
