@@ -8,6 +8,7 @@ import { failedStart } from "../support/process.ts";
 const NODES = 2;
 const CALLERS = 4;
 const BATCH_ITEMS = 50;
+const CALLS = /^assay_http_requests_total\{[^}]*"\/v1\/phone\//m;
 const NEXT_VERSION = "./test/support/next-version.ts";
 
 if (!isPostgresInstalled || !isBalancerInstalled) {
@@ -62,7 +63,9 @@ test.if(isPostgresInstalled && isBalancerInstalled)(
     for (let place = 0; place < NODES; place += 1) {
       await untilMore(100);
       exitCodes.push((await cluster.nodes[place]?.end("SIGTERM")) ?? null);
-      await cluster.startNode(place, { preload: NEXT_VERSION });
+      const { url } = await cluster.startNode(place, { preload: NEXT_VERSION });
+      // HAProxy sees within 300 ms that a node is back; the next one may not end before.
+      while (!CALLS.test(await (await fetch(`${url}/metrics`)).text())) await Bun.sleep(5);
       // Both versions serve from here, until the last one is replaced.
       await untilMore(100);
     }
