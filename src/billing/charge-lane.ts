@@ -36,12 +36,12 @@ export type ChargeLaneDependencies = {
 
 const LOOK_EVERY_MS = 200;
 /**
- * Where charges come in one upon the other, a group begins no sooner after the last one: what it costs hardly grows with
- * its charges, and calls that come one by one would each have one.
+ * Where charges come in one upon the other, a group begins no sooner after the last one, unless nearly all calls that are
+ * open are in it: what it costs hardly grows with its charges, and calls that come one by one would each have one.
  */
 const DENSE_SPACE_MS = 8;
-/** Charges of a group after which they are taken to come in one upon the other. */
-const DENSE_GROUP_MIN = 8;
+/** Charges in a millisecond, from one group to the next, from which they are taken to come in one upon the other. */
+const DENSE_PER_MS = 1;
 /** Those who were answered last are not all back yet; a few that stream large replies need no group. */
 const SHARE_OF_OTHERS = 0.75;
 
@@ -58,7 +58,8 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
   const busiest = createBusiestCount(openCalls);
   let sequence = 0;
   let begunMs = Number.NEGATIVE_INFINITY;
-  let lastSize = 0;
+  /** Charges of the last group, for each millisecond since the one before. */
+  let perMs = 0;
   let enough: { readonly charges: number; readonly reach: () => void } | null = null;
 
   function schedule(): void {
@@ -75,9 +76,10 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       // Calls that arrive in one turn share a group.
       await nextTurn();
       const others = Math.min(busiest.current(), groupMax) - 1;
-      await company(Math.floor(others * SHARE_OF_OTHERS));
-      begunMs = clock.monotonic();
-      lastSize = Math.min(queue.length, groupMax);
+      await company(others);
+      const nowMs = clock.monotonic();
+      perMs = Math.min(queue.length, groupMax) / (nowMs - begunMs);
+      begunMs = nowMs;
       const group = queue.slice(0, groupMax);
       queue = queue.slice(groupMax);
       // What waited has been refused meanwhile.
@@ -90,10 +92,11 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
     }
   }
 
-  /** Waits for as many charges, or until the group is due. */
-  async function company(charges: number): Promise<void> {
+  /** Waits for the charges of most other calls, or until the group is due. */
+  async function company(others: number): Promise<void> {
+    const spaceMs = perMs < DENSE_PER_MS ? 0 : begunMs + DENSE_SPACE_MS - clock.monotonic();
+    const charges = spaceMs > GROUP_WAIT_MAX_MS ? others : Math.floor(others * SHARE_OF_OTHERS);
     if (queue.length >= charges) return;
-    const spaceMs = lastSize < DENSE_GROUP_MIN ? 0 : begunMs + DENSE_SPACE_MS - clock.monotonic();
     const { promise, resolve: reach } = Promise.withResolvers<void>();
     enough = { charges, reach };
     await Promise.race([pause(Math.max(GROUP_WAIT_MAX_MS, spaceMs)), promise]);

@@ -100,11 +100,13 @@ test("groups keep their distance where charges come in one upon the other, and o
     () => nowMs,
   );
   for (const [charges, tookMs] of [
+    [7, 10],
     [7, 3],
-    [8, 3],
-    [8, 20],
-    [1, 3],
-    [1, 3],
+    [3, 3],
+    [2, 3],
+    [9, 20],
+    [19, 3],
+    [1, 1],
   ] as const) {
     push(charges);
     const group = await next();
@@ -113,25 +115,32 @@ test("groups keep their distance where charges come in one upon the other, and o
     group.answer();
     await drained();
   }
-  // After seven charges, after eight, after eight of a while ago, and after one.
-  expect(pauses).toEqual([1, 1, 5, 1, 1]);
+  // Charges in a millisecond were 0, 0, 0.7, 1, 0.67, 3 (but 20 ms ago) and 0.95 when they began.
+  expect(pauses).toEqual([1, 1, 1, 5, 1, 1, 1]);
 });
 
-test("a group that keeps its distance begins at once with most of the calls that are open", async () => {
+test("a group that keeps its distance begins at once with nearly all calls that are open", async () => {
   let open = 8;
+  let nowMs = 100;
   const { push, next, drained } = openLane(
     () => open,
-    () => new Promise(() => undefined),
+    () => (nowMs < 104 ? Promise.resolve() : new Promise(() => undefined)),
+    () => nowMs,
   );
   push(8);
-  const first = await next();
+  (await next()).answer();
+  await drained();
+  nowMs = 101;
+  push(8);
+  const dense = await next();
+  nowMs = 104;
   open = 40;
-  push(28);
-  first.answer();
-
+  push(38);
+  dense.answer();
+  await Promise.resolve();
   push(1);
-  const second = await next();
-  expect(second.size).toBe(29);
-  second.answer();
+  const last = await next();
+  expect(last.size).toBe(39);
+  last.answer();
   await drained();
 });

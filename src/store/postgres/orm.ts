@@ -28,12 +28,18 @@ export function arrayOf(values: readonly (string | number)[]): string {
 
 /** Returns rows as a literal of an array of one of the server's composite types. */
 export function rowsOf(rows: readonly (readonly (string | number | null)[])[]): string {
-  const field = (value: string | number | null) =>
-    typeof value === "string" ? quoted(value) : (value ?? "");
-  return `{${rows.map((row) => quoted(`(${row.map(field).join(",")})`)).join(",")}}`;
+  return `{${rows.map((row) => quoted(`(${row.map(fieldOf).join(",")})`)).join(",")}}`;
 }
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+/** Names, days and numbers, which are most of what is sent, mean the same without quotes. */
+function fieldOf(value: string | number | null): string {
+  if (value === null) return "";
+  return typeof value === "number" || PLAIN.test(value) ? `${value}` : quoted(value);
+}
+
+const PLAIN = /^[\w./:-]+$/;
+const quoted = (text: string): string => `"${QUOTABLE.test(text) ? text.replace(/["\\]/g, "\\$&") : text}"`;
+const QUOTABLE = /["\\]/;
 
 /** A list that enters by a placeholder, as `arrayOf` writes it. */
 export const listIn = (name: string, type: "text" | "bigint") =>
