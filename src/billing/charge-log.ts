@@ -114,7 +114,10 @@ export function createChargeLog(dependencies: {
     const entries = later.take();
     if (entries.length === 0 || !store.isOpen()) return;
     try {
-      store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
+      store.record(
+        { sums: chargeSums(entries), replies: [], chunks: [], quotaMarks: [], keptAt: null },
+        "at_once",
+      );
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       for (const entry of entries) later.keep(entry);
@@ -135,10 +138,8 @@ export function createChargeLog(dependencies: {
       if (paidFor.chunk !== null) chunks.push(paidFor.chunk);
     }
     entries.push(...others);
-    // Added up once, for the marks and for the store.
     const sums = chargeSums(entries);
-    const marks = quotaMarks(sums);
-    store.record({ entries: sums, replies, chunks, quotaMarks: marks, keptAt: timeToKeep() }, durability);
+    store.record({ sums, replies, chunks, quotaMarks: quotaMarks(sums), keptAt: timeToKeep() }, durability);
   }
 
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */

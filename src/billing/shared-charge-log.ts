@@ -11,6 +11,7 @@ import type {
   Admitted,
 } from "../store/admit-port.ts";
 import type { UsagePort } from "../store/billing-port.ts";
+import { chargeSums } from "../store/charge-sums.ts";
 import { ClaimLostError } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { RowsHeldError, StorageError, UnsettledError } from "../store/storage-error.ts";
@@ -214,7 +215,8 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
   async function recordLater(entries: readonly ChargeEntry[]): Promise<boolean> {
     if (entries.length === 0 || !store.isOpen()) return true;
     try {
-      await store.record({ entries, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
+      const sums = chargeSums(entries);
+      await store.record({ sums, replies: [], chunks: [], quotaMarks: [], keptAt: null }, "at_once");
       return true;
     } catch (error) {
       // Of an unknown fate: a call of no units that is missing does less harm than one that counts twice.

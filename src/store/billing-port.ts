@@ -2,7 +2,6 @@ import type { Answer } from "../platform/answer.ts";
 import type {
   AccountMonth,
   AccountRecord,
-  ChargeEntry,
   DayUse,
   EndpointUse,
   InvoiceRecord,
@@ -11,6 +10,7 @@ import type {
   PlanPeriodRecord,
   ReplyRecord,
 } from "./account-records.ts";
+import type { ChargeSum } from "./charge-sums.ts";
 import type { FinishedChunk } from "./job-port.ts";
 import type { NewEvent } from "./webhook-port.ts";
 
@@ -43,9 +43,10 @@ export type MonthPort = {
 export type Durability = "at_once" | "with_sync";
 
 export type UsageRecord = {
-  readonly entries: readonly ChargeEntry[];
+  /** Added up: each is one event, and one line of its day. */
+  readonly sums: readonly ChargeSum[];
   readonly replies: readonly ReplyRecord[];
-  /** Chunks of jobs that are paid for by the entries. */
+  /** Chunks of jobs that are paid for by the charges. */
   readonly chunks: readonly FinishedChunk[];
   /** Written with their events where the month of the account lacks them. */
   readonly quotaMarks: readonly QuotaMark[];
@@ -54,7 +55,7 @@ export type UsageRecord = {
 };
 
 export type UsagePort = {
-  /** Writes charges, and the replies and chunks of jobs that they pay for. What is charged is added up: events, counters, days. */
+  /** Writes charges in events, counters and days alike, and the replies and chunks of jobs that they pay for. */
   readonly record: (usage: UsageRecord, durability: Durability) => Answer<void>;
   /**
    * Resolves once all that was committed would survive a power cut. The thread goes on meanwhile. Rejects with an

@@ -25,9 +25,9 @@ function openLog(tookMs: number, isHeld: (accountId: string) => boolean = () => 
         if (accountIds.some(isHeld)) throw new RowsHeldError("a row is held");
         return { outcomes: admissions.map(() => "charged" as const), units: new Map() };
       },
-      record: async ({ entries }) => {
-        if (entries.some(({ accountId }) => isHeld(accountId))) throw new RowsHeldError("a row is held");
-        recorded.push(...entries.map(({ accountId }) => accountId));
+      record: async ({ sums }) => {
+        if (sums.some(({ accountId }) => isHeld(accountId))) throw new RowsHeldError("a row is held");
+        recorded.push(...sums.map(({ accountId }) => accountId));
       },
       isOpen: () => true,
     },

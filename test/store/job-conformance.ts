@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
+import { chargeSums } from "../../src/store/charge-sums.ts";
 import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-port.ts";
 import type { Store } from "../../src/store/port.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
@@ -69,7 +70,8 @@ export async function finish(store: Store, ...chunks: readonly FinishedChunk[]):
   const entries = chunks.map(({ units }) => ({
     ...{ accountId: "acc_a", planPeriodId, at: NOON, endpoint: "/v1/jobs", units, calls: 0 },
   }));
-  await store.record({ entries, replies: [], chunks, quotaMarks: [], keptAt: null }, "at_once");
+  const sums = chargeSums(entries);
+  await store.record({ sums, replies: [], chunks, quotaMarks: [], keptAt: null }, "at_once");
 }
 
 const ENDED = { finishedAt: NOON + 1, expiresAt: NOON + 2 };

@@ -7,6 +7,7 @@ import type {
   NewPlanPeriod,
   ReplyRecord,
 } from "../../src/store/account-records.ts";
+import { chargeSums } from "../../src/store/charge-sums.ts";
 import type { AccountingStore } from "../../src/store/port.ts";
 
 const MONTH = {
@@ -312,7 +313,7 @@ export function describeStore(
         entryOf(planPeriodId, 0),
       ];
       await store.record(
-        { entries, replies: [replyRecord("r")], chunks: [], quotaMarks: [], keptAt: NOON },
+        { sums: chargeSums(entries), replies: [replyRecord("r")], chunks: [], quotaMarks: [], keptAt: NOON },
         "with_sync",
       );
       await store.sync();
@@ -340,7 +341,7 @@ export function describeStore(
       const record = async () =>
         store.record(
           {
-            entries: [entryOf(planPeriodId, 5)],
+            sums: chargeSums([entryOf(planPeriodId, 5)]),
             replies: [replyRecord("r", { status: 0.5 })],
             chunks: [],
             quotaMarks: [],
@@ -361,7 +362,13 @@ export function describeStore(
       expect(await store.issueInvoices([{ accountId: "acc_a", ...MONTH }], newInvoiceOf)).toBe(1);
       const record = async () =>
         store.record(
-          { entries: [entryOf(planPeriodId, 1)], replies: [], chunks: [], quotaMarks: [], keptAt: null },
+          {
+            sums: chargeSums([entryOf(planPeriodId, 1)]),
+            replies: [],
+            chunks: [],
+            quotaMarks: [],
+            keptAt: null,
+          },
           "at_once",
         );
       await expect(record()).rejects.toThrow("never changes");
@@ -429,7 +436,7 @@ export function describeStore(
 
   describe(`${name}: kept replies`, () => {
     const keep = (store: AccountingStore, replies: readonly ReplyRecord[]) =>
-      store.record({ entries: [], replies, chunks: [], quotaMarks: [], keptAt: null }, "at_once");
+      store.record({ sums: [], replies, chunks: [], quotaMarks: [], keptAt: null }, "at_once");
 
     test("expired ones go a slice at a time; the rest stays", async () => {
       const store = await opened();

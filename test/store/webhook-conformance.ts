@@ -82,7 +82,7 @@ export function describeWebhooks(name: string, open: (clock: Clock) => Store | P
       const store = await opened(webhookRecord("wh_1"));
       const mark = { accountId: "acc_a", periodStart: 1, percent: 80, event: event("quota.80") } as const;
       const record = () =>
-        store.record({ entries: [], replies: [], chunks: [], quotaMarks: [mark], keptAt: null }, "at_once");
+        store.record({ sums: [], replies: [], chunks: [], quotaMarks: [mark], keptAt: null }, "at_once");
       await record();
       await record();
       expect(await typesOf(store, "wh_1")).toEqual(["quota.80"]);

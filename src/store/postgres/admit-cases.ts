@@ -12,6 +12,7 @@ import type {
   MarksOfMonth,
 } from "../admit-port.ts";
 import type { QuotaMark } from "../billing-port.ts";
+import { chargeSums } from "../charge-sums.ts";
 import { lockAccounts, monthsOf, putReply, SERVER_NOW } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
@@ -191,7 +192,7 @@ async function decideGroup(
   refuseBeyondQuota(admissions, outcomes, months, fits);
   const admitted = admissions.filter((_, index) => outcomes[index] === "charged");
   const written: Promise<void>[] = [
-    writeCharges(orm, [...admitted.map(({ entry }) => entry), ...others]),
+    writeCharges(orm, chargeSums([...admitted.map(({ entry }) => entry), ...others])),
     writeRates(orm, rates),
     ...admitted.map(({ reply }) => putReply(orm, reply)),
     ...admitted.flatMap(({ chunk }) => (chunk === null ? [] : finishChunk(orm, chunk))),

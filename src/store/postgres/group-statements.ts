@@ -1,5 +1,5 @@
 import type { AdmissionGroup } from "../admit-port.ts";
-import { chargeSums } from "../charge-sums.ts";
+import { type ChargeSum, chargeSums } from "../charge-sums.ts";
 import { finishedText } from "./job-rows.ts";
 import { arrayOf, rowsOf } from "./orm.ts";
 import { chargesText } from "./usage-cases.ts";
@@ -34,15 +34,21 @@ const FEW_SUMS_MAX = 8;
 
 /** Returns the statement that writes a group which needs no decision and commits by itself, with its values. */
 export function atOnce(writer: Writer, group: AdmissionGroup, asked: readonly Asked[]) {
-  const few = fewOf(writer, group, asked);
+  const sums = sumsOf(group);
+  const few = fewOf(writer, group, asked, sums);
   return few === null
-    ? { text: AT_ONCE, values: manyOf(writer, group, asked) }
+    ? { text: AT_ONCE, values: manyOf(writer, group, asked, sums) }
     : { text: FEW_AT_ONCE, values: few };
 }
 
 /** The values of `AT_ONCE`. */
-function manyOf({ processId, laneId }: Writer, group: AdmissionGroup, asked: readonly Asked[]) {
-  const { sequence, outcome, asked: askedText, charges } = textsOf(group, asked);
+function manyOf(
+  { processId, laneId }: Writer,
+  group: AdmissionGroup,
+  asked: readonly Asked[],
+  sums: readonly ChargeSum[],
+) {
+  const { sequence, outcome, asked: askedText, charges } = textsOf(group, asked, sums);
   const chunk = group.admissions[0]?.chunk ?? null;
   return [
     ...[processId, laneId, sequence, outcome, askedText, charges],
@@ -56,12 +62,12 @@ function manyOf({ processId, laneId }: Writer, group: AdmissionGroup, asked: rea
  */
 function fewOf(
   { laneId }: Writer,
-  { sequence, admissions, others }: AdmissionGroup,
+  { sequence, admissions }: AdmissionGroup,
   asked: readonly Asked[],
+  sums: readonly ChargeSum[],
 ) {
-  if (asked.length > FEW_ACCOUNTS_MAX || admissions.some(({ chunk }) => chunk !== null)) return null;
-  const sums = chargeSums([...admissions.map(({ entry }) => entry), ...others]);
-  if (sums.length > FEW_SUMS_MAX) return null;
+  if (asked.length > FEW_ACCOUNTS_MAX || sums.length > FEW_SUMS_MAX) return null;
+  if (admissions.some(({ chunk }) => chunk !== null)) return null;
   const calls = new Map(asked.map(({ plan_period_id: planPeriodId }) => [planPeriodId, 0]));
   for (const sum of sums) {
     const counted = calls.get(sum.planPeriodId);
@@ -82,13 +88,22 @@ function fewOf(
 }
 
 /** Returns a group as the functions that write it as sets take it. */
-export function textsOf({ sequence, admissions, others }: AdmissionGroup, asked: readonly Asked[]) {
+export function textsOf(
+  { sequence, admissions }: AdmissionGroup,
+  asked: readonly Asked[],
+  sums: readonly ChargeSum[],
+) {
   return {
     sequence,
     outcome: allCharged(admissions.length),
     asked: JSON.stringify(asked),
-    charges: chargesText([...admissions.map(({ entry }) => entry), ...others]),
+    charges: chargesText(sums),
   };
+}
+
+/** Returns what a group charges, added up. */
+export function sumsOf({ admissions, others }: AdmissionGroup): readonly ChargeSum[] {
+  return chargeSums([...admissions.map(({ entry }) => entry), ...others]);
 }
 
 /** How the outcome of a group is kept in which every charge was written. */

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { AccountMonth } from "../account-records.ts";
 import type { Admission, AdmissionGroup, AdmissionRules, Admitted } from "../admit-port.ts";
 import type { Client } from "./connection.ts";
-import { type Asked, atOnce, textsOf, type Writer } from "./group-statements.ts";
+import { type Asked, atOnce, sumsOf, textsOf, type Writer } from "./group-statements.ts";
 import { builtOnce, type Orm } from "./orm.ts";
 
 /** What is known of the month of an account, by which most of its charges need no decision. */
@@ -104,7 +104,8 @@ export function createPlainGroups(): PlainGroups {
   return {
     asked: ({ admissions, keptAt }) => (keptAt === null ? askedOf(admissions) : null),
     async write(orm, { laneId }, group, asked) {
-      const rows = await plainWritten(orm).execute({ laneId, ...textsOf(group, asked) });
+      const texts = textsOf(group, asked, sumsOf(group));
+      const rows = await plainWritten(orm).execute({ laneId, ...texts });
       return admitted(group, asked, rows);
     },
     async writeAtOnce(client, writer, group, asked) {

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import type { ChargeEntry } from "../account-records.ts";
 import type { QuotaMark, ReplyPort, UsagePort } from "../billing-port.ts";
-import { chargeSums } from "../charge-sums.ts";
+import type { ChargeSum } from "../charge-sums.ts";
 import { ClaimLostError } from "../job-port.ts";
 import { lockAccounts, putReply, usageByEndpoint } from "./account-rows.ts";
 import { keepClock } from "./clock-rows.ts";
@@ -14,12 +14,12 @@ import { emit } from "./webhook-rows.ts";
 /** Charges, what they add up to, and the replies that are kept with them. */
 export function createUsageCases({ transact, read }: Connection, processId: string): UsagePort & ReplyPort {
   return {
-    record: ({ entries, replies, chunks, quotaMarks: marks, keptAt }) =>
+    record: ({ sums, replies, chunks, quotaMarks: marks, keptAt }) =>
       transact(async (orm) => {
-        await lockAccounts(orm, accountIdsOf(entries));
+        await lockAccounts(orm, accountIdsOf(sums));
         const held = await lockChunks(orm, processId, chunks);
         if (held.size < chunks.length) throw new ClaimLostError("a chunk is no longer held");
-        await writeCharges(orm, entries);
+        await writeCharges(orm, sums);
         for (const reply of replies) await putReply(orm, reply);
         for (const chunk of chunks) await finishChunk(orm, chunk);
         await writeMarks(orm, marks);
@@ -127,12 +127,12 @@ export function accountIdsOf(entries: readonly ChargeEntry[]): readonly string[]
 }
 
 /**
- * Adds charges up in events, days and counters alike, in one statement. Their accounts are locked. Calls of no units
+ * Writes charges in events, days and counters alike, in one statement. Their accounts are locked. Calls of no units
  * that come after the invoice of their month are counted by their day alone.
  */
-export async function writeCharges(orm: Orm, entries: readonly ChargeEntry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await chargesWritten(orm).execute({ charges: chargesText(entries) });
+export async function writeCharges(orm: Orm, sums: readonly ChargeSum[]): Promise<void> {
+  if (sums.length === 0) return;
+  await chargesWritten(orm).execute({ charges: chargesText(sums) });
 }
 
 const chargesWritten = builtOnce((orm) =>
@@ -142,10 +142,10 @@ const chargesWritten = builtOnce((orm) =>
     .prepare("write_charges"),
 );
 
-/** Returns charges as the functions of the database take them, added up. */
-export function chargesText(entries: readonly ChargeEntry[]): string {
-  const sums = chargeSums(entries).map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => {
+/** Returns charges as the functions of the database take them. */
+export function chargesText(sums: readonly ChargeSum[]): string {
+  const rows = sums.map(({ accountId, planPeriodId, at, day, endpoint, units, calls }) => {
     return { account_id: accountId, plan_period_id: planPeriodId, at, day, endpoint, units, calls };
   });
-  return JSON.stringify(sums);
+  return JSON.stringify(rows);
 }

@@ -1,6 +1,6 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import type { ReplyPort, UsagePort } from "../billing-port.ts";
-import { chargeSums, planPeriodSums } from "../charge-sums.ts";
+import { planPeriodSums } from "../charge-sums.ts";
 import type { Connection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { emit } from "./webhook-cases.ts";
@@ -11,8 +11,7 @@ export function createUsageCases(
   { transact, sync }: Connection,
 ): AtOnce<UsagePort & ReplyPort> {
   return {
-    record: ({ entries, replies: kept, chunks, quotaMarks, keptAt }, durability) => {
-      const sums = chargeSums(entries);
+    record: ({ sums, replies: kept, chunks, quotaMarks, keptAt }, durability) =>
       transact(() => {
         for (const [planPeriodId, { units, calls }] of planPeriodSums(sums)) {
           planPeriods.add(planPeriodId, units, calls);
@@ -25,8 +24,7 @@ export function createUsageCases(
         for (const chunk of chunks) claims.finish(chunk);
         for (const mark of quotaMarks) if (usage.addMark(mark)) emit(webhooks, mark.accountId, mark.event);
         if (keptAt !== null) clock.keep(keptAt);
-      }, durability);
-    },
+      }, durability),
     sync,
     usageByDay: usage.byDay,
     usageByEndpoint: usage.byEndpoint,
