@@ -78,10 +78,10 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       const others = Math.min(busiest.current(), groupMax) - 1;
       await company(others);
       const nowMs = clock.monotonic();
-      perMs = Math.min(queue.length, groupMax) / (nowMs - begunMs);
-      begunMs = nowMs;
       const group = queue.slice(0, groupMax);
       queue = queue.slice(groupMax);
+      perMs = group.length / (nowMs - begunMs);
+      begunMs = nowMs;
       // What waited has been refused meanwhile.
       if (group.length === 0) return;
       await writeGroup(group, () => {
