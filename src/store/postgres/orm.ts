@@ -31,15 +31,17 @@ export function rowsOf(rows: readonly (readonly (string | number | null)[])[]): 
   return `{${rows.map((row) => quoted(`(${row.map(fieldOf).join(",")})`)).join(",")}}`;
 }
 
+const PLAIN = /^[\w./:-]+$/;
+
 /** Names, days and numbers, which are most of what is sent, mean the same without quotes. */
 function fieldOf(value: string | number | null): string {
   if (value === null) return "";
   return typeof value === "number" || PLAIN.test(value) ? `${value}` : quoted(value);
 }
 
-const PLAIN = /^[\w./:-]+$/;
-const quoted = (text: string): string => `"${QUOTABLE.test(text) ? text.replace(/["\\]/g, "\\$&") : text}"`;
-const QUOTABLE = /["\\]/;
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
 
 /** A list that enters by a placeholder, as `arrayOf` writes it. */
 export const listIn = (name: string, type: "text" | "bigint") =>
