@@ -18,16 +18,16 @@ export function byteStream(
   let last: Uint8Array | undefined;
   let stall: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
-  const end = (complete: boolean) => {
+  /** Returns whether this call ended it. */
+  const end = (complete: boolean): boolean => {
     clearTimeout(stall);
-    if (ended) return;
+    if (ended) return false;
     ended = true;
     options.onEnd(complete);
+    return true;
   };
   const stop = async () => {
-    if (ended) return;
-    end(false);
-    await source.return().finally(() => options.onSettled?.(false));
+    if (end(false)) await source.return().finally(() => options.onSettled?.(false));
   };
   return new ReadableStream<Uint8Array>(
     {
@@ -49,10 +49,8 @@ export function byteStream(
         } catch (error) {
           // The reader left meanwhile, and the work was called off.
           if (ended && error instanceof Error && error.name === "AbortError") return;
-          const wasEnded = ended;
           options.onError(error);
-          end(false);
-          if (!wasEnded) options.onSettled?.(false);
+          if (end(false)) options.onSettled?.(false);
           controller.error(new Error("The source of the reply failed"));
           return;
         }

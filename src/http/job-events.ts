@@ -37,8 +37,8 @@ export function createEventStreamShares(): Shares {
 }
 
 /**
- * Streams the job at each change until it or this process ends, as server-sent events. Throws `overloaded` over the account's share of
- * open streams.
+ * Streams the job at each change until it or this process ends, as server-sent events. Throws `overloaded` over the
+ * account's share of open streams.
  */
 export function jobEventStream(call: Call, source: JobEventSource): Reply {
   const { readerStallMs, shares, tenant } = source;
