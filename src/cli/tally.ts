@@ -1,6 +1,6 @@
 import { type Result, statusOf, type Task, uncheckedReason } from "../tables/task.ts";
 
-/** What a run came to so far. */
+/** The outcomes of a run so far. */
 export type Tally = {
   readonly rows: number;
   readonly written: number;

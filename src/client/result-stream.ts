@@ -3,7 +3,7 @@ import { IncompleteReplyError } from "./failure.ts";
 
 /** The results of a batch as they arrive, in the order of the request. It can be walked once. */
 export type ResultStream<Result, Summary> = AsyncIterable<Result> & {
-  /** The last line of the reply: null until the walk has come to its end. */
+  /** The last line of the reply: null until the walk has ended. */
   readonly end: () => { readonly count: number; readonly summary: Summary } | null;
 };
 

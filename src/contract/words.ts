@@ -11,7 +11,7 @@ export const SUMMARY_WORDS = { email: EMAIL_STATUSES, identity: VALIDITIES, phon
 /** Of an address: its look-up failed, and another one may succeed. */
 export const LOOKUP_FAILURES = ["dns_timeout", "dns_error"] as const;
 
-/** Checks that came to nothing by no fault of the item: they cost nothing. */
+/** Checks that found nothing by no fault of the item: they cost nothing. */
 export const UNCHECKED_WORDS: readonly string[] = [...LOOKUP_FAILURES, "check_failed"];
 
 /** The types of documents, as callers name them. */

@@ -20,7 +20,7 @@ export type DirectoryStatus = {
   readonly output: string | null;
 };
 
-/** What a sync of this process came to. */
+/** The outcome of a sync of this process. */
 export type SyncKind = Exclude<SyncOutcome["kind"], "followed">;
 
 export type DirectoryStats = {

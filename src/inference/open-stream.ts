@@ -20,7 +20,7 @@ export type StreamFollower = {
   readonly end: (end: StreamEnd) => void;
 };
 
-/** How a stream came to its end: with `[DONE]`, or why not. */
+/** How a stream ended: with `[DONE]`, or why not. */
 export type StreamEnd = { readonly isComplete: boolean; readonly reason: string | null };
 
 /** So many that say nothing are no stream of an answer. */

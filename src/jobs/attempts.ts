@@ -15,7 +15,7 @@ export type AttemptPlan =
 const FAILURE_ATTEMPTS = 8;
 /** Failures of all that is left of a chunk, before fewer rows are taken. */
 const WHOLE_FAILURES = 5;
-/** Failures of one row by itself, that of the halving which came to it included. */
+/** Failures of one row by itself, that of the halving which led to it included. */
 const ROW_FAILURES = 5;
 const GIVE_UP_FAILURES = 5;
 
@@ -34,7 +34,7 @@ export function planAttempt(attempt: number, rows: number): AttemptPlan {
 
 /**
  * Returns the attempts to count for what is left of a chunk once some of its rows are finished: what failed before is
- * among the next rows, of which the next attempt takes half as many. 0 where the search has come to its end.
+ * among the next rows, of which the next attempt takes half as many. 0 where the search has ended.
  */
 export function attemptsAfter(attempt: number, rows: number): number {
   const halvings = halvingsAt(attempt);

@@ -98,7 +98,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     },
 
     async remove(accountId, jobId) {
-      // It may come to another state between two looks.
+      // Its state may change between two looks.
       while (!(await removeFrom(await find(accountId, jobId))));
     },
   };

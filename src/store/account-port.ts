@@ -22,7 +22,7 @@ export type PlanDecision = {
 /** An account's month and what was used in it, endpoint by endpoint. */
 export type AccountOverview = { readonly month: AccountMonth; readonly usage: readonly EndpointUse[] };
 
-/** Makes the reply to keep of what a change came to. */
+/** Makes the reply to keep of the outcome of a change. */
 export type ReplyOf<Outcome> = (outcome: Outcome) => ReplyRecord | null;
 
 export type AccountPort = {

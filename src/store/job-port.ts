@@ -79,7 +79,7 @@ export type ClaimedChunk = NewJobChunk & {
   readonly attempt: number;
 };
 
-/** What a claimed chunk, or its first rows, came to. */
+/** The outcome of a claimed chunk, or of its first rows. */
 export type FinishedChunk = {
   readonly jobId: string;
   readonly n: number;

@@ -31,6 +31,6 @@ export type PartPort = {
   /** A compressed piece of a part; null behind its last one. */
   readonly partFrame: (jobId: string, n: number, frame: number) => Answer<Uint8Array | null>;
   readonly removeParts: (jobId: string) => Answer<void>;
-  /** Removes pieces of parts that nobody came to the end of. */
+  /** Removes pieces of parts that nobody completed. */
   readonly removeAbandonedFrames: (olderThanMs: number) => Answer<void>;
 };

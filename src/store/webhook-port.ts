@@ -34,7 +34,7 @@ export type WebhookChange = Partial<
 
 export type DeliveryState = "pending" | "sending" | "delivered" | "failed";
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export type AttemptOutcome = {
   /** Null where there was no answer. */
   readonly status: number | null;
@@ -121,7 +121,7 @@ export type WebhookPort = {
   ) => Answer<{ readonly delivery: DeliveryRecord; readonly webhook: WebhookRecord } | null>;
   /** When the delivery that waits longest was, or is, due; null where none waits. */
   readonly nextDueAt: () => Answer<number | null>;
-  /** Writes what a claimed delivery came to. One that was removed meanwhile is passed over. */
+  /** Writes the outcome of a claimed delivery. One that was removed meanwhile is passed over. */
   readonly endAttempt: (
     deliveryId: string,
     at: number,

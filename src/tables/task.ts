@@ -123,7 +123,7 @@ export function statusOf(task: Task, result: Result): string {
   return result.valid === true ? "valid" : "invalid";
 }
 
-/** Returns why a check came to nothing through no fault of the item, or null: such items are worth a second run. */
+/** Returns why a check found nothing through no fault of the item, or null: such items are worth a second run. */
 export function uncheckedReason(task: Task, result: Result): string | null {
   const word = String(task.kind === "email" ? result.sub_status : result.reason);
   return UNCHECKED_WORDS.includes(word) ? word : null;

@@ -36,7 +36,7 @@ export type Deliverer = AsyncDisposable & {
   readonly stats: () => DelivererStats;
 };
 
-/** What attempts came to since the start; `retried` ones have another attempt to come. */
+/** Outcomes of attempts since the start; `retried` ones have another attempt to come. */
 export type DelivererStats = {
   readonly delivered: number;
   readonly retried: number;

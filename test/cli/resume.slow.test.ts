@@ -6,7 +6,7 @@ import { type CommandRoom, openCommandRoom } from "./command.ts";
 setDefaultTimeout(60_000);
 
 const ROWS = 30_000;
-/** The domain of the last row alone: while it is not answered for, no run comes to its end. */
+/** The domain of the last row alone: while it is not answered for, no run ends. */
 const LAST = "last.many.com";
 let room: CommandRoom;
 let whole = "";

@@ -226,7 +226,7 @@ test("a walk over all pages during ten swaps misses nothing and repeats nothing"
   }
   for (let turn = 0; turn < 3; turn++) for (const walk of walks) step(walk);
   for (const walk of walks) {
-    // A page after each of two swaps, the rest on the last: every walk has come to its end on its own snapshot.
+    // A page after each of two swaps, the rest on the last: every walk has ended on its own snapshot.
     expect(walk.place).toBeNull();
     expect(walk.hosts).toHaveLength(400);
     expect([...walk.hosts].sort()).toEqual(walk.expected);

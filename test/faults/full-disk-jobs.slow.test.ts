@@ -57,7 +57,7 @@ async function chunksInWork({ call }: Caller): Promise<number> {
   return Number(/^assay_job_chunks_in_work (\d+)$/m.exec(metrics)?.[1]);
 }
 
-/** Frees the disk, and holds the job against what it must have come to. */
+/** Frees the disk, and compares the job with what must have become of it. */
 async function expectWhole(
   disk: SmallDisk,
   caller: Caller,

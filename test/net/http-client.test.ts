@@ -27,7 +27,7 @@ function client(rules: OutgoingRules = {}) {
   );
 }
 
-/** What one request to a server comes to: status and body, or the reason of the failure. */
+/** The outcome of one request to a server: status and body, or the reason of the failure. */
 async function outcome(
   answer: string | ((socket: Socket, request: string) => void),
   request: OutgoingRequest = {},

@@ -62,7 +62,7 @@ export const PARTS_MAX = 10_000;
 /** What the parts of a job may take on the disk for each row of the plan, and at least. */
 const BYTES_PER_ROW = 4_096;
 const JOB_BYTES_MIN = 67_108_864;
-/** How often a start looks whether another process has come to the end of it. */
+/** How often a start looks whether another process has ended it. */
 const WAIT_FOR_START_MS = 200;
 
 export function createUploads({ store, jobs, parts, inputBytesMax, room }: UploadsDependencies): Uploads {
@@ -114,7 +114,7 @@ export function createUploads({ store, jobs, parts, inputBytesMax, room }: Uploa
     const bytes = parts.read(jobId, numbers);
     const encoding = upload?.encoding ?? null;
     const decoded = encoding === null ? bytes : start.decode(bytes, encoding);
-    // A start that did not come to its end may have left some.
+    // A start that did not end may have left some.
     await jobs.dropChunks(jobId);
     try {
       const input = {

@@ -164,7 +164,7 @@ export function finishedText(chunk: FinishedChunk): string {
   });
 }
 
-/** Writes what a chunk came to that is locked: its result, and the progress of its job last. */
+/** Writes the outcome of a chunk that is locked: its result, and the progress of its job last. */
 export async function finishChunk(orm: Orm, finished: FinishedChunk): Promise<void> {
   const { jobId, n, rowsDone, isWhole, body, units, unchecked, lineBytes, replaces } = finished;
   const ofResults = and(eq(jobResults.jobId, jobId), eq(jobResults.n, n));

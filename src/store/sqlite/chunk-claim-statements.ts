@@ -155,7 +155,7 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks
         .returning({ n: jobChunks.n })
         .all().length,
 
-    /** Writes what a claimed chunk came to. Throws where somebody else has claimed it since. */
+    /** Writes the outcome of a claimed chunk. Throws where somebody else has claimed it since. */
     finish: (finished: FinishedChunk): void => {
       const { jobId, n, attempt, rowsDone, isWhole, body, units, unchecked, lineBytes } = finished;
       const changed = finish().all({

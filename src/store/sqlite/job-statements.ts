@@ -78,7 +78,7 @@ export function createJobStatements(orm: Orm) {
       return row === undefined ? undefined : read(row);
     },
 
-    /** Adds what a chunk came to. Throws where the job is not there. */
+    /** Adds the outcome of a chunk. Throws where the job is not there. */
     addProgress: (jobId: string, { processed, counts, units }: JobProgress): void => {
       const job = find().get({ jobId });
       if (job === undefined) throw new Error("a chunk was finished of a job that is not there");

@@ -11,7 +11,7 @@ export type DomainFacts = {
 /** Where the DNS sends mail for a domain. */
 export type MailRouting =
   | { readonly state: "not_checked" }
-  /** The look-up that decides did not come to an end: nothing is known. */
+  /** The look-up that decides did not end: nothing is known. */
   | { readonly state: "timeout" }
   | { readonly state: "error" }
   /** The name does not exist. */

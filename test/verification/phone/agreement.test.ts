@@ -50,7 +50,7 @@ describe("the compiled numbering plans", () => {
     expect(validatePlain("1".repeat(251), brazil)).toBeUndefined();
   });
 
-  test("judge other written forms by what they come to, and leave letters and extensions to the library", () => {
+  test("judge other written forms by the number that they mean, and leave letters and extensions to the library", () => {
     const forms = [
       "\uff0b55 11 \uff19\uff18765-4321",
       "+55\u00a011\u00a098765\u20114321",
