@@ -1,14 +1,14 @@
 import type { Clock } from "../platform/clock.ts";
 
 /** What looks every 10 ms whether something is due, from `start` to `stop`. Both may be called again. */
-export type Sweeper = { readonly start: () => void; readonly stop: () => void };
+export type QueryReaper = { readonly start: () => void; readonly stop: () => void };
 
-const SWEEP_MS = 10;
+const REAP_MS = 10;
 /** After such a gap the process was busy elsewhere, and replies that came meanwhile have yet to be read. */
 const BUSY_GAP_MS = 100;
 
-/** `sweep` is left out after a gap, once and not twice in a row: else a process that is always busy would end nothing. */
-export function createSweeper(clock: Clock, sweep: (now: number) => void): Sweeper {
+/** `reap` is left out after a gap, once and not twice in a row: else a process that is always busy would end nothing. */
+export function createQueryReaper(clock: Clock, reap: (now: number) => void): QueryReaper {
   let timer: ReturnType<typeof setInterval> | null = null;
   let lookedAt = 0;
   let isLeftOut = false;
@@ -17,14 +17,14 @@ export function createSweeper(clock: Clock, sweep: (now: number) => void): Sweep
     const now = clock.monotonic();
     isLeftOut = now - lookedAt > BUSY_GAP_MS && !isLeftOut;
     lookedAt = now;
-    if (!isLeftOut) sweep(now);
+    if (!isLeftOut) reap(now);
   }
 
   return {
     start() {
       if (timer !== null) return;
       lookedAt = clock.monotonic();
-      timer = setInterval(look, SWEEP_MS);
+      timer = setInterval(look, REAP_MS);
     },
     stop() {
       if (timer !== null) clearInterval(timer);
