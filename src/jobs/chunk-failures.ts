@@ -1,0 +1,61 @@
+import { QueueFullError } from "../batch/fair-queue.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { Answer } from "../platform/answer.ts";
+import { type ChunkClaim, ClaimLostError, type JobRecord } from "../store/job-port.ts";
+import { StorageError, UnsettledError } from "../store/storage-error.ts";
+import { attemptsAfterFailure } from "./attempts.ts";
+import type { ChunkClaims } from "./chunk-claims.ts";
+import { HopelessChunkError } from "./chunk-outcome.ts";
+import type { JobQueue } from "./job-queue.ts";
+import type { JobSteps } from "./job-steps.ts";
+import type { JobWaits } from "./job-waits.ts";
+
+/** Settles what becomes of a chunk whose work has failed, and of its job. */
+export type SettleFailure = (job: JobRecord, claim: ChunkClaim, error: unknown) => Promise<void>;
+
+export type ChunkFailuresDependencies = {
+  readonly claims: ChunkClaims;
+  readonly queue: JobQueue;
+  readonly waits: JobWaits;
+  readonly steps: Pick<JobSteps, "pause" | "fail">;
+  readonly unitsLeft: (accountId: string) => Answer<number>;
+  /** True once the process ends: then the next one finds the claims. */
+  readonly isEnding: () => boolean;
+  readonly reportBug: (error: unknown, jobId: string) => void;
+  /** Whether jobs are paused that the store has no room for. */
+  readonly pausesForStorage: boolean;
+};
+
+/** Whether the store did not do what it was asked for now: it is tried again with the next look. */
+export function isStorageFailure(error: unknown): boolean {
+  return error instanceof StorageError || error instanceof UnsettledError;
+}
+
+export function createChunkFailures(dependencies: ChunkFailuresDependencies): SettleFailure {
+  const { claims, queue, waits, steps, unitsLeft, isEnding, reportBug, pausesForStorage } = dependencies;
+
+  async function giveBack(job: JobRecord, claim: ChunkClaim, error: unknown): Promise<void> {
+    const isQuota = error instanceof ApiError && error.code === "quota_exceeded";
+    const isOverload = error instanceof QueueFullError || (error instanceof ApiError && !isQuota);
+    const isStorage = isStorageFailure(error);
+    const isFault = !isQuota && !isOverload && !isStorage;
+    if (isFault) reportBug(error, job.jobId);
+    // A chunk that failed is tried again at once; what waits for room is looked at again later.
+    if (!isFault) {
+      waits.rest(job.jobId);
+      queue.remove(job.accountId, job.jobId);
+    }
+    await claims.release(claim, isFault ? attemptsAfterFailure(claim.attempt) : claim.attempt - 1);
+    if (isQuota && (await unitsLeft(job.accountId)) < job.unitsPerItem) {
+      await steps.pause(job, "out_of_units");
+    } else if (isStorage && pausesForStorage) await steps.pause(job, "storage");
+  }
+
+  return async (job, claim, error) => {
+    if (error instanceof HopelessChunkError) {
+      await steps.fail(job, "a chunk of its rows cannot be verified");
+      // A job that is being cancelled waits for its claimed chunks.
+      await claims.release(claim, claim.attempt);
+    } else if (!(error instanceof ClaimLostError) && !isEnding()) await giveBack(job, claim, error);
+  };
+}
