@@ -9,7 +9,7 @@ import { emit } from "./webhook-cases.ts";
 
 /** Accounts, their keys and the months that they are in. */
 export function createAccountCases(
-  { accounts, planPeriods, usage, replies, webhooks }: Statements,
+  { accounts, planPeriods, usage, replies, webhooks, deliveries }: Statements,
   transact: Transact,
 ): AtOnce<AccountPort & KeyPort & MonthPort> {
   function monthOf(accountId: string): AccountMonth | null {
@@ -110,7 +110,7 @@ export function createAccountCases(
       return transact(() => {
         for (const key of keys) {
           accounts.markExpiryEvent(key.keyHash, after);
-          emit(webhooks, key.accountId, eventOf(key));
+          emit({ webhooks, deliveries }, key.accountId, eventOf(key));
         }
         return keys.length;
       });

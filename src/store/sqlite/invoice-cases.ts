@@ -6,7 +6,7 @@ import { emit } from "./webhook-cases.ts";
 
 /** Months that are over and the invoices of them. */
 export function createInvoiceCases(
-  { planPeriods, invoices, webhooks }: Statements,
+  { planPeriods, invoices, webhooks, deliveries }: Statements,
   transact: Transact,
 ): AtOnce<InvoicePort> {
   return {
@@ -20,7 +20,7 @@ export function createInvoiceCases(
           const made = invoiceOf(month, planPeriods.ofMonth(accountId, periodStart));
           if (made === null || !invoices.insert(made.invoice)) continue;
           planPeriods.markInvoiced(accountId, periodStart, made.invoice.invoiceId);
-          emit(webhooks, accountId, made.event);
+          emit({ webhooks, deliveries }, accountId, made.event);
           issued += 1;
         }
         return issued;

@@ -9,7 +9,7 @@ import { emitJobEvent } from "./webhook-cases.ts";
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
-  { jobs, chunks, claims, replies, webhooks }: Statements,
+  { jobs, chunks, claims, replies, webhooks, deliveries }: Statements,
   transact: Transact,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
@@ -44,7 +44,8 @@ export function createJobCases(
       transact(() => {
         const before = jobs.find(jobId);
         const after = jobs.change(jobId, from, change, options) ?? null;
-        if (after !== null && after.status !== before?.status) emitJobEvent(webhooks, after, clock.now());
+        if (after !== null && after.status !== before?.status)
+          emitJobEvent({ webhooks, deliveries }, after, clock.now());
         return after;
       }),
     startJob: (jobId, change, reply) =>
@@ -91,7 +92,7 @@ export function createJobCases(
         }
         const isAgain = end.isFirstRound && claims.requeueUnchecked(jobId) > 0;
         const changed = jobs.change(jobId, [job.status], isAgain ? { round: 2 } : end.change) ?? null;
-        if (!isAgain && changed !== null) emitJobEvent(webhooks, changed, clock.now());
+        if (!isAgain && changed !== null) emitJobEvent({ webhooks, deliveries }, changed, clock.now());
         return { changed, isWaiting: isAgain };
       }),
     chunkResults: chunks.results,

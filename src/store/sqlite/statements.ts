@@ -2,6 +2,7 @@ import { createAccountStatements } from "./account-statements.ts";
 import { createChunkClaimStatements } from "./chunk-claim-statements.ts";
 import { createChunkStatements } from "./chunk-statements.ts";
 import { createClockStatements } from "./clock-statements.ts";
+import { createDeliveryStatements } from "./delivery-statements.ts";
 import { createInvoiceStatements } from "./invoice-statements.ts";
 import { createJobStatements } from "./job-statements.ts";
 import { createOperatorStatements } from "./operator-statements.ts";
@@ -19,6 +20,7 @@ export type Statements = ReturnType<typeof createStatements>;
 export function createStatements(orm: Orm) {
   const jobs = createJobStatements(orm);
   const chunks = createChunkStatements(orm);
+  const deliveries = createDeliveryStatements(orm);
   return {
     accounts: createAccountStatements(orm),
     planPeriods: createPlanPeriodStatements(orm),
@@ -29,7 +31,8 @@ export function createStatements(orm: Orm) {
     jobs,
     chunks,
     claims: createChunkClaimStatements(orm, jobs, chunks),
-    webhooks: createWebhookStatements(orm),
+    deliveries,
+    webhooks: createWebhookStatements(orm, deliveries),
     clock: createClockStatements(orm),
     /** Writes the one row of the probe. */
     probe: (at: number): void => {

@@ -7,7 +7,7 @@ import { emit } from "./webhook-cases.ts";
 
 /** Charges, what they add up to, and the replies that are kept with them. */
 export function createUsageCases(
-  { planPeriods, usage, replies, clock, claims, webhooks }: Statements,
+  { planPeriods, usage, replies, clock, claims, webhooks, deliveries }: Statements,
   { transact, sync }: Connection,
 ): AtOnce<UsagePort & ReplyPort> {
   return {
@@ -22,7 +22,8 @@ export function createUsageCases(
         }
         for (const reply of kept) replies.put(reply);
         for (const chunk of chunks) claims.finish(chunk);
-        for (const mark of quotaMarks) if (usage.addMark(mark)) emit(webhooks, mark.accountId, mark.event);
+        for (const mark of quotaMarks)
+          if (usage.addMark(mark)) emit({ webhooks, deliveries }, mark.accountId, mark.event);
         if (keptAt !== null) clock.keep(keptAt);
       }, durability),
     sync,

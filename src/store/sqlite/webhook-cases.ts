@@ -1,17 +1,18 @@
 import type { AtOnce } from "../../platform/answer.ts";
 import { jobEvent } from "../job-event.ts";
 import type { JobRecord } from "../job-port.ts";
-import type { NewEvent, WebhookPort, WebhookRecord } from "../webhook-port.ts";
+import type { NewEvent, WebhookChange, WebhookPort, WebhookRecord } from "../webhook-port.ts";
 import type { Transact } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 
-type WebhookStatements = Statements["webhooks"];
+type WebhookStatements = Pick<Statements, "webhooks" | "deliveries">;
 
 /** Webhooks, and the queue of their deliveries. */
 export function createWebhookCases(
-  { webhooks, replies }: Pick<Statements, "webhooks" | "replies">,
+  statements: WebhookStatements & Pick<Statements, "replies">,
   transact: Transact,
 ): AtOnce<WebhookPort> {
+  const { webhooks, deliveries, replies } = statements;
   const owned = (accountId: string, webhookId: string): WebhookRecord | null => {
     const found = webhooks.find(webhookId);
     return found?.accountId === accountId ? found : null;
@@ -28,7 +29,7 @@ export function createWebhookCases(
       transact(() => {
         const before = owned(accountId, webhookId);
         if (before === null) return null;
-        applyChange(webhooks, before, change);
+        applyChange(statements, before, change);
         const after = owned(accountId, webhookId) ?? before;
         const reply = replyOf(after);
         if (reply !== null) replies.put(reply);
@@ -42,23 +43,23 @@ export function createWebhookCases(
       }),
     addDelivery: (webhook, event, replyOf) =>
       transact(() => {
-        const delivery = deliver(webhooks, webhook, event, webhooks.newEventId(), null);
+        const delivery = deliver(statements, webhook, event, deliveries.newEventId(), null);
         const reply = replyOf(delivery);
         if (reply !== null) replies.put(reply);
         return delivery;
       }),
     deliveryPage: (page) => {
       const { afterDeliveryId, webhookId } = page;
-      const after = afterDeliveryId === null ? undefined : webhooks.findDelivery(afterDeliveryId);
+      const after = afterDeliveryId === null ? undefined : deliveries.find(afterDeliveryId);
       if (afterDeliveryId !== null && after?.webhookId !== webhookId) return null;
-      return webhooks.page(page, after);
+      return deliveries.page(page, after);
     },
     replayDelivery: (webhookId, deliveryId, at, replyOf) =>
       transact(() => {
-        if (webhooks.findDelivery(deliveryId)?.webhookId !== webhookId) return null;
-        webhooks.replay(deliveryId, at);
+        if (deliveries.find(deliveryId)?.webhookId !== webhookId) return null;
+        deliveries.replay(deliveryId, at);
         webhooks.hasten(webhookId, at);
-        const delivery = webhooks.findDelivery(deliveryId) ?? null;
+        const delivery = deliveries.find(deliveryId) ?? null;
         const reply = delivery === null ? null : replyOf(delivery);
         if (reply !== null) replies.put(reply);
         return delivery;
@@ -70,9 +71,9 @@ export function createWebhookCases(
         for (;;) {
           const webhook = webhooks.firstDue(now, exceptAccounts);
           if (webhook === undefined) return null;
-          const delivery = webhooks.nextOf(webhook.webhookId);
+          const delivery = deliveries.nextOf(webhook.webhookId);
           const isDue = delivery !== undefined && (delivery.nextAttemptAt ?? 0) <= now;
-          if (isDue) webhooks.claim(delivery.deliveryId);
+          if (isDue) deliveries.claim(delivery.deliveryId);
           // Its next turn comes behind the webhooks that wait already.
           webhooks.queue(webhook.webhookId, now);
           if (isDue) return { delivery, webhook };
@@ -82,55 +83,56 @@ export function createWebhookCases(
     nextDueAt: webhooks.nextDueAt,
     endAttempt: (deliveryId, at, outcome, end) =>
       transact(() => {
-        const delivery = webhooks.findDelivery(deliveryId);
+        const delivery = deliveries.find(deliveryId);
         const webhook = delivery === undefined ? undefined : webhooks.find(delivery.webhookId);
         if (delivery === undefined || webhook === undefined) return;
-        applyChange(webhooks, webhook, end.webhook);
+        applyChange(statements, webhook, end.webhook);
         const isDisabled = (end.webhook.disabledReason ?? webhook.disabledReason) !== null;
         const isGivenUp = end.state === "pending" && isDisabled && delivery.url === null;
         const last = isGivenUp ? { ...end, state: "failed" as const, nextAttemptAt: null } : end;
-        webhooks.end(delivery, at, outcome, last);
+        deliveries.end(delivery, at, outcome, last);
         if (last.nextAttemptAt !== null) webhooks.hasten(webhook.webhookId, last.nextAttemptAt);
         // An attempt that a power failure makes forgotten is made again, under the same id.
       }, "with_sync"),
     reapDeliveries: () =>
       transact(() => {
-        const claimed = webhooks.sending();
+        const claimed = deliveries.sending();
         for (const { deliveryId, webhookId, nextAttemptAt } of claimed) {
-          webhooks.release(deliveryId);
+          deliveries.release(deliveryId);
           webhooks.hasten(webhookId, nextAttemptAt ?? 0);
         }
         return claimed.length;
       }),
-    removeDeliveries: (before, limit) => transact(() => webhooks.removeOld(before, limit), "with_sync"),
+    removeDeliveries: (before, limit) => transact(() => deliveries.removeOld(before, limit), "with_sync"),
   };
 }
 
 /** Writes an event for every webhook of an account that is enabled and wants it. Part of a transaction. */
 export function emit(
-  webhooks: WebhookStatements,
+  statements: WebhookStatements,
   accountId: string,
   event: NewEvent,
   oneOffUrl: string | null = null,
 ): void {
+  const { webhooks, deliveries } = statements;
   const all = webhooks.ofAccount(accountId);
-  const eventId = all.length === 0 ? "" : webhooks.newEventId();
+  const eventId = all.length === 0 ? "" : deliveries.newEventId();
   for (const webhook of all) {
     const isWanted = webhook.events === null || webhook.events.includes(event.type);
-    if (webhook.disabledReason === null && isWanted) deliver(webhooks, webhook, event, eventId, null);
+    if (webhook.disabledReason === null && isWanted) deliver(statements, webhook, event, eventId, null);
   }
   const [first] = all;
-  if (oneOffUrl !== null && first !== undefined) deliver(webhooks, first, event, eventId, oneOffUrl);
+  if (oneOffUrl !== null && first !== undefined) deliver(statements, first, event, eventId, oneOffUrl);
 }
 
 /** Writes the event that a job's change of state is. Part of the transaction of the change. */
-export function emitJobEvent(webhooks: WebhookStatements, job: JobRecord, at: number): void {
+export function emitJobEvent(statements: WebhookStatements, job: JobRecord, at: number): void {
   const event = jobEvent(job, at);
-  if (event !== null) emit(webhooks, job.accountId, event, job.webhookUrl);
+  if (event !== null) emit(statements, job.accountId, event, job.webhookUrl);
 }
 
 function deliver(
-  webhooks: WebhookStatements,
+  { webhooks, deliveries }: WebhookStatements,
   webhook: WebhookRecord,
   { type, at, data }: NewEvent,
   eventId: string,
@@ -138,18 +140,18 @@ function deliver(
 ) {
   const { webhookId, accountId } = webhook;
   const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
-  const delivery = webhooks.addDelivery({ webhookId, accountId, url, eventId, type, body, createdAt: at });
+  const delivery = deliveries.insert({ webhookId, accountId, url, eventId, type, body, createdAt: at });
   webhooks.hasten(webhookId, at);
   return delivery;
 }
 
 function applyChange(
-  webhooks: WebhookStatements,
+  { webhooks, deliveries }: WebhookStatements,
   before: WebhookRecord,
-  change: Parameters<WebhookStatements["change"]>[1],
+  change: WebhookChange,
 ): void {
   webhooks.change(before.webhookId, change);
   if (before.disabledReason !== null || (change.disabledReason ?? null) === null) return;
-  webhooks.giveUp(before.webhookId);
+  deliveries.giveUp(before.webhookId);
   webhooks.queue(before.webhookId, 0);
 }
