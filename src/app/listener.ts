@@ -27,9 +27,19 @@ export function listen(
       fetch: (request) => app.fetch(request),
     });
   } catch (cause) {
-    const inUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
-    const why = inUse ? "the port is in use" : "the address cannot be listened on";
-    throw new ConfigError(`HOST and PORT: ${host}:${port}: ${why}.`, { cause });
+    const code = cause instanceof Error && "code" in cause ? cause.code : "";
+    throw new ConfigError(reasonOf(code, host, port), { cause });
+  }
+}
+
+function reasonOf(code: unknown, host: string, port: number): string {
+  switch (code) {
+    case "EADDRINUSE":
+      return `${host}:${port} is in use. Stop what listens there, or set PORT to another port.`;
+    case "EACCES":
+      return `This user may not listen on ${host}:${port}. Set PORT to 1024 or above.`;
+    default:
+      return `HOST must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all, not "${host}".`;
   }
 }
 

@@ -142,7 +142,8 @@ export function createReader(environment: Environment) {
       problems.push(text);
     },
     finish(): void {
-      if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+      // A setting may be read for two things.
+      if (problems.length > 0) throw new ConfigError([...new Set(problems)].join("\n"));
     },
   };
 }

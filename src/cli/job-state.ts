@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { isObject } from "../platform/json-value.ts";
-import { CliError, systemReason } from "./failure.ts";
+import { systemReason } from "../platform/system-reason.ts";
+import { CliError } from "./failure.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
 /** What is known of a job beside its output, until the output is whole. */

@@ -8,8 +8,9 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
+import { systemCode, systemReason } from "../platform/system-reason.ts";
 import { encodeText, type WrittenEncoding } from "../tables/text-form.ts";
-import { CliError, EXIT, systemCode, systemReason } from "./failure.ts";
+import { CliError, EXIT } from "./failure.ts";
 
 /** Where the lines go. */
 export type Output = {

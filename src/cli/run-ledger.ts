@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
+import { systemReason } from "../platform/system-reason.ts";
 import type { Task } from "../tables/task.ts";
 import type { BlockResults } from "./block-verifier.ts";
 import type { Block } from "./blocks.ts";
 import { type Checkpoint, checkpointPath, removeCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { CliError, systemReason } from "./failure.ts";
+import { CliError } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { addToTally, EMPTY_TALLY, type Tally } from "./tally.ts";
 

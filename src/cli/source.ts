@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
+import { systemReason } from "../platform/system-reason.ts";
 import { encodingByMark, MARK_BYTES, type WrittenEncoding, writtenEncoding } from "../tables/text-form.ts";
-import { CliError, systemReason } from "./failure.ts";
+import { CliError } from "./failure.ts";
 
 /** The text of the input, piece by piece. */
 export type Source = {

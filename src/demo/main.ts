@@ -14,19 +14,28 @@ import { verifyAsJob } from "./job.ts";
 import { demoReport } from "./report.ts";
 
 const PLAN = "starter";
+const USAGE = `bun run demo                  1,000 addresses by one call
+bun run demo --job            the same by a job
+bun run demo --inference      calls of an inference service, paid on local chains`;
 
 /**
  * Starts a server of its own with a made-up DNS, signs up, verifies a thousand addresses, by one call or with `--job` by a
  * job, and cleans up. With `--inference` it pays for calls of an inference service, on local chains. Returns the exit code.
  */
 async function main(): Promise<number> {
+  const [option = "", ...others] = process.argv.slice(2);
+  if (others.length > 0 || !["", "--job", "--inference"].includes(option)) {
+    const isAsked = option === "--help" && others.length === 0;
+    (isAsked ? process.stdout : process.stderr).write(`${USAGE}\n`);
+    return isAsked ? 0 : 1;
+  }
   await using stack = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), "assay-demo-"));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
   process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const write = (text: string) => void process.stdout.write(text);
-  if (process.argv.includes("--inference")) {
+  if (option === "--inference") {
     const { showPaidCalls } = await import("./paid-calls.ts");
     if (!(await showPaidCalls(dataDir, stack, write))) return 1;
     write("Now your own upstream: README, or src/docs/inference.md\n");
@@ -39,7 +48,7 @@ async function main(): Promise<number> {
   process.stdout.write(
     `A private server listens on ${server.url}; its DNS is made up, nothing leaves this machine.\n`,
   );
-  const isJob = process.argv.includes("--job");
+  const isJob = option === "--job";
   process.stdout.write(await verifyThousand(server.url, isJob));
   const job = isJob ? " --server URL --job" : "";
   process.stdout.write(`Now your own file: bun run verify FILE${job} --output checked.csv\n`);

@@ -70,7 +70,7 @@ export const CONTENTS: readonly Part[] = [
     title: "Operating",
     chapters: [
       chapter("self-hosting", selfHosting, "One executable, a service, a TLS proxy, metrics."),
-      chapter("cluster", cluster, "Several nodes on one PostgreSQL: what holds, what does not yet."),
+      chapter("cluster", cluster, "Several nodes on one PostgreSQL: what holds, failover, upgrades."),
       chapter("upgrading", upgrading, "New versions, backups, restores."),
       chapter("capacity", capacity, "Measured figures, and a plan for your load."),
       chapter("faults", faults, "What was broken on purpose, and what was left."),

@@ -49,7 +49,7 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
 
   function trouble(): string | null {
     if (denied !== null)
-      return `The DNS denies ${denied}, so nothing is believed that it denies until it answers again.`;
+      return `The DNS denies that ${denied} exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.`;
     return isMute ? "The DNS does not answer." : null;
   }
 

@@ -5,6 +5,7 @@ import { createKeyRing } from "../accounts/key-ring.ts";
 import {
   createOperators,
   OPERATOR_ACTIONS,
+  type OperatorAction,
   type OperatorAsk,
   type OperatorOutcome,
 } from "../accounts/operator-commands.ts";
@@ -16,6 +17,7 @@ import { openSharedClock } from "../billing/shared-clock.ts";
 import { createSharedMeter } from "../billing/shared-meter.ts";
 import { systemClock } from "../platform/clock.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
+import { requireDatabase } from "../store/sqlite/database-file.ts";
 import { openBeside, openStore } from "../store/sqlite/open.ts";
 import { DataDirInUseError } from "../store/storage-error.ts";
 import { fail, runCommand } from "./command.ts";
@@ -23,22 +25,39 @@ import { fail, runCommand } from "./command.ts";
 // What operators do to the accounts of DATA_DIR: by the server that runs on it, or here where none does; or to those of
 // the cluster of DATABASE_URL.
 
-const USAGE = `bun run admin list [AFTER]                 accounts by id, 100 at a time
-bun run admin show ACCOUNT                 an account, by id or mailbox
-bun run admin suspend|resume ACCOUNT       its keys are refused, or taken again
-bun run admin credit ACCOUNT UNITS         units for nothing, for the running month
-bun run admin set-plan ACCOUNT PLAN        an upgrade at once, a downgrade with the next month
-bun run admin new-key ACCOUNT              a new key; all others end
-bun run admin erase ACCOUNT                its personal data and keys; counts and invoices stay
-bun run admin confirm-clock                the clock is right, however far it jumped`;
+/** The words behind each action, those in brackets at will, and what it does. */
+const ACTIONS: { readonly [Action in OperatorAction]: readonly [words: string, meaning: string] } = {
+  list: ["[AFTER]", "accounts by id, 100 at a time"],
+  show: ["ACCOUNT", "an account, by id or mailbox"],
+  suspend: ["ACCOUNT", "its keys are refused"],
+  resume: ["ACCOUNT", "its keys are taken again"],
+  credit: ["ACCOUNT UNITS", "units for nothing, for the running month"],
+  "set-plan": ["ACCOUNT PLAN", "an upgrade at once, a downgrade with the next month"],
+  "new-key": ["ACCOUNT", "a new key; all others end"],
+  erase: ["ACCOUNT", "its personal data and keys; counts and invoices stay"],
+  "confirm-clock": ["", "the clock is right, however far it jumped"],
+};
+
+const lineOf = (action: OperatorAction): string => `bun run admin ${action} ${ACTIONS[action][0]}`.trimEnd();
+const USAGE = OPERATOR_ACTIONS.map((action) => `${lineOf(action).padEnd(43)}${ACTIONS[action][1]}`).join(
+  "\n",
+);
 
 const WAIT_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 
 async function main(): Promise<number> {
-  const [action = "", first, second] = process.argv.slice(2);
+  const [action = "", ...words] = process.argv.slice(2);
+  if (action === "--help" || action === "help") {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
   const known = OPERATOR_ACTIONS.find((name) => name === action);
-  if (known === undefined) return fail(USAGE);
+  if (known === undefined) return fail(action === "" ? USAGE : `There is no action ${action}:\n${USAGE}`);
+  const named = ACTIONS[known][0].split(" ").filter((word) => word !== "");
+  const neededCount = named.filter((word) => !word.startsWith("[")).length;
+  if (words.length < neededCount || words.length > named.length) return fail(`Write ${lineOf(known)}.`);
+  const [first, second] = words;
   const apiKey = known === "new-key" ? makeApiKey(systemRandomBytes) : null;
   const ask: OperatorAsk = {
     action: known,
@@ -103,6 +122,8 @@ async function runHere(
   ask: OperatorAsk,
   operator: string,
 ): Promise<OperatorOutcome> {
+  // A misspelled DATA_DIR would be made, and have no accounts.
+  requireDatabase(dataDir);
   const clock = systemClock;
   const store = openStore({ dataDir, clock });
   try {

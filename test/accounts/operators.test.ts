@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createOperators, type OperatorAsk } from "../../src/accounts/operator-commands.ts";
 import { type Accounting, charge, handClock, openAccounting, signUp } from "../billing/accounting.ts";
 import { jsonOf } from "../support/json.ts";
+import { temporaryFolder } from "../support/process.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
 
 const DAY_MS = 86_400_000;
@@ -104,18 +106,32 @@ describe("an operator", () => {
   });
 });
 
+/** The command as an operator runs it. */
+async function adminIn(dataDir: string, words: readonly string[]) {
+  const child = Bun.spawn([process.execPath, "src/tools/admin.ts", ...words], {
+    cwd: join(import.meta.dir, "../.."),
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, out, error };
+}
+
+test("bun run admin refuses a DATA_DIR without a database, and makes none", async () => {
+  using folder = temporaryFolder("operators");
+  const dataDir = join(folder.path, "mistyped");
+  expect(await adminIn(dataDir, ["list"])).toEqual({
+    code: 1,
+    out: "",
+    error: `There is no database ${join(dataDir, "assay.db")}. Set DATA_DIR to the directory of the server.\n`,
+  });
+  expect(existsSync(dataDir)).toBe(false);
+});
+
 test("bun run admin acts on the data directory of a running server within seconds, and of one that has stopped", async () => {
   const server = await startTestServer();
-  const admin = async (...words: string[]) => {
-    const child = Bun.spawn([process.execPath, "src/tools/admin.ts", ...words], {
-      cwd: join(import.meta.dir, "../.."),
-      env: { ...process.env, DATA_DIR: server.dataDir },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    return { code: await child.exited, out, error };
-  };
+  const admin = (...words: string[]) => adminIn(server.dataDir, words);
   try {
     const key = await server.signUp("free");
     const check = (withKey: string) =>
@@ -136,7 +152,24 @@ test("bun run admin acts on the data directory of a running server within second
       out: "",
       error: "There is no such account.\n",
     });
-    expect((await admin()).error).toContain("bun run admin confirm-clock");
+    expect(await admin()).toMatchObject({
+      code: 1,
+      out: "",
+      error: expect.stringContaining("confirm-clock"),
+    });
+    expect(await admin("--help")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("confirm-clock"),
+      error: "",
+    });
+    const refused = async (...words: string[]) => {
+      const { code, error } = await admin(...words);
+      return [code, error.split("\n")[0]];
+    };
+    expect(await refused("shw", account_id)).toEqual([1, "There is no action shw:"]);
+    expect(await refused("show")).toEqual([1, "Write bun run admin show ACCOUNT."]);
+    expect(await refused("credit", account_id)).toEqual([1, "Write bun run admin credit ACCOUNT UNITS."]);
+    expect(await refused("erase", "my", "account")).toEqual([1, "Write bun run admin erase ACCOUNT."]);
     const database = new Database(join(server.dataDir, "assay.db"), { readonly: true });
     expect(database.query("SELECT * FROM operator_commands").all()).toEqual([]);
     expect(database.query("SELECT * FROM operator_acts").all()).toHaveLength(4);

@@ -59,6 +59,12 @@ describe("settings", () => {
     },
   );
 
+  test("a setting that two parts read is reported once", () => {
+    expect(problemsOf({ PUBLIC_URL: "assay.example" })).toEqual([
+      'PUBLIC_URL must be an http or https address, not "assay.example".',
+    ]);
+  });
+
   test("all bodies together must have room for one", () => {
     expect(problemsOf({ BODIES_BYTES_MAX: "1000000" })).toEqual([
       "BODIES_BYTES_MAX must be at least BODY_BYTES_MAX.",

@@ -13,6 +13,21 @@ test("the addresses are a thousand, the same each time, with twenty repeats", ()
   expect(demoAddresses()).toEqual(addresses);
 });
 
+test("bun run demo refuses an option that it does not have, and lists those that it has", async () => {
+  const demo = async (...words: string[]) => {
+    const child = Bun.spawn([process.execPath, "src/demo/main.ts", ...words], {
+      cwd: join(import.meta.dir, "../.."),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    return { code: await child.exited, out, error };
+  };
+  const asked = await demo("--help");
+  expect(asked).toEqual({ code: 0, out: expect.stringContaining("bun run demo --job "), error: "" });
+  expect(await demo("--jobs")).toEqual({ code: 1, out: "", error: asked.out });
+});
+
 test.each(["", "--job"])(
   "bun run demo %s shows verdicts, speed and cost, and leaves nothing behind",
   async (option) => {

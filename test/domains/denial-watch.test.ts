@@ -36,7 +36,8 @@ async function startWatch(zone: string) {
   return { server: dns.server, watch, facts, stateOf, statesOf, reports, [Symbol.asyncDispose]: close };
 }
 
-const DENIAL = "The DNS denies gmail.com, so nothing is believed that it denies until it answers again.";
+const DENIAL =
+  "The DNS denies that gmail.com exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.";
 
 test("a DNS that denies the largest provider is believed in nothing that it denies, from the first look-up on", async () => {
   await using setting = await startWatch(DENYING);
@@ -100,5 +101,5 @@ test("the next provider decides where the DNS says nothing of the largest", asyn
   expect(failing.watch.trouble()).toBeNull();
   await using denying = await startWatch(`${DENYING}\ngmail.com !servfail`);
   await denying.watch.probe();
-  expect(denying.watch.trouble()).toStartWith("The DNS denies hotmail.com,");
+  expect(denying.watch.trouble()).toStartWith("The DNS denies that hotmail.com exists:");
 });

@@ -45,7 +45,9 @@ describe("a start", () => {
     writeFileSync(file, "");
     const said = await refusedStart(join(file, "data"));
     expect(said).toContain(`The data directory ${join(file, "data")} cannot be made`);
-    expect(said).toContain("set DATA_DIR");
+    expect(said).toContain("its folder is a file");
+    expect(said).toContain("Set DATA_DIR");
+    expect(await refusedStart(file)).toContain(`The data directory ${file} cannot be made (it is a file)`);
   });
 
   test.skipIf(!canDenyWrites)(

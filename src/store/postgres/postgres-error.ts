@@ -55,9 +55,10 @@ export function asOpenError(thrown: unknown): unknown {
   }
   const known = asStorageError(thrown);
   if (!(known instanceof StorageError)) return thrown;
-  return new StoreOpenError(`DATABASE_URL: the database cannot be used now (${known.message}).`, {
-    cause: thrown,
-  });
+  return new StoreOpenError(
+    `DATABASE_URL: the database cannot be used now (${known.message}). Make sure that its host and port are right and that PostgreSQL runs there.`,
+    { cause: thrown },
+  );
 }
 
 /** Classes of SQLSTATE with which a server, or a pooler before it, ends a connection: perhaps after a commit. */

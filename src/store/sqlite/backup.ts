@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { StoreOpenError } from "../storage-error.ts";
-import { databasePath } from "./database-file.ts";
+import { requireDatabase } from "./database-file.ts";
 
 /**
  * Writes a consistent, checked copy of a data directory's database to a new file, while the server runs or not:
@@ -23,12 +23,7 @@ export function backupDatabase(options: { readonly dataDir: string; readonly toP
   readonly bytes: number;
 } {
   const { dataDir, toPath } = options;
-  const fromPath = databasePath(dataDir);
-  if (!existsSync(fromPath)) {
-    throw new StoreOpenError(
-      `There is no database ${fromPath}. Set DATA_DIR to the directory of the server.`,
-    );
-  }
+  const fromPath = requireDatabase(dataDir);
   if (existsSync(toPath)) {
     throw new StoreOpenError(`The file ${toPath} exists. Name a new file for the backup.`);
   }

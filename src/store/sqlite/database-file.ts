@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { systemReason } from "../../platform/system-reason.ts";
 import { StoreOpenError } from "../storage-error.ts";
 
 /** "ASSY": marks a database file as one of this program's. */
@@ -32,13 +33,20 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, "assay.db");
 }
 
+/** Returns where the database of a data directory is. Throws a StoreOpenError where there is none. */
+export function requireDatabase(dataDir: string): string {
+  const path = databasePath(dataDir);
+  if (existsSync(path)) return path;
+  throw new StoreOpenError(`There is no database ${path}. Set DATA_DIR to the directory of the server.`);
+}
+
 /** Makes the data directory where it is missing, and finds out whether it takes files. */
 export function prepareDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new StoreOpenError(
-      `The data directory ${dataDir} cannot be made (${reason(error)}). Make it by hand, or set DATA_DIR to another directory.`,
+      `The data directory ${dataDir} cannot be made (${systemReason(error)}). Set DATA_DIR to a directory, or to one that this user may make.`,
       { cause: error },
     );
   }
@@ -50,7 +58,7 @@ export function prepareDataDir(dataDir: string): void {
   } catch (error) {
     if (existsSync(probe)) rmSync(probe);
     throw new StoreOpenError(
-      `The data directory ${dataDir} cannot be written (${reason(error)}). Give this user the right to write there and free space, or set DATA_DIR to another directory.`,
+      `The data directory ${dataDir} cannot be written (${systemReason(error)}). Give this user the right to write there and free space, or set DATA_DIR to another directory.`,
       { cause: error },
     );
   }

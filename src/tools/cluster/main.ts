@@ -19,6 +19,10 @@ const READY_EVERY_MS = 100;
 const READY_WITHIN_MS = 60_000;
 
 async function main(): Promise<void> {
+  if (process.argv[2] === "--help") {
+    process.stdout.write(`${USAGE}\n`);
+    return;
+  }
   const nodes = readNodes(process.argv.slice(2));
   const host = process.env.HOST ?? "127.0.0.1";
   const port = await listenOnce(Number(process.env.PORT ?? PORT), host).catch((error: Error) =>
