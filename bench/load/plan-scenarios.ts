@@ -100,14 +100,14 @@ async function newDomainFigures(server: BenchServer, batches: number): Promise<F
   const figures: Figure[] = [];
   for (const deep of [false, true]) {
     const name = deep ? COST_NAMES.deepLookup : COST_NAMES.plainLookup;
-    const before = await metric(server, 'assay_dns_lookups_total{kind="queries"}');
+    const before = await metric(server, "assay_dns_queries_total");
     const { spent } = await spending(server, async () => {
       for (let batch = 0; batch < batches; batch += 1) {
         const emails = Array.from({ length: SIZE }, (_, n) => coldAddress(`plan${deep}${batch}`, n));
         await call(server, workOf("/v1/email/batch", { emails, deep }));
       }
     });
-    const queries = (await metric(server, 'assay_dns_lookups_total{kind="queries"}')) - before;
+    const queries = (await metric(server, "assay_dns_queries_total")) - before;
     figures.push(
       ...costFigures(name, spent, batches * SIZE),
       factFigure(`${name}: ${COST_NAMES.queries}`, "queries a domain", queries / (batches * SIZE)),

@@ -30,10 +30,14 @@ function clusterReadings({ cluster, directory }: Components): Readings {
 
 function lookupReadings({ resolver, dnsCache, domainFacts }: Components): Readings {
   return {
-    assay_dns_lookups_total: counter("Look-ups in the DNS, what they took, and how many failed.", () => {
-      const { lookups, queries, retries, tcpQueries, timeouts, errors } = resolver.stats();
-      return labelled("kind", { lookups, queries, retries, tcp: tcpQueries, timeouts, errors });
+    assay_dns_lookups_total: counter("Look-ups in the DNS.", () => resolver.stats().lookups),
+    assay_dns_lookup_failures_total: counter("Look-ups that failed.", () => {
+      const { timeouts, errors } = resolver.stats();
+      return labelled("reason", { timeout: timeouts, error: errors });
     }),
+    assay_dns_queries_total: counter("Queries that look-ups sent.", () => resolver.stats().queries),
+    assay_dns_query_retries_total: counter("Queries that repeat one.", () => resolver.stats().retries),
+    assay_dns_tcp_queries_total: counter("Queries that went by TCP.", () => resolver.stats().tcpQueries),
     assay_dns_in_flight: gauge("Look-ups under way.", () => resolver.stats().inFlight),
     assay_dns_waiting: gauge("Look-ups that wait for their turn.", () => resolver.stats().waiting),
     assay_dns_cache_total: counter("Look-ups by what the cache had of them.", () => {
@@ -50,10 +54,12 @@ function lookupReadings({ resolver, dnsCache, domainFacts }: Components): Readin
 function batchReadings({ pool, jobPool, runner }: Components, bodies: BodyReader): Readings {
   const sum = (of: keyof PoolStats) => pool.stats()[of] + jobPool.stats()[of];
   return {
-    assay_pool_tasks: gauge("Tasks of the worker threads; the last three since the start.", () => {
-      const states = ["running", "waiting", "finished", "retried", "failed"] as const;
-      return labelled("state", Object.fromEntries(states.map((state) => [state, sum(state)])));
-    }),
+    assay_pool_tasks: gauge("Tasks of the worker threads.", () =>
+      labelled("state", { running: sum("running"), waiting: sum("waiting") }),
+    ),
+    assay_pool_tasks_total: counter("Tasks of the worker threads by what became of them.", () =>
+      labelled("outcome", { finished: sum("finished"), retried: sum("retried"), failed: sum("failed") }),
+    ),
     assay_pool_wait_seconds_total: counter(
       "Time that tasks waited for a thread.",
       () => sum("waitMs") / 1000,

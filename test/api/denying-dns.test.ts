@@ -28,7 +28,8 @@ test("a DNS that denies large providers is in /health and in the log, in one sen
   const key = await server.signUp();
   await server.call("/v1/email/verify?email=jane@github.com", { key });
   const health = await jsonOf<{ status: string; checks: { dns: object } }>(await server.call("/health"));
-  const sentence = "The DNS denies that gmail.com exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.";
+  const sentence =
+    "The DNS denies that gmail.com exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.";
   expect(health.status).toBe("degraded");
   expect(health.checks.dns).toMatchObject({ status: "warn", output: sentence });
   expect(server.logged().filter(({ event }) => event === sentence).length).toBe(1);

@@ -60,8 +60,8 @@ const emailsWith = (mark: string, { items, markedAt }: Marked = SHORT): string[]
 
 async function poolTasks(): Promise<{ retried: number; failed: number }> {
   const text = await (await caller.call("/metrics")).text();
-  const read = (state: string) =>
-    Number(new RegExp(`^assay_pool_tasks\\{state="${state}"\\} (\\d+)`, "m").exec(text)?.[1]);
+  const read = (outcome: string) =>
+    Number(new RegExp(`^assay_pool_tasks_total\\{outcome="${outcome}"\\} (\\d+)`, "m").exec(text)?.[1]);
   return { retried: read("retried"), failed: read("failed") };
 }
 

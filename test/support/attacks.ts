@@ -111,7 +111,7 @@ async function breakThreads(shared: SharedServer): Promise<BeginAttack> {
     { key, path: "/v1/phone/batch", body: { phones: emails } },
     { key, path: "/v1/identity/batch", body: { items: emails.map((value) => ({ type: "iban", value })) } },
   ];
-  const failures = () => metricOf(shared, 'assay_pool_tasks{state="failed"}');
+  const failures = () => metricOf(shared, 'assay_pool_tasks_total{outcome="failed"}');
   return async () => {
     const before = await failures();
     const end = sendAll(shared, [...batches, ...batches]);

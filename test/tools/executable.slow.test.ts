@@ -94,8 +94,8 @@ test("judges batches of all three kinds and jobs on its worker threads, and stop
   expect(events).toContain('"status":"completed"');
 
   const metrics = await (await call("/metrics")).text();
-  expect(Number(/assay_pool_tasks\{state="finished"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(5);
-  expect(metrics).toContain('assay_pool_tasks{state="failed"} 0');
+  expect(Number(/assay_pool_tasks_total\{outcome="finished"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(5);
+  expect(metrics).toContain('assay_pool_tasks_total{outcome="failed"} 0');
   expect(await server.end("SIGTERM")).toBe(0);
   expect(readdirSync(empty)).toEqual([]);
 }, 60_000);
