@@ -23,6 +23,24 @@ export function createAccountStatements(orm: Orm) {
       .where(eq(apiKeys.keyHash, sql.placeholder("keyHash")))
       .prepare(),
   ).get;
+  // Looked at every two seconds by a server that has nothing else to do.
+  const expiringKeys = madeOnce(() =>
+    orm
+      .select(keyColumns)
+      .from(apiKeys)
+      .where(
+        and(
+          gt(apiKeys.expiresAt, sql.placeholder("after")),
+          lte(apiKeys.expiresAt, sql.placeholder("until")),
+          isNull(expiryEventAt),
+          isNull(apiKeys.revokedAt),
+          isNull(apiKeys.rotatesAt),
+        ),
+      )
+      .orderBy(asc(apiKeys.expiresAt))
+      .limit(sql.placeholder("limit"))
+      .prepare(),
+  ).get;
 
   return {
     /** False, and nothing written, where an account with this normalized mailbox exists. */
@@ -100,21 +118,7 @@ export function createAccountStatements(orm: Orm) {
 
     /** Up to `limit` keys that end between these times by themselves, and have had no event. */
     expiringKeys: (after: number, until: number, limit: number): KeyRecord[] =>
-      orm
-        .select(keyColumns)
-        .from(apiKeys)
-        .where(
-          and(
-            gt(apiKeys.expiresAt, after),
-            lte(apiKeys.expiresAt, until),
-            isNull(expiryEventAt),
-            isNull(apiKeys.revokedAt),
-            isNull(apiKeys.rotatesAt),
-          ),
-        )
-        .orderBy(asc(apiKeys.expiresAt))
-        .limit(limit)
-        .all(),
+      expiringKeys().all({ after, until, limit }),
 
     markExpiryEvent: (keyHash: string, at: number): void => {
       orm.update(apiKeys).set({ expiryEventAt: at }).where(eq(apiKeys.keyHash, keyHash)).run();
