@@ -101,7 +101,9 @@ export function createChargeLog(dependencies: {
   }
 
   function commit(): void {
-    committed = [...committed, ...writeNext("with_sync")];
+    const written = writeNext("with_sync");
+    // Almost always nothing was left, and the group need not be copied.
+    committed = committed.length === 0 ? written : [...committed, ...written];
   }
 
   function commitNow(): void {
@@ -142,10 +144,17 @@ export function createChargeLog(dependencies: {
     store.record({ sums, replies, chunks, quotaMarks: quotaMarks(sums), keptAt: timeToKeep() }, durability);
   }
 
+  /** What waits first; almost always all of it, which need not be copied. */
+  function takeGroup(): readonly Waiting[] {
+    const waiting = queue;
+    const isAll = waiting.length <= entriesPerCommitMax;
+    queue = isAll ? [] : waiting.slice(entriesPerCommitMax);
+    return isAll ? waiting : waiting.slice(0, entriesPerCommitMax);
+  }
+
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */
   function writeNext(durability: Durability): readonly Waiting[] {
-    const group = queue.slice(0, entriesPerCommitMax);
-    queue = queue.slice(entriesPerCommitMax);
+    const group = takeGroup();
     if (group.length === 0) return [];
     const entries = later.take();
     const error = caught(() => writeGroup(group, entries, durability));
