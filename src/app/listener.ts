@@ -1,7 +1,7 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import type { Serve } from "bun";
-import { IDLE_TIMEOUT_SECONDS } from "../http/boundary.ts";
 import type { MountedApp } from "../http/mount.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../http/served-call.ts";
 import { ConfigError } from "./setting-reader.ts";
 import type { Config } from "./settings.ts";
 

@@ -97,7 +97,7 @@ export async function replyStreamed(
     stallMs,
     // The connection has copied it. Nothing compresses it on the way: that was done in the threads.
     onTaken: freeBytes,
-    onError: call.reportError,
+    onError: (error: unknown) => call.reportError(error),
     onEnd: () => left.dispose(),
     // A charge that was under way when the reader left counts.
     onSettled(complete) {

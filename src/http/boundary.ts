@@ -9,13 +9,9 @@ import type { CrossOrigin } from "./cross-origin.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
+import { ServedCall } from "./served-call.ts";
 
-/** Seconds of silence after which a connection is closed. */
-export const IDLE_TIMEOUT_SECONDS = 10;
-/** More than this the server cannot count. */
-const SILENCE_SECONDS_MAX = 255;
-
-/** One call from its arrival to its report. */
+/** One call from its arrival to its report. Its functions are called on it, never taken from it. */
 export type Call = {
   readonly id: string;
   readonly request: Request;
@@ -107,13 +103,13 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
   const replyHeaders = createReplyHeaders();
   const arrivalsGathered = createArrivals();
   return {
-    route:
-      (route, handler, options = {}) =>
+    route: (route, handler, options = {}) => {
+      const entrance = { ...options, route };
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
-      async ({ request, params }) => {
+      return async ({ request, params }) => {
         const startedMs = dependencies.clock.monotonic();
         if (options.gathersArrivals === true) await arrivalsGathered();
-        const call = beginCall(dependencies, route, options, { request, params }, startedMs);
+        const call = new ServedCall(dependencies, entrance, { request, params }, startedMs);
         let response: Response;
         try {
           if (dependencies.draining() && options.open !== true) throw new ApiError("shutting_down");
@@ -129,43 +125,9 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
         }
         if (!call.streaming) call.finish(response.status);
         return response;
-      },
-  };
-}
-
-function beginCall(
-  dependencies: BoundaryDependencies,
-  route: string,
-  { readsBearer = false, crossOrigin }: RouteOptions,
-  { request, params = {} }: RouteContext,
-  startedMs: number,
-): Call {
-  const id = dependencies.newRequestId();
-  let silenceSeconds = 0;
-  const call: Call = {
-    id,
-    request,
-    route,
-    params,
-    bearer: readsBearer ? dependencies.readBearer(request.headers.get("authorization")) : null,
-    clientAddress: () => clientAddress(request, dependencies.server(), dependencies.trustProxy),
-    suspendIdleTimeout(afterwardsMs = IDLE_TIMEOUT_SECONDS * 1000) {
-      silenceSeconds = Math.min(SILENCE_SECONDS_MAX, Math.ceil(afterwardsMs / 1000));
-      dependencies.server()?.timeout(request, 0);
+      };
     },
-    account: null,
-    units: 0,
-    headers:
-      crossOrigin === undefined ? { "X-Request-Id": id } : { "X-Request-Id": id, ...crossOrigin(request) },
-    streaming: false,
-    finish(status, outcome = "complete") {
-      // Otherwise it would stay lifted for as long as the connection lives.
-      if (silenceSeconds > 0) dependencies.server()?.timeout(request, silenceSeconds);
-      dependencies.report({ call, status, durationMs: dependencies.clock.monotonic() - startedMs, outcome });
-    },
-    reportError: (error) => dependencies.reportBug(call, error),
   };
-  return call;
 }
 
 function respond(reply: Reply, headers: { [name: string]: string }, replyHeaders: ReplyHeaders): Response {
@@ -198,11 +160,4 @@ function setRateLimitHeaders(dependencies: BoundaryDependencies, call: Call): vo
   } catch (error) {
     if (dependencies.refusalOf(error) === undefined) dependencies.reportBug(call, error);
   }
-}
-
-/** Behind a trusted proxy the last address it added; else the peer's. */
-function clientAddress(request: Request, server: Server<unknown> | null, trustProxy: boolean): string {
-  const forwarded = trustProxy ? request.headers.get("x-forwarded-for") : null;
-  const last = forwarded?.split(",").at(-1)?.trim();
-  return last || (server?.requestIP(request)?.address ?? "unknown");
 }

@@ -49,7 +49,7 @@ export function jobEventStream(call: Call, source: JobEventSource): Reply {
   call.streaming = true;
   const body = byteStream(events(call, source), {
     stallMs: readerStallMs,
-    onError: call.reportError,
+    onError: (error: unknown) => call.reportError(error),
     onEnd: (isComplete) => {
       shares.release(tenant, 1);
       call.finish(200, isComplete ? "complete" : "cut");

@@ -140,7 +140,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       const headers = { ...reply.headers, "Cache-Control": "no-store, no-transform" };
       call.streaming = true;
       const onEnd = (isComplete: boolean) => call.finish(reply.status, isComplete ? "complete" : "cut");
-      const options = { stallMs: readerStallMs, onEnd, onError: call.reportError };
+      const options = { stallMs: readerStallMs, onEnd, onError: (error: unknown) => call.reportError(error) };
       return { ...reply, headers, body: relayedStream(body, options) };
     });
   };

@@ -22,8 +22,8 @@ import {
   SYNTAX_FAULTS,
   WEBHOOK_EVENTS,
 } from "../../src/contract/words.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../src/http/served-call.ts";
 import { RECORD_BYTES_MAX } from "../../src/jobs/intake/records.ts";
 import { ARRIVING } from "../../src/jobs/uploads/part-rules.ts";
 import { PARTS_MAX } from "../../src/jobs/uploads/uploads.ts";

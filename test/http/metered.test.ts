@@ -12,10 +12,11 @@ import { createRateLimiter } from "../../src/billing/rate-limiter.ts";
 import { operation } from "../../src/contract/specification/operation.ts";
 import { createGuard } from "../../src/http/auth.ts";
 import { createBodyReader } from "../../src/http/body-reader.ts";
-import { createBoundary, IDLE_TIMEOUT_SECONDS } from "../../src/http/boundary.ts";
+import { createBoundary } from "../../src/http/boundary.ts";
 import { createIdempotent } from "../../src/http/idempotent.ts";
 import { createMetered } from "../../src/http/metered.ts";
 import { createRouting } from "../../src/http/routing.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../src/http/served-call.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 

@@ -55,7 +55,11 @@ export async function answerExport(call: Call, view: View, directory: Directory)
   })();
   return {
     status: 200,
-    body: byteStream(parts, { stallMs: READER_STALL_MS, onEnd, onError: call.reportError }),
+    body: byteStream(parts, {
+      stallMs: READER_STALL_MS,
+      onEnd,
+      onError: (error: unknown) => call.reportError(error),
+    }),
     headers,
   };
 }
