@@ -1,4 +1,5 @@
 import type { InvoiceView } from "../billing/invoice.ts";
+import { cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { InvoicePageBody } from "../contract/specification/account-replies.ts";
 import { type Answer, after } from "../platform/answer.ts";
@@ -17,12 +18,9 @@ export function invoicePage(
     if (rows === null) {
       throw new ApiError("invalid_request", "starting_after must be the next_cursor of an earlier page.");
     }
-    const shown = rows.slice(0, page.limit);
-    const hasMore = rows.length > shown.length;
-    return {
-      data: shown.map(({ body }) => JSON.parse(body) as InvoiceView),
-      has_more: hasMore,
-      next_cursor: hasMore ? (shown.at(-1)?.invoiceId ?? null) : null,
-    };
+    return cursorPage(rows, page.limit, {
+      view: ({ body }) => JSON.parse(body) as InvoiceView,
+      idOf: ({ invoiceId }) => invoiceId,
+    });
   });
 }

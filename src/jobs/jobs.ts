@@ -1,3 +1,4 @@
+import { type CursorPage, cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type JobRecord, type JobStatus, UNFINISHED } from "../store/job-port.ts";
 import { createJobChanges } from "./job-changes.ts";
@@ -13,7 +14,7 @@ export type Jobs = JobReceiver &
     readonly list: (
       accountId: string,
       page: { readonly status: JobStatus | null; readonly afterJobId: string | null; readonly limit: number },
-    ) => Promise<{ readonly jobs: readonly JobRecord[]; readonly hasMore: boolean }>;
+    ) => Promise<CursorPage<JobRecord>>;
     readonly pause: (accountId: string, jobId: string) => Promise<JobRecord>;
     readonly resume: (accountId: string, jobId: string) => Promise<JobRecord>;
     readonly cancel: (accountId: string, jobId: string) => Promise<JobRecord>;
@@ -60,9 +61,9 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     find,
 
     async list(accountId, { status, afterJobId, limit }) {
-      const page = await store.jobPage({ accountId, status, afterJobId, limit: limit + 1 });
-      if (page === null) throw new ApiError("invalid_request", "starting_after is no job of the account.");
-      return { jobs: page.slice(0, limit), hasMore: page.length > limit };
+      const found = await store.jobPage({ accountId, status, afterJobId, limit: limit + 1 });
+      if (found === null) throw new ApiError("invalid_request", "starting_after is no job of the account.");
+      return cursorPage(found, limit, { view: (job) => job, idOf: ({ jobId }) => jobId });
     },
 
     async pause(accountId, jobId) {

@@ -1,4 +1,5 @@
 import { secondOf } from "../billing/period.ts";
+import { cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
 import type {
   CreatedWebhookBody,
@@ -186,10 +187,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
           if (found === null) {
             throw new ApiError("invalid_request", "starting_after must be a delivery of the webhook.");
           }
-          const data = found.slice(0, limit).map(deliveryView);
-          const hasMore = found.length > limit;
-          const last = hasMore ? (data.at(-1)?.delivery_id ?? null) : null;
-          return { data, has_more: hasMore, next_cursor: last };
+          return cursorPage(found, limit, { view: deliveryView, idOf: ({ deliveryId }) => deliveryId });
         });
       }),
 

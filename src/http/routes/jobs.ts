@@ -85,13 +85,9 @@ export function jobRoutes(given: JobRouteDependencies): readonly Route[] {
         afterJobId: starting_after ?? null,
         limit: limit ?? DEFAULTS.jobsLimit,
       };
-      const { jobs: found, hasMore } = await jobs.list(accountId, query);
+      const found = await jobs.list(accountId, query);
       meter.countCall({ accountId }, call.route);
-      return json({
-        data: found.map(view),
-        has_more: hasMore,
-        next_cursor: hasMore ? (found.at(-1)?.jobId ?? null) : null,
-      });
+      return json({ ...found, data: found.data.map(view) });
     }),
     routing.keyed(getJob, async (call, { accountId }) => {
       meter.countCall({ accountId }, call.route);
