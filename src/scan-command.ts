@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { SCAN_RESOURCES_MAX } from "./contract/scan-limits.ts";
 import { isOutgoingAddress } from "./dns/public-address.ts";
 import { createStubResolver } from "./dns/resolver.ts";
 import { systemServers } from "./dns/system-servers.ts";
@@ -13,7 +14,6 @@ import { createDnsEvidence } from "./scan/dns-evidence.ts";
 import type { Evidence } from "./scan/evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./scan/probe.ts";
 import { scanView } from "./scan/report.ts";
-import { RESOURCES_MAX } from "./scan/resources.ts";
 import { scanText } from "./scan/scan-text.ts";
 import { scoreEvidence } from "./scan/score.ts";
 
@@ -55,7 +55,8 @@ async function main(): Promise<number> {
   }
   const allowPrivate = values["allow-private"];
   const { resource } = values;
-  if (resource.length > RESOURCES_MAX) throw new Error(`At most ${RESOURCES_MAX} --resource may be given.`);
+  if (resource.length > SCAN_RESOURCES_MAX)
+    throw new Error(`At most ${SCAN_RESOURCES_MAX} --resource may be given.`);
   const rules = { allowPrivate, ports: OUTGOING_PORTS, allowLiterals: false, httpsOnly: false };
   const asked = readAsked(text, resource, rules);
   if (typeof asked === "string") throw new Error(`${asked}${allowPrivate ? "" : ` ${OWN_NETWORK}`}`);

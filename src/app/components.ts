@@ -81,8 +81,6 @@ export type Queues = {
   readonly jobResults: JobResults;
 };
 
-const LIMITER_ENTRIES_MAX = 100_000;
-
 /** Opens the components from the bottom up. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export async function openComponents(config: Config, platform: Platform): Promise<Components> {
   await using stack = new AsyncDisposableStack();
@@ -106,8 +104,8 @@ export async function openComponents(config: Config, platform: Platform): Promis
   if (shared !== null) await directoryStarted;
   const batches = openBatches(config, platform, lookups.domainFacts, stack);
   const limiters = {
-    accountLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
-    addressLimiter: createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX }),
+    accountLimiter: createRateLimiter({ clock }),
+    addressLimiter: createRateLimiter({ clock }),
   };
   const resolver = lookups.dnsCache;
   const queued = { ...money, ...batches, resolver, shared: shared?.store ?? null };

@@ -22,7 +22,7 @@ import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
-import { repeatUpkeep } from "./upkeep.ts";
+import { PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const FACTS: ServiceFacts = {
   title: "Assay inference",
@@ -46,7 +46,6 @@ const KEEP_ALIVE_MS = 15_000;
 const STREAM_BYTES_MAX = 268_435_456;
 /** What the streams under way hold together of their answers: one payer alone half, and each further payer some. */
 const STREAMED_BYTES = { capacity: 268_435_456, ratio: 1, guaranteed: 262_144 };
-const PRUNE_INTERVAL_MS = 600_000;
 const CHECKED_BODY_BYTES_MAX = 8_388_608;
 const FLAT_PRICE = { mode: "fixed", amountUsd: "0.01" } as const;
 const COST_PLUS_PRICE = { mode: "dynamic", minUsd: "0.002", maxUsd: "1000" } as const;

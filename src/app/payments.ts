@@ -7,7 +7,7 @@ import { openPayments } from "../store/sqlite/open-payments.ts";
 import { errorFacts } from "./log.ts";
 import type { PaymentConfig } from "./payment-settings.ts";
 import type { Platform } from "./platform.ts";
-import { repeatUpkeep } from "./upkeep.ts";
+import { PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const VERIFY_DEADLINE_MS = 10_000;
 /** A settlement waits for the chain. */
@@ -16,7 +16,6 @@ const POLL_DELAY_MS = 1000;
 const IN_FLIGHT_MAX = 2000;
 /** A quarter of all, so that no payer keeps the others out. */
 const IN_FLIGHT_PER_PAYER_MAX = 500;
-const PRUNE_INTERVAL_MS = 600_000;
 
 /**
  * Opens the journal of a data directory that this process holds, and what takes payments on it; settlements that a

@@ -18,7 +18,7 @@ import { openScannedDirectory } from "./scanned-directory.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
 import type { ScanServiceConfig } from "./service-settings.ts";
-import { repeatUpkeep } from "./upkeep.ts";
+import { PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const FACTS: ServiceFacts = {
   title: "Assay scans",
@@ -42,7 +42,6 @@ const WAITING_MAX = 200;
 const WAITING_PER_PAYER_MAX = 50;
 const REPORTS_KEPT_MS = 90 * 86_400_000;
 const PRUNED_ROWS_MAX = 500;
-const PRUNE_INTERVAL_MS = 600_000;
 const ALTERNATIVE_PORTS = [8080, 8443];
 
 /** Starts the scanning service. Throws ConfigError or StoreOpenError with a sentence for the operator. */

@@ -6,6 +6,7 @@ import type { ServiceFacts } from "../contract/specification/service-document.ts
 import { createAddressGuard } from "../http/auth.ts";
 import { type BodyReader, createBodyReader } from "../http/body-reader.ts";
 import { type Call, createBoundary } from "../http/boundary.ts";
+import { READER_STALL_MS } from "../http/byte-stream.ts";
 import { type MountedApp, mountRoutes } from "../http/mount.ts";
 import { createPaid, type Paid } from "../http/paid.ts";
 import { discoveryRoutes } from "../http/routes/discovery.ts";
@@ -47,9 +48,6 @@ export type ServiceContent = {
   readonly checks: { readonly [name: string]: Check };
 };
 
-const LIMITER_ENTRIES_MAX = 100_000;
-const READER_STALL_MS = 60_000;
-
 /**
  * Starts a paid service: its data directory, its payments and signing key, what `open` adds, and the routes of all.
  * Throws ConfigError or StoreOpenError with a sentence for the operator.
@@ -79,7 +77,7 @@ export async function startService(
     reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
     refusalOf,
   });
-  const addressLimiter = createRateLimiter({ clock, entriesMax: LIMITER_ENTRIES_MAX });
+  const addressLimiter = createRateLimiter({ clock });
   const guard = { admit: refuseKeys, admitPublic: createAddressGuard(addressLimiter) };
   const { publicRequestsPerSecond } = config;
   const routing = createRouting({ guard, publicRequestsPerSecond });

@@ -1,3 +1,6 @@
+/** Between two removals of what is kept no longer. */
+export const PRUNE_INTERVAL_MS = 600_000;
+
 /**
  * Does some upkeep again and again until the stack is disposed of, and never beside itself. Returns what does it at once,
  * or joins what is under way; it never rejects, as failures are reported.

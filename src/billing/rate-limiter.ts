@@ -20,6 +20,7 @@ export type RateLimiter = {
   readonly size: () => number;
 };
 
+const ENTRIES_MAX = 100_000;
 /** Differences below a microsecond come from adding fractions, not from time that passed. */
 const SLACK_MS = 1e-3;
 
@@ -28,8 +29,8 @@ const SLACK_MS = 1e-3;
  * monotonic, so that a clock which is set does not lock anyone out. At most `entriesMax` keys are kept: those
  * whose burst is full are as good as unknown and go first, then the one seen longest ago.
  */
-export function createRateLimiter(dependencies: { clock: Clock; entriesMax: number }): RateLimiter {
-  const { clock, entriesMax } = dependencies;
+export function createRateLimiter(dependencies: { clock: Clock; entriesMax?: number }): RateLimiter {
+  const { clock, entriesMax = ENTRIES_MAX } = dependencies;
   /** Key → when its burst is full again, in the order in which the keys were last seen. */
   const fullAtMs = new Map<string, number>();
 

@@ -1,12 +1,11 @@
 import { bytesOf } from "./body-lines.ts";
 import { IncompleteReplyError, RefusedError } from "./failure.ts";
 import type { ResultsOptions } from "./job-types.ts";
-import { jobPath, type Wait, watchJob } from "./job-watch.ts";
+import { jobPath, REOPEN_MS, type Wait, watchJob } from "./job-watch.ts";
 import type { Send } from "./transport.ts";
 import type { JobResult } from "./types.ts";
 
 const BREAKS_MAX = 4;
-const REOPEN_MS = 250;
 const LINE_END = 0x0a;
 const RANGE_NOT_SATISFIABLE = 416;
 

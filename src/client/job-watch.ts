@@ -10,7 +10,8 @@ export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void
 const ENDED: readonly JobStatus[] = ["completed", "failed", "cancelled"];
 /** The server sends a comment every ten seconds. */
 const SILENCE_MAX_MS = 25_000;
-const REOPEN_MS = 250;
+/** Before a connection is opened again that broke. */
+export const REOPEN_MS = 250;
 /** Streams that bring nothing before events are given up. */
 const EMPTY_STREAMS_MAX = 2;
 const POLL_MS = 2_000;

@@ -8,7 +8,7 @@ export type ListingRead =
 
 const SERVICE_NAME_LENGTH_MAX = 200;
 const DESCRIPTION_LENGTH_MAX = 8000;
-const RESOURCES_MAX = 1000;
+const LISTED_RESOURCES_MAX = 1000;
 const URL_LENGTH_MAX = 2048;
 /** Control characters but tab and line ends, bidirectional overrides and isolates. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -88,7 +88,7 @@ function readText(value: unknown, lengthMax: number, reason: string): string {
 }
 
 function readResources(value: unknown, host: string): Resource[] {
-  if (!Array.isArray(value) || value.length > RESOURCES_MAX) throw new Fault("bad_resources");
+  if (!Array.isArray(value) || value.length > LISTED_RESOURCES_MAX) throw new Fault("bad_resources");
   return value.map((entry: unknown) => {
     const fields = object(entry, "bad_resources");
     return {

@@ -1,3 +1,6 @@
+/** How long a reader may take nothing where no setting says it. */
+export const READER_STALL_MS = 60_000;
+
 /**
  * A body that is made as fast as it is read. A reader that takes nothing for `stallMs` is given up. `onEnd` is
  * called once: true where everything was read, false where the reader left, stalled, or the source failed.

@@ -18,7 +18,7 @@ export type ListingProbeDependencies = {
 };
 
 /** Of one listing in one round. */
-const RESOURCES_MAX = 20;
+const PROBED_RESOURCES_MAX = 20;
 const BODY_BYTES_MAX = 65_536;
 const USDC_DECIMALS_MAX = 15;
 const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
@@ -40,7 +40,7 @@ export function createListingProbe(
 
   /** One resource of a listing after the other, so that no host is asked twice at a time. */
   async function probeListing({ host, resources }: ListingBody): Promise<void> {
-    for (const { url, price_usd: priceUsd } of resources.slice(0, RESOURCES_MAX)) {
+    for (const { url, price_usd: priceUsd } of resources.slice(0, PROBED_RESOURCES_MAX)) {
       if (signal.aborted) return;
       await probeResource(host, url, priceUsd !== null);
     }

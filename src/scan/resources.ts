@@ -1,3 +1,4 @@
+import { SCAN_RESOURCES_MAX } from "../contract/scan-limits.ts";
 import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { basePathOf, paidOperations } from "./checks/disc-openapi.ts";
 import { listedResources } from "./checks/disc-wellknown.ts";
@@ -13,9 +14,6 @@ export type ResourceRequest = {
 
 /** A resource, and whether something says by which method it is called. */
 type Named = Resource & { readonly isDeclared: boolean };
-
-/** Of one scan. */
-export const RESOURCES_MAX = 5;
 
 /** Returns the resources to ask, at most 5: the caller's first, then those that the origin names itself. */
 export function resourcesOf(
@@ -38,7 +36,7 @@ export function resourcesOf(
     if (URL.parse(resource.url)?.hostname !== hostname) continue;
     byUrl.set(resource.url, merged(byUrl.get(resource.url), resource));
   }
-  return [...byUrl.values()].slice(0, RESOURCES_MAX).map(({ isDeclared: _, ...resource }) => resource);
+  return [...byUrl.values()].slice(0, SCAN_RESOURCES_MAX).map(({ isDeclared: _, ...resource }) => resource);
 }
 
 /** The first that names a resource matters most; each adds what those before it do not know. */

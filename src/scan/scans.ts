@@ -1,4 +1,4 @@
-import { REPORT_VALID_MS } from "../contract/specification/scan.ts";
+import { REPORT_VALID_MS } from "../contract/scan-limits.ts";
 import { isOutgoingAddress } from "../dns/public-address.ts";
 import type { AddressLookup } from "../net/address-lookup.ts";
 import type { HttpClient } from "../net/http-client.ts";

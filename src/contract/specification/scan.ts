@@ -1,11 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { SCAN_RESOURCES_MAX } from "../scan-limits.ts";
 import { described, jsonReply, operation } from "./operation.ts";
 import { count, moment, nullable, text, textOrNull, word } from "./reply-schema.ts";
 
-const SCAN_RESOURCES_MAX = 5;
 const SCAN_PRICE_USD = "0.05";
-/** A cached result is answered for so long. */
-export const REPORT_VALID_MS = 24 * 3_600_000;
 
 const Address = { minLength: 1, maxLength: 2048 };
 

@@ -4,13 +4,11 @@ import type { View } from "../../directory/directory-health.ts";
 import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
 import type { Call } from "../boundary.ts";
-import { byteStream, unsentBody } from "../byte-stream.ts";
+import { byteStream, READER_STALL_MS, unsentBody } from "../byte-stream.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
 import { NDJSON_TYPE, type Reply } from "../reply.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
-
-const READER_STALL_MS = 60_000;
 
 /** All listings: from memory, part by part, or the compressed body that all callers share. */
 export async function answerExport(call: Call, view: View, directory: Directory): Promise<Reply> {
