@@ -173,7 +173,7 @@ describe("vat", () => {
 
   const unsupported = ["IS", "IN", "MX", "TR", "EU", "IM", "RS", "AU", "CHE"];
   /** For differences that chance seldom meets. */
-  const rareValues = ["CZ0204288140", "MT01169425", "NL406732152B00"];
+  const rareValues = ["CZ0204288140", "MT01169425", "NL406732152B00", "NL219880330B99"];
   const values = vatRules
     .filter(({ prefix }) => !unsupported.includes(prefix))
     .flatMap(({ prefix, lengths }) =>
@@ -235,6 +235,10 @@ describe("vat", () => {
       { why: "LV: since 2017 persons' numbers begin with 32", covers: taken("LV", /^32/) },
       { why: "MT: that no number begins with 0 is no rule of the Commission's", covers: taken("MT", /^0/) },
       { why: "NL: B00 is no establishment", covers: refused("NL", /B00$/) },
+      {
+        why: "NL: of a sole trader's check digits 02 to 98 are computed, to which 01 and 99 are congruent",
+        covers: refused("NL", /B(?:01|99)$/),
+      },
       { why: "NO: the library wants MVA and no prefix", covers: taken("NO", /^\d{9}(?:MVA)?$/) },
       {
         why: "SE: the last two digits count establishments and are not always 01",

@@ -43,8 +43,9 @@ const australia: VatRule = {
   lengths: [11],
   strength: "two_check_digits",
   fits: (body) => isDigits(body) && !body.startsWith("0"),
-  // The first digit is lowered by one before the sum.
-  holds: (body) => (weightedSum(body, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) - 10) % 89 === 0,
+  // The first two digits are 99 less the remainder of the rest: 11 to 99, and not the 10 that is congruent to 99.
+  holds: (body) =>
+    99 - (weightedSum(body, [3, 5, 7, 9, 11, 13, 15, 17, 19], 2) % 89) === numberAt(body, 0, 2),
   format: (body) => `AU ${body.slice(0, 2)} ${body.slice(2, 5)} ${body.slice(5, 8)} ${body.slice(8)}`,
 };
 
@@ -73,7 +74,8 @@ const india: VatRule = {
   shape: "a GSTIN of 15 characters",
   lengths: [15],
   strength: "check_digit",
-  fits: (body) => /^\d\d[A-Z]{5}\d{4}[A-Z][0-9A-Z][A-Z][0-9A-Z]$/.test(body),
+  // The thirteenth counts the registrations of one taxpayer in a state, from 1.
+  fits: (body) => /^\d\d[A-Z]{5}\d{4}[A-Z][1-9A-Z][A-Z][0-9A-Z]$/.test(body),
   holds: holdsIndian,
   isIssued: (body) => isIndianState(numberAt(body, 0, 2)),
 };
@@ -91,8 +93,8 @@ function holdsMexican(body: string): boolean {
 }
 
 function fitsMexican(body: string): boolean {
-  const date = body.length - 9;
-  return RFC.test(body) && isDay(numberAt(body, date + 2, date + 4), numberAt(body, date + 4, date + 6));
+  const date = body.slice(-9, -3);
+  return RFC.test(body) && isDay(numberAt(date, 0, 2), numberAt(date, 2, 4), numberAt(date, 4, 6));
 }
 
 const mexico: VatRule = {

@@ -12,7 +12,7 @@ function holdsBulgarianEntity(body: string): boolean {
 /** A citizen's EGN: a birthday, its month raised by 20 before 1900 and by 40 from 2000 on. */
 function holdsBulgarianEgn(body: string): boolean {
   const month = numberAt(body, 2, 4);
-  if (month > 52 || !isDay(month % 20, numberAt(body, 4, 6))) return false;
+  if (month > 52 || !isDay(numberAt(body, 0, 2), month % 20, numberAt(body, 4, 6))) return false;
   return remainderBy11(weightedSum(body, [2, 4, 8, 5, 10, 9, 7, 3, 6]), 0) === digitAt(body, 9);
 }
 
@@ -45,7 +45,7 @@ function holdsCzechSpecial(body: string): boolean {
 function isCzechBirthday(body: string): boolean {
   const month = numberAt(body, 2, 4) % 50;
   const isRaised = month > 20 && body.length === 10;
-  return isDay(isRaised ? month - 20 : month, numberAt(body, 4, 6));
+  return isDay(numberAt(body, 0, 2), isRaised ? month - 20 : month, numberAt(body, 4, 6));
 }
 
 /** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten, modulo 11. */

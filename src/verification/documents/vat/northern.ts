@@ -55,7 +55,7 @@ const lithuania: VatRule = {
 /** Legal entities begin with 4 to 9 and have a check digit; persons begin with a birthday, or 32 since 2017. */
 function holdsLatvian(body: string): boolean {
   if (digitAt(body, 0) > 3) return weightedSum(body, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 === 3;
-  return body.startsWith("32") || isDay(numberAt(body, 2, 4), numberAt(body, 0, 2));
+  return body.startsWith("32") || isDay(numberAt(body, 4, 6), numberAt(body, 2, 4), numberAt(body, 0, 2));
 }
 
 const latvia: VatRule = {

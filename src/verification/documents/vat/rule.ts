@@ -41,7 +41,13 @@ export function remainderBy11(sum: number, ten: number): number {
   return digit === 10 ? ten : digit;
 }
 
-/** True for a day that can stand in a number: month 1 to 12, day 1 to 31. */
-export function isDay(month: number, day: number): boolean {
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+const DAYS_MAX = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/**
+ * True for a day of the calendar that can stand in a number, by the last two digits of its year: the 29th of February in
+ * each fourth year, of all centuries, as numbers do not always say which.
+ */
+export function isDay(year: number, month: number, day: number): boolean {
+  if (month === 2 && day === 29) return year % 4 === 0;
+  return day >= 1 && day <= (DAYS_MAX[month - 1] ?? 0);
 }

@@ -76,7 +76,9 @@ const luxembourg: VatRule = {
 /** Companies have nine digits by the eleven-test; sole traders since 2020 have MOD 97-10 over it all, with "NL". */
 function holdsDutch(body: string): boolean {
   if (remainderBy11(weightedSum(body, [9, 8, 7, 6, 5, 4, 3, 2]), -1) === digitAt(body, 8)) return true;
-  return mod97(body, 0, body.length, mod97("NL")) === 1;
+  // Of a sole trader the last two digits are check digits, and those that are computed are 02 to 98.
+  const given = numberAt(body, 10, 12);
+  return given >= 2 && given <= 98 && mod97(body, 0, body.length, mod97("NL")) === 1;
 }
 
 const netherlands: VatRule = {
@@ -139,7 +141,7 @@ function british(prefix: "GB" | "XI"): VatRule {
     strengthOf: (body) => (body.length === 5 ? "format" : undefined),
     fits: fitsBritish,
     holds: (body) => body.length === 5 || holdsBritish(body),
-    isIssued: (body) => body.length === 5 || numberAt(body, 0, 7) > 0,
+    isIssued: (body) => body.length === 5 || (numberAt(body, 0, 7) > 0 && !body.startsWith("000", 9)),
     format: (body) =>
       body.length === 5
         ? `${prefix}${body}`
