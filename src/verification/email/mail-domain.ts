@@ -1,5 +1,5 @@
 /** The name behind the `@`: letters, digits and hyphens after conversion (RFC 5890), under a real top-level domain. */
-import { domainToASCII } from "node:url";
+import { domainToASCII, domainToUnicode } from "node:url";
 import { parse as parseHost } from "tldts";
 import type { SyntaxFault } from "../../contract/words.ts";
 import { asciiTable } from "./ascii-table.ts";
@@ -98,11 +98,10 @@ function convertDomain(written: string): MailDomain {
   if (DROPPED.test(lower)) return refusedDomain("domain_format_character", lower);
   const fault = edgeFault(lower);
   if (fault !== null) return refusedDomain(fault, lower);
-  if (lower.split(".").some((label) => isReserved(label, 0))) {
-    return refusedDomain("domain_label_reserved", lower);
-  }
   const ascii = domainToASCII(lower);
   if (ascii === "") return refusedDomain(idnFault(lower), lower);
+  const hyphenFault = hiddenHyphenFault(domainToUnicode(ascii));
+  if (hyphenFault !== null) return refusedDomain(hyphenFault, lower);
   // The conversion also completes `1.2` to an IPv4 address.
   if (isIpv4(ascii)) return checkLabels(lower.normalize("NFKC"));
   for (let at = 0; at < ascii.length; at++) {
@@ -120,6 +119,16 @@ function idnFault(lower: string): SyntaxFault {
   return labels.some((label) => label.length > LABEL_OCTETS_MAX)
     ? "domain_label_too_long"
     : "domain_idn_invalid";
+}
+
+/** What RFC 5891, 4.2.3.1 forbids in the Unicode form, which A-labels hide and the conversion lets pass. */
+function hiddenHyphenFault(unicode: string): SyntaxFault | null {
+  for (const label of unicode.split(".")) {
+    const characters = [...label];
+    if (characters[2] === "-" && characters[3] === "-") return "domain_label_reserved";
+    if (label.startsWith("-") || label.endsWith("-")) return "domain_idn_invalid";
+  }
+  return null;
 }
 
 function checkLabels(domain: string): MailDomain {
