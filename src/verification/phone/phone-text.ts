@@ -24,14 +24,19 @@ const PLAIN = /^(?:\+[1-9]|[\d(])[\d ().\-/]*$/;
 const EXTENSION =
   /(?<![\p{L}])(?:(?:e?xt(?:ensi(?:o\u0301?|\u00f3))?n?|anexo|ramal|poste|interno|interne|durchwahl|klappe|toestel|anknytning|wew|доб|внутр|内線|内线|分機|分机|내선)[.:]?[\s,-]*(?<long>\d{1,20})|(?:x|int|dw)[.:]?[\s,-]*(?<short>\d{1,9}))#?\)?$/iu;
 
+/** What lists and sentences put around a number: quotes, angle brackets, commas, colons, semicolons. */
+const AROUND =
+  /^[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+|[\s"'`<>,;:\u2018-\u201f\u2039\u203a\u00ab\u00bb]+$/g;
+
 /** The letters of ITU-T E.161, A to Z. */
 const KEYPAD = "22233344455566677778889999";
 
 /** Reads a phone number as people write it. The result may still be no number of any plan. */
 export function readPhoneText(text: string): PhoneText | PhoneReason {
   if (text.length > LENGTH_MAX) return "too_long";
-  const written = foldToAscii(text).trim();
-  if (PLAIN.test(written)) return asWritten(written);
+  const folded = foldToAscii(text).trim();
+  if (PLAIN.test(folded)) return asWritten(folded);
+  const written = folded.replace(AROUND, "");
   if (written.length > LENGTH_MAX) return "too_long";
   const uri = readTelUri(written);
   if (uri === null) return "not_a_number";
