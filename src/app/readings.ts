@@ -1,4 +1,4 @@
-import type { PoolStats } from "../batch/pool.ts";
+import type { PoolStats } from "../batch/task-pool.ts";
 import type { BodyReader } from "../http/body-reader.ts";
 import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
 import type { Clock } from "../platform/clock.ts";

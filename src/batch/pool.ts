@@ -1,16 +1,12 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { MessageChannel } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import type { Clock } from "../platform/clock.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
-import { createFairQueue, type Lease, type Share } from "./fair-queue.ts";
+import { createFairQueue, type Lease } from "./fair-queue.ts";
 import type { ChunkingEvent, ChunkingOutcome, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
+import { listen } from "./task-events.ts";
+import type { RunAny, RunOptions, RunTask, TaskPool, TaskTypes } from "./task-pool.ts";
+import { createReplacements } from "./thread-replacements.ts";
 import type { Emitted } from "./thread-tasks.ts";
-
-/** Tasks of a worker file, by the names of its exports. */
-export type TaskTypes = {
-  readonly [name: string]: { readonly task: object; readonly outcome: unknown; readonly event: unknown };
-};
 
 /** The tasks of a batch. */
 export type PoolTasks = {
@@ -33,71 +29,8 @@ export type PoolTasks = {
   };
 };
 
-export type RunOptions<Event> = {
-  /** Whose share of the threads' time the task takes. Tasks of one tenant run first come, first served. */
-  readonly share: Share;
-  /** Ends the wait for a thread; a task that runs is left to end, as stopping it would cost the thread. */
-  readonly signal?: AbortSignal;
-  /** Called with all that the task emits before its outcome is returned. */
-  readonly onEvent?: (event: Event) => void;
-  /** All events come at the end of a short task, for which a port of its own would cost more than it saves. */
-  readonly emitsAtEnd?: boolean;
-  /**
-   * The task, or a part of it, has failed before: it runs on one thread of its tenant at a time, and is left alone
-   * until its deadline.
-   */
-  readonly isRetry?: boolean;
-  /** Instead of that of the pool's settings. */
-  readonly timeoutMs?: number;
-};
-
 /** Threads that do the tasks of batches. */
 export type Pool = TaskPool<PoolTasks>;
-
-export type TaskPool<Tasks extends TaskTypes> = AsyncDisposable & {
-  /**
-   * Runs a task in a worker thread, once. Throws PoolTaskError where the task throws, ends its thread, passes its
-   * deadline, or takes long while other tenants wait; QueueFullError where the tenant has too many tasks waiting.
-   */
-  readonly run: RunTask<Tasks>;
-  /** Runs a task, and once more where it fails; `onEvent` then gets everything again from the start. */
-  readonly runTwice: RunTask<Tasks>;
-  readonly stats: () => PoolStats;
-};
-
-/** Runs one of the tasks: an overload for each, so that threads which can do more also do for those who ask for less. */
-export type RunTask<Tasks extends TaskTypes> = UnionToIntersection<
-  {
-    [Name in keyof Tasks & string]: (
-      name: Name,
-      task: Tasks[Name]["task"],
-      options: RunOptions<Tasks[Name]["event"]>,
-    ) => Promise<Tasks[Name]["outcome"]>;
-  }[keyof Tasks & string]
->;
-
-/** Any task, by the name of an export. */
-type RunAny = (name: string, task: object, options: RunOptions<never>) => Promise<unknown>;
-
-type UnionToIntersection<Union> = (Union extends unknown ? (value: Union) => void : never) extends (
-  value: infer Intersection,
-) => void
-  ? Intersection
-  : never;
-
-export type PoolStats = {
-  readonly threads: number;
-  readonly running: number;
-  readonly waiting: number;
-  readonly finished: number;
-  /** Tasks that were run because they, or what they are a part of, had failed. */
-  readonly retried: number;
-  readonly failed: number;
-  /** Time that tasks waited for a thread in all. */
-  readonly waitMs: number;
-  /** Time that tasks took in all. */
-  readonly runMs: number;
-};
 
 export type PoolSettings = {
   /** The worker file: an address that `new Worker` takes. */
@@ -119,8 +52,6 @@ export class PoolTaskError extends Error {
 
 /** Threads that read their code keep a small machine busy: calls at the start are answered first for this long. */
 const THREADS_START_MS = 250;
-/** A thread in the place of one that ended is waited for no longer than this. */
-const THREAD_START_MS_MAX = 10_000;
 /** A task of at most 4,000 items takes a tenth of it. */
 const PATIENCE_MS = 500;
 /** A thread that yields to others has a tenth of a core where they want it. */
@@ -255,47 +186,4 @@ function threadOptions({ workerFile, threads }: PoolSettings) {
     idleTimeout: Number.POSITIVE_INFINITY,
     atomics: "async",
   } as const;
-}
-
-/** Knows whether threads that ended have others in their place, which are ready. */
-function createReplacements() {
-  let missing = 0;
-  let waiting: (() => void)[] = [];
-  return {
-    watch(threads: Piscina): void {
-      threads.on("workerDestroy", () => {
-        missing += 1;
-      });
-      threads.on("workerCreate", () => {
-        missing = Math.max(0, missing - 1);
-        if (missing > 0) return;
-        for (const resolve of waiting) resolve();
-        waiting = [];
-      });
-    },
-    async all(): Promise<void> {
-      // A thread that is being ended counts from the next turn on.
-      await nextTurn();
-      if (missing === 0) return;
-      const timeout = Promise.withResolvers<void>();
-      const timer = setTimeout(timeout.resolve, THREAD_START_MS_MAX);
-      waiting.push(timeout.resolve);
-      await timeout.promise;
-      clearTimeout(timer);
-    },
-  };
-}
-
-/** A port for a task to emit its events by, and the end of them, which a null marks. */
-function listen<Event>(onEvent: (event: Event) => void, signal: AbortSignal) {
-  const { port1, port2 } = new MessageChannel();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // It is waited for only where the task itself has ended well.
-  promise.catch(() => undefined);
-  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  port1.on("message", (event: Event | null) => {
-    if (event === null) resolve();
-    else onEvent(event);
-  });
-  return { port: port2, all: promise, [Symbol.dispose]: () => port1.close() };
 }

@@ -1,5 +1,6 @@
 import type { VerifiedChunk, VerifyTask } from "../batch/messages.ts";
-import type { Pool, TaskPool } from "../batch/pool.ts";
+import type { Pool } from "../batch/pool.ts";
+import type { TaskPool } from "../batch/task-pool.ts";
 import { transfer } from "../batch/transfer.ts";
 import {
   type GiveUpTask,
