@@ -6,19 +6,14 @@ import type { PlanName } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AccountPort } from "../store/account-port.ts";
+import type { AccountRecord } from "../store/account-records.ts";
 import { type RandomBytes, randomBase62 } from "./api-key.ts";
 import { makeKey } from "./key-rotation.ts";
 
-export type SignupFields = {
-  readonly email: string;
-  /** The key by which two spellings of one mailbox are found to be the same. */
-  readonly normalized: string;
-  readonly name: string | null;
-  readonly company: string | null;
-  readonly country: string | null;
-  readonly plan: PlanName;
-  readonly referralCode: string | null;
-};
+export type SignupFields = Pick<
+  AccountRecord,
+  "email" | "normalized" | "name" | "company" | "country" | "referralCode"
+> & { readonly plan: PlanName };
 
 export type SignedUp = { readonly accountId: string; readonly apiKey: string };
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../contract/errors.ts";
 import { DOCUMENT_TYPES, isDocumentType, PHONE_COUNTRY_DEMAND } from "../contract/words.ts";
 import { isObject, type JsonObject, parseJson, TOO_MANY_VALUES } from "../platform/json-value.ts";
+import { decodeUtf8 } from "../platform/utf8.ts";
 import { type Item, type Items, listedItems } from "./items.ts";
 import type { BatchKind, BatchOptions, BodyForm } from "./messages.ts";
 import { documentsWithin } from "./plain-documents.ts";
@@ -47,7 +48,7 @@ const SHAPES: { readonly [kind in BatchKind]: Shape } = {
  */
 export function readItems(kind: BatchKind, form: BodyForm, body: Uint8Array, itemsMax: number): ItemsOutcome {
   const shape = SHAPES[kind];
-  const text = decodeUtf8(body);
+  const text = textOf(body);
   if (text === null) return refuse("invalid_request", "The body must be UTF-8.");
   if (form !== "json") return readLines(shape, form, text, itemsMax);
   return readPlainJson(kind, shape, text, itemsMax) ?? readJson(shape, text, itemsMax);
@@ -171,13 +172,9 @@ function documentItem(value: unknown, form: BodyForm): Item | Problem {
 }
 
 /** Returns the text, or null where it is no UTF-8. */
-function decodeUtf8(body: Uint8Array): string | null {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    return text.length === body.byteLength ? text : narrowed(text);
-  } catch {
-    return null;
-  }
+function textOf(body: Uint8Array): string | null {
+  const text = decodeUtf8(body);
+  return text === null || text.length === body.byteLength ? text : narrowed(text);
 }
 
 /**

@@ -1,20 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
-import type { ChargeEntry } from "../store/account-records.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
-import type { PaidFor } from "./charge-log.ts";
+import type { WaitingCharge } from "./charge-log.ts";
 
-/** A charge that has not been answered yet. */
-export type Waiting = {
-  readonly entry: ChargeEntry;
-  readonly paidFor: PaidFor;
-  readonly settled: (isOnDisk: boolean) => void;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-  /** On the monotonic clock. */
-  readonly untilMs: number;
-};
+/** Until when a charge waits is on the monotonic clock. */
+export type Waiting = WaitingCharge & { readonly untilMs: number };
 
 export type ChargeLane = {
   readonly push: (waiting: Waiting) => void;

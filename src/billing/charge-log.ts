@@ -11,7 +11,8 @@ import { createLaterCharges } from "./later-charges.ts";
 /** What a charge pays for, written in the same transaction. */
 export type PaidFor = { readonly reply: ReplyRecord | null; readonly chunk: FinishedChunk | null };
 
-type Waiting = {
+/** A charge that has not been answered yet. */
+export type WaitingCharge = {
   readonly entry: ChargeEntry;
   readonly paidFor: PaidFor;
   /** Called in the same turn as the commit, so that memory and disk never differ for anyone who looks. */
@@ -55,9 +56,9 @@ export function createChargeLog(dependencies: {
   quotaMarks: (charges: readonly ChargeEntry[]) => readonly QuotaMark[];
 }): AtOnce<ChargeLog> {
   const { store, openCalls, entriesPerCommitMax, timeToKeep, quotaMarks } = dependencies;
-  let queue: Waiting[] = [];
+  let queue: WaitingCharge[] = [];
   /** Charges that are committed and not yet on their way to the disk. */
-  let committed: readonly Waiting[] = [];
+  let committed: readonly WaitingCharge[] = [];
   const later = createLaterCharges(writeLater);
   let isCommitDue = false;
   let isSyncing = false;
@@ -127,7 +128,7 @@ export function createChargeLog(dependencies: {
   }
 
   function writeGroup(
-    group: readonly Waiting[],
+    group: readonly WaitingCharge[],
     others: readonly ChargeEntry[],
     durability: Durability,
   ): void {
@@ -145,7 +146,7 @@ export function createChargeLog(dependencies: {
   }
 
   /** What waits first; almost always all of it, which need not be copied. */
-  function takeGroup(): readonly Waiting[] {
+  function takeGroup(): readonly WaitingCharge[] {
     const waiting = queue;
     const isAll = waiting.length <= entriesPerCommitMax;
     queue = isAll ? [] : waiting.slice(entriesPerCommitMax);
@@ -153,7 +154,7 @@ export function createChargeLog(dependencies: {
   }
 
   /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */
-  function writeNext(durability: Durability): readonly Waiting[] {
+  function writeNext(durability: Durability): readonly WaitingCharge[] {
     const group = takeGroup();
     if (group.length === 0) return [];
     const entries = later.take();
@@ -188,7 +189,7 @@ export function createChargeLog(dependencies: {
 }
 
 /** Brings memory up to date with a group, in the turn of its commit. Returns the charges that are committed. */
-function settle(group: readonly Waiting[], error: unknown): readonly Waiting[] {
+function settle(group: readonly WaitingCharge[], error: unknown): readonly WaitingCharge[] {
   for (const { settled } of group) settled(error === undefined);
   if (error === undefined) return group;
   for (const { reject } of group) reject(error);

@@ -1,5 +1,5 @@
 import { formatUsd, parseUsd } from "../billing/money.ts";
-import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
+import { itemUnits } from "../billing/units.ts";
 import type { Account, Plan } from "../client/contract-types.ts";
 import { nounOf } from "../contract/noun.ts";
 import type { Row } from "../tables/rows.ts";
@@ -48,18 +48,7 @@ export async function costOf(
   for await (const block of blocksOf(runs, { blockRows, from, bytesRead: () => 0 })) {
     if (!block.isDone) items += new Set(block.rows.map(({ item }) => item)).size;
   }
-  return items * unitsOf(task);
-}
-
-function unitsOf(task: Task): number {
-  switch (task.kind) {
-    case "email":
-      return emailUnits(task.deep);
-    case "identity":
-      return IDENTITY_UNITS;
-    case "phone":
-      return PHONE_UNITS;
-  }
+  return items * itemUnits(task.kind, task.kind === "email" && task.deep);
 }
 
 /** Throws CliError where the budget does not pay for the run. `units` is null where they cannot be counted. */

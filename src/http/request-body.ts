@@ -6,6 +6,7 @@ import {
   TOO_MANY_VALUES,
 } from "../platform/json-value.ts";
 import type { Steps } from "../platform/steps.ts";
+import { decodeUtf8 } from "../platform/utf8.ts";
 import { bodySlices } from "./body-slices.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
@@ -32,14 +33,14 @@ const DEPTH_MAX = 512;
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) return {};
-  const text = utf8(bytes);
+  const text = decodeUtf8(bytes);
   return accepted(text === null ? undefined : parseBounded(text, VALUES_MAX, DEPTH_MAX));
 }
 
 /** Does the same for a body that may be large. */
 export async function parseJsonInSteps(bytes: Uint8Array, step: Steps): Promise<unknown> {
   if (bytes.byteLength === 0) return {};
-  const text = await step(() => utf8(bytes));
+  const text = await step(() => decodeUtf8(bytes));
   return accepted(text === null ? undefined : await parseInSteps(text, step, VALUES_MAX, DEPTH_MAX));
 }
 
@@ -49,14 +50,6 @@ function accepted(value: unknown): unknown {
   }
   if (value === undefined || value === TOO_DEEP) throw new ApiError("invalid_json");
   return value;
-}
-
-function utf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** The media type of a request in lower case, without its parameters; empty where none is sent. */

@@ -1,5 +1,6 @@
 import { isObject, parseJsonInSteps, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
 import type { Steps } from "../platform/steps.ts";
+import { decodeUtf8 } from "../platform/utf8.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import { withMembers } from "./json-members.ts";
 
@@ -37,7 +38,7 @@ const DEPTH_MAX = 512;
 
 /** Reads the body of a chat completion, in JSON. */
 export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {
-  const text = await step(() => decoded(bytes));
+  const text = await step(() => decodeUtf8(bytes));
   const body = text === null ? undefined : await parseJsonInSteps(text, step, VALUES_MAX, DEPTH_MAX);
   if (text === null || body === undefined) {
     return { ok: false, code: "invalid_json", message: "The body is not valid JSON.", param: null };
@@ -93,14 +94,6 @@ export function upstreamBody({ text, body, isStream }: ChatRequest, upstreamMode
     ...(body.model === upstreamModel ? {} : { model: JSON.stringify(upstreamModel) }),
     ...(isStream ? { stream_options: JSON.stringify({ ...options, include_usage: true }) } : {}),
   });
-}
-
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function refusal(message: string, param: string | null): ChatRefusal {

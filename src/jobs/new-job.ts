@@ -1,5 +1,5 @@
 import type { BatchKind } from "../batch/messages.ts";
-import { emailUnits, IDENTITY_UNITS, PHONE_UNITS } from "../billing/units.ts";
+import { itemUnits } from "../billing/units.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
 import type { JobRecord } from "../store/job-port.ts";
 import type { IntakeOptions } from "./intake/intake-messages.ts";
@@ -51,12 +51,5 @@ export function newJob(
 
 /** Returns the units of an item. */
 export function unitsOf({ kind, options }: Pick<JobRequest, "kind" | "options">): number {
-  switch (kind) {
-    case "email":
-      return emailUnits(options.deep);
-    case "identity":
-      return IDENTITY_UNITS;
-    case "phone":
-      return PHONE_UNITS;
-  }
+  return itemUnits(kind, options.deep);
 }

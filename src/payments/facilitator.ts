@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../platform/json-value.ts";
+import { isObject, type JsonObject, parseObject } from "../platform/json-value.ts";
 import { createSemaphore, type Semaphore } from "../platform/semaphore.ts";
 import { findNetwork } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
@@ -76,7 +76,7 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
         deadlineMs,
         bytesMax: ANSWER_BYTES_MAX,
       });
-      return { status, fields: parseFields(text) };
+      return { status, fields: parseObject(text) };
     } catch (error) {
       return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
     }
@@ -162,15 +162,6 @@ function readFeePayers({ fields }: Answer): ReadonlyMap<string, string> | null {
     }
   }
   return feePayers;
-}
-
-function parseFields(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function failureOf({ status, failure }: Answer): string {

@@ -1,4 +1,4 @@
-import { isObject } from "../platform/json-value.ts";
+import { isObject, type JsonObject, parseObject } from "../platform/json-value.ts";
 import { findNetwork, type Network } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 
@@ -126,12 +126,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value), "utf8").toString("base64");
 }
 
-function decode(text: string): { readonly [name: string]: unknown } | null {
+function decode(text: string): JsonObject | null {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return parseObject(Buffer.from(text, "base64").toString("utf8"));
 }

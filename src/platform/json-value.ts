@@ -56,6 +56,12 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Returns the object that a short text is in JSON; null for anything else. */
+export function parseObject(text: string): JsonObject | null {
+  const value = parsed(text);
+  return isObject(value) ? value : null;
+}
+
 /** Returns whether a value of JSON is an object, and no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

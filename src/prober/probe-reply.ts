@@ -1,5 +1,5 @@
 import type { Accepted } from "../contract/specification/check.ts";
-import { isObject, type JsonObject } from "../platform/json-value.ts";
+import { isObject, parseObject } from "../platform/json-value.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";
 
 /** A reply to an unpaid call, as far as a probe reads it. */
@@ -33,7 +33,7 @@ export function readProbe(reply: ProbedReply | null, isPaid: boolean): Probed {
 /** The ways to pay that are whole: from the header of version 2, else from the body of version 1. */
 function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
   const header = headers.get("payment-required");
-  const challenge = header === null ? parse(body) : parse(Buffer.from(header, "base64").toString("utf8"));
+  const challenge = parseObject(header === null ? body : Buffer.from(header, "base64").toString("utf8"));
   const entries: unknown = challenge?.accepts;
   if (!Array.isArray(entries)) return [];
   return entries.slice(0, ACCEPTS_MAX).flatMap((entry: unknown) => {
@@ -44,15 +44,6 @@ function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
     if (!isText(network) || !isText(asset) || !isText(payTo) || !isAmount) return [];
     return [{ network, asset, amount, pay_to: payTo }];
   });
-}
-
-function parse(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Text with half a character is refused: verdicts are signed, and that cannot be. */

@@ -1,3 +1,5 @@
+import { digitOf } from "../unicode-digits.ts";
+
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /**
@@ -13,12 +15,4 @@ export function foldToAscii(text: string): string {
     .replace(/[^\P{Nd}0-9]/gu, digitOf)
     .replaceAll("\t", " ")
     .replace(/[\u2010-\u2015\u2212\u30fc]/g, "-");
-}
-
-/** Unicode lists the digits of each script in one row, zero first, with no other digits before it. */
-function digitOf(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  let zero = code;
-  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return String(code - zero);
 }
