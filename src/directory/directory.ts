@@ -85,7 +85,9 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const settle = (outcome: SyncOutcome, tookMs: number): void => {
     health.note(outcome, tookMs);
     if (outcome.kind === "failed" || outcome.kind === "refused") {
-      report({ level: "warn", message: `sync ${outcome.kind}`, reason: outcome.reason });
+      // The end of the server breaks off what is under way: that is no failure.
+      if (!ended.signal.aborted)
+        report({ level: "warn", message: `sync ${outcome.kind}`, reason: outcome.reason });
       return;
     }
     if (outcome.kind === "followed") {
@@ -155,8 +157,10 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const open = async (): Promise<void> => {
     await openSyncer().catch((error: unknown) => {
       isLost = true;
+      if (ended.signal.aborted) return;
       report({ level: "error", message: "the stored state cannot be opened", reason: reasonOf(error) });
     });
+    if (ended.signal.aborted) return;
     const isLocal = settings.upstream === null;
     if (turns !== null) {
       return turns.start({ until: () => !isLocal || views.newest() !== null, withinMs: FIRST_STATE_MS });

@@ -68,14 +68,30 @@
     button.className = "copy";
     button.textContent = "Copy";
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(block.querySelector("code").textContent);
-      button.textContent = "Copied";
+      const code = block.querySelector("code");
+      try {
+        // Browsers have it on https and on this machine alone.
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(code);
+        button.textContent = "Selected: press Ctrl+C";
+      }
       setTimeout(() => {
         button.textContent = "Copy";
       }, 1500);
     });
     block.append(button);
   }
+
+  // A table that scrolls must be within reach of the keyboard, and one that does not is no stop on its way.
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  for (const table of document.querySelectorAll(".table")) sizes.observe(table);
 
   const menu = byId("menu");
   menu.addEventListener("click", () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Browser, CHROMIUM, startBrowser } from "../support/browser.ts";
 import { startFileServer } from "../support/server.ts";
 import { readSpecification } from "../support/specification.ts";
@@ -7,6 +8,7 @@ const server = await startFileServer();
 
 /** A browser on a busy machine takes its time. */
 const PAGE_TIMEOUT_MS = 60_000;
+const AXE = join(import.meta.dir, "../../node_modules/axe-core/axe.min.js");
 const WIDTHS = [1366, 390] as const;
 
 if (CHROMIUM === null) console.log("docs: no chromium here; the tests that look at the page are skipped");
@@ -38,6 +40,11 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
         .requested()
         .filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"));
       expect(elsewhere).toEqual([]);
+      await browser.evaluate(await Bun.file(AXE).text());
+      const pale = await browser.evaluate<string[]>(
+        `axe.run("#reference .opblock-summary-method", { runOnly: { type: "rule", values: ["color-contrast"] } }).then(({ violations, passes }) => [passes.length === 0 ? "nothing was looked at" : "", ...violations.flatMap(({ nodes }) => nodes.map(({ html }) => html))].filter(Boolean))`,
+      );
+      expect(pale).toEqual([]);
       expect(browser.complaints()).toEqual([]);
     },
     PAGE_TIMEOUT_MS,
@@ -102,6 +109,48 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
       expect(samples).toContain(server.url);
       expect([kept, local]).toEqual([key, "{}"]);
       expect(browser.complaints()).toEqual([]);
+    },
+    PAGE_TIMEOUT_MS,
+  );
+
+  test(
+    "a sample is copied where the browser has a clipboard, and selected where it has none",
+    async () => {
+      await browser.open(`${server.url}/docs/idempotency`);
+      await browser.until(loaded("/docs/idempotency"));
+      const press = async (clipboard: string) => {
+        await browser.evaluate(
+          `Object.defineProperty(navigator, "clipboard", { configurable: true, value: ${clipboard} })`,
+        );
+        await browser.evaluate('document.querySelector("pre .copy").click()');
+        await browser.until('document.querySelector("pre .copy").textContent !== "Copy"');
+        return browser.evaluate<string[]>(
+          '[document.querySelector("pre .copy").textContent, getSelection().toString(), window.copied ?? ""]',
+        );
+      };
+      const code = (await browser.evaluate<string>('document.querySelector("pre code").textContent')).trim();
+      const [told, selected = ""] = await press("undefined");
+      expect([told, selected.trim()]).toEqual(["Selected: press Ctrl+C", code]);
+      await browser.until('document.querySelector("pre .copy").textContent === "Copy"');
+      const [said, , copied = ""] = await press("{ writeText: async (text) => { window.copied = text; } }");
+      expect([said, copied.trim()]).toEqual(["Copied", code]);
+      expect(browser.complaints()).toEqual([]);
+    },
+    PAGE_TIMEOUT_MS,
+  );
+
+  test(
+    "tables that scroll are within reach of the keyboard, and others are not in its way",
+    async () => {
+      await browser.open(`${server.url}/docs/email`);
+      await browser.until(loaded("/docs/email"));
+      const stops =
+        '[...document.querySelectorAll(".table")].map((each) => [each.scrollWidth > each.clientWidth, each.tabIndex === 0])';
+      for (const width of [360, 1920]) {
+        await browser.resize(width, 844);
+        await browser.until(`${stops}.every(([scrolls, stops]) => scrolls === stops)`);
+        expect(await browser.evaluate<boolean>(`${stops}.some(([scrolls]) => scrolls)`)).toBe(width === 360);
+      }
     },
     PAGE_TIMEOUT_MS,
   );

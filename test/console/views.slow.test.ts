@@ -158,6 +158,10 @@ describe.skipIf(CHROMIUM === null)("every view of the console", () => {
           await tab.goTo(place);
           await tab.sees(said);
           await all(tab);
+          expect([place, await tab.page.evaluate('document.querySelectorAll("h1").length')]).toEqual([
+            place,
+            1,
+          ]);
           await lookAt(tab, place, found);
         }
       }, api_key);

@@ -8,6 +8,7 @@ const CALM: SyncFacts = {
   count: 100,
   records: 100,
   quarantined: 0,
+  quarantineReason: "",
   quarantinedAccepted: 0,
   payeesCompared: 100,
   payeesChanged: 0,
@@ -29,6 +30,15 @@ describe("trippedBreakers", () => {
   test("trips above 5 % quarantined, not at it", () => {
     expect(trips({ quarantined: 5 })).toEqual([]);
     expect(trips({ quarantined: 6 })).toEqual(["quarantine"]);
+  });
+  test("says why most records are quarantined", () => {
+    const facts = { ...CALM, quarantined: 7, quarantineReason: "bad_pay_to" };
+    expect(trippedBreakers(facts)).toEqual([
+      {
+        breaker: "quarantine",
+        message: "7 of 100 records are not valid (limit 5 %; bad_pay_to the most often)",
+      },
+    ]);
   });
   test("lets bad records stay that the operator has accepted, but no more of them", () => {
     expect(trips({ quarantined: 6, quarantinedAccepted: 6 })).toEqual([]);

@@ -314,6 +314,27 @@ describe("the sync thread", () => {
     await directory[Symbol.asyncDispose]();
   });
 
+  test("an end during the start or a sync is no failure, and nothing begins behind it", async () => {
+    using folder = temporaryFolder("ended");
+    const events: DirectoryEvent[] = [];
+    let waits = 0;
+    const directory = createDirectory({
+      settings: { upstream: null, syncIntervalMs: INTERVAL_MS, acceptNextSnapshot: false },
+      syncer: createSyncThread({ workerFile, settings: { ...settings, folder: folder.path } }),
+      clock: systemClock,
+      random: () => 0.5,
+      wait: async () => {
+        waits += 1;
+      },
+      report: (event) => events.push(event),
+    });
+    const started = directory.start();
+    const synced = directory.sync();
+    await directory[Symbol.asyncDispose]();
+    await Promise.all([started, synced]);
+    expect([events, waits]).toEqual([[], 0]);
+  });
+
   test("a folder that cannot be opened at the start is opened by the schedule once it can be", async () => {
     using folder = temporaryFolder("occupied");
     const path = join(folder.path, "directory");

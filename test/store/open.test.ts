@@ -49,7 +49,7 @@ describe("data directory", () => {
     withDirectory((root) => {
       writeFileSync(join(root, "file"), "");
       const refusal = refusalOf(() => openStore({ dataDir: join(root, "file", "data"), clock }));
-      expect(refusal).toContain("cannot be made (ENOTDIR)");
+      expect(refusal).toContain("cannot be made (its folder is a file)");
       expect(refusal).toContain("DATA_DIR");
       expect(refusalOf(() => openStore({ dataDir: "/proc/assay", clock }))).toContain("cannot be made");
       expect(refusalOf(() => openStore({ dataDir: "/proc/self/fdinfo", clock }))).toContain(

@@ -9,6 +9,8 @@ export type SyncFacts = {
   /** Good and bad records together. */
   readonly records: number;
   readonly quarantined: number;
+  /** Why most of them are; empty where none is. */
+  readonly quarantineReason: string;
   /** How many bad ones the operator has let pass already. */
   readonly quarantinedAccepted: number;
   readonly payeesCompared: number;
@@ -44,13 +46,14 @@ function shareOf(part: number, whole: number, noun: string): string {
   return `${part} of ${whole} ${nounOf(whole, noun)} ${part === 1 ? "is" : "are"}`;
 }
 
-function quarantine({ quarantined, quarantinedAccepted, records }: SyncFacts): Trip | null {
+function quarantine(facts: SyncFacts): Trip | null {
+  const { quarantined, quarantineReason, quarantinedAccepted, records } = facts;
   const allBad = quarantined > 0 && quarantined === records;
   const tooMany = quarantined >= RECORDS_MIN && quarantined * 100 > records * 5;
   if (!(allBad || tooMany) || quarantined <= quarantinedAccepted) return null;
   return {
     breaker: "quarantine",
-    message: `${shareOf(quarantined, records, "record")} not valid (limit 5 %)`,
+    message: `${shareOf(quarantined, records, "record")} not valid (limit 5 %; ${quarantineReason} the most often)`,
   };
 }
 

@@ -3,7 +3,7 @@ import type { SnapshotRows } from "../snapshot/snapshot.ts";
 import { digestOf, sortedByHost } from "../snapshot/snapshot-build.ts";
 import type { Intake, Source } from "../upstream/source.ts";
 import { trippedBreakers } from "./breakers.ts";
-import type { Contents, Draft } from "./contents.ts";
+import type { Contents, Draft, Quarantine } from "./contents.ts";
 import type { StoredState } from "./stored-state.ts";
 import type { Freshness } from "./syncer.ts";
 
@@ -84,6 +84,7 @@ export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): 
     count: draft.rows.size,
     records: draft.records,
     quarantined: draft.quarantine.size,
+    quarantineReason: commonestReason(draft.quarantine),
     quarantinedAccepted: held.state.quarantinedAccepted,
     payeesCompared: draft.payeesCompared,
     payeesChanged: draft.payeesChanged,
@@ -94,6 +95,13 @@ export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): 
     exportedAt: intake.generatedAt,
   });
   return trips.map((trip) => trip.message);
+}
+
+/** Returns the reason that most records have; empty where there is none. */
+function commonestReason(quarantine: Quarantine): string {
+  const counts = new Map<string, number>();
+  for (const { reason } of quarantine.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
 }
 
 /** Returns the state after a sync whose contents are those before. */

@@ -3,15 +3,17 @@ import type { Loaded } from "../state/use-load.ts";
 import { codeOf, messageOf } from "../wire/api.ts";
 import { Button } from "./button.tsx";
 
-/** Draws what was loaded, or that it loads, or why it did not. */
+/** Draws what was loaded, or that it loads, or why it did not: under `title` where what is loaded brings the heading. */
 export function Await<Value>({
   of: { state, reload },
   children,
   lines = 3,
+  title,
 }: {
   readonly of: Loaded<Value>;
   readonly children: (value: Value) => ComponentChildren;
   readonly lines?: number;
+  readonly title?: string;
 }) {
   if (state.status === "ready") return <>{children(state.value)}</>;
   if (state.status === "loading") {
@@ -24,13 +26,24 @@ export function Await<Value>({
       </div>
     );
   }
-  const code = codeOf(state.error);
-  if (code === "forbidden") return <p class="empty">This key may not see this. {messageOf(state.error)}</p>;
+  const why = <Failure error={state.error} reload={reload} />;
+  if (title === undefined) return why;
+  return (
+    <>
+      <h1>{title}</h1>
+      {why}
+    </>
+  );
+}
+
+function Failure({ error, reload }: { readonly error: unknown; readonly reload: () => void }) {
+  const code = codeOf(error);
+  if (code === "forbidden") return <p class="empty">This key may not see this. {messageOf(error)}</p>;
   // Asked again, the server would say the same.
-  if (code === "not_found" || code === "gone") return <p class="empty">{messageOf(state.error)}</p>;
+  if (code === "not_found" || code === "gone") return <p class="empty">{messageOf(error)}</p>;
   return (
     <div class="notice bad" role="alert">
-      <span>{messageOf(state.error)}</span>
+      <span>{messageOf(error)}</span>
       <Button look="small" onPress={reload}>
         Try again
       </Button>

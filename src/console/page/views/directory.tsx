@@ -124,7 +124,7 @@ function Freshness({ page: { snapshot } }: { readonly page: ListingPage }) {
 function ListingTable({ listings }: { readonly listings: readonly Listing[] }) {
   return (
     <Table
-      caption="Services"
+      caption="Services found"
       columns={[
         {
           head: "Service",

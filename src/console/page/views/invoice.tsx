@@ -24,10 +24,13 @@ export function InvoiceView({ id }: { readonly id: string }) {
       <p class="crumb">
         <a href={hrefOf("plan")}>Plan and invoices</a>
       </p>
-      <Await of={loaded} lines={8}>
+      <Await of={loaded} lines={8} title="Invoice">
         {({ account, invoice }) =>
           invoice === null ? (
-            <p class="empty">There is no such invoice.</p>
+            <>
+              <h1>Invoice</h1>
+              <p class="empty">There is no such invoice.</p>
+            </>
           ) : (
             <article class="card invoice">
               <div class="view-head">

@@ -22,7 +22,7 @@ import { ScoreHistogram } from "./score-histogram.tsx";
 const REASONS: { readonly [reason: string]: string } = {
   out_of_units: "The units of this month are used up. It goes on by itself when there are more.",
   by_caller: "You stopped it, here or by a call.",
-  storage: "The server's disk failed.",
+  storage: "The server's disk is full or has failed. It goes on by itself when there is room again.",
 };
 
 /** One list: how far it is, what came of it, its rows. */
@@ -34,7 +34,7 @@ export function JobView({ id }: { readonly id: string }) {
       <p class="crumb">
         <a href={hrefOf("lists")}>Lists</a>
       </p>
-      <Await of={loaded} lines={8}>
+      <Await of={loaded} lines={8} title="List">
         {(job) => <JobDetails first={job} key={id} />}
       </Await>
     </>

@@ -26,7 +26,7 @@ export function ListingView({ id }: { readonly id: string }) {
       <p class="crumb">
         <a href={hrefOf("directory")}>Directory</a>
       </p>
-      <Await of={loaded} lines={8}>
+      <Await of={loaded} lines={8} title="Service">
         {(listing) => <Details listing={listing} />}
       </Await>
     </>

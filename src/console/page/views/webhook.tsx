@@ -42,7 +42,7 @@ export function WebhookView({ id }: { readonly id: string }) {
       <p class="crumb">
         <a href={hrefOf("webhooks")}>Webhooks</a>
       </p>
-      <Await of={loaded} lines={6}>
+      <Await of={loaded} lines={6} title="Endpoint">
         {(webhook) =>
           webhook === null ? (
             <p class="empty">There is no such endpoint any more.</p>
