@@ -66,3 +66,11 @@ test("CONTRIBUTING answers ten questions, and every file and function is there",
   for (const row of rows) expect([row, placesOf([row]).length > 0]).toEqual([row, true]);
   expectThere(placesOf(rows));
 });
+
+test("CONTRIBUTING says where each addition begins, and every file and function is there", () => {
+  const lines = linesOf(".github/CONTRIBUTING.md");
+  const from = lines.indexOf("## Adding something") + 1;
+  const additions = lines.slice(from, lines.indexOf("## Data")).filter((line) => line.startsWith("- **"));
+  expect(additions.length).toBeGreaterThanOrEqual(9);
+  expectThere(placesOf(additions));
+});

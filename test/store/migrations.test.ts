@@ -2,13 +2,22 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/api";
+import {
+  generateDrizzleJson,
+  generateMigration,
+  generateSQLiteDrizzleJson,
+  generateSQLiteMigration,
+} from "drizzle-kit/api";
+import { integer as pgInteger, pgTable } from "drizzle-orm/pg-core";
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/store/postgres/migrations.ts";
+import * as postgresSchema from "../../src/store/postgres/schema.ts";
 import { MIGRATIONS, migrate } from "../../src/store/sqlite/migrations.ts";
 import * as schema from "../../src/store/sqlite/schema.ts";
 import { handClock } from "../billing/accounting.ts";
 
 const FOLDER = join(import.meta.dir, "../../src/store/sqlite/migrations");
+const POSTGRES_FOLDER = join(import.meta.dir, "../../src/store/postgres/migrations");
 const clock = handClock();
 
 function migrated(): Database {
@@ -18,24 +27,48 @@ function migrated(): Database {
   return database;
 }
 
-test("every file of the folder is a step of the program, in order", () => {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith(".sql"));
-  expect(MIGRATIONS.map(({ name }) => `${name}.sql`)).toEqual(files.sort());
+/** The names of the steps in a folder, by its files and by the journal that the next one is numbered by. */
+function stepsIn(folder: string) {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".sql"));
   const journal: { entries: { tag: string }[] } = JSON.parse(
-    readFileSync(join(FOLDER, "meta/_journal.json"), "utf8"),
+    readFileSync(join(folder, "meta/_journal.json"), "utf8"),
   );
-  expect(MIGRATIONS.map(({ name }) => name)).toEqual(journal.entries.map(({ tag }) => tag));
+  return {
+    files: files.sort().map((name) => name.replace(".sql", "")),
+    journal: journal.entries.map(({ tag }) => tag),
+  };
+}
+
+/** The schema that the newest step was made from. */
+function newestSnapshot(folder: string) {
+  const snapshots = readdirSync(join(folder, "meta")).filter((name) => name.endsWith("_snapshot.json"));
+  return JSON.parse(readFileSync(join(folder, "meta", snapshots.sort().at(-1) ?? ""), "utf8"));
+}
+
+test.each([
+  ["SQLite", FOLDER, MIGRATIONS],
+  ["PostgreSQL", POSTGRES_FOLDER, POSTGRES_MIGRATIONS],
+])("every file of the folder is a step of the program, in order: %s", (_, folder, migrations) => {
+  const names = migrations.map(({ name }) => name);
+  expect(stepsIn(folder)).toEqual({ files: names, journal: names });
 });
 
 test("the steps say what the schema says (else: bun run db:generate)", async () => {
-  const last = MIGRATIONS.length - 1;
-  const file = join(FOLDER, `meta/${String(last).padStart(4, "0")}_snapshot.json`);
-  const snapshot = JSON.parse(readFileSync(file, "utf8"));
+  const snapshot = newestSnapshot(FOLDER);
   const changes = async (tables: Record<string, unknown>) =>
     generateSQLiteMigration(snapshot, await generateSQLiteDrizzleJson(tables, snapshot.id));
   expect(await changes(schema)).toEqual([]);
   const later = sqliteTable("later", { laterId: integer("later_id").primaryKey() });
   expect(await changes({ ...schema, later })).toHaveLength(1);
+});
+
+test("the steps of PostgreSQL say what its schema says (else: bun run db:generate)", async () => {
+  const snapshot = newestSnapshot(POSTGRES_FOLDER);
+  const changes = (tables: Record<string, unknown>) =>
+    generateMigration(snapshot, generateDrizzleJson(tables, snapshot.id));
+  expect(await changes(postgresSchema)).toEqual([]);
+  const later = pgTable("later", { laterId: pgInteger("later_id").primaryKey() });
+  expect(await changes({ ...postgresSchema, later })).toHaveLength(1);
 });
 
 test("steps are taken once, and a step that fails takes all new ones back", () => {
