@@ -4,12 +4,13 @@ import { startServer } from "./app/server.ts";
 import { settingWarnings } from "./app/setting-names.ts";
 import { readConfig } from "./app/settings.ts";
 
-await runMain(() =>
-  serve(readConfig(process.env, availableParallelism()), startServer, {
+await runMain(() => {
+  const config = readConfig(process.env, availableParallelism());
+  return serve(config, startServer, {
     warnings: settingWarnings(process.env),
     welcome: (url) => `Assay listens on ${url}
 Read and try it:  ${url}/docs
-Get a key:        curl -s ${url}/v1/signup -H 'Content-Type: application/json' -d '{"email": "you@your-domain.com"}'
+${config.console ? `Look and act:     ${url}/console\n` : ""}Get a key:        curl -s ${url}/v1/signup -H 'Content-Type: application/json' -d '{"email": "you@your-domain.com"}'
 `,
-  }),
-);
+  });
+});

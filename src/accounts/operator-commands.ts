@@ -2,6 +2,7 @@ import { confirmClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { secondOf } from "../billing/period.ts";
 import { isPlanName } from "../billing/plans.ts";
+import { PLAN_NAMES } from "../contract/words.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AccountRecord } from "../store/account-records.ts";
 import type { OperatorAct } from "../store/operator-port.ts";
@@ -95,7 +96,8 @@ export function createOperators(dependencies: {
       }
       case "set-plan": {
         const { plan = "" } = ask;
-        if (!isPlanName(plan)) return { ok: false, reason: `There is no plan ${plan}.` };
+        if (!isPlanName(plan))
+          return { ok: false, reason: `There is no plan ${plan}: there are ${PLAN_NAMES.join(", ")}.` };
         await store.recordAct(act);
         const { plan: held, pending_plan } = await accounts.changePlan(accountId, { plan });
         return done({ plan: held, pending_plan });
@@ -137,7 +139,7 @@ export function createOperators(dependencies: {
     }
     const name = ask.account ?? "";
     const account = (await store.findAccount(name)) ?? (await store.findAccountByMailbox(name.toLowerCase()));
-    if (account === null) return { ok: false, reason: "There is no such account." };
+    if (account === null) return { ok: false, reason: `No account has the id or the mailbox ${name}.` };
     return runOn(account, ask, operator);
   }
 

@@ -64,7 +64,7 @@ export const ERRORS = {
   },
   not_found: {
     status: 404,
-    message: "There is nothing at this path.",
+    message: "There is nothing at this path: /docs lists what there is.",
     meaning: "There is nothing at this path, or no such listing.",
   },
   method_not_allowed: {

@@ -50,7 +50,7 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
   function trouble(): string | null {
     if (denied !== null)
       return `The DNS denies that ${denied} exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.`;
-    return isMute ? "The DNS does not answer." : null;
+    return isMute ? "The DNS does not answer. Check DNS_SERVERS and the network." : null;
   }
 
   const isTrusted = () => denied === null && (isProven || !isMute);

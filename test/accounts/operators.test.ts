@@ -59,7 +59,7 @@ describe("an operator", () => {
     const { accounting, operators, accountId, run } = operated();
     expect(await run({ action: "set-plan", plan: "gold" })).toEqual({
       ok: false,
-      reason: "There is no plan gold.",
+      reason: "There is no plan gold: there are free, starter, growth, scale.",
     });
     expect(
       (await operators.run({ action: "set-plan", account: "FREE@example.com", plan: "scale" }, "root")).ok,
@@ -150,7 +150,7 @@ test("bun run admin acts on the data directory of a running server within second
     expect(await admin("suspend", "nobody")).toEqual({
       code: 1,
       out: "",
-      error: "There is no such account.\n",
+      error: "No account has the id or the mailbox nobody.\n",
     });
     expect(await admin()).toMatchObject({
       code: 1,

@@ -40,7 +40,12 @@ test("a DNS that does not answer at the start is in the log", async () => {
   await jsonOf(await server.call("/health"));
   const logged = Promise.withResolvers<void>();
   const look = setInterval(() => {
-    if (server.logged().some(({ event }) => event === "The DNS does not answer.")) logged.resolve();
+    if (
+      server
+        .logged()
+        .some(({ event }) => event === "The DNS does not answer. Check DNS_SERVERS and the network.")
+    )
+      logged.resolve();
   }, 20);
   await logged.promise;
   clearInterval(look);

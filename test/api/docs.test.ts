@@ -72,6 +72,7 @@ describe("200", () => {
     });
     expect([browser.status, browser.headers.get("location")]).toEqual([302, "/docs"]);
     expect(await refusalOf(await server.call("/"))).toBe("404 not_found");
+    expect(await (await server.call("/v2/nothing")).text()).toContain("/docs lists what there is.");
   });
 
   test("without metrics the specification has none", async () => {

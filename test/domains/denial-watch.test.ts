@@ -71,7 +71,7 @@ test("a DNS that is mute is reported each time, and neither begins nor ends a de
   await using setting = await startWatch(HONEST);
   setting.server.setFault("!silent");
   await setting.watch.probe();
-  expect(setting.reports).toEqual(["warn: The DNS does not answer."]);
+  expect(setting.reports).toEqual(["warn: The DNS does not answer. Check DNS_SERVERS and the network."]);
   setting.server.setFault(null);
   setting.server.setZone(DENYING);
   await setting.watch.probe();
