@@ -2,6 +2,7 @@ import { setTimeout as elapsed } from "node:timers/promises";
 import type { Serve } from "bun";
 import type { MountedApp } from "../http/mount.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../http/served-call.ts";
+import { systemCode } from "../platform/system-reason.ts";
 import { ConfigError } from "./setting-reader.ts";
 import type { Config } from "./settings.ts";
 
@@ -27,12 +28,16 @@ export function listen(
       fetch: (request) => app.fetch(request),
     });
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : "";
-    throw new ConfigError(reasonOf(code, host, port), { cause });
+    throw listenError(cause, host, port);
   }
 }
 
-function reasonOf(code: unknown, host: string, port: number): string {
+/** Returns the sentence for the operator whose address cannot be listened on. */
+export function listenError(cause: unknown, host: string, port: number): ConfigError {
+  return new ConfigError(reasonOf(systemCode(cause), host, port), { cause });
+}
+
+function reasonOf(code: string, host: string, port: number): string {
   switch (code) {
     case "EADDRINUSE":
       return `${host}:${port} is in use. Stop what listens there, or set PORT to another port.`;

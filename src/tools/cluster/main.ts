@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { listenError } from "../../app/listener.ts";
+import { ConfigError, createReader } from "../../app/setting-reader.ts";
 import { type DataDirLock, lockDataDir } from "../../store/sqlite/data-dir-lock.ts";
 import { StoreOpenError } from "../../store/storage-error.ts";
 import { balancerConfig } from "./balancer.ts";
@@ -24,9 +26,9 @@ async function main(): Promise<void> {
     return;
   }
   const nodes = readNodes(process.argv.slice(2));
-  const host = process.env.HOST ?? "127.0.0.1";
-  const port = await listenOnce(Number(process.env.PORT ?? PORT), host).catch((error: Error) =>
-    fail(`HOST and PORT: ${error.message}.`),
+  const { host, port: wanted } = readAddress();
+  const port = await listenOnce(wanted, host).catch((error: unknown) =>
+    fail(listenError(error, host, wanted).message),
   );
   const folder = resolve(process.env.DATA_DIR ?? "./data", "cluster");
   const programs = postgresPrograms();
@@ -90,6 +92,21 @@ function startNode(place: number, port: number, databaseUrl: string, folder: str
     DATABASE_URL: databaseUrl,
     DATA_DIR: join(folder, `node-${place + 1}`),
   });
+}
+
+function readAddress(): { readonly host: string; readonly port: number } {
+  const settings = createReader(process.env);
+  const address = {
+    host: settings.text("HOST", "127.0.0.1"),
+    port: settings.integer("PORT", PORT, 0, 65_535),
+  };
+  try {
+    settings.finish();
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.message);
+    throw error;
+  }
+  return address;
 }
 
 function readNodes(words: readonly string[]): number {
