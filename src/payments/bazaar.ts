@@ -1,4 +1,4 @@
-type JsonObject = { readonly [name: string]: unknown };
+import type { JsonObject } from "../platform/json-value.ts";
 
 /** How a paid call is made, for agents that read it in the challenge. */
 export type CallDescription = {

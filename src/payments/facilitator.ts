@@ -51,6 +51,8 @@ const SUPPORTED_DEADLINE_MS = 3000;
 const ANSWER_BYTES_MAX = 262_144;
 const REASON_LENGTH_MAX = 200;
 const TEXT_LENGTH_MAX = 2000;
+/** Of those that the facilitator serves. */
+const KINDS_MAX = 1000;
 
 /** Returns what the facilitator is sent for a payment that matches a requirement. */
 export function facilitatorRequest(
@@ -59,19 +61,19 @@ export function facilitatorRequest(
   { resource }: Offer,
 ): FacilitatorRequest {
   const { x402Version } = payment;
-  const alias = findNetwork(requirement.network)?.alias ?? requirement.network;
   return {
     x402Version,
     paymentPayload: payment.sent,
-    paymentRequirements: x402Version === 2 ? requirement : requirementV1(requirement, alias, resource),
+    paymentRequirements: x402Version === 2 ? requirement : requirementV1(requirement, resource),
   };
 }
 
 /** Returns the client of one facilitator. None of its functions rejects. */
 export function createFacilitator(options: FacilitatorOptions): Facilitator {
+  const { url, fetch, verifyDeadlineMs, settleDeadlineMs } = options;
   const ask = async (path: string, body: object | null, deadlineMs: number): Promise<Answer> => {
     try {
-      const { status, text } = await options.fetch(`${options.url}/${path}`, {
+      const { status, text } = await fetch(`${url}/${path}`, {
         body: body === null ? null : JSON.stringify(body),
         deadlineMs,
         bytesMax: ANSWER_BYTES_MAX,
@@ -81,7 +83,6 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
       return { status: 0, fields: null, failure: reasonOf(error instanceof Error ? error.message : error) };
     }
   };
-  const { verifyDeadlineMs, settleDeadlineMs } = options;
   const verifying = createSemaphore(CONCURRENCY);
   const settling = createSemaphore(CONCURRENCY);
   return {
@@ -90,7 +91,7 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     settle: (request) =>
       bounded(settling, async () => readSettle(await ask("settle", request, settleDeadlineMs), request)),
     feePayers: async () =>
-      readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, options.verifyDeadlineMs))),
+      readFeePayers(await ask("supported", null, Math.min(SUPPORTED_DEADLINE_MS, verifyDeadlineMs))),
   };
 }
 
@@ -153,7 +154,7 @@ function readFeePayers({ fields }: Answer): ReadonlyMap<string, string> | null {
   const kinds = fields?.kinds;
   if (!Array.isArray(kinds)) return null;
   const feePayers = new Map<string, string>();
-  for (const kind of kinds.slice(0, 1000)) {
+  for (const kind of kinds.slice(0, KINDS_MAX)) {
     if (!isObject(kind) || kind.scheme !== "exact" || typeof kind.network !== "string") continue;
     const feePayer = isObject(kind.extra) ? kind.extra.feePayer : undefined;
     const network = findNetwork(kind.network);

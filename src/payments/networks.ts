@@ -48,6 +48,11 @@ export const NETWORKS: readonly Network[] = [
   },
 ];
 
+/** Returns the name in version 1 of x402 of a network, or its id where it is not known. */
+export function aliasOf(network: string): string {
+  return findNetwork(network)?.alias ?? network;
+}
+
 /** Returns the network of a CAIP-2 id or of a name of version 1, or null. */
 export function findNetwork(name: string): Network | null {
   return NETWORKS.find(({ id, alias }) => id === name || alias === name) ?? null;

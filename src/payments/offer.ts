@@ -1,4 +1,4 @@
-import type { Network } from "./networks.ts";
+import { aliasOf, type Network } from "./networks.ts";
 
 /** What is paid for, as the challenge describes it. */
 export type PaidResource = {
@@ -84,15 +84,11 @@ function extraOf(network: Network, feePayer: string | null): { readonly [name: s
 }
 
 /** Returns a requirement in the form of version 1. */
-export function requirementV1(
-  requirement: Requirement,
-  alias: string,
-  resource: PaidResource,
-): RequirementV1 {
-  const { scheme, amount, payTo, maxTimeoutSeconds, asset, extra } = requirement;
+export function requirementV1(requirement: Requirement, resource: PaidResource): RequirementV1 {
+  const { scheme, network, amount, payTo, maxTimeoutSeconds, asset, extra } = requirement;
   return {
     scheme,
-    network: alias,
+    network: aliasOf(network),
     maxAmountRequired: amount,
     resource: resource.url,
     description: resource.description,

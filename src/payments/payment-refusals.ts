@@ -1,3 +1,4 @@
+import { formatUsd } from "../billing/money.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Requirement } from "./offer.ts";
 import type { PaidCall, PaidReply } from "./paid-call.ts";
@@ -21,9 +22,8 @@ export function challenge(
   }
   const { header, body } = challengeOf(call.offer, requirements, reason ?? "payment required");
   const headers = { "PAYMENT-REQUIRED": header };
-  const price = (call.offer.priceMicroUsd / 1_000_000).toFixed(6).replace(/0{1,4}$/, "");
   if (reason === null) {
-    const message = `This call costs ${price} USD, paid with x402 in USDC.`;
+    const message = `This call costs ${formatUsd(call.offer.priceMicroUsd)} USD, paid with x402 in USDC.`;
     return refusal(402, "payment_required", message, { headers, body });
   }
   return refusal(402, "payment_invalid", `The payment was not taken: ${reason}.`, { headers, body });

@@ -1,4 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
+import { createTally } from "../platform/tally.ts";
 
 /** The payments that are worked for or being settled, each by one call at a time. */
 export type PaymentReservations = {
@@ -15,7 +16,7 @@ export function createPaymentReservations({
   readonly perPayerMax: number;
 }): PaymentReservations {
   const held = new Set<string>();
-  const heldByPayer = new Map<string, number>();
+  const heldByPayer = createTally();
   return {
     has: (paymentId) => held.has(paymentId),
     size: () => held.size,
@@ -28,17 +29,14 @@ export function createPaymentReservations({
       }
     },
     async holdForPayer(payer, work) {
-      const ofPayer = heldByPayer.get(payer) ?? 0;
-      if (ofPayer >= perPayerMax) {
+      if (heldByPayer.count(payer) >= perPayerMax) {
         throw new ApiError("overloaded", `At most ${perPayerMax} calls of one payer run at once.`);
       }
-      heldByPayer.set(payer, ofPayer + 1);
+      heldByPayer.add(payer, 1);
       try {
         return await work();
       } finally {
-        const left = (heldByPayer.get(payer) ?? 1) - 1;
-        if (left === 0) heldByPayer.delete(payer);
-        else heldByPayer.set(payer, left);
+        heldByPayer.add(payer, -1);
       }
     },
   };

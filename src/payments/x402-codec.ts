@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseObject } from "../platform/json-value.ts";
-import { findNetwork, type Network } from "./networks.ts";
+import { aliasOf, findNetwork, type Network } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 
 /** A payment as a caller sent it, not yet checked. */
@@ -73,18 +73,18 @@ export function matchRequirement(
   if (found === undefined) return null;
   if (x402Version === 1) return found;
   if (accepted.network !== found.network || accepted.amount !== found.amount) return null;
-  if (!isSameAddress(accepted.asset, found) || !isSameAddress(accepted.payTo, found, "payTo")) return null;
+  const { asset, payTo, network: on } = found;
+  if (!isSameAddress(accepted.asset, asset, on) || !isSameAddress(accepted.payTo, payTo, on)) return null;
   // A payer pays the quote that it accepted, and no other.
   const extra = isObject(accepted.extra) ? accepted.extra : {};
   return Object.entries(found.extra).every(([name, value]) => extra[name] === value) ? found : null;
 }
 
 /** Addresses of EVM networks are the same in any case, those of Solana are not. */
-function isSameAddress(sent: unknown, found: Requirement, name: "asset" | "payTo" = "asset"): boolean {
+function isSameAddress(sent: unknown, required: string, network: string): boolean {
   if (typeof sent !== "string") return false;
-  const wanted = found[name];
-  if (findNetwork(found.network)?.kind === "solana") return sent === wanted;
-  return sent.toLowerCase() === wanted.toLowerCase();
+  if (findNetwork(network)?.kind === "solana") return sent === required;
+  return sent.toLowerCase() === required.toLowerCase();
 }
 
 /** What a call is refused with that is to be paid: the header of version 2 and the fields of the body. */
@@ -103,9 +103,7 @@ export function challengeOf(offer: Offer, requirements: readonly Requirement[], 
   const full = extensions === undefined ? bare : { ...bare, extensions };
   const header = encode(full);
   const second = header.length <= CHALLENGE_HEADER_BYTES_MAX ? full : bare;
-  const accepts = requirements.map((requirement) =>
-    requirementV1(requirement, findNetwork(requirement.network)?.alias ?? requirement.network, resource),
-  );
+  const accepts = requirements.map((requirement) => requirementV1(requirement, resource));
   return {
     header: second === full ? header : encode(bare),
     body: { x402Version: 1, accepts, payment_required: second },
@@ -118,8 +116,7 @@ export function settlementHeaders(
   notice: SettlementNotice,
 ): { readonly [name: string]: string } {
   if (x402Version === 2) return { "PAYMENT-RESPONSE": encode(notice) };
-  const network = findNetwork(notice.network)?.alias ?? notice.network;
-  return { "X-PAYMENT-RESPONSE": encode({ ...notice, network }) };
+  return { "X-PAYMENT-RESPONSE": encode({ ...notice, network: aliasOf(notice.network) }) };
 }
 
 function encode(value: unknown): string {

@@ -28,6 +28,9 @@ export function challengePerResource(evidence: Evidence): readonly SeenChallenge
   return challengesOf(evidence).filter(({ exchange: { url } }) => !seen.has(url) && seen.add(url) !== null);
 }
 
+/** Of one challenge, which may be long for the sake of it. */
+const ACCEPTS_MAX = 50;
+
 /** Many checks read the same challenge, which may be long for the sake of it. */
 const read = new WeakMap<Exchange, SeenChallenge>();
 
@@ -45,7 +48,7 @@ function readChallenge(exchange: Exchange): SeenChallenge {
   const body = json !== null && Array.isArray(json.accepts) ? json : null;
   const stated = isObject(header) ? header : body;
   const accepts = stated === null || !Array.isArray(stated.accepts) ? [] : stated.accepts.filter(isObject);
-  return { exchange, header, body, accepts: accepts.slice(0, 50), version: versionOf(header, body) };
+  return { exchange, header, body, accepts: accepts.slice(0, ACCEPTS_MAX), version: versionOf(header, body) };
 }
 
 function versionOf(header: SeenChallenge["header"], body: JsonObject | null): 1 | 2 | null {

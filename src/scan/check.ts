@@ -8,6 +8,8 @@ export type Finding = {
   /** The exchange that shows it, where one does. */
   readonly at: Exchange | null;
   readonly observed: string;
+  /** A failure that sets no limit to the grade, unlike others of its check. */
+  readonly isUncapped?: true;
 };
 
 /** One of the 25 rules. `find` is pure: the same evidence gives the same finding, in any process and at any time. */

@@ -75,9 +75,9 @@ export async function probeOrigin(
   const { origin } = request;
   const scannedAt = clock.now();
   const sender = createProbeSender(dependencies, request.startedMs + PROBING_MS_MAX);
-  const plannedOnes = plannedFiles(origin, randomName());
+  const plan = plannedFiles(origin, randomName());
   // Whom the caller has named is asked, whatever else may be left out for it.
-  const promised = 1 + plannedOnes.length + REQUESTS_OF_RESOURCE * request.resources.length;
+  const promised = 1 + plan.length + REQUESTS_OF_RESOURCE * request.resources.length;
   sender.allowExtra(Math.min(EXTRA_REQUESTS_MAX, REQUESTS_MAX - promised));
   const [dns, robots] = await Promise.all([
     lookUp(new URL(origin).hostname),
@@ -88,8 +88,8 @@ export async function probeOrigin(
   const keepsOut = ({ url }: { readonly url: string }) => isDisallowed(rules, pathOf(url));
   if (keepsOut({ url: origin })) return null;
   const isAllowed = (one: { readonly url: string }) => !keepsOut(one);
-  const kept = plannedOnes.filter(keepsOut).map((one) => notSent(one, "robots.txt keeps this scan out"));
-  const files = [...robots, ...(await sender.send(plannedOnes.filter(isAllowed))), ...kept];
+  const kept = plan.filter(keepsOut).map((one) => notSent(one, "robots.txt keeps this scan out"));
+  const files = [...robots, ...(await sender.send(plan.filter(isAllowed))), ...kept];
   await readAll(files, step);
   const others = await sender.sendExtra(otherPlaces(origin, files).filter(isAllowed));
   await readAll(others, step);

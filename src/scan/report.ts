@@ -37,6 +37,7 @@ export type ScanView = {
 const HEADERS_SHOWN_MAX = 20;
 const VALUE_SHOWN_LENGTH_MAX = 200;
 
+/** Returns what a scan found, in the words of the wire. */
 export function scanView(evidence: Evidence, { checks, score, grade, caps, confidence }: Scored): ScanView {
   return {
     ...{ origin: evidence.origin, grade, score, confidence },

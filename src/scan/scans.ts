@@ -77,11 +77,11 @@ export function createScan(
       return { kind: "refused", reason: `${origin}/robots.txt keeps ${SCAN_AGENT} out.` };
     }
     const scored = await scoreInSteps(evidence, step);
-    const { scanned_at, rules_version, ...found25 } = await step(() => scanView(evidence, scored));
+    const { scanned_at, rules_version, ...view } = await step(() => scanView(evidence, scored));
     const expiresAt = evidence.scannedAt + REPORT_VALID_MS;
     const report = {
       ...{ report_id: reportId, report_url: reportUrl },
-      ...found25,
+      ...view,
       scanned_at,
       expires_at: new Date(expiresAt).toISOString(),
       duration_ms: Math.round(clock.monotonic() - startedMs),
@@ -91,17 +91,18 @@ export function createScan(
       const signed = { ...report, joined };
       return JSON.stringify({ ...signed, signature: signingKey.sign(signed) });
     };
-    const [alone, joined] = [await step(() => written(false)), await step(() => written(true))];
+    const ownReport = await step(() => written(false));
+    const joinedReport = await step(() => written(true));
     const packed = await packEvidence(evidence, step);
     await step(() =>
       store.insert({
         ...{ reportId, origin, scannedAt: evidence.scannedAt, expiresAt },
-        ...{ report: alone, evidence: packed },
+        ...{ report: ownReport, evidence: packed },
       }),
     );
     await step(() => onScanned(evidence, scored));
     await store.sync();
-    return { kind: "scanned", report: alone, joinedReport: joined };
+    return { kind: "scanned", report: ownReport, joinedReport };
   };
 }
 

@@ -85,9 +85,8 @@ function scoreOf(found: readonly CheckedRule[], isBlocked: boolean): Scored {
   const score = weight === 0 ? 0 : Math.round((credit / weight) * 100);
   const caps = checks.flatMap(({ check, finding }): Cap[] => {
     const grade = CAPS[check.id];
-    // A 5xx to an empty POST fails the check; only an answer that nobody paid for caps the grade.
-    const isLeak = check.id !== "pay.first" || finding.observed.endsWith("without a payment");
-    return grade !== undefined && finding.status === "fail" && isLeak ? [{ check: check.id, grade }] : [];
+    const isCapped = finding.status === "fail" && finding.isUncapped !== true;
+    return grade !== undefined && isCapped ? [{ check: check.id, grade }] : [];
   });
   // The letters are in order: the last of them is the worst.
   const grade = [gradeOf(score), ...caps.map((cap) => cap.grade)].sort().at(-1) ?? "F";

@@ -13,7 +13,8 @@ export const payFirst: Check = {
     if (leak !== undefined) return fail(leak, `${leak.status} without a payment`);
     const posts = unpaid.filter(({ method, status }) => method === "POST" && status !== null);
     const broken = posts.find(({ status }) => (status ?? 0) >= 500);
-    if (broken !== undefined) return fail(broken, `${broken.status}`);
+    // Only an answer that nobody paid for caps the grade.
+    if (broken !== undefined) return { ...fail(broken, `${broken.status}`), isUncapped: true };
     const early = posts.find(({ status }) => status === 400 || status === 415 || status === 422);
     if (early !== undefined) return warn(early, `${early.status} before 402`);
     const paid = (posts.length > 0 ? posts : unpaid).find(({ status }) => status === 402);
