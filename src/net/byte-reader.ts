@@ -5,9 +5,9 @@ import type { OutgoingSocket } from "./socket.ts";
 export type ByteReader = {
   /**
    * Returns the next line without its end (LF, or CR and LF), one character for each octet; null at the end of the
-   * connection. Throws OutgoingError with `reason` where it has more octets than that.
+   * connection. Throws OutgoingError (`head_too_large`) where it has more octets than that.
    */
-  readonly readLine: (bytesMax: number, reason: "head_too_large" | "bad_response") => Promise<string | null>;
+  readonly readLine: (bytesMax: number) => Promise<string | null>;
   /** Returns the next bytes, at most `bytesMax`; null at the end of the connection. */
   readonly readPart: (bytesMax: number) => Promise<Uint8Array | null>;
   /** Hands over all that comes from now on, in place of the two above; what has come already is handed over at once. */
@@ -42,14 +42,15 @@ export function createByteReader(socket: OutgoingSocket): ByteReader {
   }
 
   return {
-    async readLine(bytesMax, reason) {
+    async readLine(bytesMax) {
       const pieces: Uint8Array[] = [];
       let bytes = 0;
       while (await fill()) {
         const at = rest.indexOf(LINE_END);
         const piece = at === -1 ? rest : rest.subarray(0, at);
         bytes += piece.length;
-        if (bytes > bytesMax) throw new OutgoingError(reason, `a line or head passes ${bytesMax} bytes`);
+        if (bytes > bytesMax)
+          throw new OutgoingError("head_too_large", `a line or head passes ${bytesMax} bytes`);
         pieces.push(piece);
         rest = at === -1 ? rest.subarray(rest.length) : rest.subarray(at + 1);
         if (at === -1) continue;

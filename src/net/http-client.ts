@@ -146,7 +146,7 @@ export function createHttpClient(dependencies: OutgoingDependencies, rules: Outg
     const silence = `nothing more came within ${idleTimeoutMs} ms`;
     const inTime = deadline.paced(idleTimeoutMs, "body_timeout", silence);
     const timed: Pick<ByteReader, "readPart"> = {
-      readPart: (bytesMax) => inTime(reader.readPart(bytesMax)),
+      readPart: (partBytesMax) => inTime(reader.readPart(partBytesMax)),
     };
     const framing = framingOf(method, head);
     const framed = readFramed(timed, framing);

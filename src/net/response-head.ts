@@ -18,7 +18,7 @@ const SWITCHING_PROTOCOLS = 101;
 export async function readHead(reader: ByteReader, bytesMax: number): Promise<ResponseHead> {
   let headBytes = 0;
   const nextLine = async (): Promise<string> => {
-    const line = await reader.readLine(bytesMax - headBytes, "head_too_large");
+    const line = await reader.readLine(bytesMax - headBytes);
     if (line === null) throw new OutgoingError("bad_response", "the connection ended within the head");
     headBytes += line.length + 2;
     return line;
@@ -31,8 +31,8 @@ export async function readHead(reader: ByteReader, bytesMax: number): Promise<Re
   }
 }
 
-/** Reads header fields, or those after a chunked body, up to the empty line. */
-export async function readFields(nextLine: () => Promise<string>): Promise<Headers> {
+/** Reads header fields up to the empty line. */
+async function readFields(nextLine: () => Promise<string>): Promise<Headers> {
   const headers = new Headers();
   for (let fields = 0; ; fields++) {
     const line = await nextLine();

@@ -21,6 +21,8 @@ export type ListingProbeDependencies = {
 const PROBED_RESOURCES_MAX = 20;
 const BODY_BYTES_MAX = 65_536;
 const USDC_DECIMALS_MAX = 15;
+/** A resource that answers so may take another method. */
+const MAY_TAKE_ANOTHER_METHOD: readonly number[] = [400, 404, 405, 415, 422];
 const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
 
 type Asked = {
@@ -54,7 +56,7 @@ export function createListingProbe(
     // Without an answer of the DNS nobody was asked: it may be our own connection that is down.
     if (signal.aborted || asked.isUnknown) return;
     // Listings do not say which method a resource takes: one that does not take GET is asked by POST from then on.
-    if (isPaid && asked.reply !== null && [400, 404, 405, 415, 422].includes(asked.reply.status)) {
+    if (isPaid && asked.reply !== null && MAY_TAKE_ANOTHER_METHOD.includes(asked.reply.status)) {
       const other = method === "GET" ? "POST" : "GET";
       const second = await ask(url, other);
       if (second.reply?.status === 402) {
@@ -65,7 +67,7 @@ export function createListingProbe(
     const probed = readProbe(asked.reply, isPaid);
     const at = clock.now();
     const { status } = probed;
-    const ms = asked.ms;
+    const { ms } = asked;
     const accepts = JSON.stringify(probed.accepts);
     onProbe({ ...{ url, host, method, at, day: dayOf(at), status, ms, accepts }, ...paymentOf(probed) });
   }

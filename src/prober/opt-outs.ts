@@ -16,7 +16,7 @@ const KNOWN_MS = 86_400_000;
 const UNKNOWN_MS = 3_600_000;
 /** The oldest is evicted first: for a directory of 200,000 hosts, nearly all of which name no agent of ours. */
 const ORIGINS_MAX = 200_000;
-/** Of all rules for it, and the texts that they hold. */
+/** Of all rules that are kept, with the texts that they hold. */
 const BYTES_MAX = 16_777_216;
 /** As measured, with its pattern. */
 const RULE_BYTES = 100;

@@ -6,7 +6,7 @@ import { DAY_MS, dayOf } from "../platform/days.ts";
 import { LATENCY_BOUNDS_MS, type ProbeDay, type ProbeStore } from "../store/probe-port.ts";
 
 /** Thirty days, today included. */
-export const DAYS_KEPT = 30;
+const DAYS_KEPT = 30;
 
 /** Returns what the prober knows of a resource; null where it was not probed within 30 days. */
 export function createOwnEvidence(store: ProbeStore, clock: Clock): (resource: string) => OwnEvidence | null {

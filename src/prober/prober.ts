@@ -1,10 +1,9 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { Probe, ProbeStore } from "../store/probe-port.ts";
 import { createListingProbe } from "./listing-probe.ts";
-import { DAYS_KEPT } from "./own-evidence.ts";
+import { firstDay } from "./own-evidence.ts";
 
 /** Calls each listed resource without paying, again and again, and keeps what it sees. */
 export type Prober = AsyncDisposable & {
@@ -77,9 +76,8 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
     begun = 0;
     lastHost = "";
     counts.rounds += 1;
-    const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
-    const oldest = today - (DAYS_KEPT - 1) * DAY_MS;
-    store.removeOld(dayOf(oldest), oldest, PRUNED_MAX);
+    const day = firstDay(clock.now());
+    store.removeOld(day, Date.parse(day), PRUNED_MAX);
   }
 
   function begin(work: Promise<void>): void {

@@ -13,12 +13,11 @@ export type DistinctRowsOptions = {
   readonly spillPath: string;
   /** Keeps a caller from choosing which rows share a partition. */
   readonly seed: number;
-  /** Characters held in memory; past it they are written to the file. */
-  readonly heldCharsMax?: number;
 };
 
 /** Rows with the same text are in the same partition, so one partition at a time is compared in memory. */
 const PARTITIONS = 64;
+/** Characters held in memory; past it they are written to the file. */
 const HELD_CHARS_MAX = 16_777_216;
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
 
@@ -33,11 +32,7 @@ type Block = {
 type Partition = { numbers: number[]; texts: string[]; readonly blocks: Block[] };
 
 /** Compares texts themselves, not their hashes: two rows are the same only where each character is. */
-export function createDistinctRows({
-  spillPath,
-  seed,
-  heldCharsMax = HELD_CHARS_MAX,
-}: DistinctRowsOptions): DistinctRows {
+export function createDistinctRows({ spillPath, seed }: DistinctRowsOptions): DistinctRows {
   const partitions = Array.from(
     { length: PARTITIONS },
     (): Partition => ({ numbers: [], texts: [], blocks: [] }),
@@ -98,7 +93,7 @@ export function createDistinctRows({
       partition.numbers.push(row);
       partition.texts.push(text);
       heldChars += text.length;
-      if (heldChars < heldCharsMax) return;
+      if (heldChars < HELD_CHARS_MAX) return;
       for (const each of partitions) spill(each);
       heldChars = 0;
     },
