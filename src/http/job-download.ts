@@ -1,14 +1,14 @@
 import { ApiError } from "../contract/errors.ts";
 import { queryReader } from "../contract/schema.ts";
 import { jobResults } from "../contract/specification/job-results.ts";
-import { SUMMARY_WORDS } from "../contract/words.ts";
+import { EMAIL_SUB_STATUSES, SUMMARY_WORDS } from "../contract/words.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
 import type { JobResults } from "../jobs/results.ts";
 import type { Call } from "./boundary.ts";
 import { byteStream, unsentBody } from "./byte-stream.ts";
 import { isCurrent } from "./negotiation.ts";
-import type { Reply } from "./reply.ts";
+import { JSON_TYPE, type Reply } from "./reply.ts";
 
 const TYPES: { readonly [format in ResultFormat]: string } = {
   ndjson: "application/x-ndjson; charset=utf-8",
@@ -27,8 +27,8 @@ export async function downloadOf(
   { results, readerStallMs }: { readonly results: JobResults; readonly readerStallMs: number },
 ): Promise<Reply> {
   const filter: ResultFilter = {
-    statuses: wordsOf("status", [status, only], SUMMARY_WORDS[job.kind]),
-    subStatuses: job.kind === "email" ? wordsOf("sub_status", [sub_status], null) : noSubStatus(sub_status),
+    statuses: wordsOf({ status, only }, SUMMARY_WORDS[job.kind]),
+    subStatuses: job.kind === "email" ? wordsOf({ sub_status }, EMAIL_SUB_STATUSES) : noSubStatus(sub_status),
   };
   if (job.status === "receiving") throw new ApiError("job_not_ready", "The job is still being received.");
   if (job.erasedAt !== null) throw new ApiError("gone");
@@ -55,7 +55,7 @@ export async function downloadOf(
   const length = asked === null ? 0 : await results.length(job, format);
   const range = asked === null ? null : rangeWithin(asked, length);
   if (range === "unsatisfiable") {
-    return { status: 416, body: null, headers: { ...headers, "Content-Range": `bytes */${length}` } };
+    return unsatisfiable(headers, length);
   }
   const stop = new AbortController();
   const source = results.read(job, { format, filter, fromByte: range?.first ?? 0 }, stop.signal);
@@ -68,6 +68,19 @@ export async function downloadOf(
     stop,
     readerStallMs,
   });
+}
+
+/** The refusal of a range that the results do not have: of a status of its own, as HTTP has one for it. */
+function unsatisfiable(headers: Reply["headers"], length: number): Reply {
+  const { code, message } = new ApiError(
+    "invalid_request",
+    `Range names no byte of the ${length} there are.`,
+  );
+  return {
+    status: 416,
+    body: JSON.stringify({ error: { code, message } }),
+    headers: { ...headers, "Content-Type": JSON_TYPE, "Content-Range": `bytes */${length}` },
+  };
 }
 
 /** Of replies that no encoding is chosen for, though others of the same path have one. */
@@ -120,18 +133,22 @@ async function* followed(
   }
 }
 
+/** Returns the words that parameters of these names choose; null if they choose none, which leaves nothing out. */
 function wordsOf(
-  name: string,
-  texts: readonly (string | undefined)[],
-  known: readonly string[] | null,
+  parameters: { readonly [name: string]: string | undefined },
+  known: readonly string[],
 ): readonly string[] | null {
-  const words = texts.flatMap((text) => (text === undefined || text === "" ? [] : text.split(",")));
-  const wrong = known === null ? undefined : words.find((word) => !known.includes(word));
-  if (wrong !== undefined) {
-    throw new ApiError(
-      "invalid_request",
-      `${name} must be one or more of ${known?.join(", ")} between commas.`,
-    );
+  const words: string[] = [];
+  for (const [name, text] of Object.entries(parameters)) {
+    if (text === undefined || text === "") continue;
+    const chosen = text.split(",");
+    if (chosen.some((word) => !known.includes(word))) {
+      throw new ApiError(
+        "invalid_request",
+        `${name} must be one or more of ${known.join(", ")} between commas.`,
+      );
+    }
+    words.push(...chosen);
   }
   return words.length === 0 ? null : words;
 }

@@ -206,6 +206,18 @@ describe("a job", () => {
     }
   });
 
+  test("has results whose refusals name the parameter that is wrong", async () => {
+    const { job_id: jobId } = await ended("a@good.com\n");
+    for (const name of ["status", "sub_status", "only"]) {
+      for (const words of ["good", "accepts_mail,good", "deliverable,good"]) {
+        const reply = await server.call(`/v1/jobs/${jobId}/results?${name}=${words}`, { key });
+        const { error } = await jsonOf<{ error: { message: string } }>(reply.clone());
+        expect([name, words, await refusalOf(reply)]).toEqual([name, words, "400 invalid_request"]);
+        expect(error.message).toStartWith(`${name} must be one or more of `);
+      }
+    }
+  });
+
   test("that is not received yet is asked for results by its own words, too", async () => {
     const own = await server.signUp();
     const upload = { key: own, method: "POST" };

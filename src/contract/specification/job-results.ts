@@ -3,6 +3,7 @@ import { Word } from "../schema.ts";
 import { jobId } from "./job-fields.ts";
 import { JobResults } from "./job-replies.ts";
 import { described, operation } from "./operation.ts";
+import { ErrorBody } from "./service-replies.ts";
 
 export const jobResults = operation({
   operationId: "jobResults",
@@ -49,8 +50,9 @@ export const jobResults = operation({
     },
     304: { description: "They are still the same.", headers: ["X-Job-Complete", "ETag"] },
     416: {
-      description: "The range is not one of theirs.",
+      description: "`Range` names no byte of theirs.",
       headers: ["Content-Range", "X-Job-Complete", "ETag", "Accept-Ranges"],
+      content: { "application/json": ErrorBody },
     },
   },
   refusals: ["invalid_request", "not_found", "job_not_ready", "gone"],
