@@ -33,10 +33,11 @@ export function withTestTenants(meter: Meter, freePlan: Plan): Meter {
 /** Writes what is kept beside a charge, and no units. */
 function freeReservation(held: Reservation, units: number): Reservation {
   return {
-    ...held,
+    accountId: held.accountId,
     units,
     record: ({ endpoint }, reply, chunk, onCommit) =>
       held.record({ endpoint, units: 0 }, reply, chunk, onCommit),
+    release: () => held.release(),
     chargedUnits: () => 0,
   };
 }
