@@ -1,3 +1,4 @@
+import type { Clock } from "../platform/clock.ts";
 import { StoreOpenError } from "../store/storage-error.ts";
 import { createLog, errorFacts, type Log } from "./log.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
@@ -27,17 +28,31 @@ export async function serve<Settings extends { readonly logLevel: LogLevel }>(
 ): Promise<void> {
   const log = createLog(settings.logLevel);
   for (const warning of warnings) log.warn(warning, {});
-  const server = await start(settings, systemPlatform(log));
+  const platform = systemPlatform(log);
+  const server = await start(settings, platform);
   process.stdout.write(welcome(server.url));
-  stopOnSignals(server, log);
+  stopOnSignals(server, platform);
 }
 
+/**
+ * Signals that come this soon after the first are the same one: Ctrl-C and systemd's stop reach each process of a group,
+ * and `bun run` then passes its own on to the server.
+ */
+const SAME_SIGNAL_MS = 500;
+
 /** The first signal drains; the second ends the process at once, which loses nothing that was answered. */
-function stopOnSignals(server: RunningServer, log: Log): void {
-  let stopping = false;
+function stopOnSignals(
+  server: RunningServer,
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+): void {
+  let firstMs: number | null = null;
   const stop = async (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    const nowMs = clock.monotonic();
+    if (firstMs !== null) {
+      if (nowMs - firstMs < SAME_SIGNAL_MS) return;
+      process.exit(1);
+    }
+    firstMs = nowMs;
     log.info("stopping", { signal });
     const exitCode = await stopServer(server, log);
     log.flush();
