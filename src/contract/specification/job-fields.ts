@@ -30,7 +30,12 @@ const optionTexts = {
 
 const csvOptions = {
   column: Type.Optional(Type.String({ maxLength: 200 })),
-  delimiter: Type.Optional(Type.String({ pattern: "^[^\\ud800-\\udfff]$", demand: "must be one character" })),
+  delimiter: Type.Optional(
+    Type.String({
+      pattern: '^[^\\ud800-\\udfff"\\r\\n\\u0000]$',
+      demand: "must be one character that is no quote and ends no line",
+    }),
+  ),
   encoding: Type.Optional(Type.String({ maxLength: 40 })),
 };
 
