@@ -110,7 +110,7 @@ export async function openComponents(config: Config, platform: Platform): Promis
   const resolver = lookups.dnsCache;
   const queued = { ...money, ...batches, resolver, shared: shared?.store ?? null };
   const queues = await openQueues(config, platform, queued, stack);
-  const judging = await openJudging(config, platform, { directory, resolver }, stack);
+  const judging = await openJudging(config, platform, { directory, resolver, shared: queued.shared }, stack);
   const writeEmail = withMadeUpFailure(lookups.writeEmail);
   const answering = { ...money, ...limiters, ...lookups, writeEmail, ...batches };
   const cluster = shared?.store ?? null;

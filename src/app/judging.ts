@@ -5,8 +5,9 @@ import { lowerBound } from "../directory/snapshot/text-table.ts";
 import type { Resolver } from "../dns/lookup.ts";
 import type { Check } from "../judge/check.ts";
 import { type LoadedOnce, loadedOnce } from "../platform/loaded-once.ts";
-import type { SigningKey } from "../signing/signing-key.ts";
+import type { PublicKey } from "../signing/signing-key.ts";
 import type { ProbeStore } from "../store/probe-port.ts";
+import type { SigningPort } from "../store/signing-port.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
@@ -14,7 +15,8 @@ import type { Config } from "./settings.ts";
 /** The judging check, the key that signs it, and the prober: none is loaded before somebody wants it. */
 export type Judging = {
   readonly check: LoadedOnce<Check>;
-  readonly signingKey: () => Promise<SigningKey>;
+  /** The keys that its answers may be signed with: in a cluster, those of all nodes. */
+  readonly publicKeys: () => Promise<readonly PublicKey[]>;
   /** Null where this server does not probe. */
   readonly probes: ProbeStore | null;
 };
@@ -22,6 +24,8 @@ export type Judging = {
 export type JudgingDependencies = {
   readonly directory: Pick<Directory, "view">;
   readonly resolver: Resolver;
+  /** Null where this server is no node of a cluster. */
+  readonly shared: SigningPort | null;
 };
 
 /** Opens it, and where PROBE is set its evidence, on which the prober begins. */
@@ -36,17 +40,25 @@ export async function openJudging(
   let probes: ProbeStore | null = null;
   const key = loadedOnce(async () => {
     const { openSigningKey } = await import("../signing/signing-key.ts");
-    return openSigningKey(dataDir);
+    const opened = openSigningKey(dataDir);
+    // Before it signs: whoever is answered by this node may ask another one for the keys.
+    await dependencies.shared?.shareSigningKeys(opened.publicKeys);
+    return opened;
   });
-  const signingKey = async () => key.get();
+  const publicKeys = async (): Promise<readonly PublicKey[]> => {
+    const own = (await key.get()).publicKeys;
+    if (dependencies.shared === null) return own;
+    const { publicKeyOf } = await import("../signing/signing-key.ts");
+    return (await dependencies.shared.sharedSigningKeys()).map(publicKeyOf);
+  };
   const check = loadedOnce(async () => {
-    const [{ createCheck }, opened] = await Promise.all([import("../judge/check.ts"), signingKey()]);
+    const [{ createCheck }, opened] = await Promise.all([import("../judge/check.ts"), key.get()]);
     const ownEvidence = probes === null ? () => null : await loadOwnEvidence(probes, clock);
     return createCheck({ signingKey: opened, ownEvidence, monotonic: clock.monotonic });
   });
   const onProbed = (resource: string) => check.known()?.probed(resource);
   if (prober.isOn) probes = await startProber(config, platform, { ...dependencies, onProbed }, stack);
-  return { check, signingKey, probes };
+  return { check, publicKeys, probes };
 }
 
 async function loadOwnEvidence(probes: ProbeStore, clock: Platform["clock"]) {
@@ -57,7 +69,11 @@ async function loadOwnEvidence(probes: ProbeStore, clock: Platform["clock"]) {
 async function startProber(
   { dataDir, prober: settings }: Pick<Config, "dataDir" | "prober">,
   { clock, log }: Pick<Platform, "clock" | "log">,
-  { directory, resolver, onProbed }: JudgingDependencies & { readonly onProbed: (resource: string) => void },
+  {
+    directory,
+    resolver,
+    onProbed,
+  }: Omit<JudgingDependencies, "shared"> & { readonly onProbed: (resource: string) => void },
   stack: AsyncDisposableStack,
 ): Promise<ProbeStore> {
   const [{ openProbes }, { createProber }, { PROBE_AGENT }, { createHttpClient }, lookups] =

@@ -164,7 +164,7 @@ function routesOf(
     }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
     ...checkRoutes({ routing, directory, check: components.judging.check }),
-    ...signingKeyRoutes({ routing, signingKey: components.judging.signingKey }),
+    ...signingKeyRoutes({ routing, publicKeys: components.judging.publicKeys }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];
   const pages = [

@@ -91,7 +91,7 @@ export async function startService(
     ...content.routes,
     ...paymentRoutes({ routing, payments }),
     ...healthRoutes({ routing, clock, version, draining: () => draining, checks }),
-    ...signingKeyRoutes({ routing, signingKey: () => signingKey }),
+    ...signingKeyRoutes({ routing, publicKeys: () => signingKey.publicKeys }),
   ];
   const operations = operationsOf(described);
   const { title, guidance } = facts;

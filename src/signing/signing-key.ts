@@ -83,7 +83,7 @@ export function createSigningKey(privateKey: KeyObject, retired: readonly Public
     .update(canonicalJson({ crv: "Ed25519", kty: "OKP", x }))
     .digest("base64url");
   const header = encode(canonicalJson({ alg: "EdDSA", kid }));
-  const publicKey: PublicKey = { kty: "OKP", crv: "Ed25519", x, kid, use: "sig", alg: "EdDSA" };
+  const publicKey = publicKeyOf({ kid, x });
   return {
     publicKey,
     publicKeys: [publicKey, ...retired.filter((other) => other.kid !== kid)],
@@ -92,6 +92,11 @@ export function createSigningKey(privateKey: KeyObject, retired: readonly Public
       return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
     },
   };
+}
+
+/** Returns a key as it is listed. */
+export function publicKeyOf({ kid, x }: Pick<PublicKey, "kid" | "x">): PublicKey {
+  return { kty: "OKP", crv: "Ed25519", x, kid, use: "sig", alg: "EdDSA" };
 }
 
 function encode(text: string): string {

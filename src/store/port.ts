@@ -7,6 +7,7 @@ import type { JobPort } from "./job-port.ts";
 import type { LeasePort } from "./lease-port.ts";
 import type { OperatorPort } from "./operator-port.ts";
 import type { PartPort } from "./part-port.ts";
+import type { SigningPort } from "./signing-port.ts";
 import type { WebhookPort } from "./webhook-port.ts";
 
 // What the program asks of its store, one function a use case: each is one transaction, whole or not at all. Times
@@ -39,7 +40,7 @@ export type AccountingStore = AccountPort &
 export type Store = AccountingStore & JobPort & WebhookPort;
 
 /** A store that other processes write to as well: what is read of it may be old at once. */
-export type SharedStore = Store & AdmitPort & LeasePort & PartPort & DirectoryTurnPort;
+export type SharedStore = Store & AdmitPort & LeasePort & PartPort & DirectoryTurnPort & SigningPort;
 
 /**
  * A store inside this process, which answers at once and has no other writer: what is read of it holds until this

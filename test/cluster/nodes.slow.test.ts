@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import type { PublicKey } from "../../src/signing/signing-key.ts";
 import { FREE_UNITS, startCluster, type TestCluster } from "../support/cluster.ts";
 import { accountOf, jsonOf } from "../support/json.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
@@ -61,6 +63,28 @@ describe.if(isPostgresInstalled)("three nodes on one PostgreSQL", () => {
     const { key } = await cluster.signUp();
     for (const place of [0, 1, 2]) expect((await check(place, key)).status).toBe(200);
     for (const place of [0, 1, 2]) expect(await unitsOf(place, key)).toBe(3);
+  });
+
+  test("what one node signs is good by the keys that any of them lists", async () => {
+    type Keys = { readonly keys: readonly PublicKey[] };
+    for (const place of [0, 1, 2]) {
+      const reply = await fetch(`${urlOf(place)}/v1/check?resource=https%3A%2F%2Funlisted.example%2F`);
+      const { signature } = await jsonOf<{ readonly signature: string }>(reply);
+      const [header = "", payload = "", signed = ""] = signature.split(".");
+      const { kid } = JSON.parse(Buffer.from(header, "base64url").toString());
+      for (const other of [0, 1, 2]) {
+        const { keys } = await jsonOf<Keys>(await fetch(`${urlOf(other)}/.well-known/jwks.json`));
+        const listed = keys.find((key) => key.kid === kid);
+        if (listed === undefined) throw new Error(`Node ${other} does not list the key of node ${place}`);
+        const key = createPublicKey({ key: listed, format: "jwk" });
+        const bytes = Buffer.from(`${header}.${payload}`);
+        expect([place, other, verify(null, bytes, key, Buffer.from(signed, "base64url"))]).toEqual([
+          place,
+          other,
+          true,
+        ]);
+      }
+    }
   });
 
   test("a key that one node ends is refused by all", async () => {

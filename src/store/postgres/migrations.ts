@@ -14,6 +14,7 @@ import untruncated from "./migrations/0004_untruncated.sql" with { type: "text" 
 import plainGroups from "./migrations/0005_plain_groups.sql" with { type: "text" };
 import atOnce from "./migrations/0006_at_once.sql" with { type: "text" };
 import fewAccounts from "./migrations/0007_few_accounts.sql" with { type: "text" };
+import signingKeys from "./migrations/0008_signing_keys.sql" with { type: "text" };
 
 /** All steps, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_plain_groups", sql: plainGroups },
   { name: "0006_at_once", sql: atOnce },
   { name: "0007_few_accounts", sql: fewAccounts },
+  { name: "0008_signing_keys", sql: signingKeys },
 ];
 
 /** Held by the one node that migrates; any number that nothing else in the database locks. */

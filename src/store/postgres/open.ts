@@ -20,6 +20,7 @@ import { createPartCases } from "./part-cases.ts";
 import { asOpenError } from "./postgres-error.ts";
 import { probes } from "./schema.ts";
 import { createPrimaryFinder, openPool, type Servers } from "./servers.ts";
+import { createSigningCases } from "./signing-cases.ts";
 import { createUsageCases } from "./usage-cases.ts";
 import { createWebhookCases } from "./webhook-cases.ts";
 
@@ -71,6 +72,7 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
     ...createPartCases(connection),
     ...createWebhookCases(connection, processId),
     ...createDirectoryTurnCases(connection, processId),
+    ...createSigningCases(connection),
     // Each use case is settled for itself: a commit that is not answered rejects with an UnsettledError.
     requireSettled: () => undefined,
     probe: () =>

@@ -246,6 +246,13 @@ export const accountChanges = pgTable(
   (table) => [index("account_changes_by_time").on(table.changedAt)],
 );
 
+/** The public keys of all nodes: what one of them signed is held against the keys that another one lists. */
+export const signingKeys = pgTable("signing_keys", {
+  kid: text("kid").primaryKey(),
+  x: text("x").notNull(),
+  sharedAt: integer("shared_at").notNull(),
+});
+
 /**
  * When the burst of an account is full again, by the server's clock in microseconds, and the greatest age of the calls
  * that were counted since it was full last.
