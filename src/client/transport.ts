@@ -50,7 +50,7 @@ export function createTransport(settings: ClientSettings): Send {
   const { apiKey, retriesMax = 4, retryWaitMaxMs = 60_000 } = settings;
   const send = settings.fetch ?? ((url: string, init: RequestInit) => fetch(url, init));
   const wait = settings.pause ?? pause;
-  const base = settings.baseUrl.replace(/\/+$/, "");
+  const base = addressOf(settings.baseUrl);
 
   return async (method, path, { body, raw, accept, headers, signal, idempotencyKey }, read) => {
     const key = method === "POST" && idempotencyKey === undefined ? crypto.randomUUID() : idempotencyKey;
@@ -79,6 +79,17 @@ export function createTransport(settings: ClientSettings): Send {
   };
 }
 
+/** Returns the address without slashes at its end. Throws a TypeError for what is none; pages may give a path of theirs. */
+function addressOf(baseUrl: string): string {
+  const page = (globalThis as { readonly location?: { readonly href: string } }).location;
+  // Node.js 20 has no URL.parse.
+  const isAddress =
+    URL.canParse(baseUrl, page?.href) && /^https?:$/.test(new URL(baseUrl, page?.href).protocol);
+  if (!isAddress)
+    throw new TypeError(`baseUrl must be an http or https address, not ${JSON.stringify(baseUrl)}.`);
+  return baseUrl.replace(/\/+$/, "");
+}
+
 type Attempt<Read> =
   | { readonly value: Read; readonly failure: null }
   | { readonly value: null; readonly failure: RefusedError | UnreachableError };
@@ -95,7 +106,10 @@ async function attemptOnce<Read>(
     return { value: await read(reply), failure: null };
   } catch (cause) {
     signal?.throwIfAborted();
-    return { value: null, failure: new UnreachableError(`${base} gave no whole reply.`, { cause }) };
+    return {
+      value: null,
+      failure: new UnreachableError(`${base} does not answer, or broke off its reply.`, { cause }),
+    };
   }
 }
 

@@ -37,13 +37,23 @@
       const blocks = [...group.querySelectorAll("pre")];
       const shown = blocks.find((block) => block.dataset.language === language) ?? blocks[0];
       for (const block of blocks) block.hidden = block !== shown;
-      for (const tab of group.querySelectorAll("[role=tab]"))
-        tab.setAttribute("aria-selected", String(tab.dataset.language === shown.dataset.language));
+      for (const tab of group.querySelectorAll("[role=tab]")) {
+        const isShown = tab.dataset.language === shown.dataset.language;
+        tab.setAttribute("aria-selected", String(isShown));
+        tab.tabIndex = isShown ? 0 : -1;
+      }
     }
   };
   for (const group of document.querySelectorAll(".samples")) {
     const tabs = document.createElement("div");
     tabs.setAttribute("role", "tablist");
+    tabs.setAttribute("aria-label", "Language");
+    tabs.addEventListener("keydown", ({ key, target }) => {
+      const step = { ArrowLeft: "previousElementSibling", ArrowRight: "nextElementSibling" }[key];
+      const next = step === undefined ? null : target[step];
+      next?.focus();
+      next?.click();
+    });
     for (const block of group.querySelectorAll("pre")) {
       const language = block.firstElementChild.className.replace("language-", "");
       block.dataset.language = language;

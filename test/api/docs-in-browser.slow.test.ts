@@ -140,6 +140,33 @@ describe.skipIf(CHROMIUM === null)("the pages in a browser", () => {
   );
 
   test(
+    "arrow keys go through the languages of a sample, which are one stop of the keyboard",
+    async () => {
+      await browser.open(`${server.url}/docs/first-batch`);
+      await browser.until(loaded("/docs/first-batch"));
+      const stops = '[...document.querySelectorAll(".samples:first-of-type [role=tab]")]';
+      const shown = `[document.activeElement.textContent, document.querySelector(".samples pre:not([hidden])").dataset.language, ${stops}.filter((tab) => tab.tabIndex === 0).length]`;
+      const press = (key: string) =>
+        browser.evaluate(
+          `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true }))`,
+        );
+      await browser.evaluate(`document.querySelector('.samples [role=tab][aria-selected="true"]').focus()`);
+      const seen = [await browser.evaluate(shown)];
+      for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) {
+        await press(key);
+        seen.push(await browser.evaluate(shown));
+      }
+      const [curl, script, python] = [
+        ["curl", "sh", 1],
+        ["TypeScript", "ts", 1],
+        ["Python", "python", 1],
+      ];
+      expect(seen).toEqual([curl, script, python, python, script]);
+    },
+    PAGE_TIMEOUT_MS,
+  );
+
+  test(
     "tables that scroll are within reach of the keyboard, and others are not in its way",
     async () => {
       await browser.open(`${server.url}/docs/email`);

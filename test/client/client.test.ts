@@ -142,6 +142,16 @@ describe("sending again", () => {
     expect(keys[0]).toBeString();
   });
 
+  test("an address that is none is refused before any call, and one that does not answer is named", async () => {
+    for (const baseUrl of ["nonsense", "127.0.0.1:3000", "ftp://127.0.0.1", ""])
+      expect(() => createClient({ baseUrl })).toThrow(
+        new TypeError(`baseUrl must be an http or https address, not "${baseUrl}".`),
+      );
+    await expect(createClient({ baseUrl: "http://127.0.0.1:1/", retriesMax: 0 }).plans()).rejects.toThrow(
+      new UnreachableError("http://127.0.0.1:1 does not answer, or broke off its reply."),
+    );
+  });
+
   test("does not repeat a POST without a key, nor a foreign 409", async () => {
     const gone = "http://127.0.0.1:1";
     const { client, pauses } = clientOf(gone);
