@@ -30,7 +30,9 @@ export function Await<Value>({
   if (title === undefined) return why;
   return (
     <>
-      <h1>{title}</h1>
+      <div class="view-head">
+        <h1>{title}</h1>
+      </div>
       {why}
     </>
   );

@@ -28,7 +28,9 @@ export function InvoiceView({ id }: { readonly id: string }) {
         {({ account, invoice }) =>
           invoice === null ? (
             <>
-              <h1>Invoice</h1>
+              <div class="view-head">
+                <h1>Invoice</h1>
+              </div>
               <p class="empty">There is no such invoice.</p>
             </>
           ) : (
