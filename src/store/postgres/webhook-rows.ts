@@ -169,3 +169,12 @@ export async function removeWebhooks(orm: Orm, accountId: string): Promise<void>
   await orm.delete(webhooks).where(eq(webhooks.accountId, accountId));
   await orm.delete(deliveries).where(eq(deliveries.accountId, accountId));
 }
+
+/** Returns a delivery, or undefined. */
+export async function findDelivery(orm: Orm, deliveryId: string): Promise<DeliveryRecord | undefined> {
+  const [row] = await orm
+    .select(DELIVERY_COLUMNS)
+    .from(deliveries)
+    .where(eq(deliveries.deliveryId, deliveryId));
+  return row;
+}
