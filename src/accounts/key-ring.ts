@@ -10,7 +10,6 @@ import { testTenantOf } from "../platform/test-tenant.ts";
 import type { KeyPort } from "../store/account-port.ts";
 import type { FoundKey } from "../store/account-records.ts";
 import type { EmbeddedStore, Upkeep } from "../store/port.ts";
-import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import {
   digestOfKey,
   hashApiKey,
@@ -20,6 +19,7 @@ import {
   modeOfKey,
 } from "./api-key.ts";
 import { readScopes } from "./key-scopes.ts";
+import { createKeyUses } from "./key-uses.ts";
 
 /** Whom a key belongs to, and what the plan of that account allows. */
 export type Account = {
@@ -76,7 +76,6 @@ type Owner = {
 const KEYS_MAX = 50_000;
 const TTL_MS = 5_000;
 const HOUR_MS = 3_600_000;
-const USES_WAIT_MS = 1_000;
 
 /**
  * Finds accounts by key. Cached for five seconds by the key's SHA-256: known keys and unknown ones apart, so
@@ -89,6 +88,7 @@ export function createKeyRing(
 export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): KeyRing;
 export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): KeyRing {
   const { store, plans, clock } = dependencies;
+  const uses = createKeyUses(store);
   const knownKeys = madeOnce(() => new LRUCache<string, KnownKey>({ max: KEYS_MAX }));
   const unknownKeys = madeOnce(
     () =>
@@ -163,34 +163,6 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     };
   }
 
-  /** Hash of a key → the hour in which it was used. */
-  const uses = new Map<string, number>();
-  let usesTimer: Timer | undefined;
-
-  function noteUse(key: string, known: KnownKey): void {
-    known.isUseNoted = true;
-    uses.set(hashApiKey(key), hourOf(clock.now()));
-    usesTimer ??= setTimeout(() => void flushUses(), USES_WAIT_MS).unref();
-  }
-
-  function flushUses(): Answer<void> {
-    clearTimeout(usesTimer);
-    usesTimer = undefined;
-    if (uses.size === 0 || !store.isOpen()) return;
-    const written = Array.from(uses, ([keyHash, lastUsedAt]) => ({ keyHash, lastUsedAt }));
-    uses.clear();
-    // A disk that takes nothing shows in the calls that are charged.
-    const pass = (error: unknown): void => {
-      if (!(error instanceof StorageError) && !(error instanceof UnsettledError)) throw error;
-    };
-    try {
-      const marked = store.markKeysUsed(written);
-      return marked instanceof Promise ? marked.catch(pass) : marked;
-    } catch (error) {
-      pass(error);
-    }
-  }
-
   function knownKey(key: string): Answer<KnownKey | undefined> {
     if (!hasKeyLength(key)) return undefined;
     const digest = digestOfKey(key);
@@ -203,7 +175,10 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   function accountOf(key: string, known: KnownKey | undefined): Account | null {
     if (known === undefined || expiredForMs(known, clock) !== null) return null;
     if (known.isSuspended) throw new ApiError("bad_key", "The account is suspended; ask the operator.");
-    if (!known.isUseNoted) noteUse(key, known);
+    if (!known.isUseNoted) {
+      known.isUseNoted = true;
+      uses.note(hashApiKey(key), hourOf(clock.now()));
+    }
     return known.account;
   }
 
@@ -228,7 +203,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
       owners.known()?.clear();
       unknownKeys.known()?.clear();
     },
-    flushUses,
+    flushUses: uses.flush,
   };
 }
 

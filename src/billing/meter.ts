@@ -1,16 +1,14 @@
 import { ApiError } from "../contract/errors.ts";
-import { nounOf } from "../contract/noun.ts";
 import type { Answer, AtOnce } from "../platform/answer.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import type { BillingClock } from "./billing-clock.ts";
 import { type ChargeLog, createChargeLog } from "./charge-log.ts";
 import { checkEndpoint } from "./endpoint.ts";
-import { formatUsd } from "./money.ts";
-import { secondOf } from "./period.ts";
 import { monthsToEnter } from "./plan-periods.ts";
 import type { PlanCatalogue } from "./plans.ts";
 import { quotaMarks } from "./quota-marks.ts";
+import { quotaExceeded, secondsUntil } from "./quota-refusal.ts";
 import { openReservation, type Reservation, type ReservationBook } from "./reservation.ts";
 import {
   allowance,
@@ -197,22 +195,4 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
       if (!(await log.flush())) throw new StorageError("some calls of no units could not be written");
     },
   };
-}
-
-/** Returns the refusal of a call that needs more units than the month has left. */
-export function quotaExceeded(ledger: Ledger, units: number, now: number): ApiError {
-  const { current, period, spendLimitMicroUsd } = ledger;
-  const until = secondOf(period.end);
-  const left = unitsLeft(ledger);
-  const used = current.units + current.heldUnits;
-  const needs = `This call needs ${units} ${nounOf(units, "unit")}`;
-  const message =
-    current.overagePriceMicroUsd === null
-      ? `${needs}; ${used} of the ${allowance(ledger)} units of the ${current.plan} plan are used or held until ${until}. POST /v1/account/plan changes to a larger plan.`
-      : `${needs}; the spend limit of ${formatUsd(spendLimitMicroUsd ?? 0)} USD pays for ${left} more until ${until}. POST /v1/account/plan changes it.`;
-  return new ApiError("quota_exceeded", message, { retryAfterSeconds: secondsUntil(period.end, now) });
-}
-
-function secondsUntil(at: number, now: number): number {
-  return Math.max(1, Math.ceil((at - now) / 1_000));
 }

@@ -7,9 +7,9 @@ import {
   type Meter,
   meterOn,
   type OpenCalls,
-  quotaExceeded,
 } from "./meter.ts";
 import { type PlanCatalogue, planOf } from "./plans.ts";
+import { quotaExceeded } from "./quota-refusal.ts";
 import { createSharedChargeLog } from "./shared-charge-log.ts";
 import { createSharedLedgers } from "./shared-ledgers.ts";
 

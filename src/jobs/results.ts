@@ -4,12 +4,12 @@ import { ApiError } from "../contract/errors.ts";
 import { type ChunkResults, type JobPort, UNFINISHED } from "../store/job-port.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
+import { bytesOf, type ChunkBytes, chunksBefore } from "./result-bytes.ts";
 import {
   csvHeader,
   type RenderedResults,
   type ResultFilter,
   type ResultFormat,
-  ROW_FIELD_CHARS,
   taskOf,
 } from "./result-rendering.ts";
 import type { JobPool } from "./thread-tasks.ts";
@@ -31,9 +31,6 @@ export type JobResults = {
   /** Returns how many bytes an unfiltered download has, of a job whose results no longer change. */
   readonly length: (job: Job, format: ResultFormat) => Promise<number>;
 };
-
-/** Bytes of the finished chunks of a download, in their order. */
-type ChunkBytes = AsyncIterable<number>;
 
 /** Chunks that are read ahead of the reader. */
 const CHUNKS_AHEAD = 3;
@@ -188,34 +185,6 @@ function startOf(job: Job, format: ResultFormat): Uint8Array {
 }
 
 const jsonEnd = (rows: number): string => `],"count":${rows}}`;
-
-/** The bytes of a chunk's lines as NDJSON, or as JSON with a comma behind each. */
-function bytesOf({ lineBytes, rowsDone, firstRow }: ChunkResults): number {
-  return lineBytes + rowsDone * ROW_FIELD_CHARS + digitsUpTo(firstRow + rowsDone) - digitsUpTo(firstRow);
-}
-
-/** Counts the chunks that end at or before a byte of the rows, and their bytes. */
-async function chunksBefore(
-  chunks: ChunkBytes,
-  fromByte: number,
-): Promise<{ readonly chunks: number; readonly bytes: number }> {
-  let passed = 0;
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    const next = bytes + chunk;
-    if (next > fromByte) break;
-    bytes = next;
-    passed += 1;
-  }
-  return { chunks: passed, bytes };
-}
-
-/** How many digits the numbers from 1 to `last` have together. */
-function digitsUpTo(last: number): number {
-  let digits = 0;
-  for (let first = 1; first <= last; first *= 10) digits += last - first + 1;
-  return digits;
-}
 
 /** Passes the first values over. */
 async function* behind<Value>(

@@ -1,0 +1,33 @@
+import type { ChunkResults } from "../store/job-port.ts";
+import { ROW_FIELD_CHARS } from "./result-rendering.ts";
+
+/** Bytes of the finished chunks of a download, in their order. */
+export type ChunkBytes = AsyncIterable<number>;
+
+/** Returns the bytes of a chunk's lines as NDJSON, or as JSON with a comma behind each. */
+export function bytesOf({ lineBytes, rowsDone, firstRow }: ChunkResults): number {
+  return lineBytes + rowsDone * ROW_FIELD_CHARS + digitsUpTo(firstRow + rowsDone) - digitsUpTo(firstRow);
+}
+
+/** Counts the chunks that end at or before a byte of the rows, and their bytes. */
+export async function chunksBefore(
+  chunks: ChunkBytes,
+  fromByte: number,
+): Promise<{ readonly chunks: number; readonly bytes: number }> {
+  let passed = 0;
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    const next = bytes + chunk;
+    if (next > fromByte) break;
+    bytes = next;
+    passed += 1;
+  }
+  return { chunks: passed, bytes };
+}
+
+/** Returns how many digits the numbers from 1 to `last` have together. */
+function digitsUpTo(last: number): number {
+  let digits = 0;
+  for (let first = 1; first <= last; first *= 10) digits += last - first + 1;
+  return digits;
+}
