@@ -85,11 +85,13 @@ function isDuplicate({ duplicates }: Pick<OpenTask, "duplicates">, row: number):
   return duplicates !== null && isBitSet(duplicates, row);
 }
 
-/** The words of our own failures to look a domain up. */
-const UNCHECKED = /"sub_status":"dns_(?:timeout|error)"/;
+/** Our own failures to look a domain up, as they stand in a result. */
+const UNCHECKED = LOOKUP_FAILURES.map((word) => `"sub_status":"${word}"`);
 
 function uncheckedRows(bodies: readonly Uint8Array<ArrayBuffer>[]): number[] {
-  return linesOf(bodies).flatMap((line, row) => (UNCHECKED.test(line) ? [row] : []));
+  return linesOf(bodies).flatMap((line, row) =>
+    UNCHECKED.some((field) => line.includes(field)) ? [row] : [],
+  );
 }
 
 /** The lines of result bodies, in order. */
@@ -151,12 +153,12 @@ function lineBytesOf({ byteLength }: { readonly byteLength: number }): number {
   return byteLength + 1;
 }
 
-const LOOKED_UP_AGAIN = LOOKUP_FAILURES.map((word) => Buffer.from(`"sub_status":"${word}"`));
+const UNCHECKED_BYTES = UNCHECKED.map((field) => Buffer.from(field));
 
 function countUnchecked(buffer: Buffer): number {
   let count = 0;
-  for (const word of LOOKED_UP_AGAIN) {
-    for (let at = buffer.indexOf(word); at !== -1; at = buffer.indexOf(word, at + 1)) count += 1;
+  for (const field of UNCHECKED_BYTES) {
+    for (let at = buffer.indexOf(field); at !== -1; at = buffer.indexOf(field, at + 1)) count += 1;
   }
   return count;
 }
