@@ -1,29 +1,13 @@
 import { and, asc, eq, exists, gt, gte, inArray, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Clock } from "../../platform/clock.ts";
-import { testTenantOf } from "../../platform/test-tenant.ts";
 import { type ClaimedWork, ClaimLostError, type JobPort } from "../job-port.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
-import type { LeasePort } from "../lease-port.ts";
-import { SERVER_NOW } from "./account-rows.ts";
+import { addProgress, chunksFrom, isHeld, putBack, unfinishedChunks } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";
-import {
-  addProgress,
-  chunksFrom,
-  emitJobEvent,
-  hasEnded,
-  isHeld,
-  JOB_COLUMNS,
-  LEASE_END,
-  lockJob,
-  putBack,
-  readJob,
-  unfinishedChunks,
-} from "./job-rows.ts";
-import { LISTENER_NAME } from "./listener.ts";
+import { emitJobEvent, hasEnded, JOB_COLUMNS, LEASE_END, lockJob, readJob } from "./job-rows.ts";
 import { builtOnce, type Orm } from "./orm.ts";
-import { jobChunks, jobInputs, jobResults, jobs, webhookDeliveries } from "./schema.ts";
-import { releaseDeliveries } from "./webhook-rows.ts";
+import { jobChunks, jobInputs, jobResults, jobs } from "./schema.ts";
 
 type ChunkCases = Pick<
   JobPort,
@@ -36,8 +20,7 @@ type ChunkCases = Pick<
   | "chunkResults"
   | "resultBodies"
   | "inputBody"
-> &
-  LeasePort;
+>;
 
 /** The chunk ledger of a cluster, which all nodes claim from. `processId` is of this process alone. */
 export function createChunkCases(
@@ -48,7 +31,6 @@ export function createChunkCases(
   return {
     ...claimCases(connection, processId, clock),
     ...resultCases(connection),
-    ...leaseCases(connection, processId),
   };
 }
 
@@ -195,70 +177,6 @@ function resultCases({ read }: Connection): Pick<ChunkCases, "chunkResults" | "r
           .from(jobInputs)
           .where(and(eq(jobInputs.jobId, jobId), eq(jobInputs.n, n)));
         return row?.body ?? null;
-      }),
-  };
-}
-
-const accountsInWork = builtOnce((orm) =>
-  orm
-    .selectDistinct({ accountId: jobs.accountId, isTest: jobs.isTest })
-    .from(jobChunks)
-    .innerJoin(jobs, eq(jobs.jobId, jobChunks.jobId))
-    .where(and(sql`${jobChunks.state} = 'claimed'`, gt(jobChunks.leaseUntil, SERVER_NOW)))
-    .prepare("accounts_in_work"),
-);
-
-function leaseCases({ transact, read }: Connection, processId: string): LeasePort {
-  return {
-    renewLeases: (chunks, jobIds) =>
-      transact(async (orm) => {
-        if (chunks.length > 0) {
-          const held = JSON.stringify(chunks.map(({ jobId, n }) => ({ job_id: jobId, n })));
-          await orm
-            .update(jobChunks)
-            .set({ leaseUntil: LEASE_END })
-            .where(
-              and(
-                sql`(${jobChunks.jobId}, ${jobChunks.n}) IN (
-                  SELECT job_id, n FROM json_to_recordset(${held}::text::json) AS held(job_id text, n bigint))`,
-                eq(jobChunks.owner, processId),
-                sql`${jobChunks.state} = 'claimed'`,
-              ),
-            );
-        }
-        if (jobIds.length > 0) {
-          await orm
-            .update(jobs)
-            .set({ readUntil: LEASE_END })
-            .where(and(inArray(jobs.jobId, [...jobIds]), eq(jobs.reader, processId)));
-        }
-      }),
-
-    releaseLeases: (former) =>
-      transact(async (orm) => {
-        const owner = former ?? processId;
-        await putBack(orm, eq(jobChunks.owner, owner), former === null ? "not_counted" : "counted");
-        await releaseDeliveries(orm, eq(webhookDeliveries.owner, owner));
-        await orm
-          .update(jobs)
-          .set({ readUntil: 0 })
-          .where(and(eq(jobs.reader, owner), eq(jobs.status, "receiving")));
-      }),
-
-    accountsInWork: () =>
-      read(async (orm) => {
-        const rows = await accountsInWork(orm).execute();
-        return rows.map(({ accountId, isTest }) => (isTest ? testTenantOf(accountId) : accountId));
-      }),
-
-    countProcesses: () =>
-      read(async (orm) => {
-        const [row] = await orm.execute<{ processes: number }>(
-          // Each has a connection that listens and one that speaks to it.
-          sql`SELECT count(DISTINCT application_name)::int AS processes FROM pg_stat_activity
-            WHERE datname = current_database() AND application_name LIKE ${`${LISTENER_NAME}%`}`,
-        );
-        return row?.processes ?? 0;
       }),
   };
 }

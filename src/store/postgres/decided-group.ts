@@ -12,11 +12,11 @@ import type {
 import type { QuotaMark } from "../billing-port.ts";
 import { chargeSums } from "../charge-sums.ts";
 import { lockAccounts, monthsOf, putReply } from "./account-rows.ts";
+import { chunkName, finishChunk, lockChunks } from "./chunk-rows.ts";
 import { claimOf, takeClaims } from "./claim-rows.ts";
 import { keepClock } from "./clock-rows.ts";
 import { beginFlush, endFlush, outcomesOf } from "./flush-rows.ts";
 import type { Writer } from "./group-statements.ts";
-import { chunkName, finishChunk, lockChunks } from "./job-rows.ts";
 import { arrayOf, builtOnce, listIn, type Orm } from "./orm.ts";
 import { createRateCheck, ratesOf, writeRates } from "./rate-rows.ts";
 import { planPeriods } from "./schema.ts";

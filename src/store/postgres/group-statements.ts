@@ -1,6 +1,6 @@
 import type { AdmissionGroup } from "../admit-port.ts";
 import { type ChargeSum, chargeSums } from "../charge-sums.ts";
-import { finishedText } from "./job-rows.ts";
+import { finishedText } from "./chunk-rows.ts";
 import { arrayOf, rowsOf } from "./orm.ts";
 import { chargesText } from "./usage-cases.ts";
 

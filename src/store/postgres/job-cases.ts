@@ -1,36 +1,13 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or } from "drizzle-orm";
 import type { Clock } from "../../platform/clock.ts";
-import { ownerOf } from "../../platform/test-tenant.ts";
-import { type JobPort, type JobRecord, type JobStatus, UNFINISHED } from "../job-port.ts";
-import { StorageError } from "../storage-error.ts";
-import { lockAccounts, putReply, SERVER_NOW } from "./account-rows.ts";
+import { type JobPort, type JobRecord, UNFINISHED } from "../job-port.ts";
 import type { Connection } from "./connection.ts";
-import { emitJobEvent, JOB_COLUMNS, LEASE_END, lockJob, ofTenant, readJob } from "./job-rows.ts";
+import { type IntakeCases, intakeCases } from "./intake-cases.ts";
+import { emitJobEvent, JOB_COLUMNS, jobsOf, lockJob, ofTenant, readJob } from "./job-rows.ts";
 import type { Orm } from "./orm.ts";
 import { jobChunks, jobInputs, jobResults, jobs } from "./schema.ts";
 
-type JobCases = Pick<
-  JobPort,
-  | "createJob"
-  | "claimInput"
-  | "releaseInput"
-  | "unreadJobs"
-  | "addJobChunks"
-  | "markDuplicates"
-  | "changeJob"
-  | "startJob"
-  | "findJob"
-  | "jobPage"
-  | "jobsIn"
-  | "unfinishedJobs"
-  | "countJobs"
-  | "jobsToErase"
-  | "eraseChunks"
-  | "forgetJob"
->;
-
-/** A job that was created is read within this time. */
-const UNREAD_MS = 60_000;
+type JobCases = IntakeCases & ChangeCases & ReadCases;
 
 /** Jobs of a cluster, from their inputs to their end. `processId` is of this process alone. */
 export function createJobCases(
@@ -45,111 +22,9 @@ export function createJobCases(
   };
 }
 
-type IntakeCases = Pick<
-  JobCases,
-  "createJob" | "claimInput" | "releaseInput" | "unreadJobs" | "addJobChunks" | "markDuplicates" | "startJob"
->;
+type ChangeCases = Pick<JobPort, "changeJob" | "eraseChunks" | "forgetJob">;
 
-function intakeCases({ transact, read }: Connection, processId: string): IntakeCases {
-  const isReceiving = (jobId: string) =>
-    and(eq(jobs.jobId, jobId), eq(jobs.status, "receiving"), isNull(jobs.deletedAt));
-  const isReadHere = (jobId: string) => and(isReceiving(jobId), eq(jobs.reader, processId));
-
-  /** Another process may have taken the input over while this one hung. */
-  async function requireReader(orm: Orm, jobId: string): Promise<void> {
-    const rows = await orm
-      .select({ jobId: jobs.jobId })
-      .from(jobs)
-      .where(isReadHere(jobId))
-      .for("no key update");
-    if (rows.length === 0) throw new StorageError("the input of the job is no longer read by this node");
-  }
-
-  return {
-    createJob: (job, reply, unfinishedMax) =>
-      transact(async (orm) => {
-        const accountId = ownerOf(job.accountId);
-        await lockAccounts(orm, [accountId]);
-        if ((await jobsOf(orm, job.accountId, UNFINISHED)) >= unfinishedMax) return false;
-        await orm.insert(jobs).values({ ...job, accountId });
-        await putReply(orm, reply);
-        return true;
-      }),
-
-    claimInput: (jobId) =>
-      transact(async (orm) => {
-        const isFree = or(isNull(jobs.reader), eq(jobs.reader, processId), lt(jobs.readUntil, SERVER_NOW));
-        const rows = await orm
-          .update(jobs)
-          .set({ reader: processId, readUntil: LEASE_END })
-          .where(and(isReceiving(jobId), isFree))
-          .returning({ jobId: jobs.jobId });
-        return rows.length > 0;
-      }),
-
-    releaseInput: (jobId) =>
-      transact(async (orm) => {
-        await orm.update(jobs).set({ reader: null, readUntil: null }).where(isReadHere(jobId));
-      }),
-
-    unreadJobs: () =>
-      read(async (orm) => {
-        const isUnread = or(
-          lt(jobs.readUntil, SERVER_NOW),
-          and(isNull(jobs.reader), lt(jobs.createdAt, sql`${SERVER_NOW} - ${UNREAD_MS}::bigint`)),
-        );
-        const rows = await orm
-          .select(JOB_COLUMNS)
-          .from(jobs)
-          .where(and(eq(jobs.status, "receiving"), isUnread));
-        return rows.map(readJob);
-      }),
-
-    addJobChunks: (jobId, chunks) =>
-      transact(async (orm) => {
-        await requireReader(orm, jobId);
-        if (chunks.length === 0) return;
-        const fresh = { state: "waiting", attempt: 0, rowsDone: 0, units: 0, unchecked: 0, lineBytes: 0 };
-        await orm
-          .insert(jobChunks)
-          .values(
-            chunks.map(({ n, firstRow, rows, form }) => ({ jobId, n, firstRow, rows, form, ...fresh })),
-          );
-        await orm
-          .insert(jobInputs)
-          .values(chunks.map(({ n, body }) => ({ jobId, n, body: Buffer.from(body) })));
-      }),
-
-    markDuplicates: (jobId, firstChunk, duplicates) =>
-      transact(async (orm) => {
-        await requireReader(orm, jobId);
-        for (const [index, bits] of duplicates.entries()) {
-          if (bits === null) continue;
-          await orm
-            .update(jobChunks)
-            .set({ duplicates: Buffer.from(bits) })
-            .where(and(eq(jobChunks.jobId, jobId), eq(jobChunks.n, firstChunk + index)));
-        }
-      }),
-
-    startJob: (jobId, change, reply) =>
-      transact(async (orm) => {
-        const [row] = await orm
-          .update(jobs)
-          .set({ ...change, reader: null, readUntil: null })
-          .where(isReadHere(jobId))
-          .returning(JOB_COLUMNS);
-        if (row === undefined) return null;
-        await putReply(orm, reply);
-        return readJob(row);
-      }),
-  };
-}
-
-function changeCases(
-  { transact }: Connection,
-  clock: Pick<Clock, "now">,
-): Pick<JobCases, "changeJob" | "eraseChunks" | "forgetJob"> {
+function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): ChangeCases {
   return {
     changeJob: (jobId, from, change, options) =>
       transact(async (orm) => {
@@ -187,7 +62,7 @@ function changeCases(
 }
 
 type ReadCases = Pick<
-  JobCases,
+  JobPort,
   "findJob" | "jobPage" | "jobsIn" | "unfinishedJobs" | "countJobs" | "jobsToErase"
 >;
 
@@ -251,12 +126,4 @@ function readCases({ read }: Connection): ReadCases {
         return rows.map(readJob);
       }),
   };
-}
-
-async function jobsOf(orm: Orm, accountId: string, statuses: readonly JobStatus[]): Promise<number> {
-  const [row] = await orm
-    .select({ jobs: count() })
-    .from(jobs)
-    .where(and(ofTenant(accountId), inArray(jobs.status, [...statuses])));
-  return row?.jobs ?? 0;
 }

@@ -13,6 +13,7 @@ import { parseDatabaseUrl } from "./database-url.ts";
 import { createDirectoryTurnCases } from "./directory-cases.ts";
 import { createInvoiceCases } from "./invoice-cases.ts";
 import { createJobCases } from "./job-cases.ts";
+import { createLeaseCases } from "./lease-cases.ts";
 import { createListener } from "./listener.ts";
 import { migrate } from "./migrations.ts";
 import { createOperatorCases } from "./operator-cases.ts";
@@ -69,6 +70,7 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
       listener.listen(CHANGES_CHANNEL, { onMessage: onChange, resumed }),
     ...createJobCases(connection, processId, clock),
     ...createChunkCases(connection, processId, clock),
+    ...createLeaseCases(connection, processId),
     ...createPartCases(connection),
     ...createWebhookCases(connection, processId),
     ...createDirectoryTurnCases(connection, processId),
