@@ -13,6 +13,7 @@ import { parseDatabaseUrl } from "./database-url.ts";
 import { createDirectoryTurnCases } from "./directory-cases.ts";
 import { createInvoiceCases } from "./invoice-cases.ts";
 import { createJobCases } from "./job-cases.ts";
+import { createKeyCases } from "./key-cases.ts";
 import { createLeaseCases } from "./lease-cases.ts";
 import { createListener } from "./listener.ts";
 import { migrate } from "./migrations.ts";
@@ -62,6 +63,7 @@ export async function openSharedStore(options: SharedStoreOptions): Promise<Shar
   let isOpen = true;
   return {
     ...createAccountCases(connection),
+    ...createKeyCases(connection),
     ...createUsageCases(connection, processId),
     ...createInvoiceCases(connection),
     ...createOperatorCases(connection),
