@@ -1,8 +1,9 @@
 import { createBodyChunker } from "../batch/body-chunker.ts";
+import { waitingTasksMax } from "../batch/chunk-window.ts";
 import { createGatherFacts } from "../batch/gather-facts.ts";
 import { createInlineVerifier } from "../batch/inline-verifier.ts";
 import { createPool, type PoolTasks } from "../batch/pool.ts";
-import { createBatchRunner, waitingTasksMax } from "../batch/runner.ts";
+import { createBatchRunner } from "../batch/runner.ts";
 import { createFactsBuffer } from "../batch/shared-facts.ts";
 import type { DomainFactsSource } from "../domains/facts.ts";
 import type { JobTasks } from "../jobs/thread-tasks.ts";

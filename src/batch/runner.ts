@@ -3,14 +3,16 @@ import type { Answer } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { BodyChunker } from "./body-chunker.ts";
 import type { ChunkSource } from "./chunk-source.ts";
+import { CHUNK_ITEMS_MAX, CHUNK_ITEMS_MIN, chunksAhead, chunksAheadOfChunking } from "./chunk-window.ts";
 import { type ChunkingStart, startChunking } from "./chunking.ts";
 import { mapConcurrently } from "./concurrent-map.ts";
 import type { Share } from "./fair-queue.ts";
 import type { GatherFacts } from "./gather-facts.ts";
 import { FAILURES_PER_BATCH_MAX, type FailureBudget, verifyByHalves } from "./halving.ts";
+import { createHeldResults } from "./held-results.ts";
 import type { BatchKind, Chunk, ChunkEncoding, ChunkingTask, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { type Pool, PoolTaskError } from "./pool.ts";
-import { createShares, type Shares } from "./shares.ts";
+import { createShares } from "./shares.ts";
 
 /** What a batch is verified by, beside its items. */
 export type VerifyOptions = {
@@ -69,12 +71,6 @@ export type BatchRunnerDependencies = {
   };
 };
 
-/**
- * Items in a chunk. Fewer cost more messages; more delay the first bytes and leave a thread idle at the end. A batch of
- * 100,000 takes a seventh less time in chunks of 4,000 than in chunks of 1,000.
- */
-const CHUNK_ITEMS_MIN = 1000;
-const CHUNK_ITEMS_MAX = 4000;
 /** Up to here a batch is chunked, and a chunk verified, where it arrives. */
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
@@ -84,68 +80,13 @@ const EMITTED_AT_END_BYTES_MAX = 65_536;
 const BATCHES_GUARANTEED = 4;
 const BATCHES_OVERFLOW = 8;
 
-/**
- * Results that wait for their readers, of all batches. Past it, batches of tenants over their share go on a chunk at a
- * time: readers who stall or are slow hold about this much, however many they are.
- */
-const RESULT_BYTES_MAX = 67_108_864;
-
-/** Items of a batch that are verified before all of it is chunked: a thread is free for them unless others want it. */
-const ITEMS_AHEAD_OF_CHUNKING = 32_000;
-
 /** What has failed gets at least this long: 4,000 items take a tenth of it on a machine that is not busy. */
 const RETRY_TIMEOUT_MS_MIN = 500;
-
-/** Chunks of a batch that may be ahead of its reader once all of it is chunked. */
-function chunksAhead(threads: number): number {
-  // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
-  return threads * 2 + 1;
-}
-
-/** The same before all of it is chunked. */
-function chunksAheadOfChunking(threads: number, chunkItems: number): number {
-  const ahead = Math.floor(ITEMS_AHEAD_OF_CHUNKING / Math.max(chunkItems, CHUNK_ITEMS_MIN));
-  return Math.max(chunksAhead(threads), ahead);
-}
-
-/** Tasks of one batch that may wait for a thread at a time: its chunks, and the chunking. */
-export function waitingTasksMax(threads: number): number {
-  return chunksAheadOfChunking(threads, CHUNK_ITEMS_MIN) + 1;
-}
 
 /** Returns how long what has failed may take: its part of the time of the whole chunk. */
 function retryTimeoutMs(taskTimeoutMs: number, part: VerifyTask, whole: VerifyTask): number {
   const partMs = (taskTimeoutMs * part.count) / whole.count;
   return Math.min(taskTimeoutMs, Math.max(RETRY_TIMEOUT_MS_MIN, partMs));
-}
-
-/** Counts results as held from their end to the moment at which the next one is asked for, or the reader leaves. */
-async function* holdUntilRead(
-  shares: Shares,
-  tenant: string,
-  verify: (hold: (result: VerifiedChunk) => void) => AsyncGenerator<VerifiedChunk, void, undefined>,
-): AsyncGenerator<VerifiedChunk, void, undefined> {
-  let held = 0;
-  let hasLeft = false;
-  const hold = ({ bytes }: VerifiedChunk) => {
-    if (hasLeft) return;
-    held += bytes.byteLength;
-    shares.hold(tenant, bytes.byteLength);
-  };
-  const release = (bytes: number) => {
-    held -= bytes;
-    shares.release(tenant, bytes);
-  };
-  try {
-    for await (const result of verify(hold)) {
-      const { byteLength } = result.bytes;
-      yield result;
-      release(byteLength);
-    }
-  } finally {
-    hasLeft = true;
-    release(held);
-  }
 }
 
 /** The way of every batch: chunk, look up, verify in threads, in order. */
@@ -162,8 +103,7 @@ export function createBatchRunner({
     guaranteedFirst: 1,
     overflow: BATCHES_OVERFLOW,
   });
-  const results = createShares({ capacity: RESULT_BYTES_MAX, guaranteed: 0, overflow: 1 });
-  const isTight = (tenant: string) => results.held() > RESULT_BYTES_MAX && results.isOverShare(tenant);
+  const results = createHeldResults();
 
   async function verifyInThread(
     task: VerifyTask,
@@ -239,11 +179,11 @@ export function createBatchRunner({
       const { threads } = settings;
       const aheadOfChunking = chunksAheadOfChunking(threads, chunkItems);
       const windowMax = () => {
-        if (isTight(share.tenant)) return 1;
+        if (results.isTight(share.tenant)) return 1;
         return hasEnded() ? chunksAhead(threads) : aheadOfChunking;
       };
       const verified = verifyChunk(kind, options, factsOf, signal);
-      return holdUntilRead(results, share.tenant, (holdResult) =>
+      return results.untilRead(share.tenant, (holdResult) =>
         mapConcurrently(chunks, windowMax, async (chunk) => {
           const result = await verified(chunk);
           holdResult(result);

@@ -13,7 +13,7 @@ export type JobWaits = {
   readonly expire: () => void;
 };
 
-/** \`lookUpAgainMs\` is how long a job waits that looks up again. */
+/** `lookUpAgainMs` is how long a job waits that looks up again. */
 export function createJobWaits(clock: Clock, lookUpAgainMs: number): JobWaits {
   const resting = new Set<string>();
   /** Until when they wait, on the monotonic clock. */

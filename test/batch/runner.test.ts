@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { waitingTasksMax } from "../../src/batch/chunk-window.ts";
 import { INTERACTIVE_WEIGHT } from "../../src/batch/fair-queue.ts";
 import { createGatherFacts } from "../../src/batch/gather-facts.ts";
 import type { Chunk, ChunkingEvent, ChunkingOutcome } from "../../src/batch/messages.ts";
 import type { Pool } from "../../src/batch/pool.ts";
-import { createBatchRunner, type VerifyOptions, waitingTasksMax } from "../../src/batch/runner.ts";
+import { createBatchRunner, type VerifyOptions } from "../../src/batch/runner.ts";
 import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
 import type { DomainFactsSource, FactsOptions } from "../../src/domains/facts.ts";
 import type { KnownDomain } from "../../src/domains/known-domains.ts";

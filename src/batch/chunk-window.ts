@@ -1,0 +1,25 @@
+/**
+ * Items in a chunk. Fewer cost more messages; more delay the first bytes and leave a thread idle at the end. A batch of
+ * 100,000 takes a seventh less time in chunks of 4,000 than in chunks of 1,000.
+ */
+export const CHUNK_ITEMS_MIN = 1000;
+export const CHUNK_ITEMS_MAX = 4000;
+/** Items of a batch that are verified before all of it is chunked: a thread is free for them unless others want it. */
+const ITEMS_AHEAD_OF_CHUNKING = 32_000;
+
+/** Returns how many chunks of a batch may be ahead of its reader once all of it is chunked. */
+export function chunksAhead(threads: number): number {
+  // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
+  return threads * 2 + 1;
+}
+
+/** Returns the same before all of it is chunked. */
+export function chunksAheadOfChunking(threads: number, chunkItems: number): number {
+  const ahead = Math.floor(ITEMS_AHEAD_OF_CHUNKING / Math.max(chunkItems, CHUNK_ITEMS_MIN));
+  return Math.max(chunksAhead(threads), ahead);
+}
+
+/** Returns how many tasks of one batch may wait for a thread at a time: its chunks, and the chunking. */
+export function waitingTasksMax(threads: number): number {
+  return chunksAheadOfChunking(threads, CHUNK_ITEMS_MIN) + 1;
+}
