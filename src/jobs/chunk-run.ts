@@ -3,14 +3,14 @@ import type { VerifiedChunk } from "../batch/messages.ts";
 import type { BatchRunner } from "../batch/runner.ts";
 import type { Meter } from "../billing/meter.ts";
 import type { Reservation } from "../billing/reservation.ts";
-import { isBitSet } from "../platform/bits.ts";
 import { createSemaphore } from "../platform/semaphore.ts";
 import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
 import type { ChunkFacts, ChunkGroup } from "./chunk-facts.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-outcome.ts";
 import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
-import { recordFormOf } from "./intake/records.ts";
+import { copied, countDistinct, storedChunk, type VerifiedRows } from "./claimed-rows.ts";
+import { createGivenUpRows } from "./given-up-rows.ts";
 import type { Job } from "./job.ts";
 import type { JobPool } from "./thread-tasks.ts";
 
@@ -27,9 +27,6 @@ export type ChunkRunDependencies = {
 
 /** What the charges of jobs are grouped by. */
 const JOBS_ENDPOINT = "/v1/jobs";
-/** Rows of a chunk that are given up one by one; where more fail, all that is left of it is given up. */
-const GIVEN_UP_MAX = 8;
-
 type WorkOptions = {
   readonly share: Share;
   readonly signal: AbortSignal;
@@ -41,13 +38,6 @@ type WorkOptions = {
 
 type RowsToOpen = { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] };
 
-/** Rows of a chunk with their results. */
-type VerifiedRows = {
-  readonly rows: readonly number[];
-  readonly verified: VerifiedChunk;
-  readonly reservation: Reservation;
-};
-
 /**
  * Verifies one claimed chunk: opens it in a thread, looks its domains up, verifies it, and charges for it in the
  * transaction that stores its results. Where the units of the account do not suffice for all of it, as many rows are
@@ -57,8 +47,7 @@ type VerifiedRows = {
  */
 export function createChunkRun({ store, pool, runner, facts, meter, threads, pace }: ChunkRunDependencies) {
   const semaphore = createSemaphore(threads);
-  /** Rows that were given up, by chunk. */
-  const givenUp = new Map<string, number>();
+  const givenUp = createGivenUpRows({ pool, meter });
   /** Jobs with a chunk in work that not all units are left for, and its number: no later one is begun meanwhile. */
   const short = new Map<string, number>();
 
@@ -108,7 +97,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     const earlier = replaces ? (await store.resultBodies(jobId, claimed.n)).map(copied) : null;
     const work =
       plan.act === "give_up_row"
-        ? await giveUp(job, claimed, options)
+        ? await givenUp.next(job, claimed, options)
         : await open(job, claimed, { ...plan, earlier }, options);
     if (work === "out_of_units") return work;
     const { rows, verified, reservation } = work;
@@ -131,7 +120,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
       };
       const charge = { endpoint: JOBS_ENDPOINT, units: charged };
       await reservation.record(charge, null, finished, options.onCommit);
-      if (isWhole) givenUp.delete(`${jobId} ${claimed.n}`);
+      if (isWhole) givenUp.forget(jobId, claimed.n);
       return "finished";
     } finally {
       reservation.release();
@@ -163,7 +152,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     const { jobId } = job;
     await meter.enter(job.accountId);
     const isFirst = earlier === null;
-    const distinct = isFirst ? distinctRows(claimed, rowsMax) : claimed.rows;
+    const distinct = isFirst ? countDistinct(claimed, rowsMax) : claimed.rows;
     const paid = job.isTest
       ? distinct
       : Math.floor(meter.unitsLeft({ accountId: job.accountId }) / job.unitsPerItem);
@@ -197,20 +186,6 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     return meter.reserve({ accountId }, isTest ? 0 : rows * unitsPerItem, { isCall: false });
   }
 
-  /** Writes the next row as `check_failed`, and all that are left where too many of the chunk were. */
-  async function giveUp(job: Job, claimed: ClaimedChunk, options: WorkOptions): Promise<VerifiedRows> {
-    const key = `${job.jobId} ${claimed.n}`;
-    const before = givenUp.get(key) ?? 0;
-    givenUp.set(key, before + 1);
-    const end = before < GIVEN_UP_MAX ? claimed.rowsDone + 1 : claimed.rows;
-    const rows = Array.from({ length: end - claimed.rowsDone }, (_, at) => claimed.rowsDone + at);
-    const task = { ...storedChunk(job, claimed), rows };
-    const verified = await pool.runTwice("giveUpJobRows", task, options);
-    await meter.enter(job.accountId);
-    const reservation = meter.reserve({ accountId: job.accountId }, 0, { isCall: false });
-    return { rows, verified, reservation };
-  }
-
   async function verify(
     { kind, options: { country } }: Job,
     { chunk }: OpenedChunk,
@@ -221,23 +196,4 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     const factsOf = () => found ?? Promise.reject(new Error("a chunk of a job without facts"));
     return runner.verifyChunk(kind, options, factsOf, signal)(chunk);
   }
-}
-
-/** Counts the rows of the chunk's next ones that are no duplicates. */
-function distinctRows({ rows, rowsDone, duplicates }: ClaimedChunk, rowsMax: number): number {
-  const end = Math.min(rows, rowsDone + rowsMax);
-  if (duplicates === null) return end - rowsDone;
-  let distinct = 0;
-  for (let row = rowsDone; row < end; row++) if (!isBitSet(duplicates, row)) distinct += 1;
-  return distinct;
-}
-
-function storedChunk(job: Job, { form, body, duplicates }: ClaimedChunk) {
-  const { kind, options, table } = job;
-  return { form: recordFormOf(form), body: copied(body), kind, type: options.type, table, duplicates };
-}
-
-/** Bytes in a buffer of their own: what the database returns may be a view into a larger one. */
-function copied(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(bytes);
 }
