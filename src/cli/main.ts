@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { workerFiles } from "../app/platform.ts";
 import { settingWarnings } from "../app/setting-names.ts";
@@ -22,7 +23,11 @@ async function main(): Promise<number> {
     case "nothing":
       return request.exitCode;
     case "item": {
-      await using verifier = await openVerifier(request.run.task, request.run.server);
+      const { task, item, server } = request.run;
+      // No address is without an @: who wrote this meant the file.
+      if (task.kind === "email" && !item.includes("@") && existsSync(item))
+        throw new CliError(`${item} is a file: bun run verify ${item} checks its addresses.`);
+      await using verifier = await openVerifier(task, server);
       return await verifyItem(request.run, {
         verifier,
         newRunId,

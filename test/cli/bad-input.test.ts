@@ -42,6 +42,7 @@ describe("a wrong command ends in one sentence, before anything is written", () 
     [["documents", "good.csv", "--type", "passport"], /must be one of cpf, cnpj, iban/],
     [["phones", "good.csv", "--country", "Narnia"], /must be an ISO 3166 code/],
     [["good.csv", "--format", "xml"], /Allowed choices are csv, ndjson/],
+    [["email", "good.csv"], "good.csv is a file: bun run verify good.csv checks its addresses."],
     [[], "error: missing required argument 'file'"],
   ])("%j", (args, sentence) => refused(args, 1, sentence));
 
