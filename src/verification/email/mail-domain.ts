@@ -100,7 +100,7 @@ function convertDomain(written: string): MailDomain {
   if (fault !== null) return refusedDomain(fault, lower);
   const ascii = domainToASCII(lower);
   if (ascii === "") return refusedDomain(idnFault(lower), lower);
-  const hyphenFault = hiddenHyphenFault(domainToUnicode(ascii));
+  const hyphenFault = HIDES_HYPHEN.test(ascii) ? hiddenHyphenFault(domainToUnicode(ascii)) : null;
   if (hyphenFault !== null) return refusedDomain(hyphenFault, lower);
   // The conversion also completes `1.2` to an IPv4 address.
   if (isIpv4(ascii)) return checkLabels(lower.normalize("NFKC"));
@@ -120,6 +120,9 @@ function idnFault(lower: string): SyntaxFault {
     ? "domain_label_too_long"
     : "domain_idn_invalid";
 }
+
+/** An A-label spells its ASCII characters first and then one hyphen: those of its Unicode form come before that. */
+const HIDES_HYPHEN = /xn--[^.]*-[^.]*-/;
 
 /** What RFC 5891, 4.2.3.1 forbids in the Unicode form, which A-labels hide and the conversion lets pass. */
 function hiddenHyphenFault(unicode: string): SyntaxFault | null {

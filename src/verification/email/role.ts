@@ -73,7 +73,12 @@ function isRoleName(local: string): boolean {
   const segments = segmentsOf(name);
   if (segments === null) return false;
   const isCompound = accounts.has(segments.join("")) && segments.every((segment) => parts.has(segment));
-  return isCompound || NO_REPLY.test(segments.join(" "));
+  return isCompound || areRoles(segments) || NO_REPLY.test(segments.join(" "));
+}
+
+/** Two functions make one, as in `it.helpdesk` and `hr.payroll`. */
+function areRoles(segments: readonly string[]): boolean {
+  return segments.length > 1 && segments.every((segment) => accounts.has(segment));
 }
 
 const NO_REPLY = /^(?:no ?reply|do ?not ?reply)|(?:noreply|(?:^| )no reply)$/;
