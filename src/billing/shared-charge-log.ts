@@ -14,7 +14,7 @@ import type { UsagePort } from "../store/billing-port.ts";
 import { chargeSums } from "../store/charge-sums.ts";
 import { ClaimLostError } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
-import { RowsHeldError, StorageError, UnsettledError } from "../store/storage-error.ts";
+import { NoRoomError, RowsHeldError, StorageError, UnsettledError } from "../store/storage-error.ts";
 import { fitsMonth, plainUnitsOfMonth } from "./admission.ts";
 import {
   type ChargeLane,
@@ -64,7 +64,7 @@ const APART_MAX = 4;
  * Writes charges to a store that other processes write to as well, and which decides over them. Chunks of jobs go beside
  * the calls, one at a time: no call waits for the results that a chunk brings. Where the store does not answer a group
  * is sent again under its number, until its calls are due an answer: those whose commit was never sent are refused,
- * those of an unknown fate are rejected with an UnsettledError. Where another session holds a row of one of its
+ * those of an unknown fate are rejected with an UnsettledError, and where its disk is full all are refused at once. Where another session holds a row of one of its
  * accounts, each of them goes by itself until a charge of it is written, and all others go on.
  */
 export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
@@ -164,8 +164,9 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
       } catch (error) {
         if (error instanceof UnsettledError) unsettled = error;
         else if (!(error instanceof StorageError)) throw error;
-        // Of its fate nothing was unknown so far: it may go another way.
-        if (error instanceof RowsHeldError && unsettled === undefined && way.apart === null) throw error;
+        // Of its fate nothing was unknown so far: it may go another way, or be refused.
+        const mayEnd = error instanceof NoRoomError || (error instanceof RowsHeldError && way.apart === null);
+        if (mayEnd && unsettled === undefined) throw error;
         const isLate = clock.monotonic() + RETRY_EVERY_MS >= untilMs;
         if (isLate || !store.isOpen()) throw unsettled ?? error;
         await Bun.sleep(RETRY_EVERY_MS);

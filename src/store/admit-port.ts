@@ -76,7 +76,7 @@ export type AdmitPort = {
   /**
    * Decides over charges in order of arrival and writes those that are admitted, with the replies that they pay for,
    * as one transaction. What other processes write to the same accounts comes before or after it as a whole. Rejects
-   * with a RowsHeldError where another session holds a row for too long.
+   * with a RowsHeldError where another session holds a row for too long, and with a NoRoomError where the disk is full.
    */
   readonly admit: (group: AdmissionGroup, rules: AdmissionRules) => Promise<Admitted>;
   /** Takes an Idempotency-Key for a call, for as long as this process renews its claims. */

@@ -6,6 +6,9 @@ export class StorageError extends Error {
 /** Nothing was written: another session held a row that it needs for longer than is waited for. */
 export class RowsHeldError extends StorageError {}
 
+/** Nothing was written: the disk of the database is full, and will be in the next moment. */
+export class NoRoomError extends StorageError {}
+
 /**
  * Something was committed and could not be brought to the disk: whether a power cut would undo it is not known. The
  * caller may be answered neither that it was done nor that it was not.

@@ -2,14 +2,18 @@ import { expect, test } from "bun:test";
 import type { PaidFor } from "../../src/billing/charge-log.ts";
 import { createSharedChargeLog } from "../../src/billing/shared-charge-log.ts";
 import type { AdmissionGroup } from "../../src/store/admit-port.ts";
-import { RowsHeldError } from "../../src/store/storage-error.ts";
+import { NoRoomError, RowsHeldError, StorageError } from "../../src/store/storage-error.ts";
 import { finishedChunk } from "../store/job-conformance.ts";
 
 const CALL = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
 const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
 
 /** A log whose database takes so long for each group. */
-function openLog(tookMs: number, isHeld: (accountId: string) => boolean = () => false) {
+function openLog(
+  tookMs: number,
+  isHeld: (accountId: string) => boolean = () => false,
+  Refusal: typeof StorageError = RowsHeldError,
+) {
   let nowMs = 0;
   const waits: number[] = [];
   const lanes: AdmissionGroup["lane"][] = [];
@@ -22,7 +26,7 @@ function openLog(tookMs: number, isHeld: (accountId: string) => boolean = () => 
         nowMs += tookMs;
         const accountIds = [...admissions.map(({ entry }) => entry), ...others].map((each) => each.accountId);
         groups.push({ apart, accountIds: admissions.map(({ entry }) => entry.accountId) });
-        if (accountIds.some(isHeld)) throw new RowsHeldError("a row is held");
+        if (accountIds.some(isHeld)) throw new Refusal("a row is held");
         return { outcomes: admissions.map(() => "charged" as const), units: new Map() };
       },
       record: async ({ sums }) => {
@@ -95,4 +99,13 @@ test("calls of no units of an account whose rows are held wait, and those of oth
   expect(recorded).toEqual(["acc_a"]);
   isHeld = false;
   expect([await log.flush(), recorded]).toEqual([true, ["acc_a", "acc_held"]]);
+});
+
+test.each([
+  ["is away is tried again until its calls are due an answer", StorageError, 4],
+  ["has a full disk is refused at once", NoRoomError, 1],
+])("a group that the database refuses as it %s", async (_, Refusal, tries) => {
+  const { log, groups } = openLog(1_000, () => true, Refusal);
+  await expect(log.append(CALL, () => {}, FOR_A_CALL)).rejects.toBeInstanceOf(Refusal);
+  expect(groups).toHaveLength(tries);
 });

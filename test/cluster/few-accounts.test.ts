@@ -4,8 +4,9 @@ import { fitsMonth, plainUnitsOfMonth } from "../../src/billing/admission.ts";
 import { dayOf } from "../../src/platform/days.ts";
 import type { ChargeEntry } from "../../src/store/account-records.ts";
 import type { SharedStore } from "../../src/store/port.ts";
+import { openSharedStore } from "../../src/store/postgres/open.ts";
 import { rowsOf } from "../../src/store/postgres/orm.ts";
-import { RowsHeldError } from "../../src/store/storage-error.ts";
+import { NoRoomError, RowsHeldError, UnsettledError } from "../../src/store/storage-error.ts";
 import { NOON, signUp } from "../store/store-conformance.ts";
 import { isPostgresInstalled } from "../support/postgres.ts";
 import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
@@ -183,6 +184,68 @@ describe.if(isPostgresInstalled)("groups of few accounts, written row by row", (
     expect((await one.admit(group, RULES)).outcomes).toEqual(["charged"]);
     const [counted] = await sql`SELECT sum(units)::int AS units FROM usage_events`;
     expect(counted).toEqual({ units: before + 3 });
+  });
+
+  /** A node that has come so far as to send what needs no decision as one statement. */
+  async function thirdNode(): Promise<SharedStore> {
+    const clock = { now: () => NOON, monotonic: () => 0 };
+    const node = await openSharedStore({ url: processes.url, processId: "three", clock });
+    for (let n = 0; n < FIRST_GROUPS; n += 1) await admit(node, [charge("acc_a", 1)]);
+    return node;
+  }
+
+  const eventsOf = async (accountId: string) =>
+    (
+      await sql`SELECT coalesce(sum(units), 0)::int AS units, count(*)::int AS events
+        FROM usage_events WHERE account_id = ${accountId}`
+    )[0];
+
+  test("that the server fails to bring to the disk once they are committed are asked for, and written once", async () => {
+    const database = new URL(processes.url).pathname.slice(1);
+    await sql.unsafe("CREATE SEQUENCE faults");
+    await sql.unsafe(`CREATE FUNCTION pg_logical_emit_message(boolean, text, text) RETURNS pg_lsn LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('public.faults') = ${FIRST_GROUPS} THEN
+          RAISE 'out of memory' USING ERRCODE = '53200';
+        END IF;
+        RETURN pg_catalog.pg_logical_emit_message($1, $2, $3);
+      END $$`);
+    await sql.unsafe(`ALTER DATABASE ${database} SET search_path = public, pg_catalog`);
+    try {
+      const node = await thirdNode();
+      const before = await eventsOf("acc_a");
+      let failed: unknown;
+      for (let n = 0; failed === undefined && n < FIRST_GROUPS; n += 1) {
+        const group = groupOf([charge("acc_a", 3)]);
+        const { outcomes } = await node.admit(group, RULES).catch((error: unknown) => {
+          failed = error;
+          return node.admit(group, RULES);
+        });
+        expect(outcomes).toEqual(["charged"]);
+        const { units, events } = await eventsOf("acc_a");
+        expect([units, events]).toEqual([before.units + 3 * (n + 1), before.events + n + 1]);
+      }
+      expect(failed).toBeInstanceOf(UnsettledError);
+      node.close();
+    } finally {
+      await sql.unsafe(`ALTER DATABASE ${database} RESET search_path`);
+      await sql.unsafe("DROP FUNCTION public.pg_logical_emit_message(boolean, text, text)");
+      await sql.unsafe("DROP SEQUENCE faults");
+    }
+  });
+
+  test("that the server has no room for are known not to be written", async () => {
+    await begin();
+    const before = await eventsOf("acc_a");
+    await sql.unsafe(`CREATE FUNCTION refuse_room() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'no room' USING ERRCODE = 'disk_full'; END $$`);
+    await sql.unsafe("CREATE TRIGGER full_disk BEFORE INSERT ON usage_events EXECUTE FUNCTION refuse_room()");
+    try {
+      await expect(admit(one, [charge("acc_a", 3)])).rejects.toBeInstanceOf(NoRoomError);
+    } finally {
+      await sql.unsafe("DROP FUNCTION refuse_room() CASCADE");
+    }
+    expect(await eventsOf("acc_a")).toEqual(before);
   });
 
   /** What a node asks for the month of acc_a as `begin` leaves it, in the order of the type `asked_month`. */

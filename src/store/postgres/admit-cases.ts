@@ -6,7 +6,7 @@ import { SERVER_NOW } from "./account-rows.ts";
 import { claimKey, releaseKey, renewLeases } from "./claim-rows.ts";
 import type { Connection } from "./connection.ts";
 import { decideGroup } from "./decided-group.ts";
-import { removeOldFlushes } from "./flush-rows.ts";
+import { isFlushed, removeOldFlushes } from "./flush-rows.ts";
 import type { Asked, Writer } from "./group-statements.ts";
 import { builtOnce } from "./orm.ts";
 import { createPlainGroups } from "./plain-groups.ts";
@@ -53,7 +53,10 @@ export function createAdmitCases(
     isThere: boolean,
   ): Promise<Admitted | null> {
     if (transactAtOnce !== null && isThere) {
-      return transactAtOnce((client) => plain.writeAtOnce(client, writer, group, asked));
+      return transactAtOnce(
+        (client) => plain.writeAtOnce(client, writer, group, asked),
+        (orm) => isFlushed(orm, writer.laneId, group.sequence),
+      );
     }
     return group.lane === "chunks" ? null : transact((orm) => plain.write(orm, writer, group, asked));
   }

@@ -4,7 +4,7 @@ import { drizzle } from "drizzle-orm/bun-sql";
 import type { Clock } from "../../platform/clock.ts";
 import { StorageError, UnsettledError } from "../storage-error.ts";
 import type { Orm } from "./orm.ts";
-import { asStorageError, isLost, isTimeOrOrder, isUndone } from "./postgres-error.ts";
+import { asStorageError, isBeforeCommit, isLost, isTimeOrOrder, isUndone } from "./postgres-error.ts";
 import { abandon, createPrimaryFinder, openPool, type Servers, serverLimits } from "./servers.ts";
 
 export type Connection = {
@@ -17,10 +17,16 @@ export type Connection = {
   readonly transact: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
   /**
    * Runs one statement that commits by itself; rejects as `transact` does, with an UnsettledError wherever it was sent
-   * and not answered. Locks that it takes are never held for a turn of this process. Null behind a pooler: the limits
-   * of time need a transaction around each statement there.
+   * and not answered. It may do more once it has committed: where the server says that something went wrong, `isWritten`
+   * is asked whether that was before. Locks that it takes are never held for a turn of this process. Null behind a
+   * pooler: the limits of time need a transaction around each statement there.
    */
-  readonly transactAtOnce: (<T>(statement: (client: Client) => Promise<T>) => Promise<T>) | null;
+  readonly transactAtOnce:
+    | (<T>(
+        statement: (client: Client) => Promise<T>,
+        isWritten: (orm: Orm) => Promise<boolean>,
+      ) => Promise<T>)
+    | null;
   /** Runs statements that only read; never takes longer than `deadlineMs`. */
   readonly read: <T>(work: (orm: Orm) => Promise<T>) => Promise<T>;
   /** Failures of the server or of the way to it since the start. */
@@ -139,8 +145,11 @@ export function createConnection(options: ConnectionOptions): Connection {
   function fateOf(error: unknown, isSent: boolean): unknown {
     const known = counted(error);
     if (!isSent || isUndone(error) || !(known instanceof StorageError)) return known;
-    return new UnsettledError(`the commit was not answered: ${known.message}`, { cause: error });
+    return unsettled(known, error);
   }
+
+  const unsettled = ({ message }: StorageError, cause: unknown): UnsettledError =>
+    new UnsettledError(`the commit was not answered: ${message}`, { cause });
 
   async function transact<T>(work: (orm: Orm) => Promise<T>): Promise<T> {
     requireOpen();
@@ -169,7 +178,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
-  async function transactAtOnce<T>(statement: (client: Client) => Promise<T>): Promise<T> {
+  async function transactAtOnce<T>(
+    statement: (client: Client) => Promise<T>,
+    isWritten: (orm: Orm) => Promise<boolean>,
+  ): Promise<T> {
     requireOpen();
     let isSent = false;
     try {
@@ -178,7 +190,11 @@ export function createConnection(options: ConnectionOptions): Connection {
         return statement(pool);
       });
     } catch (error) {
-      throw fateOf(error, isSent);
+      const fate = fateOf(error, isSent);
+      if (!isSent || !(fate instanceof StorageError) || isBeforeCommit(error)) throw fate;
+      // The statement is over, so what is not there now never will be.
+      const isThere = await withinDeadline(isWritten).catch(() => true);
+      throw isThere ? unsettled(fate, error) : fate;
     }
   }
 

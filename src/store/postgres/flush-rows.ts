@@ -46,6 +46,12 @@ const flushEnd = builtOnce((orm) =>
     .prepare("end_flush"),
 );
 
+/** Whether a group of this number, or a later one, is written. */
+export async function isFlushed(orm: Orm, laneId: string, sequence: number): Promise<boolean> {
+  const [row] = await orm.select().from(flushes).where(eq(flushes.processId, laneId));
+  return row !== undefined && row.sequence >= sequence;
+}
+
 /** Returns the outcome of a group that was written by an earlier try. */
 export async function outcomesOf(
   orm: Orm,

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { RowsHeldError, StorageError, StoreOpenError } from "../storage-error.ts";
+import { NoRoomError, RowsHeldError, StorageError, StoreOpenError } from "../storage-error.ts";
 
 /** Classes of SQLSTATE that speak of the server or the connection, not of the statement. */
 const STORAGE_CLASSES: ReadonlySet<string> = new Set([
@@ -16,6 +16,12 @@ const STORAGE_CLASSES: ReadonlySet<string> = new Set([
 ]);
 
 const LOCK_TIMEOUT = "55P03";
+const DEADLOCK = "40P01";
+const DISK_FULL = "53100";
+const KINDS: ReadonlyMap<string, typeof StorageError> = new Map([
+  [LOCK_TIMEOUT, RowsHeldError],
+  [DISK_FULL, NoRoomError],
+]);
 const NO_RIGHT = "42501";
 const SERVER_ERROR = "ERR_POSTGRES_SERVER_ERROR";
 
@@ -30,7 +36,7 @@ export function asStorageError(thrown: unknown): unknown {
   const error = driverError(thrown);
   if (!(error instanceof SQL.PostgresError)) return error;
   if (error.code === SERVER_ERROR && !isOfServer(error.errno ?? "")) return error;
-  const Known = error.errno === LOCK_TIMEOUT ? RowsHeldError : StorageError;
+  const Known = KINDS.get(error.errno ?? "") ?? StorageError;
   return new Known(`${error.errno ?? error.code}: ${error.message}`, { cause: error });
 }
 
@@ -73,16 +79,31 @@ export function isUndone(thrown: unknown): boolean {
   return !ENDING_CLASSES.has(error.errno?.slice(0, 2) ?? "");
 }
 
+/** What a server says of what it does before a commit alone: it waited for a lock, for its turn, or takes no writes. */
+const BEFORE_COMMIT: ReadonlySet<string> = new Set([LOCK_TIMEOUT, "40001", DEADLOCK, READ_ONLY]);
+
+/** Whether a procedure that commits in its midst is certain not to have come so far; false where the error does not say. */
+export function isBeforeCommit(thrown: unknown): boolean {
+  const error = driverError(thrown);
+  return error instanceof SQL.PostgresError && BEFORE_COMMIT.has(error.errno ?? "");
+}
+
 /**
  * What ends a transaction that may succeed when it is run again: this process was held up in its midst while the server
  * waited, or others came between.
  */
-const TIME_OR_ORDER: ReadonlySet<string> = new Set(["25P03", "40001", "40P01"]);
+const TIME_OR_ORDER: ReadonlySet<string> = new Set(["25P03", "40001", DEADLOCK]);
 
 /** Whether the server has undone a transaction for the time it took, or for its order among others. */
 export function isTimeOrOrder(thrown: unknown): boolean {
   const error = driverError(thrown);
   return error instanceof SQL.PostgresError && TIME_OR_ORDER.has(error.errno ?? "");
+}
+
+/** Whether a statement waited for too long, or in a circle, for what another session holds. */
+export function isHeld(thrown: unknown): boolean {
+  const error = driverError(thrown);
+  return error instanceof SQL.PostgresError && (error.errno === LOCK_TIMEOUT || error.errno === DEADLOCK);
 }
 
 /** Whether the connection is gone, or leads to a server that does not take writes. */
