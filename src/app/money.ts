@@ -5,6 +5,7 @@ import { createKeyRing } from "../accounts/key-ring.ts";
 import { createOperators } from "../accounts/operator-commands.ts";
 import { createBilling } from "../billing/billing.ts";
 import { createBillingClock } from "../billing/billing-clock.ts";
+import { REPLY_FOLDER } from "../billing/carried-replies.ts";
 import { createIdempotency } from "../billing/idempotency.ts";
 import { createMeter } from "../billing/meter.ts";
 import { openStore } from "../store/sqlite/open.ts";
@@ -36,7 +37,7 @@ export function openMoney(config: Config, platform: Platform, stack: AsyncDispos
   // Operators set any plan.
   const operators = createOperators({ ...account, accounts: createAccounts(account), clock });
   stack.defer(operators.start(report("an operator's command failed")));
-  const directory = join(dataDir, "idempotency");
+  const directory = join(dataDir, REPLY_FOLDER);
   const idempotency = createIdempotency({
     store,
     directory,

@@ -103,15 +103,45 @@ export async function growBody(options: {
 
 /** Opens the file with the first read, so that a body nobody reads holds none. */
 export function readBody(path: string, secret: string, name: string): ReadableStream<Uint8Array> {
-  const decryption = createFrameDecryption(secret, name);
   let file: FileHandle | undefined;
+  return readFrames(secret, name, {
+    take: async (bytes) => {
+      file ??= await open(path, "r");
+      return readExactly(file, bytes);
+    },
+    close: async () => file?.close(),
+  });
+}
+
+/** Reads what was the file of a body. */
+export function readBodyBytes(whole: Uint8Array, secret: string, name: string): ReadableStream<Uint8Array> {
+  let at = 0;
+  return readFrames(secret, name, {
+    take: async (bytes) => {
+      at += bytes;
+      if (at > whole.byteLength) throw new Error("it is cut off");
+      return whole.subarray(at - bytes, at);
+    },
+    close: async () => undefined,
+  });
+}
+
+function readFrames(
+  secret: string,
+  name: string,
+  source: {
+    /** Returns exactly so many of the next bytes. */
+    readonly take: (bytes: number) => Promise<Uint8Array>;
+    readonly close: () => Promise<void>;
+  },
+): ReadableStream<Uint8Array> {
+  const decryption = createFrameDecryption(secret, name);
 
   async function nextFrame(): Promise<Uint8Array | null> {
-    file ??= await open(path, "r");
-    const bytes = Buffer.from(await readExactly(file, LENGTH_BYTES)).readUInt32BE(0);
+    const bytes = Buffer.from(await source.take(LENGTH_BYTES)).readUInt32BE(0);
     if (bytes === 0) return null;
     if (bytes > FRAME_BYTES_MAX) throw new Error("a kept reply was changed on disk");
-    const piece = decryption.decrypt(await readExactly(file, bytes));
+    const piece = decryption.decrypt(await source.take(bytes));
     if (piece === null) throw new Error("a kept reply was changed on disk");
     return piece;
   }
@@ -122,14 +152,14 @@ export function readBody(path: string, secret: string, name: string): ReadableSt
         try {
           const piece = await nextFrame();
           if (piece !== null) return controller.enqueue(piece);
-          await file?.close();
+          await source.close();
           controller.close();
         } catch (error) {
-          await file?.close().catch(() => undefined);
+          await source.close().catch(() => undefined);
           controller.error(new StorageError(`a kept reply: ${String(error)}`, { cause: error }));
         }
       },
-      cancel: () => file?.close(),
+      cancel: source.close,
     },
     { highWaterMark: 0 },
   );

@@ -9,6 +9,7 @@ import type { AdmitPort } from "../store/admit-port.ts";
 import type { ReplyPort } from "../store/billing-port.ts";
 import type { EmbeddedStore, Upkeep } from "../store/port.ts";
 import { type Difference, differenceOf, secretFingerprint } from "./call-fingerprint.ts";
+import { readCarriedBody } from "./carried-replies.ts";
 import { createFairShares } from "./fair-shares.ts";
 import { createIdempotentCall, type IdempotentCall, keptBody, type ReplyHead } from "./idempotent-call.ts";
 import { createReplyFiles } from "./reply-files.ts";
@@ -143,6 +144,9 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   /** Null where the file of the body is gone, as after a restored backup. */
   function replayOf(row: ReplyRecord, secret: string): KeptReply | null {
     const head = { status: row.status, headers: JSON.parse(row.headers) as Record<string, string> };
+    if (row.bodyFile !== null && row.body !== null) {
+      return { ...head, body: readCarriedBody(row.body, secret, row.bodyFile) };
+    }
     if (row.bodyFile !== null) {
       if (files === null || !existsSync(files.pathOf(row.bodyFile))) return null;
       return { ...head, body: files.read(row.bodyFile, secret) };

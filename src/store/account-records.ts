@@ -91,7 +91,10 @@ export type ChargeEntry = {
   readonly calls: number;
 };
 
-/** What a call with an Idempotency-Key was answered. A large body is a file beside the store. */
+/**
+ * What a call with an Idempotency-Key was answered. A large body is a file beside the store; one with both was a file
+ * of the store that it was carried over from.
+ */
 export type ReplyRecord = {
   readonly accountId: string;
   readonly idempotencyKey: string;

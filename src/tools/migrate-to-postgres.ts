@@ -1,4 +1,5 @@
 import { readConfig } from "../app/settings.ts";
+import { carriedBody } from "../billing/carried-replies.ts";
 import { nounOf } from "../contract/noun.ts";
 import { systemClock } from "../platform/clock.ts";
 import { carryTables } from "../store/postgres/table-target.ts";
@@ -11,7 +12,7 @@ import { fail, runCommand } from "./command.ts";
 
 /** What a server writes for itself alone, and what only the process that was asked reads. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["migrations", "probes", "operator_commands"]);
-/** The body of a kept reply that is a file is encrypted for the server that wrote it. */
+/** Some of their bodies are files. */
 const REPLIES = "idempotent_replies";
 
 async function main(): Promise<number> {
@@ -31,7 +32,9 @@ async function main(): Promise<number> {
   using source = openTables({ dataDir, clock: systemClock });
   const problem = source.disagreement();
   if (problem !== null) return fail(`${problem} Nothing was changed.`);
-  const tables = source.tables.filter(({ name }) => !LEFT_OUT.has(name)).map(withoutFiles);
+  const tables = source.tables
+    .filter(({ name }) => !LEFT_OUT.has(name))
+    .map((table) => withBodies(table, dataDir));
   const { isNew, tables: carried } = await carryTables({ url, at: Math.floor(systemClock.now()), tables });
   const seconds = ((systemClock.monotonic() - startedMs) / 1000).toFixed(1);
   for (const { name, rows, sum } of carried) {
@@ -44,10 +47,11 @@ async function main(): Promise<number> {
   process.stdout.write(
     `${units} ${nounOf(units, "unit")} in events as in counters, ${invoicedMicroUsd} micro-USD invoiced: the same in both, checked row by row in ${seconds} s\n`,
   );
-  const lost = source.count(REPLIES, "body_file IS NOT NULL");
+  const kept = carried.find(({ name }) => name === REPLIES)?.rows ?? 0;
+  const lost = source.count(REPLIES, "true") - kept;
   if (lost > 0)
     process.stdout.write(
-      `${lost} kept replies of large batches were left out: sent again, they are charged.\n`,
+      `${lost} kept ${lost === 1 ? "reply" : "replies"} of batches left out, whose files are gone or over 64 MiB: sent again, these are charged.\n`,
     );
   process.stdout.write(
     isNew
@@ -57,13 +61,19 @@ async function main(): Promise<number> {
   return 0;
 }
 
-function withoutFiles(table: TableSource): TableSource {
+/** Has the bodies that are files in the rows of kept replies; leaves out those that are gone. */
+function withBodies(table: TableSource, dataDir: string): TableSource {
   if (table.name !== REPLIES) return table;
-  const place = table.columns.indexOf("body_file");
+  const [filePlace, bodyPlace] = [table.columns.indexOf("body_file"), table.columns.indexOf("body")];
   return {
     ...table,
     *rows() {
-      for (const row of table.rows()) if (row[place] === null) yield row;
+      for (const row of table.rows()) {
+        const file = row[filePlace] ?? null;
+        const body = file === null ? null : carriedBody(dataDir, file);
+        if (file === null) yield row;
+        else if (body !== null) yield row.with(bodyPlace, body);
+      }
     },
   };
 }

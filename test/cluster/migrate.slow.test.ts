@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { jsonOf } from "../support/json.ts";
@@ -27,6 +27,8 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
   /** A data directory that each test gets a copy of, and the keys of its accounts. */
   let filled: ReturnType<typeof temporaryFolder>;
   let keys: readonly string[];
+  /** What the second account was answered under a key whose reply is kept in a file. */
+  let keptBatch: string;
   let folder: ReturnType<typeof temporaryFolder>;
   const servers: TestServer[] = [];
 
@@ -90,6 +92,7 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     await stop();
     const later = await serve(DECEMBER);
     await repeat(later, second);
+    keptBatch = await (await repeatBatch(later, second)).text();
     // Calls without units, too, make a day of usage once they are written.
     for (const key of made) await later.call("/v1/account", { key });
     while ((await invoicesOf(later, second)).length === 0) await Bun.sleep(20);
@@ -105,6 +108,12 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
       body: { phone: "+5511987654321" },
       headers: { "Idempotency-Key": "kept" },
     });
+  const repeatBatch = (server: TestServer, key: string) =>
+    server.call("/v1/phone/batch", {
+      key,
+      body: { phones: Array.from({ length: 2_000 }, (_, n) => `+55119${70000000 + n}`) },
+      headers: { "Idempotency-Key": "kept batch" },
+    });
   const invoicesOf = async (server: TestServer, key: string) => {
     const page = await jsonOf<{ data: unknown[] }>(await server.call("/v1/account/invoices", { key }));
     return page.data;
@@ -117,14 +126,16 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     );
   const carry = (url: string) => runCommand({ DATA_DIR: folder.path, DATABASE_URL: url });
 
-  test("carries all that callers see, and a kept reply is replayed; operators act on it there; again it changes nothing", async () => {
+  test("carries all that callers see, and kept replies are replayed; operators act on it there; again it changes nothing", async () => {
     const before = await serve(DECEMBER + 3_600_000);
     const shown = await shownTo(before, keys);
     await stop();
     const url = await postgres.createDatabase();
     const carried = await carry(url);
     expect([carried.exitCode, carried.complaint]).toEqual([0, ""]);
-    expect(carried.said).toContain("405 units in events as in counters");
+    expect(carried.said).toContain("2405 units in events as in counters");
+    expect(carried.said).toMatch(/^idempotent_replies +2 rows/m);
+    expect(carried.said).not.toContain("left out");
     for (const table of ["jobs", "job_chunks", "job_results", "webhooks"]) {
       expect(carried.said).toMatch(new RegExp(`^${table} +1 row `, "m"));
     }
@@ -135,6 +146,10 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     expect(await shownTo(node, keys)).toEqual(shown);
     const replayed = await repeat(node, keys[1] ?? "");
     expect([replayed.status, replayed.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    const batch = await repeatBatch(node, keys[1] ?? "");
+    expect([batch.status, batch.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect(await batch.text()).toBe(keptBatch);
+    expect(await shownTo(node, keys)).toEqual(shown);
     expect(
       (await node.call("/v1/phone/validate", { key: keys[0] ?? "", body: { phone: "+5511987654321" } }))
         .status,
@@ -152,6 +167,14 @@ describe.if(isPostgresInstalled)("bun run migrate-to-postgres", () => {
     await stop();
     const refused = await carry(url);
     expect([refused.exitCode, refused.complaint.includes("rows of its own")]).toEqual([1, true]);
+  });
+
+  test("leaves a kept reply out whose file is gone, and says so", async () => {
+    rmSync(join(folder.path, "idempotency"), { recursive: true });
+    const carried = await carry(await postgres.createDatabase());
+    expect([carried.exitCode, carried.complaint]).toEqual([0, ""]);
+    expect(carried.said).toMatch(/^idempotent_replies +1 row /m);
+    expect(carried.said).toContain("1 kept reply of batches left out");
   });
 
   test("refuses a data directory whose sums disagree, and one that a server runs on", async () => {

@@ -17,6 +17,9 @@ export type Carried = {
 
 const BATCH_ROWS = 2_000;
 const BATCH_CHARACTERS = 4_000_000;
+/** Tables whose rows may be large: a few of them are read at a time. */
+const LARGE: ReadonlySet<string> = new Set(["idempotent_replies", "job_inputs", "job_results"]);
+const LARGE_BATCH_ROWS = 16;
 
 /** What a node that was started on an empty database has written. */
 const OVERWRITTEN: ReadonlySet<string> = new Set(["kept_clock"]);
@@ -159,10 +162,11 @@ async function sumOf(sql: TransactionSQL, { source, columns }: Target): Promise<
   );
   await sql.unsafe(`DECLARE carried NO SCROLL CURSOR FOR SELECT ${texts.join(", ")} FROM ${source.name}`);
   const sum = createTableSum();
+  const batchRows = LARGE.has(source.name) ? LARGE_BATCH_ROWS : BATCH_ROWS;
   for (;;) {
-    const rows: readonly TextRow[] = await sql.unsafe(`FETCH ${BATCH_ROWS} FROM carried`).values();
+    const rows: readonly TextRow[] = await sql.unsafe(`FETCH ${batchRows} FROM carried`).values();
     for (const row of rows) sum.add(row);
-    if (rows.length < BATCH_ROWS) break;
+    if (rows.length < batchRows) break;
   }
   await sql.unsafe("CLOSE carried");
   return sum.result();
