@@ -10,7 +10,7 @@ import { requireRight, singleFigures } from "./single-figures.ts";
 const SHARES = [0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1] as const;
 const SHARES_QUICK = [0.25, 0.5, 1] as const;
 const COLD_ROUNDS = 3;
-/** Each rate is offered so often, all rates one after another each time: a busy moment does not hit one rate alone. */
+/** How often each rate is offered, all rates one after another each time: a busy moment does not hit one rate alone. */
 const OFFERED_ROUNDS = 3;
 
 /** Latency under loads that arrive on a fixed schedule, from a tenth of what the server can do to all of it. */

@@ -3,9 +3,9 @@ import type { AdmitPort } from "../store/admit-port.ts";
 
 /** Another process's change is seen after this time. */
 const LOOK_EVERY_MS = 250;
-/** A change is read again for so long: it may be committed a while after its time was taken. */
+/** How long a change is read again: it may be committed a while after its time was taken. */
 const WITHIN_MS = 5_000;
-/** Without an answer for so long nothing that is cached is believed. */
+/** After this time without an answer nothing that is cached is believed. */
 const LOST_AFTER_MS = 700;
 
 /**

@@ -35,7 +35,7 @@ export type KeyRing = {
    * that says so where the account is suspended.
    */
   readonly find: (key: string) => Answer<Account | null>;
-  /** The account of a key that has expired, at most so long ago; else null. */
+  /** Returns the account of a key that expired at most `withinMs` ago; else null. */
   readonly findExpired: (key: string, withinMs: number) => Answer<Account | null>;
   /** Forgets what is cached of an account: its plan or its keys have changed. */
   readonly forget: (accountId: string) => void;

@@ -44,7 +44,7 @@ export type FairQueueOptions = {
   readonly threads: number;
   /** Who wait for a thread, all tenants together; see `createShares`. */
   readonly waitingMax: number;
-  /** So long work goes on undisturbed while another tenant waits. */
+  /** How long work goes on undisturbed while another tenant waits. */
   readonly patienceMs: number;
   readonly clock: Clock;
 };

@@ -17,7 +17,7 @@ export type Upload = {
   readonly progress: Progress;
 };
 
-/** A name is at most so long. */
+/** The most characters of a name. */
 const NAME_CHARS_MAX = 200;
 const PART_BYTES = 4_194_304;
 

@@ -48,7 +48,7 @@ const BYTES_PER_RECORD = 40;
 const POSITIVE_FLOOR_MS = 60_000;
 const POSITIVE_CAP_MS = 24 * 3_600_000;
 const NEGATIVE_CAP_MS = 3 * 3_600_000;
-/** A failure is kept so long, and twice as long each time it comes again (RFC 9520, 3.2). */
+/** How long a failure is kept; twice as long each time it comes again (RFC 9520, 3.2). */
 export const FAILURE_FLOOR_MS = 5_000;
 const FAILURE_CAP_MS = 30_000;
 /** Failures of this process, not of the DNS: kept for nobody. */

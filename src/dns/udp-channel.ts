@@ -58,7 +58,7 @@ const PORTS_OPEN = 8;
 const QUESTIONS_PER_PORT_MAX = 4096;
 const PORT_AGE_MAX_MS = 60_000;
 const RENEWAL_AGE_MS = 1_000;
-/** So many packets go at once, that the server need not wait for the end of a long turn. */
+/** Packets that go at once, so that the server need not wait for the end of a long turn. */
 const OUTBOX_MAX = 16;
 
 /** Opens nothing until the first transaction. Source ports are the system's choice, at random. */

@@ -37,7 +37,7 @@ export type GuardDependencies = {
   readonly meter: Meter;
 };
 
-/** So long a rotation whose reply was lost can be repeated with the key that it ended. */
+/** How long a rotation whose reply was lost can be repeated with the key that it ended. */
 const REPEAT_MS = 15 * 60_000;
 /** For one client address: enough for who repeats a call, too little for who guesses its Idempotency-Key. */
 const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };

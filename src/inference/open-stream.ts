@@ -23,7 +23,7 @@ export type StreamFollower = {
 /** How a stream ended: with `[DONE]`, or why not. */
 export type StreamEnd = { readonly isComplete: boolean; readonly reason: string | null };
 
-/** So many that say nothing are no stream of an answer. */
+/** More events than this that say nothing are no stream of an answer. */
 const EVENTS_BEFORE_TOKEN_MAX = 10_000;
 const NO_TOKEN = "the stream has no token";
 

@@ -22,7 +22,7 @@ export type Relay = {
 export type RelayOptions = {
   /** The caller asked for the usage at the end. */
   readonly includesUsage: boolean;
-  /** After so long without an event a comment is sent. */
+  /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
   /** Of the answer as put together; a longer one is broken off. */
   readonly answerBytesMax: number;

@@ -49,7 +49,7 @@ export type SentCall = {
   readonly headers: { readonly [name: string]: string };
 };
 
-/** An answer is kept for so long once it is there. */
+/** How long an answer is kept once it is there. */
 const KEPT_MS = 24 * 3_600_000;
 /** A payment is good for no longer: what has not come by then does not come any more. */
 const RUNNING_MS_MAX = 15 * 60_000;

@@ -22,7 +22,7 @@ const BEYOND_MS = 1;
 export const GAP_MAX_MS = 800;
 /** Reading takes a quarter of the work; half of its share, as who uploads waits for all of it: 40,000 rows a second at least. */
 const READING_SHARE = 1 / 8;
-/** What calls have waited beside says no more of chunks when none has begun for so long. */
+/** After this time without a chunk, what calls have waited says no more of chunks. */
 const FORGOTTEN_AFTER_MS = 2_000;
 /** A gap that is no longer than this is left out. */
 const GAP_MIN_MS = 2;
@@ -30,7 +30,7 @@ const GAP_MIN_MS = 2;
 const POWERS_PER_SECOND = 8;
 /** A wait says nothing of more than this time before it was observed, nor of more after it. */
 const OBSERVED_FOR_MS = 100;
-/** Waits are smoothed over so long. */
+/** Waits are smoothed over this time. */
 const SMOOTHING_MS = 50;
 /** What the database takes by itself is the shortest wait of this time and the same before it. */
 const SHORTEST_OF_MS = 10_000;

@@ -11,7 +11,7 @@ export type BodyFlowOptions = {
   readonly framing: Framing;
   /** Of the body; more is an error. */
   readonly bytesMax: number;
-  /** So long it may be silent while it is not held back. */
+  /** How long it may be silent while it is not held back. */
   readonly idleTimeoutMs: number;
   readonly deadline: Pick<Deadline, "signal" | "end">;
 };

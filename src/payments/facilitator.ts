@@ -44,7 +44,7 @@ export type FacilitatorOptions = {
   readonly settleDeadlineMs: number;
 };
 
-/** So many payments are verified at a time, and as many settled; the deadline of the others begins with their turn. */
+/** Payments that are verified at a time, and as many that are settled; the deadline of the others begins with their turn. */
 const CONCURRENCY = 32;
 /** The first call waits for it. */
 const SUPPORTED_DEADLINE_MS = 3000;

@@ -28,7 +28,7 @@ export function parseJson(
   return parsed(text);
 }
 
-/** So many characters are looked at in one step: about 1 ms. */
+/** Characters that are looked at in one step: about 1 ms. */
 const MEASURED_AT_ONCE = 524_288;
 
 /** Returns the same, for a long text; only the parsing itself is one step, some 5 ns a character. */

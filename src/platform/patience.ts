@@ -7,7 +7,7 @@ export type Patience = {
   readonly close: () => void;
 };
 
-/** A timer so often within the time that is allowed; a step is late by at most one of them more. */
+/** Looks within the time that is allowed; a step ends late by at most the time between two. */
 const TICKS = 10;
 
 /** Calls `onLate` for a step that takes longer than `ms` milliseconds, up to a tenth later. */

@@ -18,7 +18,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ];
-/** A webhook that has failed for so long is disabled. */
+/** How long a webhook may fail before it is disabled. */
 const FAILING_MAX_MS = 5 * DAY_MS;
 /** A retry comes up to so much of its wait later, that those of one outage spread. */
 const JITTER = 0.1;

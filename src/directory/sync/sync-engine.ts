@@ -35,7 +35,7 @@ export type SyncEngineDependencies = HoldingDependencies & {
 const LOG_BYTES_MAX = 1024 * 1024 * 1024;
 /** How often the time of the last sync is written down where nothing else has changed. */
 const TOUCH_MS = 300_000;
-/** So many changes leave some ten megabytes behind. */
+/** As many changes leave some ten megabytes behind. */
 const LARGE_CHANGES = 5000;
 
 /** The sync itself: reads the source, decides, makes the result durable, then has what readers get built. */

@@ -4,7 +4,7 @@ import { SERVER_NOW } from "./account-rows.ts";
 import type { Orm } from "./orm.ts";
 import { idempotencyClaims } from "./schema.ts";
 
-/** The claims of a process that has not renewed them for so long are free. */
+/** How long a process keeps claims that it does not renew. */
 const LEASE_MS = 15_000;
 
 /** Takes an Idempotency-Key for a call of a process, unless another call has it. */

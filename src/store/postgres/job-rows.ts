@@ -9,7 +9,7 @@ import { jobs } from "./schema.ts";
 import { emit } from "./webhook-rows.ts";
 
 /**
- * What a process holds and has not renewed for so long is free. Renewed every second, so that a thread that is busy
+ * What a process has not renewed for this time is free. Renewed every second, so that a thread that is busy
  * for a while loses nothing; a dead node's work goes on within ten seconds.
  */
 const LEASE_MS = 7_000;
