@@ -1,27 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { createGatherFacts } from "../../src/batch/gather-facts.ts";
 import { NO_DOMAIN, NUMBERS_PER_OFFSET, type SharedFacts } from "../../src/batch/messages.ts";
-import { createFactsBuffer, type FactsOffset } from "../../src/batch/shared-facts.ts";
+import { createFactsBuffer } from "../../src/batch/shared-facts.ts";
 import type { DomainFactsSource, FactsOptions } from "../../src/domains/facts.ts";
 import type { KnownDomain } from "../../src/domains/known-domains.ts";
+import { known, read } from "./known-facts.ts";
 
 const tenant = "one";
-
-const known = (domain: string): KnownDomain => {
-  const facts = {
-    domain,
-    mail: { state: "not_checked" as const },
-    lists: { disposable: null, freeProvider: false },
-  };
-  return {
-    json: JSON.stringify(facts),
-    epoch: 0,
-    expiresAtMs: Number.POSITIVE_INFINITY,
-    domainVerdict: null,
-  };
-};
-
-const read = ({ buffer, start, end }: FactsOffset) => Buffer.from(buffer.memory).toString("utf8", start, end);
 
 describe("the facts of a batch", () => {
   /** Knows the domains that begin with a k; the others are answered when the test says so. */

@@ -2,22 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createFactsBuffer, type FactsOffset } from "../../src/batch/shared-facts.ts";
 import type { KnownDomain } from "../../src/domains/known-domains.ts";
-
-const known = (domain: string, padding = ""): KnownDomain => {
-  const facts = {
-    domain,
-    mail: { state: "not_checked" as const },
-    lists: { disposable: null, freeProvider: false },
-  };
-  return {
-    json: JSON.stringify({ ...facts, padding }),
-    epoch: 0,
-    expiresAtMs: Number.POSITIVE_INFINITY,
-    domainVerdict: null,
-  };
-};
-
-const read = ({ buffer, start, end }: FactsOffset) => Buffer.from(buffer.memory).toString("utf8", start, end);
+import { known, read } from "./known-facts.ts";
 
 describe("the buffer of facts", () => {
   test("gives back what was put, and the same facts are written once", () => {
