@@ -1,3 +1,4 @@
+import { version } from "../../package.json" with { type: "json" };
 import type { PoolStats } from "../batch/task-pool.ts";
 import type { BodyReader } from "../http/body-reader.ts";
 import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
@@ -8,6 +9,9 @@ import type { Components, Queues } from "./components.ts";
 export function readingsOf(components: Components, bodies: BodyReader, clock: Clock): Readings {
   const { queues } = components;
   return {
+    assay_build_info: gauge("1, with the version of the server.", () =>
+      labelled("version", { [version]: 1 }),
+    ),
     ...clusterReadings(components),
     ...lookupReadings(components),
     ...batchReadings(components, bodies),

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { version } from "../../package.json" with { type: "json" };
 import { createMetrics } from "../../src/http/routes/metrics.ts";
 import { until } from "../support/caller.ts";
 import { refusalOf, startTestServer } from "../support/server.ts";
@@ -65,6 +66,7 @@ describe("GET /metrics", () => {
     await until("directory", async () => (await server.call("/v1/directory?limit=1")).status === 200);
     const text = await (await server.call("/metrics")).text();
     const sampleOf = (sample: string) => Number(text.split(`\n${sample} `)[1]?.split("\n")[0]);
+    expect(sampleOf(`assay_build_info{version="${version}"}`)).toBe(1);
     expect(sampleOf("assay_dns_lookups_total")).toBeGreaterThan(0);
     expect(sampleOf("assay_dns_queries_total")).toBeGreaterThan(0);
     expect(sampleOf('assay_dns_lookup_failures_total{reason="error"}')).toBe(0);
