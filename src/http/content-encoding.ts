@@ -41,7 +41,9 @@ export async function* decodedParts(
   const parts = bodySlices(body);
   const frames = encoding === "zstd" ? createZstdFrames() : null;
   let undecodedBytes = 0;
+  let takenBytes = 0;
   const take = (part: Uint8Array) => {
+    takenBytes += part.byteLength;
     undecodedBytes += part.byteLength;
     if (undecodedBytes > UNDECODED_BYTES_MAX) throw padded(encoding);
     frames?.take(part);
@@ -50,11 +52,14 @@ export async function* decodedParts(
     const first = await parts.next();
     if (first.done === true) return;
     const whole = followed(first.value, parts, take);
-    for await (const part of throughZlib(whole, createDecoder(encoding, first.value))) {
+    const decoder = createDecoder(encoding, first.value);
+    for await (const part of throughZlib(whole, decoder)) {
       undecodedBytes -= part.byteLength;
       yield part;
     }
-    if (frames?.isAtEnd() === false) throw notOf(encoding);
+    // Inflating drops what follows the end of its data: a second stream of rows would be lost without a word.
+    const isCutShort = encoding === "deflate" && decoder.bytesWritten < takenBytes;
+    if (isCutShort || frames?.isAtEnd() === false) throw notOf(encoding);
   } catch (error) {
     throw isOfDecoder(error) ? notOf(encoding) : error;
   } finally {

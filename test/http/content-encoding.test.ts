@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { createBodyReader } from "../../src/http/body-reader.ts";
-import { decodedParts } from "../../src/http/content-encoding.ts";
+import { bodyEncoding, decodedParts } from "../../src/http/content-encoding.ts";
 import { createZstdFrames } from "../../src/http/zstd-frames.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
@@ -82,6 +82,20 @@ describe("a body in", () => {
     ] as const) {
       const bytes = Buffer.concat([encode("one,"), encode("two")]);
       for (const size of [1, 3, 1000]) expect(String(await decoded(bytes, encoding, size))).toBe("one,two");
+    }
+  });
+
+  test.each(ENCODERS)("%s (%s) with something behind its end is a 400", async (_, name, encode) => {
+    const whole = encode(Buffer.from("one,"));
+    const encoding = bodyEncoding(request(whole, name));
+    if (encoding === null) throw new Error("not encoded");
+    // A second stream belongs to the data of the other two.
+    const others = [Buffer.from("two"), ...(encoding === "deflate" ? [encode(Buffer.from("two"))] : [])];
+    for (const other of others) {
+      for (const size of [1, 3, 1000]) {
+        const read = decoded(Buffer.concat([whole, other]), encoding, size);
+        await expect(read).rejects.toMatchObject({ code: "invalid_request" });
+      }
     }
   });
 
