@@ -1,22 +1,19 @@
 import { secondOf } from "../billing/period.ts";
-import { cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
 import type {
   CreatedWebhookBody,
-  DeliveryBody,
-  DeliveryListBody,
   RotatedSecretBody,
   WebhookBody,
 } from "../contract/specification/webhook-replies.ts";
-import { OutgoingError } from "../net/failure.ts";
-import { readTarget, type TargetRules } from "../net/target.ts";
+import type { TargetRules } from "../net/target.ts";
 import { type Answer, type AtOnce, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ReplyOf } from "../store/account-port.ts";
 import type { WebhookChange, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
-import { KEPT_MS } from "./deliverer.ts";
 import { newSecret, type RandomBytes } from "./signature.ts";
-import { deliveryView, webhookView } from "./webhook-view.ts";
+import { createWebhookDeliveries, type WebhookDeliveries } from "./webhook-deliveries.ts";
+import { requireUrl } from "./webhook-url.ts";
+import { webhookView } from "./webhook-view.ts";
 
 export type WebhookFields = {
   readonly url: string;
@@ -31,7 +28,7 @@ export type WebhookPatchFields = {
 };
 
 /** What the owner of an account does with its webhooks. Throws ApiErrors: `not_found`, `invalid_request`. */
-export type Webhooks = {
+export type Webhooks = WebhookDeliveries & {
   readonly list: (accountId: string) => Answer<{ readonly data: readonly WebhookBody[] }>;
   readonly create: (
     accountId: string,
@@ -51,24 +48,8 @@ export type Webhooks = {
     overlapSeconds: number,
     replyOf: ReplyOf<RotatedSecretBody>,
   ) => Answer<RotatedSecretBody>;
-  readonly test: (
-    accountId: string,
-    webhookId: string,
-    replyOf: ReplyOf<DeliveryBody>,
-  ) => Answer<DeliveryBody>;
-  readonly deliveries: (
-    accountId: string,
-    webhookId: string,
-    page: { readonly limit: number; readonly startingAfter: string | null },
-  ) => Answer<DeliveryListBody>;
   /** Throws `invalid_request` unless an address may receive the events of one job: it must be allowed, and a secret must sign. */
   readonly requireJobUrl: (accountId: string, url: string) => Answer<void>;
-  readonly replay: (
-    accountId: string,
-    webhookId: string,
-    deliveryId: string,
-    replyOf: ReplyOf<DeliveryBody>,
-  ) => Answer<DeliveryBody>;
 };
 
 export type WebhooksDependencies<WebhookStore = WebhookPort> = {
@@ -80,8 +61,6 @@ export type WebhooksDependencies<WebhookStore = WebhookPort> = {
   readonly wake: () => void;
 };
 
-/** Only https, on its own port, to names; what a name resolves to is checked at each attempt. */
-export const WEBHOOK_TARGETS = { ports: [443], allowLiterals: false, httpsOnly: true } as const;
 const WEBHOOKS_MAX = 20;
 const FORMER_SECRETS_MAX = 4;
 
@@ -92,12 +71,6 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
 
   const find = (accountId: string, webhookId: string): Answer<WebhookRecord> =>
     after(store.findWebhook(accountId, webhookId), requireFound);
-
-  const findEnabled = (accountId: string, webhookId: string): Answer<WebhookRecord> =>
-    after(find(accountId, webhookId), (webhook) => {
-      if (webhook.disabledReason === null) return webhook;
-      throw new ApiError("invalid_request", "The webhook is disabled; enable it first.");
-    });
 
   function change<View>(
     accountId: string,
@@ -111,6 +84,8 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
   }
 
   return {
+    ...createWebhookDeliveries({ store, clock, wake, find }),
+
     list: (accountId) => after(store.webhooksOf(accountId), (all) => ({ data: all.map(webhookView) })),
 
     create(accountId, { url, events, description }, replyOf) {
@@ -168,29 +143,6 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
         return change(accountId, webhookId, { secret, formerSecrets }, view, replyOf);
       }),
 
-    test: (accountId, webhookId, replyOf) =>
-      after(findEnabled(accountId, webhookId), (webhook) => {
-        const at = Math.floor(clock.now());
-        const event = { type: "webhook.test", at, data: { webhook_id: webhookId } };
-        const added = store.addDelivery(webhook, event, (delivery) => replyOf(deliveryView(delivery)));
-        return after(added, (delivery) => {
-          wake();
-          return deliveryView(delivery);
-        });
-      }),
-
-    deliveries: (accountId, webhookId, { limit, startingAfter }) =>
-      after(find(accountId, webhookId), () => {
-        const since = Math.floor(clock.now()) - KEPT_MS;
-        const page = { webhookId, afterDeliveryId: startingAfter, since, limit: limit + 1 };
-        return after(store.deliveryPage(page), (found) => {
-          if (found === null) {
-            throw new ApiError("invalid_request", "starting_after must be a delivery of the webhook.");
-          }
-          return cursorPage(found, limit, { view: deliveryView, idOf: ({ deliveryId }) => deliveryId });
-        });
-      }),
-
     requireJobUrl(accountId, url) {
       requireUrl("webhook_url", url, rules);
       return after(store.webhooksOf(accountId), ({ length }) => {
@@ -201,17 +153,6 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
         );
       });
     },
-
-    replay: (accountId, webhookId, deliveryId, replyOf) =>
-      after(findEnabled(accountId, webhookId), () => {
-        const now = Math.floor(clock.now());
-        const put = store.replayDelivery(webhookId, deliveryId, now, (one) => replyOf(deliveryView(one)));
-        return after(put, (delivery) => {
-          if (delivery === null) throw new ApiError("not_found", "The webhook has no such delivery.");
-          wake();
-          return deliveryView(delivery);
-        });
-      }),
   };
 }
 
@@ -222,16 +163,4 @@ function requireFound(webhook: WebhookRecord | null): WebhookRecord {
 
 function notFound(): ApiError {
   return new ApiError("not_found", "The account has no such webhook.");
-}
-
-function requireUrl(field: string, url: string, rules: TargetRules): void {
-  try {
-    readTarget(url, rules);
-  } catch (error) {
-    if (!(error instanceof OutgoingError)) throw error;
-    throw new ApiError(
-      "invalid_request",
-      `${field} must be an https address with a public name and no port: ${error.message}.`,
-    );
-  }
 }

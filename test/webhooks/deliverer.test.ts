@@ -8,7 +8,8 @@ import type { JobRecord, JobStatus } from "../../src/store/job-port.ts";
 import type { EmbeddedStore } from "../../src/store/port.ts";
 import { createDeliverer, DELIVERY_LIMITS } from "../../src/webhooks/deliverer.ts";
 import { RETRY_DELAYS_MS } from "../../src/webhooks/delivery-schedule.ts";
-import { createWebhooks, WEBHOOK_TARGETS } from "../../src/webhooks/webhooks.ts";
+import { WEBHOOK_TARGETS } from "../../src/webhooks/webhook-url.ts";
+import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { type HandClock, handClock, openAccounting, signUp, withDirectory } from "../billing/accounting.ts";
 import { certificate, startRawServer } from "../support/raw-server.ts";
 

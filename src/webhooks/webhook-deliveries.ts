@@ -1,0 +1,86 @@
+import { cursorPage } from "../contract/cursor-page.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { DeliveryBody, DeliveryListBody } from "../contract/specification/webhook-replies.ts";
+import { type Answer, after } from "../platform/answer.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { ReplyOf } from "../store/account-port.ts";
+import type { WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
+import { KEPT_MS } from "./deliverer.ts";
+import { deliveryView } from "./webhook-view.ts";
+
+/** What the owner of a webhook does with its deliveries. */
+export type WebhookDeliveries = {
+  /** Sends an event that means nothing. */
+  readonly test: (
+    accountId: string,
+    webhookId: string,
+    replyOf: ReplyOf<DeliveryBody>,
+  ) => Answer<DeliveryBody>;
+  readonly deliveries: (
+    accountId: string,
+    webhookId: string,
+    page: { readonly limit: number; readonly startingAfter: string | null },
+  ) => Answer<DeliveryListBody>;
+  /** Sends a delivery again. */
+  readonly replay: (
+    accountId: string,
+    webhookId: string,
+    deliveryId: string,
+    replyOf: ReplyOf<DeliveryBody>,
+  ) => Answer<DeliveryBody>;
+};
+
+export type WebhookDeliveriesDependencies = {
+  readonly store: Pick<WebhookPort, "addDelivery" | "deliveryPage" | "replayDelivery">;
+  readonly clock: Clock;
+  /** Something is to be sent now. */
+  readonly wake: () => void;
+  /** Returns the webhook of an account; throws `not_found`. */
+  readonly find: (accountId: string, webhookId: string) => Answer<WebhookRecord>;
+};
+
+export function createWebhookDeliveries(dependencies: WebhookDeliveriesDependencies): WebhookDeliveries {
+  const { store, clock, wake, find } = dependencies;
+
+  const findEnabled = (accountId: string, webhookId: string): Answer<WebhookRecord> =>
+    after(find(accountId, webhookId), (webhook) => {
+      if (webhook.disabledReason === null) return webhook;
+      throw new ApiError("invalid_request", "The webhook is disabled; enable it first.");
+    });
+
+  return {
+    test: (accountId, webhookId, replyOf) =>
+      after(findEnabled(accountId, webhookId), (webhook) => {
+        const at = Math.floor(clock.now());
+        const event = { type: "webhook.test", at, data: { webhook_id: webhookId } };
+        const added = store.addDelivery(webhook, event, (delivery) => replyOf(deliveryView(delivery)));
+        return after(added, (delivery) => {
+          wake();
+          return deliveryView(delivery);
+        });
+      }),
+
+    deliveries: (accountId, webhookId, { limit, startingAfter }) =>
+      after(find(accountId, webhookId), () => {
+        const since = Math.floor(clock.now()) - KEPT_MS;
+        const page = { webhookId, afterDeliveryId: startingAfter, since, limit: limit + 1 };
+        return after(store.deliveryPage(page), (found) => {
+          if (found === null) {
+            throw new ApiError("invalid_request", "starting_after must be a delivery of the webhook.");
+          }
+          return cursorPage(found, limit, { view: deliveryView, idOf: ({ deliveryId }) => deliveryId });
+        });
+      }),
+
+    replay: (accountId, webhookId, deliveryId, replyOf) =>
+      after(findEnabled(accountId, webhookId), () => {
+        const now = Math.floor(clock.now());
+        const put = store.replayDelivery(webhookId, deliveryId, now, (one) => replyOf(deliveryView(one)));
+        return after(put, (delivery) => {
+          if (delivery === null) throw new ApiError("not_found", "The webhook has no such delivery.");
+          wake();
+          return deliveryView(delivery);
+        });
+      }),
+  };
+}
