@@ -1,6 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import type { Clock } from "../platform/clock.ts";
+import { commandNamed } from "../platform/command-name.ts";
 import { DAY_MS, dayOf } from "../platform/days.ts";
 import type { OperatorPort } from "../store/operator-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
@@ -71,7 +72,7 @@ export function createBillingClock(dependencies: {
     const now = clock.now();
     if (isTrusted(now)) return null;
     const daysAhead = Math.floor((now - keptAt) / DAY_MS);
-    const sentence = `The clock shows ${dayOf(now)}, ${daysAhead} days past the last time that was kept (${secondOf(keptAt)}): nothing is charged or invoiced until an operator sets the clock right, or confirms it with: bun run admin confirm-clock`;
+    const sentence = `The clock shows ${dayOf(now)}, ${daysAhead} days past the last time that was kept (${secondOf(keptAt)}): nothing is charged or invoiced until an operator sets the clock right, or confirms it with: ${commandNamed("admin")} confirm-clock`;
     return { daysAhead, sentence };
   };
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../../package.json" with { type: "json" };
 import { DOCUMENT_TYPES, isDocumentType, UNCHECKED_WORDS } from "../contract/words.ts";
+import { commandNamed } from "../platform/command-name.ts";
 import type { Task } from "../tables/task.ts";
 import { readCountry } from "../verification/phone/region.ts";
 import type { ServerTarget } from "./block-verifier.ts";
@@ -23,6 +24,8 @@ export type ItemRun = {
   readonly server: ServerTarget | null;
   readonly json: boolean;
 };
+
+const COMMAND = commandNamed("verify");
 
 const AFTER_HELP = `
 Input: CSV (the column is found by its header or by its cells, or named with --column), text with one item per
@@ -49,13 +52,13 @@ Exit codes:
   ${EXIT.brokenPipe}  the reader of standard output has left
 
 Examples:
-  bun run verify people.csv --output checked.csv
-  bun run verify people.csv --column "Work email" --only risky,undeliverable --output bad.csv
-  cat addresses.txt | bun run --silent verify - --format ndjson
-  bun run verify documents ibans.txt --type iban
-  bun run verify phones customers.csv --country BR --output phones.csv
-  bun run verify people.csv --server https://assay.example --job --output checked.csv
-  bun run verify email ann@example.com
+  ${COMMAND} people.csv --output checked.csv
+  ${COMMAND} people.csv --column "Work email" --only risky,undeliverable --output bad.csv
+  cat addresses.txt | ${COMMAND.replace("bun run", "bun run --silent")} - --format ndjson
+  ${COMMAND} documents ibans.txt --type iban
+  ${COMMAND} phones customers.csv --country BR --output phones.csv
+  ${COMMAND} people.csv --server https://assay.example --job --output checked.csv
+  ${COMMAND} email ann@example.com
 `;
 
 /** Bridges a restart of the server: about 16 seconds where nothing answers. */

@@ -2,6 +2,7 @@ import { createClient } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
 import { hasEnded } from "../client/job-watch.ts";
 import { isDocumentType } from "../contract/words.ts";
+import { commandNamed } from "../platform/command-name.ts";
 import type { Task } from "../tables/task.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { CliError, EXIT } from "./failure.ts";
@@ -160,7 +161,7 @@ function unfinished(run: JobRun, job: Job): CliError {
 function comeBack({ input, server, output, task }: JobRun, jobId: string): string {
   const words = { email: "", identity: "documents ", phone: "phones " }[task.kind];
   const to = output === null ? "" : ` --output ${quoted(output)}`;
-  return `The job goes on; come back with: bun run verify ${words}${quoted(input.path)} --server ${server.url} --attach ${jobId}${to}`;
+  return `The job goes on; come back with: ${commandNamed("verify")} ${words}${quoted(input.path)} --server ${server.url} --attach ${jobId}${to}`;
 }
 
 function quoted(path: string): string {

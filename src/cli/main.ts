@@ -5,6 +5,7 @@ import { settingWarnings } from "../app/setting-names.ts";
 import { ConfigError } from "../app/setting-reader.ts";
 import { readConfig } from "../app/settings.ts";
 import { systemClock } from "../platform/clock.ts";
+import { commandNamed } from "../platform/command-name.ts";
 import type { Task } from "../tables/task.ts";
 import { readArguments } from "./arguments.ts";
 import type { ServerTarget, Verifier } from "./block-verifier.ts";
@@ -26,7 +27,7 @@ async function main(): Promise<number> {
       const { task, item, server } = request.run;
       // No address is without an @: who wrote this meant the file.
       if (task.kind === "email" && !item.includes("@") && existsSync(item))
-        throw new CliError(`${item} is a file: bun run verify ${item} checks its addresses.`);
+        throw new CliError(`${item} is a file: ${commandNamed("verify")} ${item} checks its addresses.`);
       await using verifier = await openVerifier(task, server);
       return await verifyItem(request.run, {
         verifier,

@@ -8,15 +8,17 @@ import { readConfig } from "../app/settings.ts";
 import { createClient } from "../client/client.ts";
 import { startFixtureServer } from "../made-up-dns/server.ts";
 import { systemClock } from "../platform/clock.ts";
+import { commandNamed } from "../platform/command-name.ts";
 import { MADE_UP_ZONE } from "../test-keys/made-up-zone.ts";
 import { demoAddresses } from "./addresses.ts";
 import { verifyAsJob } from "./job.ts";
 import { demoReport } from "./report.ts";
 
 const PLAN = "starter";
-const USAGE = `bun run demo                  1,000 addresses by one call
-bun run demo --job            the same by a job
-bun run demo --inference      calls of an inference service, paid on local chains`;
+const COMMAND = commandNamed("demo");
+const USAGE = `${COMMAND}                  1,000 addresses by one call
+${COMMAND} --job            the same by a job
+${COMMAND} --inference      calls of an inference service, paid on local chains`;
 
 /**
  * Starts a server of its own with a made-up DNS, signs up, verifies a thousand addresses, by one call or with `--job` by a
@@ -51,7 +53,7 @@ async function main(): Promise<number> {
   const isJob = option === "--job";
   process.stdout.write(await verifyThousand(server.url, isJob));
   const job = isJob ? " --server URL --job" : "";
-  process.stdout.write(`Now your own file: bun run verify FILE${job} --output checked.csv\n`);
+  process.stdout.write(`Now your own file: ${commandNamed("verify")} FILE${job} --output checked.csv\n`);
   return 0;
 }
 

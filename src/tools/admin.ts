@@ -16,6 +16,7 @@ import type { PlanCatalogue } from "../billing/plans.ts";
 import { openSharedClock } from "../billing/shared-clock.ts";
 import { createSharedMeter } from "../billing/shared-meter.ts";
 import { systemClock } from "../platform/clock.ts";
+import { commandNamed } from "../platform/command-name.ts";
 import { openSharedStore } from "../store/postgres/open.ts";
 import { requireDatabase } from "../store/sqlite/database-file.ts";
 import { openBeside, openStore } from "../store/sqlite/open.ts";
@@ -38,7 +39,8 @@ const ACTIONS: { readonly [Action in OperatorAction]: readonly [words: string, m
   "confirm-clock": ["", "the clock is right, however far it jumped"],
 };
 
-const lineOf = (action: OperatorAction): string => `bun run admin ${action} ${ACTIONS[action][0]}`.trimEnd();
+const lineOf = (action: OperatorAction): string =>
+  `${commandNamed("admin")} ${action} ${ACTIONS[action][0]}`.trimEnd();
 const USAGE = OPERATOR_ACTIONS.map((action) => `${lineOf(action).padEnd(43)}${ACTIONS[action][1]}`).join(
   "\n",
 );

@@ -136,9 +136,16 @@ test("checks a file, backs a database up, acts on accounts and shows the demonst
   expect(admin).toMatchObject({ exitCode: 0, complained: "" });
   expect(JSON.parse(admin.said)).toMatchObject([{ plan: "scale" }]);
 
+  const usage = await run(["admin", "--help"]);
+  expect(usage.said).toStartWith("assay admin list [AFTER] ");
+  const help = await run(["verify", "--help"]);
+  expect(help.said).toContain("\n  assay verify people.csv --output checked.csv\n");
+  expect([usage.said, help.said].join("")).not.toContain("bun run");
+
   const demo = await run(["demo"]);
   expect(demo).toMatchObject({ exitCode: 0, complained: "" });
   expect(demo.said).toContain("sending 1000 addresses");
+  expect(demo.said).toContain("Now your own file: assay verify FILE");
 }, 120_000);
 
 test("a command that it does not have is refused with those that it has", async () => {

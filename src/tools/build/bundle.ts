@@ -2,9 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { buildConsole, type ConsoleFiles } from "../../console/bundle.ts";
-
-/** Where an executable finds the files that were built into it, each below its place in the project. */
-const EMBEDDED_ROOT = "/$bunfs/root";
+import { EMBEDDED_ROOT } from "../../platform/command-name.ts";
 
 const PISCINA = "node_modules/piscina/dist";
 
