@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { chunksAhead } from "../batch/chunk-window.ts";
 import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
 import type { GatherFacts } from "../batch/gather-facts.ts";
 import type { BatchRunner } from "../batch/runner.ts";
@@ -113,8 +114,7 @@ export async function openJobs(
       seen: jobTally.seen,
       reportBug: (error, jobId) => log.error("a chunk of a job failed", { job: jobId, ...errorFacts(error) }),
       settings: {
-        // One in each thread, one waiting for each, and one whose domains are being looked up.
-        chunksMax: batch.workerThreads * 2 + 1,
+        chunksMax: chunksAhead(batch.workerThreads),
         committedMax: batch.workerThreads * 2,
         spareChunksMax: SPARE_CHUNKS_MAX,
         startDelayMs: START_DELAY_MS,

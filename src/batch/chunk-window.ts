@@ -7,7 +7,7 @@ export const CHUNK_ITEMS_MAX = 4000;
 /** Items of a batch that are verified before all of it is chunked: a thread is free for them unless others want it. */
 const ITEMS_AHEAD_OF_CHUNKING = 32_000;
 
-/** Returns how many chunks of a batch may be ahead of its reader once all of it is chunked. */
+/** Returns how many chunks are in work at a time: those of a batch that is chunked as a whole, and those of all jobs. */
 export function chunksAhead(threads: number): number {
   // One chunk in each thread, one waiting for each, and one whose domains are being looked up.
   return threads * 2 + 1;
