@@ -1,3 +1,5 @@
+import { within } from "../platform/within.ts";
+
 /**
  * Tries one item after the other: the next as soon as those before it have failed, or have been silent for
  * `shareMs`. They may still succeed; the first success counts and the signals of the others are aborted. Throws the
@@ -12,30 +14,20 @@ export async function firstSuccess<Item, Success>(
   const attempts: Promise<{ success: Success; from: AbortController }>[] = [];
   let failure: unknown = null;
   for (const [at, item] of items.entries()) {
-    const from = new AbortController();
-    controllers.push(from);
-    attempts.push(attempt(item, from.signal).then((success) => ({ success, from })));
+    const controller = new AbortController();
+    controllers.push(controller);
+    attempts.push(attempt(item, controller.signal).then((success) => ({ success, from: controller })));
     const isLast = at === items.length - 1;
     try {
-      const first = await within(Promise.any(attempts), isLast ? null : shareMs);
+      const any = Promise.any(attempts);
+      const first = isLast ? { result: await any } : await within(any, shareMs);
       if (first === null) continue;
-      for (const other of controllers) if (other !== first.from) other.abort();
-      return first.success;
+      const { success, from } = first.result;
+      for (const other of controllers) if (other !== from) other.abort();
+      return success;
     } catch (error) {
       failure = error instanceof AggregateError ? error.errors.at(-1) : error;
     }
   }
   throw failure;
-}
-
-/** Returns null where nothing has come by then. */
-async function within<T>(promise: Promise<T>, ms: number | null): Promise<T | null> {
-  if (ms === null) return promise;
-  const { promise: silence, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), ms);
-  try {
-    return await Promise.race([promise, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
+import { within } from "../platform/within.ts";
 
 export type FlightCaller = {
   readonly tenant: string;
@@ -159,21 +160,5 @@ function remember<Value>(map: Map<string, Value>, key: string, value: Value, ent
   for (const oldest of map.keys()) {
     if (map.size <= entriesMax) break;
     map.delete(oldest);
-  }
-}
-
-/** Returns the result, or null once the time is over. */
-async function within<Result>(
-  work: Promise<Result>,
-  leftMs: number,
-): Promise<{ readonly result: Result } | null> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), Math.max(0, leftMs));
-  });
-  try {
-    return await Promise.race([work.then((result) => ({ result })), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,0 +1,13 @@
+/** Returns the result of work, or null where it takes longer than `ms` milliseconds; it goes on then. Rejects as it does. */
+export async function within<Result>(
+  work: Promise<Result>,
+  ms: number,
+): Promise<{ readonly result: Result } | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), Math.max(0, ms));
+  try {
+    return await Promise.race([work.then((result) => ({ result })), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
