@@ -74,6 +74,7 @@ export function createApp(
       if (log.writes("info")) logCall(log, report);
     },
     reportBug: ({ id, route }, error) => log.error("bug", { request_id: id, route, ...errorFacts(error) }),
+    untilGroupMs: components.meter.untilGroupMs,
     isUnanswerable: (error) => error instanceof UnsettledError,
     refusalOf,
   });

@@ -10,6 +10,8 @@ export type Waiting = WaitingCharge & { readonly untilMs: number };
 export type ChargeLane = {
   readonly push: (waiting: Waiting) => void;
   readonly waiting: () => number;
+  /** Milliseconds until the next group is due, at most 8; 0 where charges do not come in one upon the other. */
+  readonly untilGroupMs: () => number;
   /** Resolves once nothing is on its way. */
   readonly drained: () => Promise<void>;
 };
@@ -83,9 +85,13 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
     }
   }
 
+  function untilGroupMs(): number {
+    return perMs < DENSE_PER_MS ? 0 : Math.max(0, begunMs + DENSE_SPACE_MS - clock.monotonic());
+  }
+
   /** Waits for the charges of most other calls, or until the group is due. */
   async function company(others: number): Promise<void> {
-    const spaceMs = perMs < DENSE_PER_MS ? 0 : begunMs + DENSE_SPACE_MS - clock.monotonic();
+    const spaceMs = untilGroupMs();
     const charges = spaceMs > GROUP_WAIT_MAX_MS ? others : Math.floor(others * SHARE_OF_OTHERS);
     if (queue.length >= charges) return;
     const { promise, resolve: reach } = Promise.withResolvers<void>();
@@ -114,6 +120,7 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       schedule();
     },
     waiting: () => queue.length,
+    untilGroupMs,
     drained: async () => {
       while (writing !== null) await writing;
     },

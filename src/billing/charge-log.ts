@@ -35,6 +35,8 @@ export type ChargeLog = {
   readonly appendLater: (entry: ChargeEntry) => void;
   /** Writes all that waits now. False where the disk did not take the entries that nobody waits for. */
   readonly flush: () => Answer<boolean>;
+  /** Milliseconds for which a call may as well wait before it begins: its charge is not written sooner. */
+  readonly untilGroupMs: () => number;
   readonly waiting: () => number;
 };
 
@@ -185,6 +187,8 @@ export function createChargeLog(dependencies: {
       return later.isEmpty();
     },
     waiting: () => queue.length + committed.length,
+    // The disk is never idle while there is something for it.
+    untilGroupMs: () => 0,
   };
 }
 

@@ -60,6 +60,11 @@ export type Meter = {
   readonly isOpen: (planPeriodId: number) => boolean;
   /** Writes all that waits, at once. False where the disk did not take calls of no units; they wait on. */
   readonly flush: () => Answer<boolean>;
+  /**
+   * Milliseconds, at most 8, for which a call may as well wait before it begins: its charge is not written sooner. 0
+   * but where charges of many calls go to a database that other processes write to.
+   */
+  readonly untilGroupMs: () => number;
   /** Charges that wait for the disk. */
   readonly waiting: () => number;
   readonly close: () => Promise<void>;
@@ -190,6 +195,7 @@ export function meterOn(dependencies: MeterDependencies<MeterLedgers, ChargeLog>
     enterMonths: ledgers.enterMonths,
     isOpen: ledgers.isOpen,
     flush: log.flush,
+    untilGroupMs: log.untilGroupMs,
     waiting: log.waiting,
     close: async () => {
       if (!(await log.flush())) throw new StorageError("some calls of no units could not be written");

@@ -248,6 +248,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
       await writeLater();
       return later.isEmpty();
     },
+    untilGroupMs: common.calls.untilGroupMs,
     waiting: () => common.calls.waiting() + common.chunks.waiting() + apart.waiting(),
   };
 }

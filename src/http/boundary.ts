@@ -75,6 +75,8 @@ export type BoundaryDependencies = {
   readonly reportBug: (call: Call, error: unknown) => void;
   /** Whether a call may be answered neither with success nor with a refusal, so that its connection is closed; none unless given. */
   readonly isUnanswerable?: (error: unknown) => boolean;
+  /** Milliseconds for which a call may as well wait before it begins, as its charge is not written sooner; 0 unless given. */
+  readonly untilGroupMs?: () => number;
   /** Turns the known failures of components into refusals; undefined for a bug. */
   readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
@@ -83,7 +85,7 @@ export type RouteOptions = {
   readonly open?: boolean;
   /** The call is given its bearer token; on other routes the header is not looked at. */
   readonly readsBearer?: boolean;
-  /** Calls that arrive in one turn of the event loop begin together. Not for those that need body or peer at once. */
+  /** Calls that arrive together begin together, and are charged together. Not for those that need body or peer at once. */
   readonly gathersArrivals?: boolean;
   /** Undefined: pages of no other origin may read the replies. */
   readonly crossOrigin?: CrossOrigin | undefined;
@@ -101,14 +103,14 @@ export type Boundary = {
 /** The one place where calls begin, where what they throw becomes a reply, and where they are reported. */
 export function createBoundary(dependencies: BoundaryDependencies): Boundary {
   const replyHeaders = createReplyHeaders();
-  const arrivalsGathered = createArrivals();
+  const arrivals = createArrivals(dependencies.untilGroupMs);
   return {
     route: (route, handler, options = {}) => {
       const entrance = { ...options, route };
       // Named one by one: the router reads this list, and gathers for a call what it does not find there.
       return async ({ request, params }) => {
         const startedMs = dependencies.clock.monotonic();
-        if (options.gathersArrivals === true) await arrivalsGathered();
+        if (options.gathersArrivals === true) await arrivals.gathered();
         const call = new ServedCall(dependencies, entrance, { request, params }, startedMs);
         let response: Response;
         try {
@@ -122,6 +124,8 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
           call.streaming = false;
           if (dependencies.isUnanswerable?.(error) === true) return breakOff(dependencies, call, error);
           response = refuse(dependencies, call, error);
+        } finally {
+          if (options.gathersArrivals === true) arrivals.left();
         }
         if (!call.streaming) call.finish(response.status);
         return response;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../../src/contract/errors.ts";
 import type { Handler } from "../../src/http/boundary.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
@@ -89,4 +90,33 @@ test("calls that arrive in one turn of the event loop begin together, and their 
   expect(statuses).toEqual([200, 200, 200]);
   expect(begun).toEqual(["/1", "/2", "/3"]);
   expect(durationsMs).toEqual([5, 5, 5]);
+});
+
+test("calls whose charges are written together begin together, once nearly all are there or their group is due", async () => {
+  let untilGroupMs = 0;
+  const begun: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const boundary = testBoundary({ untilGroupMs: () => untilGroupMs });
+  const handler: Handler = async ({ request }) => {
+    begun.push(new URL(request.url).pathname);
+    await first.promise;
+    return { status: 200, body: "{}" };
+  };
+  const enter = boundary.route("/check", handler, { gathersArrivals: true });
+  const arrive = (path: string) => enter({ request: new Request(`http://localhost${path}`) });
+  const busiest = ["/1", "/2", "/3", "/4"].map(arrive);
+  first.resolve();
+  await Promise.all(busiest);
+  untilGroupMs = 60_000;
+  const fifth = arrive("/5");
+  await nextTurn();
+  await nextTurn();
+  const sixth = arrive("/6");
+  await nextTurn();
+  await nextTurn();
+  expect(begun).toEqual(["/1", "/2", "/3", "/4"]);
+  await Promise.all([fifth, sixth, arrive("/7")]);
+  expect(begun.slice(4)).toEqual(["/5", "/6", "/7"]);
+  untilGroupMs = 2;
+  expect((await arrive("/8")).status).toBe(200);
 });
