@@ -186,7 +186,9 @@ function readDomain(
   }
   if (localOctets > LOCAL_OCTETS_MAX) return "local_too_long";
   const domain = domainIn(source, at + 1, end);
-  return domain.ok && localOctets + 1 + domain.name.length > ADDRESS_OCTETS_MAX ? "address_too_long" : domain;
+  if (localOctets + 1 + domain.name.length <= ADDRESS_OCTETS_MAX) return domain;
+  // The length is a fault of syntax, which comes before a top-level domain that does not exist.
+  return domain.ok || domain.subStatus !== "invalid_syntax" ? "address_too_long" : domain;
 }
 
 function refused(reason: SyntaxFault): RefusedAddress {
