@@ -130,7 +130,7 @@ function readFrames(
   secret: string,
   name: string,
   source: {
-    /** Returns exactly so many of the next bytes. */
+    /** Returns the next bytes, exactly this number of them. */
     readonly take: (bytes: number) => Promise<Uint8Array>;
     readonly close: () => Promise<void>;
   },

@@ -61,11 +61,12 @@ const RETRY_EVERY_MS = 50;
 const APART_MAX = 4;
 
 /**
- * Writes charges to a store that other processes write to as well, and which decides over them. Chunks of jobs go beside
- * the calls, one at a time: no call waits for the results that a chunk brings. Where the store does not answer a group
- * is sent again under its number, until its calls are due an answer: those whose commit was never sent are refused,
- * those of an unknown fate are rejected with an UnsettledError, and where its disk is full all are refused at once. Where another session holds a row of one of its
- * accounts, each of them goes by itself until a charge of it is written, and all others go on.
+ * Writes charges to a store that other processes write to as well, and which decides over them. Chunks of jobs go
+ * beside the calls, one at a time: no call waits for the results that a chunk brings. Where the store does not answer a
+ * group is sent again under its number, until its calls are due an answer: those whose commit was never sent are
+ * refused, those of an unknown fate are rejected with an UnsettledError, and where its disk is full all are refused at
+ * once. Where another session holds a row of one of its accounts, each of them goes by itself until a charge of it is
+ * written, and all others go on.
  */
 export function createSharedChargeLog(dependencies: SharedChargeLogDependencies): ChargeLog {
   const {

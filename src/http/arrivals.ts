@@ -7,7 +7,7 @@ export type Arrivals = {
   readonly left: () => void;
 };
 
-/** So many are cheap enough each: more would keep the database waiting for them. */
+/** Calls that need no company: more would each take hardly less, and the database would wait for them. */
 const ENOUGH = 16;
 
 /** Calls that will begin together. */

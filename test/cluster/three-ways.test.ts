@@ -45,7 +45,7 @@ if (!isPostgresInstalled) {
   test.skip("SKIPPED: PostgreSQL is not installed, so the ways of writing a group are not compared", () => {});
 }
 
-describe.if(isPostgresInstalled)("a group of charges comes to the same", () => {
+describe.if(isPostgresInstalled)("a group of charges is written alike", () => {
   let server: PostgresServer;
   let ways: readonly Way[] = [];
   const outcomes = new Set<string>();

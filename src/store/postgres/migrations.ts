@@ -41,7 +41,7 @@ const LOCK = 4_270_117_001;
  */
 const LOCK_WAIT_MIN_MS = 100;
 const LOCK_WAIT_MAX_MS = 1_100;
-/** The wait doubles after so many tries. */
+/** Tries after which the wait doubles. */
 const LOCK_TRIES_EACH = 4;
 const LOCK_TRIES_MAX = 25;
 const LET_PASS_MS = 1_000;
