@@ -33,42 +33,70 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
   }
 
+  /** Something was erased since the store was cleared last, by the process before this one as well. */
+  let isToClear = true;
+
+  /** What cannot be cleared now is by the next run of the pruning. */
+  async function clear(): Promise<void> {
+    if (!isToClear) return;
+    isToClear = false;
+    try {
+      isToClear = !(await store.clearErased());
+    } catch (error) {
+      isToClear = true;
+      throw error;
+    }
+  }
+
   /** False where the job has been started: its commit may have come about without an answer. */
-  async function drop(jobId: string): Promise<boolean> {
+  async function forget(jobId: string): Promise<boolean> {
     // From here on it takes no rows and is not started, so that nothing of it comes after what is erased.
     const dropped = await store.changeJob(jobId, ["receiving"], { deletedAt: clock.now() });
     if (dropped === null) return false;
     await dropChunks(jobId);
     await dropParts(jobId);
     await store.forgetJob(jobId);
+    isToClear = true;
     return true;
   }
 
-  async function erase({ jobId, status }: JobRecord, at: number): Promise<void> {
+  async function eraseData({ jobId, status }: JobRecord, at: number): Promise<void> {
     await dropChunks(jobId);
     await store.changeJob(jobId, [status], { erasedAt: at });
+    isToClear = true;
   }
 
   return {
-    drop,
+    async drop(jobId) {
+      const isDropped = await forget(jobId);
+      await clear();
+      return isDropped;
+    },
+
     dropChunks,
-    erase,
+
+    async erase(job, at) {
+      await eraseData(job, at);
+      await clear();
+    },
 
     async dropCutOff() {
       for (const job of await store.unreadJobs()) {
-        if (jobOf(job).options.upload === undefined) await drop(job.jobId);
+        if (jobOf(job).options.upload === undefined) await forget(job.jobId);
       }
+      await clear();
     },
 
     async prune() {
       const now = clock.now();
       for (const job of await store.jobsIn(["receiving"])) {
         // A process may have ended while it dropped one.
-        if (job.createdAt + settings.uploadMs <= now || job.deletedAt !== null) await drop(job.jobId);
+        if (job.createdAt + settings.uploadMs <= now || job.deletedAt !== null) await forget(job.jobId);
       }
       for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {
-        if (!UNFINISHED.includes(job.status)) await erase(job, now);
+        if (!UNFINISHED.includes(job.status)) await eraseData(job, now);
       }
+      await clear();
     },
   };
 }

@@ -228,4 +228,6 @@ export type JobPort = {
   /** Erases inputs and results of some chunks; returns false when none are left. */
   readonly eraseChunks: (jobId: string, limit: number) => Answer<boolean>;
   readonly forgetJob: (jobId: string) => Answer<void>;
+  /** Clears what the store keeps of erased rows beside its tables. False where it has to be tried again. */
+  readonly clearErased: () => Answer<boolean>;
 };

@@ -22,7 +22,7 @@ export function createJobCases(
   };
 }
 
-type ChangeCases = Pick<JobPort, "changeJob" | "eraseChunks" | "forgetJob">;
+type ChangeCases = Pick<JobPort, "changeJob" | "eraseChunks" | "forgetJob" | "clearErased">;
 
 function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): ChangeCases {
   return {
@@ -58,6 +58,9 @@ function changeCases({ transact }: Connection, clock: Pick<Clock, "now">): Chang
       transact(async (orm) => {
         await orm.delete(jobs).where(eq(jobs.jobId, jobId));
       }),
+
+    // PostgreSQL's own vacuum takes what deleted rows held.
+    clearErased: () => true,
   };
 }
 

@@ -28,6 +28,11 @@ export type Connection = {
   readonly sync: () => Promise<void>;
   /** Throws a StorageError while a failed sync of the log is not made good: nothing may be acknowledged then. */
   readonly requireSettled: () => void;
+  /**
+   * Moves the log into the database file and empties it, so that neither holds what was deleted. False where another
+   * process reads the log, as a backup does.
+   */
+  readonly emptyLog: () => boolean;
   /** Throws a StorageError where the file that is open is not the one in the folder. */
   readonly assertFileInPlace: () => void;
   /** Returns the error as callers of the store see it, and counts those of the disk. */
@@ -87,14 +92,21 @@ export function createConnection(
     settleTriedAtMs = clock.monotonic();
     try {
       if (!isLogWhole(path)) throw new StorageError("the log of the database lost pages; restart the server");
-      database.run("PRAGMA busy_timeout = 0");
-      type Checkpoint = { readonly busy: number };
-      const row = database.query<Checkpoint, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
-      if (row?.busy !== 0)
+      if (!truncateLog()) {
         throw new StorageError("a reader keeps the log of the database from being emptied");
+      }
       isUnsettled = false;
     } catch (error) {
       throw counted(error);
+    }
+  }
+
+  /** Waits for no reader: this is the main thread. */
+  function truncateLog(): boolean {
+    type Checkpoint = { readonly busy: number };
+    database.run("PRAGMA busy_timeout = 0");
+    try {
+      return database.query<Checkpoint, []>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
     } finally {
       database.run("PRAGMA busy_timeout = 2000");
     }
@@ -157,6 +169,18 @@ export function createConnection(
       }
     },
     requireSettled,
+    emptyLog: () => {
+      if (path === null) return true;
+      assertFileInPlace();
+      requireSettled();
+      try {
+        return truncateLog();
+      } catch (error) {
+        // The log is synced before it is moved.
+        if (isSyncFailure(error)) throwUnlessSettled(error);
+        throw counted(error);
+      }
+    },
     assertFileInPlace,
     counted,
     errors: () => errors,

@@ -3,14 +3,14 @@ import type { Clock } from "../../platform/clock.ts";
 import { type JobPort, UNFINISHED } from "../job-port.ts";
 import { endOfJob, RUNNING } from "../job-rounds.ts";
 import { StorageError } from "../storage-error.ts";
-import type { Transact } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
 import { emitJobEvent } from "./webhook-cases.ts";
 
 /** Jobs, and the chunk ledger that is their queue. */
 export function createJobCases(
   { jobs, chunks, claims, replies, webhooks, deliveries }: Statements,
-  transact: Transact,
+  { transact, emptyLog }: Pick<Connection, "transact" | "emptyLog">,
   clock: Pick<Clock, "now">,
 ): AtOnce<JobPort> {
   function isReceiving(jobId: string): boolean {
@@ -100,5 +100,6 @@ export function createJobCases(
     inputBody: chunks.inputBody,
     eraseChunks: (jobId, limit) => transact(() => chunks.erase(jobId, limit), "with_sync"),
     forgetJob: (jobId) => transact(() => jobs.forget(jobId)),
+    clearErased: emptyLog,
   };
 }

@@ -91,7 +91,7 @@ function createStore(
         ...createUsageCases(statements, connection),
         ...createInvoiceCases(statements, transact),
         ...createOperatorCases(statements, transact),
-        ...createJobCases(statements, transact, clock),
+        ...createJobCases(statements, connection, clock),
         ...createWebhookCases(statements, transact),
         space: () => spaceOf(database),
         probe: (): void => {
