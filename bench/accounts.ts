@@ -14,7 +14,10 @@ export function openAccounts(store: EmbeddedStore, clock: Clock) {
   const billingClock = createBillingClock({ store, clock });
   const meter = createMeter({ store, plans, clock: billingClock, planChanged: keyRing.forget });
   const accounts = createAccounts({
-    ...{ store, meter, keyRing, plans },
+    store,
+    meter,
+    keyRing,
+    plans,
     clock: billingClock,
     randomBytes: systemRandomBytes,
   });

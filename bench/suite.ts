@@ -54,7 +54,9 @@ export async function runSuite(
   const { versions: more = {}, ...found } = await measure({
     quick,
     scale: quick ? QUICK_SCALE : 1,
-    ...{ words, cores, say },
+    words,
+    cores,
+    say,
   });
   const versions = { assay: version, ...more };
   const at = new Date().toISOString();

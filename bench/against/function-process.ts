@@ -53,11 +53,16 @@ export async function functionSubjects(
   const ways = [await here.measure(null, 0), await there.measure(null, 0)].map((rates) => Object.keys(rates));
   return [
     ...commonTo(here.names, there.names).map((name) => ({
-      ...{ name: "in process", rounds: ROUNDS, warmups: WARMUPS, units: { [name]: "calls/s" } },
+      name: "in process",
+      rounds: ROUNDS,
+      warmups: WARMUPS,
+      units: { [name]: "calls/s" },
       measure: (one: FunctionProcess) => one.measure(name, scale),
     })),
     {
-      ...{ name: "in process", rounds: PIPELINE_ROUNDS, warmups: 0 },
+      name: "in process",
+      rounds: PIPELINE_ROUNDS,
+      warmups: 0,
       units: Object.fromEntries(commonTo(...ways).map((way) => [way, "addresses/s"])),
       measure: (one) => one.measure(null, scale),
     },

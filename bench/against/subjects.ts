@@ -25,11 +25,18 @@ const ITEM_UNITS = { "items a second": "items/s", CPU: "µs an item", "CPU of th
 export async function serverSubjects({ ms }: Pick<Bench, "ms">): Promise<readonly Subject<BenchServer>[]> {
   return [
     ...CONNECTIONS.map((connections) => ({
-      ...{ name: `single verify, ${connections} connections`, rounds: 3, warmups: 1, units: CALL_UNITS },
+      name: `single verify,
+      ${connections} connections`,
+      rounds: 3,
+      warmups: 1,
+      units: CALL_UNITS,
       measure: (server: BenchServer) => single(server, connections, ms(1200)),
     })),
     ...SIZES.map((size) => ({
-      ...{ name: `batches of ${size.toLocaleString("en")}`, rounds: 2, warmups: 1, units: ITEM_UNITS },
+      name: `batches of ${size.toLocaleString("en")}`,
+      rounds: 2,
+      warmups: 1,
+      units: ITEM_UNITS,
       measure: (server: BenchServer) => batches(server, size, ms(1200)),
     })),
     ...(await batchesOfItems()),
@@ -40,8 +47,13 @@ async function single(server: BenchServer, connections: number, roundMs: number)
   const { result, spent } = await spending(server, () =>
     drive({
       kind: "singles",
-      ...{ aims: [server], traffic: { kind: "warm" }, connections, roundMs },
-      ...{ ratePerSecond: null, spin: true, rounds: 1 },
+      aims: [server],
+      traffic: { kind: "warm" },
+      connections,
+      roundMs,
+      ratePerSecond: null,
+      spin: true,
+      rounds: 1,
     }),
   );
   const [round] = result.aims.flat();
@@ -65,7 +77,11 @@ async function batchesOfItems(): Promise<Subject<BenchServer>[]> {
     ["phone numbers", phones],
   ] as const;
   return kinds.map(([name, { path, body }]) => ({
-    ...{ name: `batches of 100,000 ${name}`, rounds: 2, warmups: 1, units: ITEM_UNITS },
+    name: `batches of 100,
+    000 ${name}`,
+    rounds: 2,
+    warmups: 1,
+    units: ITEM_UNITS,
     measure: async (server) => {
       const batch = { path, body, encoding: "identity", bytesPerMs: Number.POSITIVE_INFINITY } as const;
       const { result: passedMs, spent } = await spending(server, async () => {
@@ -87,7 +103,10 @@ function costOf({ cpuSeconds, mainThreadSeconds }: Spent, items: number): Readin
 /** From the spawn to the first answered call, of servers that were never started before. */
 export function startsOf(): Subject<Checkout> {
   return {
-    ...{ name: "start", rounds: STARTS, warmups: 0, units: { "first call answered after": "ms" } },
+    name: "start",
+    rounds: STARTS,
+    warmups: 0,
+    units: { "first call answered after": "ms" },
     async measure(checkout) {
       await using server = await startServerProcess(checkout);
       return { "first call answered after": server.startMs };
@@ -99,7 +118,10 @@ export function startsOf(): Subject<Checkout> {
 export function memoryOf(): Subject<Checkout> {
   const what = "at ten batches of 100,000 at a time";
   return {
-    ...{ name: "resident memory", rounds: MEMORY_ROUNDS, warmups: 0, units: { [what]: "MB" } },
+    name: "resident memory",
+    rounds: MEMORY_ROUNDS,
+    warmups: 0,
+    units: { [what]: "MB" },
     async measure(checkout) {
       const { peak } = await peakOf(checkout, { size: ITEMS, parallel: BATCHES_AT_A_TIME });
       return { [what]: peak };

@@ -17,7 +17,7 @@ const CONNECTIONS = 192;
 const BATCHES_AT_A_TIME = 3;
 /** The client's stream of events has the end up to half a second late. */
 const POLL_MS = 20;
-/** The job beside which calls are measured is so much larger, so that it outlasts them. */
+/** How many times larger the job is beside which calls are measured: it must outlast them. */
 const JOB_BESIDE_TIMES = 10;
 
 /** What is measured of a group of servers: items a second of each kind, and single checks through a balancer. */

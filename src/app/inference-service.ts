@@ -87,7 +87,9 @@ function openInference(
     },
   );
   const upstreams = createUpstreams(config.upstreams, {
-    ...{ client, clock, answerBytesMax: config.answerBytesMax },
+    client,
+    clock,
+    answerBytesMax: config.answerBytesMax,
     report: (facts) => log.warn("an upstream failed", facts),
   });
   const now = () => clock.now();
@@ -99,14 +101,21 @@ function openInference(
   const taskTariff = createTariff({ kind: "flat", models: pricing.models }, createQuotes(secret, now));
   const step = createSteps(clock.monotonic);
   const chatWork = createChatWork({
-    ...{ upstreams, ledger, clock, keepAliveMs: KEEP_ALIVE_MS },
+    upstreams,
+    ledger,
+    clock,
+    keepAliveMs: KEEP_ALIVE_MS,
     room: createFairShares(STREAMED_BYTES),
     answerBytesMax: config.answerBytesMax,
   });
   const reportError = (error: unknown) => log.error("a task failed", errorFacts(error));
   const tasks = stack.use(
     createTasks({
-      ...{ store: taskStore, payments, clock, secret, reportError },
+      store: taskStore,
+      payments,
+      clock,
+      secret,
+      reportError,
       workOf: taskWork(chatWork, taskTariff, step),
       statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
     }),
@@ -118,22 +127,40 @@ function openInference(
     facts: FACTS,
     routes: [
       ...chatRoutes({
-        ...{ routing, paid, tariff, taskTariff, prices, chatWork, tasks, payments, clock, originOf },
-        ...{ bodyBytesMax: config.bodyBytesMax, bodies, step },
+        routing,
+        paid,
+        tariff,
+        taskTariff,
+        prices,
+        chatWork,
+        tasks,
+        payments,
+        clock,
+        originOf,
+        bodyBytesMax: config.bodyBytesMax,
+        bodies,
+        step,
       }),
       ...taskRoutes({ routing, tasks }),
       ...modelRoutes({
         routing,
         listModels: createModelList(pricing, {
-          ...{ upstreams: config.upstreams, client, clock },
+          upstreams: config.upstreams,
+          client,
+          clock,
           startedAt: clock.now(),
         }),
       }),
       ...receiptRoutes({
-        ...{ routing, store: receipts, signingKey, clock },
+        routing,
+        store: receipts,
+        signingKey,
+        clock,
         keys: signingKey.publicKeys,
         findPayment: (receipt) => findPayment(receipts, payments, receipt.receipt_id),
-        ...{ bodyBytesMax: CHECKED_BODY_BYTES_MAX, bodies, step },
+        bodyBytesMax: CHECKED_BODY_BYTES_MAX,
+        bodies,
+        step,
       }),
     ],
     checks: {

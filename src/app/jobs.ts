@@ -87,7 +87,12 @@ export async function openJobs(
   const chunkRun = loadedOnce(async () => {
     const { createChunkRun } = await import("../jobs/chunk-run.ts");
     return createChunkRun({
-      ...{ store, pool, runner, facts, meter, threads: batch.workerThreads },
+      store,
+      pool,
+      runner,
+      facts,
+      meter,
+      threads: batch.workerThreads,
       pace: pace?.turn ?? (async () => undefined),
     });
   });

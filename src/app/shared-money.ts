@@ -50,7 +50,10 @@ export async function openSharedMoney(
   const billingClock = await openSharedClock({ store, clock, onProblem: report("keeping the time failed") });
   const pace = createPace({ clock });
   const meter = createSharedMeter({
-    ...{ store, plans, clock: billingClock, planChanged: keyRing.forget },
+    store,
+    plans,
+    clock: billingClock,
+    planChanged: keyRing.forget,
     onCallsWait: pace.observe,
   });
   stack.defer(() => meter.close());

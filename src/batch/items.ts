@@ -23,7 +23,7 @@ export type Items = {
  */
 export const ITEM_UNITS_MAX = 131_072;
 
-/** The text, or so much of it that it is still known to be over every limit, without half a character at the end. */
+/** Returns the text up to the maximum, which is over every limit of length, without half a character at the end. */
 export function shortened(text: string): string {
   if (text.length <= ITEM_UNITS_MAX) return text;
   const isHalved = (text.charCodeAt(ITEM_UNITS_MAX - 1) & 0xfc00) === 0xd800;

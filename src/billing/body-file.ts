@@ -13,13 +13,13 @@ export type GrowingBody = {
   readonly discard: () => Promise<void>;
 };
 
-/** Behind the name of a file that is not whole yet. */
+/** The suffix of a file that is still being written. */
 export const PART = ".part";
 
-/** So much is compressed and encrypted at a time: half a millisecond of work. */
+/** Bytes compressed and encrypted at a time: half a millisecond of work. */
 const FRAME_BYTES = 131_072;
 
-/** Before each frame stands how many bytes it has; zero ends the file. */
+/** Each frame is preceded by its length in bytes; a length of 0 ends the file. */
 const LENGTH_BYTES = 4;
 
 /** No frame is longer: what cannot be compressed grows by a few bytes. */

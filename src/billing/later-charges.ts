@@ -11,7 +11,7 @@ export type LaterCharges = {
 
 const LATER_MS = 1_000;
 
-/** Sums kept for calls of no units. When the disk takes none for so long that there are more, calls go uncounted. */
+/** Sums held in memory while the disk takes no writes. Past this, calls that cost no units go uncounted. */
 const LATER_ENTRIES_MAX = 10_000;
 
 /** Calls `write`, which is to take them, within a second of the first that is kept. */

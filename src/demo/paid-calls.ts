@@ -44,8 +44,12 @@ export async function showPaidCalls(
   const chains = stack.use(await openLocalChains());
   const upstream = stack.use(startMadeUpChat());
   const config = readInferenceServiceConfig({
-    ...{ PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "silent", INFERENCE_UPSTREAM: upstream.url },
-    ...{ PAY_TO_EVM: chains.payeeOnBase, PAY_TO_SOLANA: chains.payeeOnSolana },
+    PORT: "0",
+    DATA_DIR: dataDir,
+    LOG_LEVEL: "silent",
+    INFERENCE_UPSTREAM: upstream.url,
+    PAY_TO_EVM: chains.payeeOnBase,
+    PAY_TO_SOLANA: chains.payeeOnSolana,
     X402_FACILITATOR: chains.facilitator.url,
   });
   const service = await startInferenceService(config, systemPlatform(createLog("silent")));

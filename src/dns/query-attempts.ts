@@ -48,7 +48,11 @@ const PLAIN_FROM_ATTEMPT = 2;
 export function createQueryAttempts(options: QueryAttemptsOptions): QueryAttempts {
   const { addresses, clock, random16, attemptTimeoutsMs, serverPenaltyMs, finish, onLate } = options;
   const transport = createTransport({
-    ...{ addresses, clock, random16, onReply, onUnreachable },
+    addresses,
+    clock,
+    random16,
+    onReply,
+    onUnreachable,
     onTcpFailure: ({ question, server }) => refused(question, server, "tcp_failed"),
   });
   const { servers } = transport;

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** So much of a body is copied, hashed and passed on in one turn of the main thread: with its reception some 2 ms. */
+/** Bytes copied, hashed and passed on in one turn of the main thread: some 2 ms, reception included. */
 export const SLICE_BYTES = 262_144;
 
 /**
- * Yields what arrives of a body in slices of at most 256 KiB and leaves a turn to other calls after each: the runtime
- * hands on several megabytes at a time. A part that is not taken keeps the next ones off. `onTaken` is called with each
- * part when all of it was taken.
+ * Yields a body as it arrives, in slices of at most 256 KiB, and yields to other calls after each: the runtime delivers
+ * several megabytes at a time. The next part is read once this one is consumed. `onTaken` is called with each part that
+ * was consumed whole.
  */
 export async function* bodySlices(
   body: AsyncIterable<Uint8Array>,

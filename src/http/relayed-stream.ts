@@ -1,7 +1,7 @@
 import type { ByteSource } from "../payments/paid-call.ts";
 import { createPatience } from "../platform/patience.ts";
 
-/** So much goes to the connection by itself, the least that the runtime allows; what is shorter has to be flushed. */
+/** Bytes that the runtime sends without a flush: its minimum. Shorter writes are flushed. */
 const SENT_AT_ONCE_BYTES = 64;
 
 /**

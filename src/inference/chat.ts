@@ -83,7 +83,8 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
             const receiptId = ledger.begin(settled, chatOf());
             const relay = relayStream(stream, {
               includesUsage: request.includesUsage,
-              ...{ keepAliveMs, answerBytesMax },
+              keepAliveMs,
+              answerBytesMax,
               room: {
                 take: (bytes) => room.take(settled.payer, bytes),
                 release: (bytes) => room.release(settled.payer, bytes),

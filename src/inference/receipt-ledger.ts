@@ -65,8 +65,11 @@ export function createReceiptLedger({
     return store.issue(receiptId, finished_at.slice(0, 10), ({ previousSha256, tree }) => {
       const receipt: Receipt = {
         ...beginning,
-        ...{ response_sha256, finished_at, outcome },
-        ...{ model_served: signable(model_served), usage: signable(usage) },
+        response_sha256,
+        finished_at,
+        outcome,
+        model_served: signable(model_served),
+        usage: signable(usage),
         prev_receipt_sha256: previousSha256,
       };
       const jws = signingKey.sign(receipt);

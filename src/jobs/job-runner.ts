@@ -71,7 +71,14 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const stop = new AbortController();
   const isEnding = () => stop.signal.aborted;
   const settleFailure = createChunkFailures({
-    ...{ claims, queue, waits, steps, unitsLeft, isEnding, reportBug, pausesForStorage },
+    claims,
+    queue,
+    waits,
+    steps,
+    unitsLeft,
+    isEnding,
+    reportBug,
+    pausesForStorage,
   });
   let watch: Timer | undefined;
   let starting: Timer | undefined;

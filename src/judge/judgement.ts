@@ -176,7 +176,10 @@ export function judge(facts: CheckFacts): Pick<CheckView, "verdict" | "score" | 
     return evidence === null ? [] : [{ rule, evidence }];
   });
   const reasons = held.map(({ rule: { code, severity, message }, evidence }) => ({
-    ...{ code, severity, message, evidence },
+    code,
+    severity,
+    message,
+    evidence,
   }));
   if (!isListed(facts) || facts.probes_30d < PROBES_MIN) return { verdict: "unrated", score: null, reasons };
   const lost = held.reduce((sum, { rule }) => sum + rule.points, 0);

@@ -49,8 +49,13 @@ const ROOT_SOA: Answer = {
   ttl: TTL_SECONDS,
   class: "IN",
   data: {
-    ...{ mname: "ns.fixture", rname: "hostmaster.fixture" },
-    ...{ serial: 1, refresh: 3600, retry: 600, expire: 86_400, minimum: TTL_SECONDS },
+    mname: "ns.fixture",
+    rname: "hostmaster.fixture",
+    serial: 1,
+    refresh: 3600,
+    retry: 600,
+    expire: 86_400,
+    minimum: TTL_SECONDS,
   },
 };
 

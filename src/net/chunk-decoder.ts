@@ -13,7 +13,7 @@ type State = "size" | "extension" | "size_end" | "data" | "data_end" | "line_end
 const [TAB, LF, CR, SPACE, SEMICOLON] = [0x09, 0x0a, 0x0d, 0x20, 0x3b];
 const SIZE_DIGITS_MAX = 8;
 const TRAILER_BYTES_MAX = 16_384;
-/** What stands between the data, extensions included: so much, and eight bytes for each byte of data. */
+/** Framing bytes allowed (size lines with their extensions), beside eight for each byte of data. */
 const LINES_BYTES_FREE = 65_536;
 /** Below this a copy by hand is faster. */
 const COPIED_BY_HAND_MAX = 16;

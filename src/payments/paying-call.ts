@@ -42,8 +42,14 @@ export function paymentOf(
   payer: string,
 ): Payment {
   return {
-    ...{ paymentId: identity.id, x402Version: sent.x402Version, network, payer },
-    ...{ payTo, asset, amountMicroUsd, nonce: identity.nonce },
+    paymentId: identity.id,
+    x402Version: sent.x402Version,
+    network,
+    payer,
+    payTo,
+    asset,
+    amountMicroUsd,
+    nonce: identity.nonce,
   };
 }
 
@@ -59,7 +65,13 @@ export function journalRow(
 ): PaymentRow {
   const { paymentId, network, payer, payTo, asset, amountMicroUsd } = payment;
   return {
-    ...{ paymentId, network, payer, payTo, asset, amountMicroUsd, answer },
+    paymentId,
+    network,
+    payer,
+    payTo,
+    asset,
+    amountMicroUsd,
+    answer,
     resource: call.offer.resource.url,
     x402Version: sent.x402Version,
     proof: identity.proof,

@@ -23,10 +23,10 @@ export function createPacedSteps({
   readonly left: () => number;
   readonly monotonic: () => number;
   readonly stepsATurn: number;
-  /** After so much work the event loop goes on, with what follows from the steps that were taken. */
+  /** Work in one turn of the event loop; the rest of the steps follow in later turns. */
   readonly workMsATurn: number;
 }): PacedSteps {
-  /** The next turn, which has not begun. */
+  /** The next turn, while none of its steps has run. */
   let next: Turn | null = null;
 
   function wake(): void {

@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Runs one step of a long work, which takes few milliseconds. */
+/** Runs one step of a long computation. A step takes a few milliseconds. */
 export type Steps = <T>(step: () => T) => Promise<T>;
 
-/** Runs a step at once: of a work that is short as a whole. */
+/** Runs a step at once, for a computation that is short as a whole. */
 export const atOnce: Steps = async (step) => step();
 
-/** After so much work the event loop has its turn. */
+/** Work between two turns of the event loop. */
 const WORK_MS_MAX = 4;
 
 /**
- * Runs steps in the order in which they come, of all who share it, and lets the event loop go on after each 4 ms of work:
- * what else waits is behind no more than that and one step.
+ * Runs the steps of all its callers first come, first served, and yields to the event loop after each 4 ms of work, so
+ * that other work waits for at most 4 ms and one step.
  */
 export function createSteps(monotonic: () => number): Steps {
   let last: Promise<unknown> = Promise.resolve();

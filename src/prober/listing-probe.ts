@@ -69,7 +69,7 @@ export function createListingProbe(
     const { status } = probed;
     const { ms } = asked;
     const accepts = JSON.stringify(probed.accepts);
-    onProbe({ ...{ url, host, method, at, day: dayOf(at), status, ms, accepts }, ...paymentOf(probed) });
+    onProbe({ url, host, method, at, day: dayOf(at), status, ms, accepts, ...paymentOf(probed) });
   }
 
   async function ask(url: string, method: string): Promise<Asked> {

@@ -21,7 +21,9 @@ export function createOwnEvidence(store: ProbeStore, clock: Clock): (resource: s
       median_latency_ms: medianMs(days),
       observed: {
         probed_at: momentOf(probedAt) ?? "",
-        ...{ method, status, ms },
+        method,
+        status,
+        ms,
         accepts: JSON.parse(accepts) as Accepted[],
       },
       observed_usd: priceMicroUsd === null ? null : formatUsdFixed(priceMicroUsd, 6),

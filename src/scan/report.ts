@@ -40,7 +40,10 @@ const VALUE_SHOWN_LENGTH_MAX = 200;
 /** Returns what a scan found, in the words of the wire. */
 export function scanView(evidence: Evidence, { checks, score, grade, caps, confidence }: Scored): ScanView {
   return {
-    ...{ origin: evidence.origin, grade, score, confidence },
+    origin: evidence.origin,
+    grade,
+    score,
+    confidence,
     checks: checks.map((checked) => checkView(checked, evidence)),
     caps,
     scanned_at: new Date(evidence.scannedAt).toISOString(),
@@ -52,7 +55,10 @@ function checkView({ check, finding }: CheckedRule, { origin }: Evidence): Check
   const { id, title, weight, expected, fix } = check;
   const { at, status, observed } = finding;
   return {
-    ...{ id, title, status, weight },
+    id,
+    title,
+    status,
+    weight,
     evidence: {
       url: at?.url ?? null,
       method: at?.method ?? null,

@@ -80,7 +80,8 @@ export function createScan(
     const { scanned_at, rules_version, ...view } = await step(() => scanView(evidence, scored));
     const expiresAt = evidence.scannedAt + REPORT_VALID_MS;
     const report = {
-      ...{ report_id: reportId, report_url: reportUrl },
+      report_id: reportId,
+      report_url: reportUrl,
       ...view,
       scanned_at,
       expires_at: new Date(expiresAt).toISOString(),
@@ -96,8 +97,12 @@ export function createScan(
     const packed = await packEvidence(evidence, step);
     await step(() =>
       store.insert({
-        ...{ reportId, origin, scannedAt: evidence.scannedAt, expiresAt },
-        ...{ report: ownReport, evidence: packed },
+        reportId,
+        origin,
+        scannedAt: evidence.scannedAt,
+        expiresAt,
+        report: ownReport,
+        evidence: packed,
       }),
     );
     await step(() => onScanned(evidence, scored));

@@ -20,9 +20,9 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 /** How long a webhook may fail before it is disabled. */
 const FAILING_MAX_MS = 5 * DAY_MS;
-/** A retry comes up to so much of its wait later, that those of one outage spread. */
+/** Random part of a wait that is added to it, so that the retries after an outage spread. */
 const JITTER = 0.1;
-/** A receiver may not put a retry off by more. */
+/** The longest wait that a receiver may ask for. */
 const RETRY_AFTER_MAX_MS = DAY_MS;
 const GONE = 410;
 

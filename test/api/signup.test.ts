@@ -134,7 +134,7 @@ describe("415", () => {
 });
 
 describe("429", () => {
-  test("one address opens so many accounts a minute and twice as many at once, whatever it sends", async () => {
+  test("one address opens SIGNUPS_PER_MINUTE accounts a minute and twice as many at once, whatever it sends", async () => {
     await using strict = await startTestServer({ environment: { SIGNUPS_PER_MINUTE: "2" } });
     const statuses: string[] = [];
     for (const body of [{}, {}, {}, {}, { email: "ann@good.com" }, { email: "bea@good.com" }]) {

@@ -98,7 +98,7 @@ describe("the facts of a batch", () => {
     expect(domainsOn(await gather(options)(chunk("k.com", 0)), 1)).toEqual(["a.com"]);
   });
 
-  test("are looked up so many at a time and no more, in their order, however many chunks there are", async () => {
+  test("are looked up in order, at most `lookupsMax` at a time, however many chunks there are", async () => {
     const { answers, source: facts } = source();
     const factsOf = createGatherFacts(facts, createFactsBuffer(), 2)(options);
     const first = factsOf(chunk("a.com\nb.com\nc.com", 0, 1, 2));

@@ -369,7 +369,7 @@ class History {
 const RUNS = Number(process.env.HISTORIES ?? 250);
 const TIMEOUT_MS = RUNS * 1_000;
 const SEED = Number(process.env.SEED ?? 20_261_120);
-/** The database is looked at by a connection of its own after every so many steps, and at the end. */
+/** The database is read by a connection of its own once in this many steps, and at the end. */
 const STEPS_PER_LOOK = 8;
 
 let invoicesCompared = 0;

@@ -8,7 +8,7 @@ import { finishedChunk } from "../store/job-conformance.ts";
 const CALL = { accountId: "acc_a", planPeriodId: 1, at: 0, endpoint: "/v1/x", units: 1, calls: 1 };
 const FOR_A_CALL: PaidFor = { reply: null, chunk: null };
 
-/** A log whose database takes so long for each group. */
+/** A log whose database takes a fixed time for each group. */
 function openLog(
   tookMs: number,
   isHeld: (accountId: string) => boolean = () => false,

@@ -44,7 +44,7 @@ const eventStream = (text: string) =>
 const line = (row: number) => `${JSON.stringify({ row, email: `ü${row}@good.com` })}\n`;
 const ended = () => eventStream(event("done", job("completed", 4)));
 
-/** A body that breaks off after so many bytes. */
+/** A body that breaks off after `bytes` bytes. */
 function cut(text: string, bytes: number, headers: Record<string, string> = {}): Response {
   const whole = new TextEncoder().encode(text).subarray(0, bytes);
   let isSent = false;

@@ -105,7 +105,7 @@ describe.if(isPostgresInstalled)("a primary and its standby", () => {
     // Where no time passes all charges follow each other at once, on a machine that is busy, too.
     const store = await open(url, LONG_DEADLINE_MS, { now: systemClock.now, monotonic: () => 0 });
     const { charge, written } = await account(store);
-    // So many in a row that the server is known to be there.
+    // Enough in a row that the server is known to be there.
     for (let sequence = 1; sequence <= CHARGES_IN_ROW; sequence += 1) await charge(store, sequence);
     await standby.freeze();
     let isAnswered = false;

@@ -13,7 +13,7 @@ import { openTwoProcesses, type TwoProcesses } from "./two-processes.ts";
 
 const RULES = { fits: fitsMonth, marksOf: () => [], plainUnits: plainUnitsOfMonth };
 const DAY_MS = 86_400_000;
-/** So many groups in a row are begun as transactions before one is sent as a statement. */
+/** Groups in a row that start as transactions before one is sent as a statement. */
 const FIRST_GROUPS = 10;
 /** The server waits two thirds of it for a row that another session holds. */
 const DEADLINE_MS = 3_000;

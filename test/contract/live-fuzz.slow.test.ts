@@ -265,7 +265,7 @@ function placeIn({ parameters }: Operation, name: string): string {
   return schema.type === "integer" ? "1" : "none_such";
 }
 
-/** Returns what gives the key of an account, of a new one after so many calls. */
+/** Returns a source of keys, which opens a new account every `callsMax` calls. */
 function accounts(callsMax: number): (operation: Operation) => Promise<string | undefined> {
   let key = "";
   let calls = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createInbox } from "../../src/dns/inbox.ts";
 
-/** How many items are read in each turn of the event loop, where each takes its reader and what follows from it so long. */
+/** Returns how many items are read in each turn of the event loop, where each takes `msEach` in all. */
 async function readsByTurn(items: number, msEach: number): Promise<number[]> {
   let nowMs = 0;
   let reads = 0;
@@ -32,7 +32,7 @@ test("a turn ends after 2 ms of reading and of what follows from it", async () =
   expect(await readsByTurn(3, 50)).toEqual([1, 1, 1]);
 });
 
-test("there is room for so many replies and no more", async () => {
+test("replies beyond its capacity are dropped", async () => {
   const read: number[] = [];
   const inbox = createInbox<number>(
     (item) => read.push(item),

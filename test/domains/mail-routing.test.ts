@@ -32,7 +32,7 @@ const manyHostsZone = [
 ].join("\n");
 
 beforeAll(async () => {
-  // So long that a busy machine makes no second attempt, which would ask twice for what is asked for once.
+  // Long enough that a busy machine makes no second attempt, which would ask twice for what is asked for once.
   dns = await startDns(`${mailRoutingZone}\n${manyHostsZone}`, { attemptTimeoutsMs: [1500, 1500] });
   facts = createDomainFacts({
     cache: createDnsCache({ resolver: dns.resolver, clock: systemClock }),

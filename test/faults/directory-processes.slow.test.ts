@@ -25,7 +25,7 @@ function digestOf(records: readonly { readonly host: string }[]): string {
   return createHash("sha256").update(lines(sorted)).digest("hex");
 }
 
-/** Kills a process at a random moment after it has said so many lines; returns all that it said. */
+/** Kills a process at a random moment after at least `linesMin` lines of output; returns all of its output. */
 async function linesUntilKilled(
   child: Bun.Subprocess<"ignore", "pipe", "inherit">,
   linesMin: number,

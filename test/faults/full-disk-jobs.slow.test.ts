@@ -13,7 +13,7 @@ const DISK_MB = 64;
 /** Less than jobs leave to everything else on such a disk. */
 const ALMOST_FULL_BYTES = 8_388_608;
 const ROWS = 300_000;
-/** The last of so many rows repeats the one before. */
+/** One row in this many repeats the one before it. */
 const REPEATED_EVERY = 10;
 const SINGLES = 100;
 

@@ -13,7 +13,7 @@ const KILLS = Number(process.env.KILLS ?? 6);
 const KILL_MS_MAX = 400;
 /** Calls of one account under way at a time. */
 const WORKERS = 3;
-/** Of all calls, so many are sent once more at the end. */
+/** Calls that are sent once more at the end. */
 const REPLAYED_EVERY = 5;
 
 /** The fifth is a plan that stops where its money ends. */

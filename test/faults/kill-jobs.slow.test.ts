@@ -21,10 +21,10 @@ const THREADS = 2;
 const CHUNK_ROWS_MAX = 4_000;
 /** One in each thread, one that waits for each, and one whose domains are looked up. */
 const CHUNKS_HELD_MAX = THREADS * 2 + 1;
-/** So many that a job outlives most kills. */
+/** Enough that a job outlives most kills. */
 const ROWS = Math.min(4_000_000, 30_000 * KILLS);
 const PARTS = 4;
-/** Every so many rows one repeats an earlier one. */
+/** One row in this many repeats an earlier one. */
 const REPEATED_EVERY = 10;
 
 const DISTINCT = ROWS - Math.floor((ROWS - 1) / REPEATED_EVERY);

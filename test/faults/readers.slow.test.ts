@@ -7,7 +7,7 @@ setDefaultTimeout(120_000);
 
 const ITEMS = 100_000;
 const STALL_SECONDS = 2;
-/** After so long a connection on which nothing moves is closed. */
+/** A connection on which nothing moves is closed after this time. */
 const SILENCE_SECONDS_MAX = 10;
 const STEADY_BYTES_PER_MS = 700;
 const MEGABYTE = 1_048_576;

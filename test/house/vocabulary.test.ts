@@ -13,6 +13,7 @@ const REPLACED: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bstrangers?(?:'s|s')?\b/i, "unauthenticated, unknown, other"],
   [/\b(?:fallBehind|rehearse|allowSilence|findRepeater)\b/, "what it does"],
   [/\bempties the house\b/i, "clear"],
+  [/\bso (?:many|long|much)\b(?! (?:that|as)\b|$)/i, "the parameter's name, or what the number is"],
 ];
 
 /** More words, that the program does without. */

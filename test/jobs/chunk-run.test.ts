@@ -20,7 +20,7 @@ const claimedChunk = (n: number, duplicates: Uint8Array | null = null): ClaimedC
   ...{ rowsDone: 0, attempt: 1 },
 });
 
-/** Chunks of an account with so many units left, which are opened when the test says so. */
+/** Chunks of an account with `units` units left, which are opened when the test says so. */
 function chunksWith(units: number, pace: () => Promise<void> = async () => {}) {
   let left = units;
   const finished: FinishedChunk[] = [];

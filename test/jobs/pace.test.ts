@@ -22,7 +22,7 @@ function openPace() {
     return nowMs - beganMs;
   }
   return {
-    /** Calls that wait so long, one every 10 ms, for a time and from then on. */
+    /** Calls that wait `waitMs`, one every 10 ms, for `forMs` and from then on. */
     wait(waitMs: number, forMs: number): void {
       callsWaitMs = waitMs;
       pass(forMs);

@@ -1,4 +1,4 @@
-/** Returns a CSV with so many rows over the domains of the test DNS, one in ten a duplicate of an earlier one. */
+/** Returns a CSV with `rows` rows over the domains of the test DNS, one in ten a duplicate of an earlier one. */
 export function listCsv(rows: number): string {
   const domains = ["good.com", "null.com", "implicit.com", "gmail.com", "a.many.com"];
   const lines = ["name,email"];

@@ -87,7 +87,7 @@ export function openStalled(url: string, request: string, bytesMax: number) {
     /** The last characters that were read. */
     end: () => end,
     isClosed: () => isClosed,
-    /** Reads on until it has so many bytes in all. */
+    /** Reads on until it has `bytesInAll` bytes. */
     readUpTo(bytesInAll: number) {
       allowed = bytesInAll;
       if (bytes < allowed) socket.resume();

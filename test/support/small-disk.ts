@@ -5,7 +5,7 @@ import { temporaryFolder } from "./process.ts";
 /** A file system of its own that is soon full. */
 export type SmallDisk = Disposable & {
   readonly path: string;
-  /** Takes all the room that is there, but for so many bytes. */
+  /** Fills the disk up to the last `leftBytes` bytes. */
   readonly fill: (leftBytes?: number) => void;
   /** Gives it back. */
   readonly free: () => void;

@@ -113,7 +113,8 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
         await following?.requireNewest(opened);
         for (const host of dependencies.measures?.renew() ?? []) unshown.add(host);
         const drafting = {
-          ...{ now: clock.now(), ...holding.rowsInto(writer) },
+          now: clock.now(),
+          ...holding.rowsInto(writer),
           ...(complete === null ? {} : { complete }),
         };
         const held = holding.current();

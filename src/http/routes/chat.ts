@@ -52,7 +52,10 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
       const origin = originOf(call.request);
       const resourceUrl = `${origin}${requestPath(call.request.url).pathname}`;
       const work = chatWork({
-        ...{ request, requestSha256, origin, resourceUrl },
+        request,
+        requestSha256,
+        origin,
+        resourceUrl,
         quoteId: price.quoteId,
         upstreamModel: price.upstreamModel,
         signal: call.request.signal,
@@ -73,7 +76,8 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
       return { priceMicroUsd: price.microUsd, work: () => Promise.reject(new Error("done by the task")) };
     },
     {
-      ...{ bodyBytesMax, take: tasks.take },
+      bodyBytesMax,
+      take: tasks.take,
       extensions: bazaarExtension({ ...ASKED, output: { task_id: "task_…", status_url: "https://…" } }),
     },
   );
@@ -140,7 +144,12 @@ export function taskWork(
       const resourceUrl = offer.resource.url;
       const { origin } = new URL(resourceUrl);
       return chatWork({
-        ...{ request, requestSha256, resourceUrl, origin, upstreamModel: price.upstreamModel, signal },
+        request,
+        requestSha256,
+        resourceUrl,
+        origin,
+        upstreamModel: price.upstreamModel,
+        signal,
         quoteId: null,
         admit: () => {},
       });

@@ -68,7 +68,10 @@ export function receiptRoutes(dependencies: ReceiptRouteDependencies): readonly 
       if (rows.length === 0 && after === 0)
         throw new ApiError("not_found", "No receipt was issued on this day.");
       const entries = rows.map(({ position, receiptId, sha256, jws }) => ({
-        ...{ position, receipt_id: receiptId, sha256, leaf: leafHash(jws) },
+        position,
+        receipt_id: receiptId,
+        sha256,
+        leaf: leafHash(jws),
       }));
       const next = rows.length === ENTRIES_MAX ? (rows.at(-1)?.position ?? null) : null;
       return json({ day, entries, next_after: next });

@@ -15,7 +15,7 @@ type Reading = {
   readonly options: Pick<IntakeOptions, "kind" | "column">;
 };
 
-/** The form and the column are found by so much of the text. */
+/** The dialect and the column are detected in the first 256 KiB. */
 const START_BYTES = 262_144;
 const NAME = "The body";
 

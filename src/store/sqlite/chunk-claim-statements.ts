@@ -159,7 +159,13 @@ export function createChunkClaimStatements(orm: Orm, jobStatements: Jobs, chunks
     finish: (finished: FinishedChunk): void => {
       const { jobId, n, attempt, rowsDone, isWhole, body, units, unchecked, lineBytes } = finished;
       const changed = finish().all({
-        ...{ jobId, n, attempt, rowsDone, unchecked, units, lineBytes },
+        jobId,
+        n,
+        attempt,
+        rowsDone,
+        unchecked,
+        units,
+        lineBytes,
         state: isWhole ? "done" : "waiting",
         attempts: isWhole ? 0 : finished.attemptsAfter,
         keeps: finished.replaces ? 0 : 1,

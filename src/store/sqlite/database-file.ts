@@ -77,7 +77,7 @@ export function openDatabaseFile(path: string): Database {
   try {
     makePrivate(path);
     database = new Database(path, { create: true, readwrite: true, strict: true });
-    // A backup that reads a database left by a crash repairs it first, and holds it for so long.
+    // A backup that reads a database left by a crash recovers its log first, and locks the database meanwhile.
     database.run("PRAGMA busy_timeout = 2000");
     if (bytes > 0) checkContent(database, path, bytes);
     setUp(database);

@@ -32,7 +32,12 @@ export function createProbeStore(orm: Orm): ProbeStore {
     }
     const isFirst = payTo !== null && (before?.payTo == null || isMoved);
     const set = {
-      ...{ host, method, probedAt: at, status, ms, accepts },
+      host,
+      method,
+      probedAt: at,
+      status,
+      ms,
+      accepts,
       payTo: payTo ?? before?.payTo ?? null,
       payToFirstSeen: isFirst ? at : (before?.payToFirstSeen ?? null),
       payToChangedAt: isMoved ? at : (before?.payToChangedAt ?? null),
