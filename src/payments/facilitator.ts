@@ -54,18 +54,19 @@ const TEXT_LENGTH_MAX = 2000;
 /** Of those that the facilitator serves. */
 const KINDS_MAX = 1000;
 
-/** Returns what the facilitator is sent for a payment that matches a requirement. */
+/** Returns what the facilitator is sent for a payment that matches a requirement, with what was read of its payload. */
 export function facilitatorRequest(
-  payment: SentPayment,
+  { x402Version, sent }: SentPayment,
+  payload: JsonObject,
   requirement: Requirement,
   { resource }: Offer,
 ): FacilitatorRequest {
-  const { x402Version } = payment;
-  return {
-    x402Version,
-    paymentPayload: payment.sent,
-    paymentRequirements: x402Version === 2 ? requirement : requirementV1(requirement, resource),
-  };
+  if (x402Version === 2) {
+    const paymentPayload = { ...sent, accepted: requirement, payload };
+    return { x402Version, paymentPayload, paymentRequirements: requirement };
+  }
+  const paymentRequirements = requirementV1(requirement, resource);
+  return { x402Version, paymentPayload: { ...sent, payload }, paymentRequirements };
 }
 
 /** Returns the client of one facilitator. None of its functions rejects. */

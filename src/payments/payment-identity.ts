@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { sha256 } from "../platform/sha256.ts";
 import type { Network } from "./networks.ts";
 import type { Requirement } from "./offer.ts";
+import { solanaMessage } from "./solana-message.ts";
 
 /** What makes a payment this one and no other. */
 export type PaymentIdentity = {
@@ -15,6 +16,8 @@ export type PaymentIdentity = {
   readonly proof: string;
   /** What an authorization says of itself; null on Solana, where the facilitator reads it. */
   readonly authorized: Authorized | null;
+  /** What was read of the payload: a facilitator that is shown more may settle something else than what was checked. */
+  readonly payload: JsonObject;
 };
 
 type Authorized = {
@@ -31,7 +34,6 @@ const INTEGER = /^\d{1,78}$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** A Solana transaction is at most one packet. */
 const SOLANA_TRANSACTION_BYTES_MAX = 1232;
-const SIGNATURE_BYTES = 64;
 /**
  * The work comes before the settlement, and a scan takes up to 25 s: who could let the authorization end meanwhile would
  * have the scan for nothing, as its report is there for everybody.
@@ -80,6 +82,7 @@ function identifyAuthorization(
   if (!matches(validBefore, INTEGER)) return "authorization.validBefore must be a whole number as text";
   return {
     ...identity(network, from.toLowerCase(), nonce.toLowerCase(), signature.toLowerCase()),
+    payload: { signature, authorization: { from, to, value, validAfter, validBefore, nonce } },
     authorized: {
       payTo: to.toLowerCase(),
       amount: BigInt(value),
@@ -93,19 +96,19 @@ function identifyTransaction({ transaction }: JsonObject, network: Network): Pay
   if (typeof transaction !== "string" || !BASE64.test(transaction))
     return "the payload must hold a transaction";
   const bytes = Buffer.from(transaction, "base64");
-  // The count of signatures takes one byte: a packet has no room for 128 of them.
-  const count = bytes[0] ?? 0;
-  const start = 1 + count * SIGNATURE_BYTES;
-  if (bytes.length > SOLANA_TRANSACTION_BYTES_MAX || count === 0 || count > 127 || start >= bytes.length) {
-    return "the transaction cannot be decoded";
-  }
-  const message = sha256(bytes.subarray(start));
-  return identity(network, null, message, bytes.toString("base64"));
+  const message = bytes.length > SOLANA_TRANSACTION_BYTES_MAX ? null : solanaMessage(bytes);
+  if (message === null) return "the transaction cannot be decoded";
+  const sent = bytes.toString("base64");
+  return {
+    ...identity(network, null, sha256(message), sent),
+    payload: { transaction: sent },
+    authorized: null,
+  };
 }
 
-function identity(network: Network, payer: string | null, nonce: string, signed: string): PaymentIdentity {
+function identity(network: Network, payer: string | null, nonce: string, signed: string) {
   const id = `pay_${sha256(`${network.id}\n${payer ?? ""}\n${nonce}`).slice(0, 32)}`;
-  return { id, payer, nonce, proof: sha256(`${nonce}\n${signed}`), authorized: null };
+  return { id, payer, nonce, proof: sha256(`${nonce}\n${signed}`) };
 }
 
 function matches(value: unknown, pattern: RegExp): value is string {

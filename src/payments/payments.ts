@@ -127,7 +127,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const { call, sent, requirement, requirements, identity } = matched;
     const reason = unfit(identity, requirement, clock.now());
     if (reason !== null) return challenge(call, requirements, reason);
-    const request = facilitatorRequest(sent, requirement, call.offer);
+    const request = facilitatorRequest(sent, identity.payload, requirement, call.offer);
     const verified = await facilitator.verify(request);
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
     if (verified.kind === "unreachable" || !isPayer(verified.payer, identity)) return cannotVerify();

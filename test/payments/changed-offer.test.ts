@@ -6,6 +6,7 @@ import { createPayments } from "../../src/payments/payments.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { PaymentStore } from "../../src/store/payment-port.ts";
 import { openPayments } from "../../src/store/sqlite/open-payments.ts";
+import { madeUpTransaction } from "../support/made-up-transaction.ts";
 
 /** What a payment has bought or may have bought stays its own, whatever is asked for the same call by then. */
 
@@ -55,7 +56,6 @@ function startPayments(
   return { payments, take, asked };
 }
 
-const SIGNATURE_BYTES = 64;
 let nonces = 0;
 
 /** Returns a payment of what a challenge offers on a network. */
@@ -67,10 +67,7 @@ function payOn(challenged: PaidReply, alias: "base" | "solana"): object {
     ...{ from: `0x${"aa".repeat(20)}`, to: accepted.payTo, value: accepted.amount },
     ...{ validAfter: "0", validBefore: "99999999999", nonce: `0x${`${nonces}`.padStart(64, "0")}` },
   };
-  const message = Buffer.from(`message ${nonces}`);
-  const transaction = Buffer.concat([Buffer.of(1), Buffer.alloc(SIGNATURE_BYTES), message]).toString(
-    "base64",
-  );
+  const transaction = madeUpTransaction(nonces).toString("base64");
   const payload = alias === "base" ? { authorization, signature: "0x11" } : { transaction };
   return { x402Version: 2, accepted, payload };
 }
