@@ -1,4 +1,4 @@
-import type { CallReport } from "../http/boundary.ts";
+import type { CallReport } from "../http/call.ts";
 import type { Log } from "./log.ts";
 
 /** What balancers and service managers ask several times a second. */

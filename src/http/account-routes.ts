@@ -8,7 +8,7 @@ import type { Answer } from "../platform/answer.ts";
 import type { ReplyOf } from "../store/account-port.ts";
 import type { Guard } from "./auth.ts";
 import type { BodyReader } from "./body-reader.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json, type Reply } from "./reply.ts";

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import { replyEncoding } from "./compression.ts";
 import { isCurrent } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";

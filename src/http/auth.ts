@@ -8,7 +8,7 @@ import { nounOf } from "../contract/noun.ts";
 import type { KeyScope } from "../contract/words.ts";
 import { type Answer, after } from "../platform/answer.ts";
 import { isTestTenant } from "../platform/test-tenant.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 
 export type Guard = {
   /**

@@ -12,7 +12,7 @@ import { ApiError } from "../contract/errors.ts";
 import { SUMMARY_WORDS } from "../contract/words.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from "./batch-reply.ts";
 import type { BodyReader, HeldBody } from "./body-reader.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import { type ReplyEncoding, replyEncoding } from "./compression.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";

@@ -1,78 +1,18 @@
-import type { Server } from "bun";
-import type { Account } from "../accounts/key-ring.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Clock } from "../platform/clock.ts";
 import { createArrivals } from "./arrivals.ts";
-import type { BearerReader } from "./bearer.ts";
+import type { Call, Handler, RouteContext } from "./call.ts";
 import { compressed, mayBeCompressed } from "./compression.ts";
-import type { CrossOrigin } from "./cross-origin.ts";
 import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
-import { ServedCall } from "./served-call.ts";
+import { type Entrance, ServedCall, type ServedCallDependencies } from "./served-call.ts";
 
-/** One call from its arrival to its report. Its functions are called on it, never taken from it. */
-export type Call = {
-  readonly id: string;
-  readonly request: Request;
-  /** The path's template, never the path itself: for logs, metrics and metering. */
-  readonly route: string;
-  readonly params: { readonly [name: string]: string };
-  /** What was sent as bearer token; null where none was, and on routes that take none. */
-  readonly bearer: string | null;
-  /** The peer's, or what a trusted proxy names. */
-  readonly clientAddress: () => string;
-  /**
-   * Lifts the limit on silence until the call is finished, for a reply that takes its time. From then on it is
-   * `afterwardsMs`, at most 255 s, for the reader of what is left and for the idle connection; the usual one unless
-   * said.
-   */
-  readonly suspendIdleTimeout: (afterwardsMs?: number) => void;
-  /** Set by the guard. */
-  account: Account | null;
-  /** Units on disk for this call; for a streamed reply those reserved for it. */
-  units: number;
-  /** Headers gathered on the way, which a refusal carries too. */
-  readonly headers: { [name: string]: string };
-  /** True where the reply goes on after its headers: the one that streams then calls `finish`. */
-  streaming: boolean;
-  readonly finish: (status: number, outcome?: CallOutcome) => void;
-  /** For what goes wrong once the headers have left: known failures and bugs alike break the connection off. */
-  readonly reportError: (error: unknown) => void;
-};
-
-export type CallOutcome = "complete" | "cut";
-
-export type CallReport = {
-  readonly call: Call;
-  readonly status: number;
-  readonly durationMs: number;
-  readonly outcome: CallOutcome;
-};
-
-export type Handler = (call: Call) => Reply | Promise<Reply>;
-
-/** What the router hands to a route. */
-export type RouteContext = {
-  readonly request: Request;
-  readonly params?: { readonly [name: string]: string } | undefined;
-};
-
-export type BoundaryDependencies = {
-  readonly clock: Clock;
-  readonly newRequestId: () => string;
-  readonly trustProxy: boolean;
-  /** The server that listens; null before it does. */
-  readonly server: () => Server<unknown> | null;
+export type BoundaryDependencies = ServedCallDependencies & {
   readonly draining: () => boolean;
   /** The server is about to end: replies close their connections, so that callers open the next elsewhere; no unless given. */
   readonly leaving?: () => boolean;
-  readonly readBearer: BearerReader;
   /** Writes the headers of authenticated replies. */
   readonly setRateLimitHeaders: (call: Call) => void;
-  /** Called once for each call, when its reply is decided; of a streamed one when it ends. */
-  readonly report: (report: CallReport) => void;
-  readonly reportBug: (call: Call, error: unknown) => void;
   /** Whether a call may be answered neither with success nor with a refusal, so that its connection is closed; none unless given. */
   readonly isUnanswerable?: (error: unknown) => boolean;
   /** Milliseconds for which a call may as well wait before it begins, as its charge is not written sooner; 0 unless given. */
@@ -81,14 +21,10 @@ export type BoundaryDependencies = {
   readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
 
-export type RouteOptions = {
+export type RouteOptions = Omit<Entrance, "route"> & {
   readonly open?: boolean;
-  /** The call is given its bearer token; on other routes the header is not looked at. */
-  readonly readsBearer?: boolean;
   /** Calls that arrive together begin together, and are charged together. Not for those that need body or peer at once. */
   readonly gathersArrivals?: boolean;
-  /** Undefined: pages of no other origin may read the replies. */
-  readonly crossOrigin?: CrossOrigin | undefined;
 };
 
 export type Boundary = {

@@ -1,5 +1,5 @@
 import type { Metric } from "prom-client";
-import type { CallReport } from "./boundary.ts";
+import type { CallReport } from "./call.ts";
 
 /**
  * Counts calls, their time and their units by route. Every call is counted, so counting must cost next to nothing:

@@ -5,7 +5,7 @@ import type { Meter } from "../billing/meter.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { ReplyRecord } from "../store/account-records.ts";
 import { keyOf } from "./auth.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import type { Reply } from "./reply.ts";
 import { requestPath } from "./request-path.ts";
 

@@ -5,7 +5,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createTally } from "../platform/tally.ts";
 import type { JobRecord } from "../store/job-port.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { jobReply } from "./job-reply.ts";

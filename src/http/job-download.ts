@@ -5,8 +5,8 @@ import { EMAIL_SUB_STATUSES, SUMMARY_WORDS } from "../contract/words.ts";
 import type { Job } from "../jobs/job.ts";
 import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
 import type { JobResults } from "../jobs/results.ts";
-import type { Call } from "./boundary.ts";
 import { byteStream, unsentBody } from "./byte-stream.ts";
+import type { Call } from "./call.ts";
 import { isCurrent } from "./negotiation.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 

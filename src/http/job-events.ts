@@ -1,8 +1,8 @@
 import { createShares, type Shares } from "../batch/shares.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type JobRecord, UNFINISHED } from "../store/job-port.ts";
-import type { Call } from "./boundary.ts";
 import { byteStream } from "./byte-stream.ts";
+import type { Call } from "./call.ts";
 import type { Reply } from "./reply.ts";
 
 export type JobEventSource = {

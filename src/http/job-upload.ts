@@ -9,7 +9,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { JobRecord } from "../store/job-port.ts";
 import type { BodyReader } from "./body-reader.ts";
 import { bodySlices } from "./body-slices.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 import { digestCheck } from "./digest-check.ts";
 import type { FairTurns } from "./fair-turns.ts";

@@ -6,7 +6,7 @@ import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { BatchRouteDependencies } from "./batch-handler.ts";
 import type { BodyReader } from "./body-reader.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { jsonText, type Reply } from "./reply.ts";
 import { parseJson, requireJson } from "./request-body.ts";

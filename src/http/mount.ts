@@ -1,6 +1,7 @@
 import type { BunRequest } from "bun";
 import { type AnyElysia, Elysia } from "elysia";
-import type { Boundary, Handler, RouteContext } from "./boundary.ts";
+import type { Boundary } from "./boundary.ts";
+import type { Handler, RouteContext } from "./call.ts";
 import { anyOrigin, namedOrigins, preflightHeaders } from "./cross-origin.ts";
 import { BODY_UNREAD } from "./request-body.ts";
 import type { Route } from "./routing.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import { ParamError } from "../inference/param-error.ts";
-import type { Handler } from "./boundary.ts";
+import type { Handler } from "./call.ts";
 import type { Reply } from "./reply.ts";
 
 /** Returns a handler whose refusals have what OpenAI's clients look for beside code and message: type and param. */

@@ -6,7 +6,7 @@ import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { BodyReader } from "./body-reader.ts";
-import type { Call } from "./boundary.ts";
+import type { Call } from "./call.ts";
 import { relayedStream } from "./relayed-stream.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";

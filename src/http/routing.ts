@@ -2,7 +2,7 @@ import type { Account } from "../accounts/key-ring.ts";
 import type { Rate } from "../billing/rate-limiter.ts";
 import type { Access, Operation } from "../contract/specification/operation.ts";
 import type { Guard } from "./auth.ts";
-import type { Call, Handler } from "./boundary.ts";
+import type { Call, Handler } from "./call.ts";
 import type { Reply } from "./reply.ts";
 
 /** One method of one path, and what answers it. */

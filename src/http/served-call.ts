@@ -1,13 +1,35 @@
+import type { Server } from "bun";
 import type { Account } from "../accounts/key-ring.ts";
-import type { BoundaryDependencies, Call, CallOutcome, RouteContext, RouteOptions } from "./boundary.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { BearerReader } from "./bearer.ts";
+import type { Call, CallOutcome, CallReport, RouteContext } from "./call.ts";
+import type { CrossOrigin } from "./cross-origin.ts";
 
 /** Seconds of silence after which a connection is closed. */
 export const IDLE_TIMEOUT_SECONDS = 10;
-/** More than this the server cannot count. */
+/** The longest idle timeout that the server takes. */
 const SILENCE_SECONDS_MAX = 255;
 
+export type ServedCallDependencies = {
+  readonly clock: Clock;
+  readonly newRequestId: () => string;
+  readonly trustProxy: boolean;
+  /** The server that listens; null before it does. */
+  readonly server: () => Server<unknown> | null;
+  readonly readBearer: BearerReader;
+  /** Called once for each call, when its reply is decided; of a streamed one when it ends. */
+  readonly report: (report: CallReport) => void;
+  readonly reportBug: (call: Call, error: unknown) => void;
+};
+
 /** The route that a call came by. */
-type Entrance = Pick<RouteOptions, "readsBearer" | "crossOrigin"> & { readonly route: string };
+export type Entrance = {
+  readonly route: string;
+  /** The call is given its bearer token; on other routes the header is not read. */
+  readonly readsBearer?: boolean;
+  /** Undefined: pages of no other origin may read the replies. */
+  readonly crossOrigin?: CrossOrigin | undefined;
+};
 
 /**
  * A call that the server answers. A class, as functions that are made for each call take a hundredth of a single check:
@@ -23,13 +45,13 @@ export class ServedCall implements Call {
   account: Account | null = null;
   units = 0;
   streaming = false;
-  readonly #dependencies: BoundaryDependencies;
+  readonly #dependencies: ServedCallDependencies;
   readonly #startedMs: number;
   #silenceSeconds = 0;
 
   /** `startedMs` is on the monotonic clock. */
   constructor(
-    dependencies: BoundaryDependencies,
+    dependencies: ServedCallDependencies,
     { route, readsBearer = false, crossOrigin }: Entrance,
     { request, params = {} }: RouteContext,
     startedMs: number,
@@ -60,7 +82,7 @@ export class ServedCall implements Call {
 
   finish(status: number, outcome: CallOutcome = "complete"): void {
     const { clock, report, server } = this.#dependencies;
-    // Otherwise it would stay lifted for as long as the connection lives.
+    // Otherwise it would stay lifted until the connection closes.
     if (this.#silenceSeconds > 0) server()?.timeout(this.request, this.#silenceSeconds);
     report({ call: this, status, durationMs: clock.monotonic() - this.#startedMs, outcome });
   }

@@ -1,5 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
-import type { Handler } from "./boundary.ts";
+import type { Handler } from "./call.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route } from "./routing.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Reservation } from "../../src/billing/reservation.ts";
 import { type BatchRun, replyStreamed, replyWhole } from "../../src/http/batch-reply.ts";
-import type { Call } from "../../src/http/boundary.ts";
+import type { Call } from "../../src/http/call.ts";
 
 const CHUNK_BYTES = 1_000_000;
 const CHUNKS = 5;

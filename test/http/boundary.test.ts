@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../../src/contract/errors.ts";
-import type { Handler } from "../../src/http/boundary.ts";
+import type { Handler } from "../../src/http/call.ts";
 import { StorageError, UnsettledError } from "../../src/store/storage-error.ts";
 import { testBoundary } from "../support/boundary.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Call } from "../../src/http/boundary.ts";
+import type { Call } from "../../src/http/call.ts";
 import { createEventStreamShares, jobEventStream } from "../../src/http/job-events.ts";
 import type { JobRecord } from "../../src/store/job-port.ts";
 

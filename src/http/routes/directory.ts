@@ -24,7 +24,7 @@ import { findMatches } from "../../directory/snapshot/matches.ts";
 import { queryOf } from "../../directory/snapshot/query.ts";
 import { findHost, rowBytes } from "../../directory/snapshot/snapshot.ts";
 import { sha256 } from "../../platform/sha256.ts";
-import type { Call } from "../boundary.ts";
+import type { Call } from "../call.ts";
 import { viewOf, withView } from "../directory-view.ts";
 import { isCurrent } from "../negotiation.ts";
 import type { Reply } from "../reply.ts";

@@ -1,6 +1,6 @@
 import { getManifest } from "../../contract/specification/discovery.ts";
 import type { Operation } from "../../contract/specification/operation.ts";
-import type { Handler } from "../boundary.ts";
+import type { Handler } from "../call.ts";
 import { json } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 

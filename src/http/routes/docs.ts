@@ -6,7 +6,7 @@ import { getSpecification } from "../../contract/specification/service.ts";
 import type { SearchedOperation } from "../../docs/search-index.ts";
 import { loadedOnce } from "../../platform/loaded-once.ts";
 import { createAssets } from "../assets.ts";
-import type { Call, Handler } from "../boundary.ts";
+import type { Call, Handler } from "../call.ts";
 import { JSON_TYPE, type Reply } from "../reply.ts";
 import { requestPath } from "../request-path.ts";
 import type { Route, Routing } from "../routing.ts";

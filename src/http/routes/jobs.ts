@@ -24,7 +24,7 @@ import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { JobRecord } from "../../store/job-port.ts";
 import type { BodyReader } from "../body-reader.ts";
-import type { Call } from "../boundary.ts";
+import type { Call } from "../call.ts";
 import type { FairTurns } from "../fair-turns.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
 import { createFromBody, createInputArrivals } from "../job-create.ts";

@@ -4,7 +4,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { getMetrics } from "../../contract/specification/service.ts";
 import type { Answer } from "../../platform/answer.ts";
 import { keyOf } from "../auth.ts";
-import type { Call, CallReport, Handler } from "../boundary.ts";
+import type { Call, CallReport, Handler } from "../call.ts";
 import { type CallTally, createCallTally } from "../call-tally.ts";
 import type { Route, Routing } from "../routing.ts";
 

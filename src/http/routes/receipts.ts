@@ -17,7 +17,7 @@ import { readJws } from "../../signing/jws.ts";
 import type { PublicKey, SigningKey } from "../../signing/signing-key.ts";
 import type { ReceiptDay, ReceiptStore } from "../../store/receipt-port.ts";
 import type { BodyReader } from "../body-reader.ts";
-import type { Call } from "../boundary.ts";
+import type { Call } from "../call.ts";
 import { weightOf } from "../negotiation.ts";
 import { json, type Reply } from "../reply.ts";
 import { parseJsonInSteps, requireJson, SMALL_BODY_BYTES_MAX } from "../request-body.ts";

@@ -17,7 +17,7 @@ import { REPORT_PAGE_POLICY, reportPage } from "../../scan/report-page.ts";
 import type { ScanFlights } from "../../scan/scan-flights.ts";
 import { type Scan, type ScanResult, unpackEvidence } from "../../scan/scans.ts";
 import type { ReportRow, ScanStore } from "../../store/scan-port.ts";
-import type { Call } from "../boundary.ts";
+import type { Call } from "../call.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
 import type { Paid, PaidWork } from "../paid.ts";
 import { json, jsonText, type Reply } from "../reply.ts";

@@ -7,7 +7,7 @@ import { signUp } from "../../contract/specification/account.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import type { EmailVerification } from "../../verification/email/email-verification.ts";
 import type { BodyReader } from "../body-reader.ts";
-import type { Handler } from "../boundary.ts";
+import type { Handler } from "../call.ts";
 import { json } from "../reply.ts";
 import { parseJson, requireJson } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";

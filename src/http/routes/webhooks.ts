@@ -11,7 +11,7 @@ import {
 } from "../../contract/specification/webhooks.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import type { AccountRouting } from "../account-routes.ts";
-import type { Call } from "../boundary.ts";
+import type { Call } from "../call.ts";
 import type { Route } from "../routing.ts";
 
 export type WebhookRouteDependencies = {
