@@ -1,3 +1,5 @@
+import { domesticFormats, internationalTemplate } from "../../verification/phone/domestic-format.ts";
+
 /** A format of a numbering plan, its templates worked out. */
 export type CompiledFormat = {
   /** How many digits each group takes: `3` or `3-4`. */
@@ -12,6 +14,7 @@ export type CompiledFormat = {
 };
 
 /** Positions in a plan and in a format, as the package's METADATA.md gives them. */
+const CALLING_CODE = 0;
 const FORMATS = 4;
 const NATIONAL_RULE = 6;
 const PATTERN = 0;
@@ -24,8 +27,25 @@ const INTERNATIONAL_TEMPLATE = 5;
 const PUNCTUATION =
   /[-\u2010-\u2015\u2212\u30FC\uFF0D\uFF0F/\uFF0E. \xA0\xAD\u200B\u2060\u3000()\uFF08\uFF09\uFF3B\uFF3D[\]~\u2053\u223C\uFF5E]+/g;
 
-/** Returns the formats of a plan, or where it has none of its own those of its calling code's main plan. */
+/**
+ * Returns the formats of a plan, or where it has none of its own those of its calling code's main plan. Those for numbers
+ * that are dialled in their own country alone come last.
+ */
 export function compileFormats(plan: readonly unknown[], main: readonly unknown[]): CompiledFormat[] {
+  return [...libraryFormats(plan, main), ...domesticOf(String(plan[CALLING_CODE]))];
+}
+
+function domesticOf(callingCode: string): CompiledFormat[] {
+  return domesticFormats
+    .filter((format) => format.callingCode === callingCode)
+    .map((format) => ({
+      ...format,
+      national: checked(format.national, format.groups.length),
+      international: internationalTemplate(format),
+    }));
+}
+
+function libraryFormats(plan: readonly unknown[], main: readonly unknown[]): CompiledFormat[] {
   const formats = (plan[FORMATS] || main[FORMATS] || []) as readonly (readonly unknown[])[];
   return formats.map((format) => {
     const groups = groupsOf(String(format[PATTERN]));

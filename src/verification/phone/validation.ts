@@ -1,4 +1,5 @@
 import type { PhoneReason } from "../../contract/words.ts";
+import { domesticForm } from "./domestic-format.ts";
 import { lengthFault, parseNumber, type Reading } from "./parse.ts";
 import { type PhoneRegion, type PhoneResult, unread } from "./phone-number.ts";
 import { type PhoneText, readPhoneText } from "./phone-text.ts";
@@ -86,6 +87,14 @@ function isValid(reading: Reading | PhoneReason): boolean {
   return typeof reading !== "string" && reading.type !== undefined;
 }
 
+/** The library writes a number for which it has no format as bare digits, with the extension behind them. */
+function nationalFormOf(number: Reading["number"]): string {
+  const written = number.formatNational();
+  const digits = number.nationalNumber;
+  if (!written.startsWith(digits)) return written;
+  return domesticForm(number.countryCallingCode, digits) + written.slice(digits.length);
+}
+
 function result(phone: string, written: PhoneText, { number, type }: Reading): PhoneResult {
   if (written.extension !== undefined) number.setExt(written.extension);
   const valid = type !== undefined;
@@ -99,7 +108,7 @@ function result(phone: string, written: PhoneText, { number, type }: Reading): P
     reason: valid ? null : possible ? "invalid_number" : lengthFault(number),
     e164: possible ? number.number : null,
     international: possible ? number.formatInternational() : null,
-    national: possible ? number.formatNational() : null,
+    national: possible ? nationalFormOf(number) : null,
     rfc3966: possible ? number.getURI() : null,
     country: isNonGeographic ? "001" : (number.country ?? null),
     calling_code: number.countryCallingCode,

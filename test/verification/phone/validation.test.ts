@@ -8,6 +8,7 @@ const published = [...(await readVectors("published.txt")), ...(await readVector
 const extensions = await readVectors("extensions.txt");
 const vanity = await readVectors("vanity.txt");
 const invalid = await readVectors("invalid.txt");
+const national = await readVectors("national.txt");
 const places = await readVectors("places.txt");
 
 describe("a valid number", () => {
@@ -38,6 +39,13 @@ describe("a valid number", () => {
       timezones: ["America/New_York"],
       original_carrier: null,
     });
+  });
+});
+
+describe("the written form", () => {
+  test.each(national)("of %j dialled in %s is %s there and %s abroad", (text = "", region, home, abroad) => {
+    const result = validatePhone(text, regionOf(region ?? "-"));
+    expect([result.valid, result.national, result.international]).toEqual([true, home ?? "", abroad ?? ""]);
   });
 });
 
