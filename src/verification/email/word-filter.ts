@@ -3,19 +3,23 @@ import { isBitSet, setBit } from "../../platform/bits.ts";
 /**
  * A quick no to most texts: whether the ASCII letters of text[start, end), whatever is between them passed
  * over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read as
- * lower, and a character that is not ASCII makes a maybe of all that could still be a word. Of the texts that
- * begin with no word about one in twenty is not denied either.
+ * lower, and a character that is not ASCII makes a maybe of all that could still be a word.
  */
 export type WordFilter = (text: string, start: number, end: number) => boolean;
 
 const LETTERS_MAX = 5;
-/** One for each beginning: 8 KB, which stay in the cache of a core that does much else. */
+/** A first look, before the set of beginnings: 8 KB, which stay in the cache of a core that does much else. */
 const BITS = 65_536;
 
 /** Creates a filter of words, whose ASCII letters count. */
 export function createWordFilter(words: Iterable<string>): WordFilter {
   const bits = new Uint8Array(BITS / 8);
-  for (const word of words) setBit(bits, beginningOf(word));
+  const beginnings = new Set<number>();
+  for (const word of words) {
+    const beginning = beginningOf(word);
+    setBit(bits, slotOf(beginning));
+    beginnings.add(beginning);
+  }
   return (text, start, end) => {
     let beginning = 0;
     let letters = 0;
@@ -25,7 +29,7 @@ export function createWordFilter(words: Iterable<string>): WordFilter {
       const letter = letterOf(code);
       if (letter === 0) continue;
       beginning = withLetter(beginning, letter);
-      if (isBitSet(bits, beginning)) return true;
+      if (isBitSet(bits, slotOf(beginning)) && beginnings.has(beginning)) return true;
       letters++;
       if (letters === LETTERS_MAX) return false;
     }
@@ -45,9 +49,13 @@ function beginningOf(word: string): number {
   return beginning;
 }
 
-/** Letters in a row as one number below `BITS`, which four or more share with others. */
+/** Letters in a row as one number, another for each beginning. */
 function withLetter(beginning: number, letter: number): number {
-  return (beginning * 27 + letter) & (BITS - 1);
+  return beginning * 27 + letter;
+}
+
+function slotOf(beginning: number): number {
+  return beginning & (BITS - 1);
 }
 
 /** 1 to 26, or 0 for what is no ASCII letter. */
