@@ -8,7 +8,7 @@ import { createChatWork, newReceiptId } from "../inference/chat.ts";
 import { createModelList } from "../inference/model-list.ts";
 import { createQuotes } from "../inference/quote.ts";
 import { createReceiptLedger } from "../inference/receipt-ledger.ts";
-import { createTariff } from "../inference/tariff.ts";
+import { createTariff, createTaskTariff } from "../inference/tariff.ts";
 import { createTasks } from "../inference/tasks.ts";
 import { createUpstreams } from "../inference/upstreams.ts";
 import { systemAddressLookup } from "../net/address-lookup.ts";
@@ -97,8 +97,7 @@ function openInference(
   ledger.issueInterrupted();
   const secret = openSecret(config.dataDir, randomBytes);
   const tariff = createTariff(pricing, createQuotes(secret, now));
-  // A task costs the same whatever it is about.
-  const taskTariff = createTariff({ kind: "flat", models: pricing.models }, createQuotes(secret, now));
+  const taskTariff = createTaskTariff(pricing, createQuotes(secret, now));
   const step = createSteps(clock.monotonic);
   const chatWork = createChatWork({
     upstreams,

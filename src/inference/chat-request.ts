@@ -1,4 +1,10 @@
-import { isObject, parseJsonInSteps, TOO_DEEP, TOO_MANY_VALUES } from "../platform/json-value.ts";
+import {
+  isObject,
+  parseJsonInSteps,
+  repeatsName,
+  TOO_DEEP,
+  TOO_MANY_VALUES,
+} from "../platform/json-value.ts";
 import type { Steps } from "../platform/steps.ts";
 import { decodeUtf8 } from "../platform/utf8.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
@@ -35,6 +41,10 @@ const CHOICES_MAX = 128;
 /** Of the body, however long its texts are. */
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
+/** Fields that decide the price, or which answer comes. */
+const DECIDING_FIELDS: ReadonlySet<string> = new Set([
+  ...["model", "messages", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"],
+]);
 
 /** Reads the body of a chat completion, in JSON. */
 export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {
@@ -45,11 +55,15 @@ export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<R
   }
   if (body === TOO_MANY_VALUES) return refusal(`The body must hold at most ${VALUES_MAX} values.`, null);
   if (body === TOO_DEEP) return refusal(`The body must be nested at most ${DEPTH_MAX} deep.`, null);
+  if (await repeatsName(text, body, step))
+    return refusal("No object of the body may have a name twice.", null);
   return readFields(text, body as JsonValue);
 }
 
 function readFields(text: string, body: JsonValue): ReadChatRequest {
   if (!isObject(body)) return refusal("The body must be a JSON object.", null);
+  const misspelt = misspeltName(body);
+  if (misspelt !== null) return refusal(`${misspelt} must be written in small letters.`, misspelt);
   const { model, messages, stream = null, stream_options: streamOptions = null, n = null } = body;
   const isName = typeof model === "string" && model !== "" && model.isWellFormed();
   if (!isName || model.length > MODEL_CHARACTERS_MAX) {
@@ -71,7 +85,8 @@ function readFields(text: string, body: JsonValue): ReadChatRequest {
       return refusal(`${name} must be a whole number from 1.`, name);
     }
   }
-  const outputTokensMax = body.max_completion_tokens ?? body.max_tokens ?? null;
+  // Upstreams know one of the two or the other.
+  const limits = [body.max_completion_tokens, body.max_tokens].filter((value) => typeof value === "number");
   return {
     ok: true,
     request: {
@@ -82,10 +97,12 @@ function readFields(text: string, body: JsonValue): ReadChatRequest {
       isStream: stream === true,
       includesUsage: isObject(streamOptions) && streamOptions.include_usage === true,
       choices: n ?? 1,
-      outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : null,
+      outputTokensMax: limits.length === 0 ? null : Math.max(...limits),
     },
   };
 }
+
+const FIELD_LENGTH_MAX = 64;
 
 /** Returns the body as the upstream gets it: under its name of the model, and with the usage of a stream asked for. */
 export function upstreamBody({ text, body, isStream }: ChatRequest, upstreamModel: string): string {
@@ -94,6 +111,20 @@ export function upstreamBody({ text, body, isStream }: ChatRequest, upstreamMode
     ...(body.model === upstreamModel ? {} : { model: JSON.stringify(upstreamModel) }),
     ...(isStream ? { stream_options: JSON.stringify({ ...options, include_usage: true }) } : {}),
   });
+}
+
+/**
+ * Returns the first name that is a deciding field but for its letters, or null: upstreams written in Go take it for that
+ * field, and the call would be another than the one that was priced.
+ */
+function misspeltName(body: JsonObject): string | null {
+  const isMisspelt = (name: string) => !DECIDING_FIELDS.has(name) && DECIDING_FIELDS.has(folded(name));
+  return Object.keys(body).find(isMisspelt) ?? null;
+}
+
+/** In small letters, the long s and the sign of Kelvin too, which Go takes for an s and a k. */
+function folded(name: string): string {
+  return name.length > FIELD_LENGTH_MAX ? name : name.toUpperCase().toLowerCase();
 }
 
 function refusal(message: string, param: string | null): ChatRefusal {

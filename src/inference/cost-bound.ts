@@ -22,8 +22,21 @@ export const MIN_MICRO_USD = 2000;
 const TOKENS_AROUND_MESSAGE = 16;
 const TOKENS_AROUND_ALL = 256;
 
-/** Fields that become part of what the model reads. */
-const READ_FIELDS = ["messages", "tools", "functions", "tool_choice", "response_format", "prediction"];
+/** Fields that are known to be no part of what the model reads. */
+const UNREAD_FIELDS: ReadonlySet<string> = new Set([
+  ...["model", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens", "stop", "seed"],
+  ...[
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "repetition_penalty",
+  ],
+  ...["logit_bias", "logprobs", "top_logprobs", "parallel_tool_calls", "reasoning_effort", "verbosity"],
+  ...["user", "safety_identifier", "prompt_cache_key", "metadata", "store", "service_tier"],
+]);
 
 /**
  * Returns the most that a call can cost: each token stands for at least one byte of what the model reads, and output
@@ -38,7 +51,9 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
   if (images > 0 && model.imageTokensMax === null) {
     return { ok: false, message: `${model.model} takes no images here.`, param: "messages" };
   }
-  const read = READ_FIELDS.map((name) => request.body[name]).filter((value) => value !== undefined);
+  const read = Object.entries(request.body).flatMap(([name, value]) =>
+    UNREAD_FIELDS.has(name) ? [] : [value],
+  );
   const inputTokens =
     Buffer.byteLength(JSON.stringify(read)) -
     imageBytes +
@@ -50,6 +65,13 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
   // Beyond its context a model reads nothing: the upstream refuses the call.
   const readTokens = Math.min(inputTokens, model.contextTokens);
   return { ok: true, inputTokens, outputTokens, microUsd: priceOf(model, readTokens, outputTokens) };
+}
+
+/** Returns the address of an image, which may be the image itself: it counts by the table and not by its length. */
+function addressOf(part: JsonValue): string {
+  const image = isObject(part) ? part.image_url : null;
+  const address = isObject(image) ? image.url : image;
+  return typeof address === "string" ? address : "";
 }
 
 function priceOf(model: Model, inputTokens: number, outputTokens: number): number {
@@ -76,7 +98,7 @@ function countParts(messages: readonly JsonObject[]): {
       const type = isObject(part) ? part.type : null;
       if (type === "image_url") {
         images += 1;
-        imageBytes += Buffer.byteLength(JSON.stringify(part));
+        imageBytes += Buffer.byteLength(JSON.stringify(addressOf(part)));
       } else if (type !== "text" && type !== "refusal") {
         return { images, imageBytes, others: String(type).slice(0, 40) };
       }

@@ -1,3 +1,4 @@
+import { formatUsd } from "../billing/money.ts";
 import { readPayment } from "../payments/x402-codec.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { type BoundCost, boundCost } from "./cost-bound.ts";
@@ -51,6 +52,22 @@ export function createTariff(pricing: Pricing, quotes: Quotes): Tariff {
       const quote =
         quoteOfPayment(quotes, requestSha256, headers) ?? quotes.make(requestSha256, cost.microUsd);
       return { ...quote, bound: boundOf(cost), upstreamModel };
+    },
+  };
+}
+
+/** Returns the tariff of tasks: all cost the same, and one that could cost more by the table is refused. */
+export function createTaskTariff(pricing: Pricing, quotes: Quotes): Tariff {
+  const { priceOf } = createTariff({ kind: "flat", models: pricing.models }, quotes);
+  if (pricing.kind === "flat") return { priceOf };
+  const byTokens = createTariff(pricing, quotes);
+  return {
+    priceOf(request, requestSha256, headers) {
+      const { microUsd } = byTokens.priceOf(request, requestSha256, { get: () => null });
+      if (microUsd <= FLAT_MICRO_USD) return priceOf(request, requestSha256, headers);
+      const [task, most] = [FLAT_MICRO_USD, microUsd].map(formatUsd);
+      const message = `A task costs ${task} USD, and this one may cost ${most}: lower max_tokens, or call /v1/chat/completions.`;
+      throw new ParamError("invalid_request", message, "max_tokens");
     },
   };
 }

@@ -48,6 +48,27 @@ export async function parseJsonInSteps(
   return step(() => parsed(text));
 }
 
+/**
+ * Returns whether an object in a JSON text has a name twice, by the value that the text was parsed to, which has the last
+ * of them alone. Other programs take the first.
+ */
+export async function repeatsName(text: string, value: unknown, step: Steps): Promise<boolean> {
+  const all = Number.POSITIVE_INFINITY;
+  let measured = BEGINNING;
+  while (measured.at < text.length) {
+    const { at } = measured;
+    measured = await step(() => measure(text, at + MEASURED_AT_ONCE, measured, all, all));
+  }
+  return step(() => 1 + commasAndBrackets(value) !== measured.values);
+}
+
+/** Counts what `measure` counts in the shortest text of a value. */
+function commasAndBrackets(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const parts = Object.values(value);
+  return parts.reduce((sum, part) => sum + commasAndBrackets(part), Math.max(1, parts.length));
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

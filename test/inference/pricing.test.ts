@@ -101,6 +101,33 @@ describe("the bound of a call's cost", () => {
     expect(bound.ok && bound.inputTokens).toBeWithin(2000, 3000);
   });
 
+  test("counts all that an upstream may read, and the larger of two limits", async () => {
+    const plain = { model: "m", messages: [user("hi")], max_tokens: 1 };
+    const boundOf = async (body: object) => {
+      const bound = boundCost(await requestOf(body), modelOf({ ...ROW, image_tokens: 10 }));
+      if (!bound.ok) throw new Error(bound.message);
+      return bound;
+    };
+    const { inputTokens } = await boundOf(plain);
+    const long = "x".repeat(50_000);
+    // Templates, documents and instructions are part of what some upstreams make of a call.
+    for (const more of [{ chat_template: long }, { documents: [{ text: long }] }, { tools: [long] }]) {
+      expect((await boundOf({ ...plain, ...more })).inputTokens).toBeGreaterThan(inputTokens + 50_000);
+    }
+    for (const more of [{ user: long }, { metadata: { a: long } }, { temperature: 0.123456789 }]) {
+      expect((await boundOf({ ...plain, ...more })).inputTokens).toBe(inputTokens);
+    }
+    // A text that stands in the part of an image is a text.
+    const image = {
+      type: "image_url",
+      text: long,
+      image_url: { url: "https://pictures.example", detail: long },
+    };
+    expect((await boundOf({ ...plain, messages: [user([image])] })).inputTokens).toBeGreaterThan(100_000);
+    const limits = { ...plain, max_tokens: 3000, max_completion_tokens: 1 };
+    expect((await boundOf(limits)).outputTokens).toBe(3000);
+  });
+
   test("is refused for parts whose tokens nobody knows", async () => {
     const request = await requestOf({
       model: "m",
@@ -181,5 +208,26 @@ describe("the body of a chat", () => {
     expect(
       await refusalOf({ model: "m", messages, whatever: { it: "is" }, stream: null, n: null }),
     ).toBeNull();
+  });
+
+  test("is refused where upstreams may read another call in it than the one that is priced", async () => {
+    const bodyWith = (fields: string) =>
+      `{"model":"m","messages":[{"role":"user","content":"hi"}],${fields}}`;
+    expect(await refusalOf(bodyWith('"max_tokens":1'))).toBeNull();
+    for (const [fields, param] of [
+      ['"max_tokens":100000,"max_tokens":1', null],
+      ['"max_tokens":100000,"max\\u005ftokens":1', null],
+      ['"x":{"a":[{"b":1,"c":{},"b":[]}]}', null],
+      ['"messages":[{"role":"user","content":"hi"}]', null],
+      ['"__proto__":1,"__proto__":2', null],
+      ['"Max_Tokens":100000', "Max_Tokens"],
+      ['"max_completion_to\u212aens":100000', "max_completion_to\u212aens"],
+      ['"me\u017f\u017fages":[]', "me\u017f\u017fages"],
+      ['"N":100', "N"],
+    ] as const) {
+      expect([fields, await refusalOf(bodyWith(fields))]).toEqual([fields, ["invalid_request", param]]);
+    }
+    const same = '"a":{},"b":[],"c":[{"a":1},{"a":2,"b":"\\"a\\":1,"}],"d":{"a":{"a":{}}},"e":[[],[{}]]';
+    expect(await refusalOf(bodyWith(same))).toBeNull();
   });
 });

@@ -20,7 +20,18 @@ beforeAll(async () => {
   const models = join(folder.path, "models.json");
   await Bun.write(
     models,
-    JSON.stringify({ models: [{ model: "small", upstream_model: "made-up-1", ...PRICES }] }),
+    JSON.stringify({
+      models: [
+        { model: "small", upstream_model: "made-up-1", ...PRICES },
+        {
+          model: "cheap",
+          upstream_model: "made-up-1",
+          ...PRICES,
+          input_usd_per_million: "0.1",
+          max_output_tokens: 50,
+        },
+      ],
+    }),
   );
   world = await openInferenceWorld({
     INFERENCE_PRICING: "cost_plus",
@@ -148,7 +159,6 @@ describe("before a payment is asked for", () => {
     ],
   ] as const)("%s is refused, by a quote too", async (_, body, expected) => {
     for (const path of [CHAT, "/v1/quote", "/task-request"]) {
-      if (path === "/task-request" && expected[3] === "messages") continue;
       expect(await refusalOf(await post(path, JSON.stringify(body)))).toEqual([...expected]);
     }
   });
@@ -179,6 +189,19 @@ describe("before a payment is asked for", () => {
       body: half,
     });
     expect((await refusalOf(sent))[1]).toBe("invalid_json");
+  });
+});
+
+describe("a task", () => {
+  test("that may cost more than a task does is refused, and one that may not is taken", async () => {
+    const dear = await post("/task-request", JSON.stringify(BODY));
+    expect(await refusalOf(dear)).toEqual([400, "invalid_request", "invalid_request_error", "max_tokens"]);
+    const cheap = await world.pay("/task-request", { ...BODY, model: "cheap" });
+    expect(cheap.status).toBe(202);
+    const { status_url: url } = (await cheap.json()) as { status_url: string };
+    await until("the end of the task", async () => {
+      return ((await (await fetch(url)).json()) as { status: string }).status === "done";
+    });
   });
 });
 
