@@ -9,7 +9,7 @@ import { OUTGOING_PORTS } from "./net/limits.ts";
 import { systemClock } from "./platform/clock.ts";
 import { isObject } from "./platform/json-value.ts";
 import { atOnce } from "./platform/steps.ts";
-import { readAsked } from "./scan/asked.ts";
+import { readAsked } from "./scan/scan-target.ts";
 import { createDnsEvidence } from "./scan/dns-evidence.ts";
 import type { Evidence } from "./scan/evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./scan/probe.ts";

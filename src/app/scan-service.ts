@@ -7,7 +7,7 @@ import { createAddressLookup, systemAddressLookup } from "../net/address-lookup.
 import { createHttpClient } from "../net/http-client.ts";
 import { OUTGOING_PORTS } from "../net/limits.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
-import { createScanFlights } from "../scan/scan-flights.ts";
+import { createScanFlights } from "../scan/running-scans.ts";
 import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
 import { openScans } from "../store/sqlite/open-scans.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/contract/errors.ts";
-import { createScanFlights } from "../../src/scan/scan-flights.ts";
+import { createScanFlights } from "../../src/scan/running-scans.ts";
 
 /** Who shares a scan, who waits, and who is refused, by a clock that tests move. */
 
