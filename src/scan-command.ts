@@ -9,11 +9,11 @@ import { OUTGOING_PORTS } from "./net/limits.ts";
 import { systemClock } from "./platform/clock.ts";
 import { isObject } from "./platform/json-value.ts";
 import { atOnce } from "./platform/steps.ts";
-import { readAsked } from "./scan/scan-target.ts";
 import { createDnsEvidence } from "./scan/dns-evidence.ts";
 import type { Evidence } from "./scan/evidence.ts";
 import { probeOrigin, SCAN_AGENT } from "./scan/probe.ts";
 import { scanView } from "./scan/report.ts";
+import { readScanTarget } from "./scan/scan-target.ts";
 import { scanText } from "./scan/scan-text.ts";
 import { scoreEvidence } from "./scan/score.ts";
 
@@ -58,9 +58,9 @@ async function main(): Promise<number> {
   if (resource.length > SCAN_RESOURCES_MAX)
     throw new Error(`At most ${SCAN_RESOURCES_MAX} --resource may be given.`);
   const rules = { allowPrivate, ports: OUTGOING_PORTS, allowLiterals: false, httpsOnly: false };
-  const asked = readAsked(text, resource, rules);
-  if (typeof asked === "string") throw new Error(`${asked}${allowPrivate ? "" : ` ${OWN_NETWORK}`}`);
-  const { origin } = asked;
+  const target = readScanTarget(text, resource, rules);
+  if (typeof target === "string") throw new Error(`${target}${allowPrivate ? "" : ` ${OWN_NETWORK}`}`);
+  const { origin } = target;
   await using stack = new AsyncDisposableStack();
   const lookUp = allowPrivate ? systemAddressLookup : publicLookup(stack);
   const found = await lookUp(new URL(origin).hostname);
@@ -78,7 +78,7 @@ async function main(): Promise<number> {
       randomName: () => crypto.randomUUID(),
       step: atOnce,
     },
-    { ...asked, known: [], startedMs: systemClock.monotonic() },
+    { ...target, known: [], startedMs: systemClock.monotonic() },
   );
   if (evidence === null) {
     process.stderr.write(`${origin}/robots.txt keeps ${SCAN_AGENT} out.\n`);

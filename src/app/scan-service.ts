@@ -7,7 +7,7 @@ import { createAddressLookup, systemAddressLookup } from "../net/address-lookup.
 import { createHttpClient } from "../net/http-client.ts";
 import { OUTGOING_PORTS } from "../net/limits.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
-import { createScanFlights } from "../scan/running-scans.ts";
+import { createRunningScans } from "../scan/running-scans.ts";
 import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
 import { openScans } from "../store/sqlite/open-scans.ts";
@@ -97,7 +97,7 @@ async function openScanService(
     },
     { allowPrivate },
   );
-  const flights = createScanFlights<ScanResult>(
+  const runningScans = createRunningScans<ScanResult>(
     { clock },
     {
       runningMax: config.scansInFlightMax,
@@ -117,14 +117,14 @@ async function openScanService(
   return {
     facts: FACTS,
     routes: [
-      ...scanRoutes({ routing, paid, scan, flights, store, clock, originOf, targetRules }),
+      ...scanRoutes({ routing, paid, scan, runningScans, store, clock, originOf, targetRules }),
       ...directoryRoutes({ routing, directory: lists.directory }),
     ],
     checks: {
       scans: {
         fallback: "warn",
         run: () => {
-          const { running, waiting } = flights.stats();
+          const { running, waiting } = runningScans.stats();
           const status = waiting < WAITING_MAX ? "pass" : "warn";
           return { status, observed: running + waiting, unit: "scans" };
         },

@@ -12,17 +12,17 @@ import { jsonText, type Reply } from "./reply.ts";
 import { parseJson, requireJson } from "./request-body.ts";
 import type { Route, Routing } from "./routing.ts";
 
-/** One check that is paid for: how it is asked, what it costs, what it does. */
-export type MeteredCheck<Query extends TObject, Body extends TObject, Asked, Result> = {
+/** One check that is paid for: how its input is read, what it costs, what it does. */
+export type MeteredCheck<Query extends TObject, Body extends TObject, Input, Result> = {
   readonly get: Operation<Query>;
   readonly post: Operation<TObject, Body>;
-  /** Say what is asked; throw `invalid_request`. */
-  readonly fromQuery: (fields: Static<Query>) => Asked;
-  readonly fromBody: (fields: Static<Body>) => Asked;
-  readonly units: (asked: Asked) => number;
-  readonly work: (asked: Asked, account: Account) => Result | Promise<Result>;
-  /** What is answered where `work` breaks: it costs nothing. */
-  readonly failed: (asked: Asked) => Result;
+  /** Read the input; throw `invalid_request`. */
+  readonly fromQuery: (fields: Static<Query>) => Input;
+  readonly fromBody: (fields: Static<Body>) => Input;
+  readonly units: (input: Input) => number;
+  readonly work: (input: Input, account: Account) => Result | Promise<Result>;
+  /** The result where `work` throws a bug: it costs nothing. */
+  readonly failed: (input: Input) => Result;
   /** False where our own part failed: such a result costs nothing. */
   readonly isCharged: (result: Result) => boolean;
   /** The reply's body. */
@@ -30,8 +30,8 @@ export type MeteredCheck<Query extends TObject, Body extends TObject, Asked, Res
 };
 
 /** Registers the GET and the POST of a metered check. */
-export type Metered = <Query extends TObject, Body extends TObject, Asked, Result>(
-  check: MeteredCheck<Query, Body, Asked, Result>,
+export type Metered = <Query extends TObject, Body extends TObject, Input, Result>(
+  check: MeteredCheck<Query, Body, Input, Result>,
 ) => readonly Route[];
 
 /** What the routes of checks are made of, one at a time and in batches. */
@@ -51,10 +51,10 @@ export type MeteredDependencies = {
 /** The length of a verdict is not known before it is made; without this header the server would announce a length of 0. */
 const WITHOUT_LENGTH = { "Transfer-Encoding": "chunked" };
 
-/** Reserve, work, record: the bracket that no paid check can be done outside of. */
+/** Reserves the units, does the work, records the charge. No metered check runs outside of it. */
 export function createMetered({ routing, meter, idempotent, bodies }: MeteredDependencies): Metered {
   return (check) => {
-    type Asked = ReturnType<typeof check.fromQuery>;
+    type Input = ReturnType<typeof check.fromQuery>;
     const readQuery = queryReader(check.get);
     const readBody = bodyReader(check.post);
     const endpoint = check.get.path;
@@ -62,13 +62,13 @@ export function createMetered({ routing, meter, idempotent, bodies }: MeteredDep
     async function answer(
       call: Call,
       account: Account,
-      asked: Asked,
+      input: Input,
       entry: IdempotentCall | null,
     ): Promise<Reply> {
-      const units = check.units(asked);
+      const units = check.units(input);
       const reservation = meter.reserve(account, units);
       try {
-        const found = attempt(call, check, asked, account);
+        const found = attempt(call, check, input, account);
         // A look-up may take longer than connections may be silent.
         if (found instanceof Promise) call.suspendIdleTimeout();
         const result = found instanceof Promise ? await found : found;
@@ -84,10 +84,10 @@ export function createMetered({ routing, meter, idempotent, bodies }: MeteredDep
 
     return [
       routing.keyed(check.get, (call, account) => {
-        const asked = check.fromQuery(readQuery(call.request.url));
-        if (call.request.method !== "HEAD") return answer(call, account, asked, null);
+        const input = check.fromQuery(readQuery(call.request.url));
+        if (call.request.method !== "HEAD") return answer(call, account, input, null);
         // A caller who is shown no verdict pays for none, so none is made; what would be refused is refused.
-        meter.reserve(account, check.units(asked)).release();
+        meter.reserve(account, check.units(input)).release();
         meter.countCall(account, endpoint);
         return { status: 200, body: null, headers: WITHOUT_LENGTH };
       }),
@@ -103,18 +103,18 @@ export function createMetered({ routing, meter, idempotent, bodies }: MeteredDep
 }
 
 /** A check that breaks is a bug, logged as one, and answered as a check that failed. */
-function attempt<Asked, Result>(
+function attempt<Input, Result>(
   call: Call,
-  { work, failed }: Pick<MeteredCheck<TObject, TObject, Asked, Result>, "work" | "failed">,
-  asked: Asked,
+  { work, failed }: Pick<MeteredCheck<TObject, TObject, Input, Result>, "work" | "failed">,
+  input: Input,
   account: Account,
 ): Result | Promise<Result> {
   const fail = (error: unknown) => {
     call.reportError(error);
-    return failed(asked);
+    return failed(input);
   };
   try {
-    const result = work(asked, account);
+    const result = work(input, account);
     return result instanceof Promise ? result.catch(fail) : result;
   } catch (error) {
     return fail(error);

@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { askUpstream, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
 
-export type Asked = { readonly body: string; readonly isStream: boolean; readonly signal: AbortSignal };
+export type ChatCall = { readonly body: string; readonly isStream: boolean; readonly signal: AbortSignal };
 
 /** The upstreams, the preferred one first. */
 export type Upstreams = {
@@ -12,7 +12,7 @@ export type Upstreams = {
    * Asks one after the other until one has answered, or its first token is there. Throws `upstream_failed` where none
    * does, and the reason of the signal where the caller has left.
    */
-  readonly ask: (asked: Asked) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
+  readonly ask: (call: ChatCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
   readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
 };
 
@@ -31,14 +31,14 @@ export function createUpstreams(
 ): Upstreams {
   const upstreams = addresses.map((address) => ({ address, breaker: createCircuitBreaker(clock) }));
   return {
-    async ask(asked) {
+    async ask(call) {
       for (const { address, breaker } of upstreams) {
         if (!breaker.tryEnter()) continue;
-        const reply = await askUpstream(client, address, { ...asked, answerBytesMax });
-        if (asked.signal.aborted) {
+        const reply = await askUpstream(client, address, { ...call, answerBytesMax });
+        if (call.signal.aborted) {
           if (reply.kind === "stream") reply.stream.cancel();
           breaker.release();
-          throw asked.signal.reason;
+          throw call.signal.reason;
         }
         if (reply.kind !== "failed") {
           breaker.succeed();

@@ -6,8 +6,8 @@ const UDP_PLAIN_OCTETS_MAX = 512;
 const RESPONSE = 0x80;
 export const TRUNCATED = 0x02;
 
-/** A query, as it came. */
-export type Asked = {
+/** A DNS query as it was received. */
+export type ReceivedQuery = {
   readonly message: Buffer;
   readonly question: Question;
   readonly questionEnd: number;
@@ -19,7 +19,7 @@ export type Asked = {
 export type Send = (message: Uint8Array) => void;
 
 /** Returns a query that can be answered, or null. */
-export function readQuestion(message: Buffer, tcp: boolean): Asked | null {
+export function readQuestion(message: Buffer, tcp: boolean): ReceivedQuery | null {
   try {
     const packet = decode(message);
     const question = packet.questions?.[0];
@@ -40,20 +40,20 @@ function questionEndOf(message: Buffer): number {
 }
 
 /** Returns the reply of a zone, cut short to its question where it does not fit. */
-export function encodeReply(zone: Zone, asked: Asked, withoutSoa: boolean): Buffer {
-  const { rcode, answers, authorities } = zone.resolve(asked.question.name, asked.question.type);
+export function encodeReply(zone: Zone, query: ReceivedQuery, withoutSoa: boolean): Buffer {
+  const { rcode, answers, authorities } = zone.resolve(query.question.name, query.question.type);
   const reply: Packet = {
     type: "response",
     id: 0,
     flags: AUTHORITATIVE_ANSWER | 0x0180 | (rcode === "NXDOMAIN" ? 3 : 0),
-    questions: [asked.question],
+    questions: [query.question],
     answers: [...answers],
     authorities: withoutSoa ? [] : [...authorities],
-    additionals: asked.edns ? [OPT] : [],
+    additionals: query.edns ? [OPT] : [],
   };
   const encoded = encode(reply);
-  const fits = asked.tcp || encoded.length <= asked.payloadMax;
-  return fits ? encoded : Buffer.from(bareReply(asked, TRUNCATED, 0));
+  const fits = query.tcp || encoded.length <= query.payloadMax;
+  return fits ? encoded : Buffer.from(bareReply(query, TRUNCATED, 0));
 }
 
 const OPT: Answer = {
@@ -68,7 +68,7 @@ const OPT: Answer = {
 };
 
 /** Header and question only. */
-export function bareReply({ message, questionEnd }: Asked, flags: number, rcode: number): Buffer {
+export function bareReply({ message, questionEnd }: ReceivedQuery, flags: number, rcode: number): Buffer {
   const reply = Buffer.from(message.subarray(0, questionEnd));
   reply[2] = RESPONSE | flags | 1;
   reply[3] = 0x80 | rcode;
@@ -77,7 +77,7 @@ export function bareReply({ message, questionEnd }: Asked, flags: number, rcode:
 }
 
 /** Returns a referral to servers that nobody knows. */
-export function referral({ message, question }: Asked): Buffer {
+export function referral({ message, question }: ReceivedQuery): Buffer {
   const { id = 0 } = decode(message);
   return encode({
     type: "response",
@@ -88,8 +88,8 @@ export function referral({ message, question }: Asked): Buffer {
 }
 
 /** Sends, ahead of the truth, a reply that a careful client ignores; it denies that the name exists. */
-export function sendLie(kind: FaultKind, asked: Asked, send: Send, sendFromElsewhere: Send): void {
-  const lie = bareReply(asked, 0, 3);
+export function sendLie(kind: FaultKind, query: ReceivedQuery, send: Send, sendFromElsewhere: Send): void {
+  const lie = bareReply(query, 0, 3);
   if (kind === "wrong-source") sendFromElsewhere(lie);
   if (kind === "wrong-id") {
     lie[0] = (lie[0] ?? 0) ^ 0xff;

@@ -1,8 +1,8 @@
 import { HEADER_OCTETS } from "../dns/message-bytes.ts";
 import {
-  type Asked,
   bareReply,
   encodeReply,
+  type ReceivedQuery,
   readQuestion,
   referral,
   type Send,
@@ -42,66 +42,66 @@ export function createResponder(first: Zone) {
     sendFromElsewhere: Send,
     hangUp: () => void,
   ): void {
-    const asked = readQuestion(message, tcp);
-    if (asked === null || closed) return;
-    count(asked);
-    const { name, type } = asked.question;
+    const query = readQuestion(message, tcp);
+    if (query === null || closed) return;
+    count(query);
+    const { name, type } = query.question;
     const own = zone.faults(name, type);
     const faults = faultOfAll === null ? own : [...own, faultOfAll];
-    if (faults.length === 0) send(replyTo(asked, false));
-    else misbehave(asked, faults, send, sendFromElsewhere, hangUp);
+    if (faults.length === 0) send(replyTo(query, false));
+    else misbehave(query, faults, send, sendFromElsewhere, hangUp);
   }
 
   function misbehave(
-    asked: Asked,
+    query: ReceivedQuery,
     faults: readonly Fault[],
     send: Send,
     sendFromElsewhere: Send,
     hangUp: () => void,
   ): void {
     const find = (kind: FaultKind) => faults.find((fault) => fault.kind === kind);
-    if (find("tcp-close") && asked.tcp) {
+    if (find("tcp-close") && query.tcp) {
       hangUp();
       return;
     }
-    for (const { kind } of faults) sendLie(kind, asked, send, sendFromElsewhere);
+    for (const { kind } of faults) sendLie(kind, query, send, sendFromElsewhere);
     if (find("silent")) return;
     const drop = find("drop");
-    if (drop !== undefined && stillDropped(asked, drop.amount)) return;
-    const reply = Buffer.from(faultyReply(asked, faults));
+    if (drop !== undefined && stillDropped(query, drop.amount)) return;
+    const reply = Buffer.from(faultyReply(query, faults));
     const delay = find("delay");
     if (delay === undefined) send(reply);
     else setTimeout(() => closed || send(reply), delay.amount);
   }
 
-  function stillDropped({ question }: Asked, amount: number): boolean {
+  function stillDropped({ question }: ReceivedQuery, amount: number): boolean {
     const key = `${question.type} ${question.name}`;
     const before = dropped.get(key) ?? 0;
     dropped.set(key, before + 1);
     return before < amount;
   }
 
-  function faultyReply(asked: Asked, faults: readonly Fault[]): Uint8Array {
+  function faultyReply(query: ReceivedQuery, faults: readonly Fault[]): Uint8Array {
     for (const { kind } of faults) {
       const rcode = RCODE_OF[kind];
-      if (rcode !== undefined) return bareReply(asked, 0, rcode);
-      if (kind === "formerr-edns" && asked.edns) return bareReply(asked, 0, 1);
-      if (kind === "truncate" && !asked.tcp) return bareReply(asked, TRUNCATED, 0);
-      if (kind === "referral") return referral(asked);
+      if (rcode !== undefined) return bareReply(query, 0, rcode);
+      if (kind === "formerr-edns" && query.edns) return bareReply(query, 0, 1);
+      if (kind === "truncate" && !query.tcp) return bareReply(query, TRUNCATED, 0);
+      if (kind === "referral") return referral(query);
     }
     return replyTo(
-      asked,
+      query,
       faults.some(({ kind }) => kind === "no-soa"),
     );
   }
 
   /** A cached reply under the id and the spelling of the question asked. */
-  function replyTo(asked: Asked, withoutSoa: boolean): Buffer {
-    const { message, questionEnd, question } = asked;
-    const key = `${question.type} ${asked.edns} ${asked.tcp} ${withoutSoa} ${question.name.toLowerCase()}`;
+  function replyTo(query: ReceivedQuery, withoutSoa: boolean): Buffer {
+    const { message, questionEnd, question } = query;
+    const key = `${question.type} ${query.edns} ${query.tcp} ${withoutSoa} ${question.name.toLowerCase()}`;
     let reply = replies.get(key);
     if (reply === undefined) {
-      reply = encodeReply(zone, asked, withoutSoa);
+      reply = encodeReply(zone, query, withoutSoa);
       if (replies.size < REPLIES_KEPT_MAX) replies.set(key, reply);
     }
     message.copy(reply, 0, 0, 2);
@@ -109,7 +109,7 @@ export function createResponder(first: Zone) {
     return reply;
   }
 
-  function count({ question, tcp }: Asked): void {
+  function count({ question, tcp }: ReceivedQuery): void {
     total++;
     if (tcp) byTcp++;
     const name = question.name.toLowerCase();

@@ -25,22 +25,22 @@ const USDC_DECIMALS_MAX = 15;
 const MAY_TAKE_ANOTHER_METHOD: readonly number[] = [400, 404, 405, 415, 422];
 const NOT_LOOKED_UP: readonly FailureReason[] = ["dns_failed", "dns_timeout"];
 
-type Asked = {
-  /** Null where none came. */
+type Attempt = {
+  /** Null without a reply. */
   readonly reply: ProbedReply | null;
   readonly ms: number | null;
-  /** It was not found out whether there is anybody to answer. */
+  /** The host could not be resolved, which says nothing of the resource. */
   readonly isUnknown: boolean;
 };
 
-/** Returns what calls the resources of a listing without paying, and reads what they answer. */
+/** Returns a function that calls the resources of a listing without paying, and reports each reply. */
 export function createListingProbe(
   dependencies: ListingProbeDependencies,
 ): (listing: ListingBody) => Promise<void> {
   const { client, clock, store, signal, onProbe } = dependencies;
   const optOuts = createOptOuts({ client, clock });
 
-  /** One resource of a listing after the other, so that no host is asked twice at a time. */
+  /** Probes one resource of a listing at a time, so that a host has at most one request in flight. */
   async function probeListing({ host, resources }: ListingBody): Promise<void> {
     for (const { url, price_usd: priceUsd } of resources.slice(0, PROBED_RESOURCES_MAX)) {
       if (signal.aborted) return;
@@ -52,27 +52,27 @@ export function createListingProbe(
     if (await optOuts.keepsOut(url, signal)) return;
     const known = store.find(url)?.method ?? "GET";
     let method = known;
-    let asked = await ask(url, method);
-    // Without an answer of the DNS nobody was asked: it may be our own connection that is down.
-    if (signal.aborted || asked.isUnknown) return;
+    let attempt = await ask(url, method);
+    // Where the name could not be resolved our own connection may be down.
+    if (signal.aborted || attempt.isUnknown) return;
     // Listings do not say which method a resource takes: one that does not take GET is asked by POST from then on.
-    if (isPaid && asked.reply !== null && MAY_TAKE_ANOTHER_METHOD.includes(asked.reply.status)) {
+    if (isPaid && attempt.reply !== null && MAY_TAKE_ANOTHER_METHOD.includes(attempt.reply.status)) {
       const other = method === "GET" ? "POST" : "GET";
       const second = await ask(url, other);
       if (second.reply?.status === 402) {
-        asked = second;
+        attempt = second;
         method = other;
       }
     }
-    const probed = readProbe(asked.reply, isPaid);
+    const probed = readProbe(attempt.reply, isPaid);
     const at = clock.now();
     const { status } = probed;
-    const { ms } = asked;
+    const { ms } = attempt;
     const accepts = JSON.stringify(probed.accepts);
     onProbe({ url, host, method, at, day: dayOf(at), status, ms, accepts, ...paymentOf(probed) });
   }
 
-  async function ask(url: string, method: string): Promise<Asked> {
+  async function ask(url: string, method: string): Promise<Attempt> {
     const sent = await client.send(url, {
       method,
       signal,

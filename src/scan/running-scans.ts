@@ -2,72 +2,72 @@ import { ApiError } from "../contract/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
 
-export type FlightCaller = {
+export type ScanCaller = {
   readonly tenant: string;
-  /** Names the call over its repetitions. */
+  /** Identifies the call: its repetitions have the same key. */
   readonly key: string;
   /** When the call came, monotonic. */
   readonly arrivedMs: number;
 };
 
-export type Landing<Result> =
-  | { readonly kind: "landed"; readonly result: Result; readonly joined: boolean }
-  /** Our own capacity kept it from landing in time. It goes on. */
+export type JoinedScan<Result> =
+  | { readonly kind: "finished"; readonly result: Result; readonly joined: boolean }
+  /** The scan did not finish within `patienceMs`, for want of our own capacity. It continues. */
   | { readonly kind: "late"; readonly id: string };
 
-export type ScanFlights<Result> = {
+export type RunningScans<Result> = {
   /**
-   * Returns the outcome of the origin's flight, which the call joins or begins. Throws `overloaded` where too many
-   * wait, `rate_limited` where the last one began too short a time ago.
+   * Joins the scan of the origin that is running, or starts one, and returns its outcome. Throws `overloaded` where too
+   * many wait, `rate_limited` within `intervalMs` of the last start.
    */
-  readonly board: (
+  readonly join: (
     origin: string,
-    caller: FlightCaller,
-    fly: (id: string) => Promise<Result>,
-  ) => Promise<Landing<Result>>;
-  /** Throws `rate_limited` where a call that came now could neither join nor begin a flight. */
-  readonly requireBoardable: (origin: string) => void;
-  /** Returns the id of the flight of an origin that has not landed, or null. */
-  readonly under: (origin: string) => string | null;
-  readonly isFlying: (id: string) => boolean;
+    caller: ScanCaller,
+    scan: (id: string) => Promise<Result>,
+  ) => Promise<JoinedScan<Result>>;
+  /** Throws `rate_limited` where a call that came now could neither join nor start a scan. */
+  readonly requireJoinable: (origin: string) => void;
+  /** Returns the id of the scan of an origin that has not finished, or null. */
+  readonly runningId: (origin: string) => string | null;
+  readonly isRunning: (id: string) => boolean;
   readonly stats: () => { readonly running: number; readonly waiting: number };
 };
 
-export type FlightOptions = {
+export type RunningScansOptions = {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitingPerTenantMax: number;
-  /** Between the starts of two flights of one origin. */
+  /** Between the starts of two scans of one origin. */
   readonly intervalMs: number;
-  /** From the beginning of a wait until it is answered that it is late. */
+  /** How long a call waits for its scan before it is answered `late`. */
   readonly patienceMs: number;
   readonly newId: () => string;
 };
 
-/** A call that comes so shortly after a landing gets what landed: nothing fresher may be had within the interval. */
+/** How long the result of a finished scan is shared: nothing fresher may be had within the interval. */
 const FRESH_MS = 10_000;
-/** Origins whose last flight is remembered; the oldest is evicted first. */
+/** Origins whose last scan is remembered; the oldest is evicted first. */
 const ORIGINS_MAX = 20_000;
-const OWED_MAX = 20_000;
+const LATE_CALLS_MAX = 20_000;
 
-/** One scan, from the call that asked for it first; its times are monotonic. */
-type Flight<Result> = {
+/** A scan, queued, running or finished; its times are monotonic. */
+type Entry<Result> = {
   readonly id: string;
   readonly outcome: Promise<Result>;
   startedMs: number;
   endedMs: number | null;
 };
 
-/** Lets one flight of an origin fly at a time, and as many at once as there is capacity; the others wait in order. */
-export function createScanFlights<Result>(
+/** Runs one scan of an origin at a time and at most `runningMax` in all; others wait in order of arrival. */
+export function createRunningScans<Result>(
   { clock }: { readonly clock: Clock },
-  options: FlightOptions,
-): ScanFlights<Result> {
+  options: RunningScansOptions,
+): RunningScans<Result> {
   const { runningMax, waitingMax, waitingPerTenantMax, intervalMs, patienceMs, newId } = options;
-  const latest = new Map<string, Flight<Result>>();
-  const flying = new Set<string>();
-  /** Flights that late calls come back for. */
-  const owed = new Map<string, Flight<Result>>();
+  const latest = new Map<string, Entry<Result>>();
+  const unfinishedIds = new Set<string>();
+  /** By the key of the call: scans whose callers were answered `late` and will call again. */
+  const late = new Map<string, Entry<Result>>();
   const waiting: { readonly tenant: string; readonly start: () => void }[] = [];
   let running = 0;
 
@@ -89,31 +89,31 @@ export function createScanFlights<Result>(
     else next.start();
   }
 
-  function begin(origin: string, tenant: string, fly: (id: string) => Promise<Result>): Flight<Result> {
+  function start(origin: string, tenant: string, scan: (id: string) => Promise<Result>): Entry<Result> {
     const turn = acquire(tenant);
     const id = newId();
-    flying.add(id);
+    unfinishedIds.add(id);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     promise.catch(() => undefined);
-    const entry: Flight<Result> = { id, outcome: promise, startedMs: clock.monotonic(), endedMs: null };
-    const land = async (): Promise<Result> => {
+    const entry: Entry<Result> = { id, outcome: promise, startedMs: clock.monotonic(), endedMs: null };
+    const run = async (): Promise<Result> => {
       try {
         await turn;
         entry.startedMs = clock.monotonic();
-        return await fly(id);
+        return await scan(id);
       } finally {
         entry.endedMs = clock.monotonic();
-        flying.delete(id);
+        unfinishedIds.delete(id);
         release();
       }
     };
-    land().then(resolve, reject);
+    run().then(resolve, reject);
     remember(latest, origin, entry, ORIGINS_MAX);
     return entry;
   }
 
-  /** Returns the flight that a call which came then may share, or null. */
-  function joinable(origin: string, arrivedMs: number): Flight<Result> | null {
+  /** Returns the scan whose result a call that came at `arrivedMs` may share, or null. */
+  function joinable(origin: string, arrivedMs: number): Entry<Result> | null {
     const entry = latest.get(origin);
     if (entry === undefined) return null;
     return entry.endedMs === null || arrivedMs <= entry.endedMs + FRESH_MS ? entry : null;
@@ -130,25 +130,25 @@ export function createScanFlights<Result>(
   }
 
   return {
-    async board(origin, caller, fly) {
+    async join(origin, caller, scan) {
       const { tenant, key, arrivedMs } = caller;
-      const shared = owed.get(key) ?? joinable(origin, arrivedMs);
+      const shared = late.get(key) ?? joinable(origin, arrivedMs);
       if (shared === null) requireInterval(origin);
-      const entry = shared ?? begin(origin, tenant, fly);
+      const entry = shared ?? start(origin, tenant, scan);
       const joined = shared !== null;
-      const landed = await within(entry.outcome, patienceMs);
-      if (landed !== null) return { kind: "landed", result: landed.result, joined };
-      remember(owed, key, entry, OWED_MAX);
+      const finished = await within(entry.outcome, patienceMs);
+      if (finished !== null) return { kind: "finished", result: finished.result, joined };
+      remember(late, key, entry, LATE_CALLS_MAX);
       return { kind: "late", id: entry.id };
     },
-    requireBoardable(origin) {
+    requireJoinable(origin) {
       if (joinable(origin, clock.monotonic()) === null) requireInterval(origin);
     },
-    under(origin) {
+    runningId(origin) {
       const entry = latest.get(origin);
       return entry === undefined || entry.endedMs !== null ? null : entry.id;
     },
-    isFlying: (id) => flying.has(id),
+    isRunning: (id) => unfinishedIds.has(id),
     stats: () => ({ running, waiting: waiting.length }),
   };
 }

@@ -3,14 +3,18 @@ import { readTarget, type TargetRules } from "../net/target.ts";
 import { readOrigin } from "./origin.ts";
 
 /** What is to be scanned. */
-export type Asked = {
+export type ScanTarget = {
   /** In its one form: see `readOrigin`. */
   readonly origin: string;
   readonly resources: readonly string[];
 };
 
-/** Returns what is asked for, or the sentence that says why it may not be scanned. Nothing is looked up. */
-export function readAsked(text: string, resources: readonly string[], rules: TargetRules): Asked | string {
+/** Returns the target, or the sentence that says why it may not be scanned. Resolves no name. */
+export function readScanTarget(
+  text: string,
+  resources: readonly string[],
+  rules: TargetRules,
+): ScanTarget | string {
   const origin = readOrigin(text);
   if (origin === null) return "origin must be an http or https origin.";
   try {

@@ -54,8 +54,8 @@ export function startMadeUpChat(): MadeUpChat {
         const error = answer.error ?? { message: "made-up failure", type: "server_error" };
         return Response.json({ error }, { status: answer.status });
       }
-      const asked = JSON.parse(body) as Asked;
-      return asked.stream === true ? streamed(answer, asked) : Response.json(whole(answer, asked));
+      const chat = JSON.parse(body) as ChatBody;
+      return chat.stream === true ? streamed(answer, chat) : Response.json(whole(answer, chat));
     },
   });
   return {
@@ -69,7 +69,7 @@ export function startMadeUpChat(): MadeUpChat {
   };
 }
 
-type Asked = {
+type ChatBody = {
   readonly stream?: boolean;
   readonly model: string;
   readonly n?: number;
@@ -79,7 +79,7 @@ type Asked = {
 const PIECES = ["Hello", ", ", "reader", "."];
 const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 
-function whole({ pieces = PIECES, toolCall }: MadeUpAnswer, { n = 1 }: Asked) {
+function whole({ pieces = PIECES, toolCall }: MadeUpAnswer, { n = 1 }: ChatBody) {
   const call = toolCall && [{ id: "call_1", type: "function", function: toolCall }];
   const message = call
     ? { role: "assistant", content: null, tool_calls: call }
@@ -92,7 +92,7 @@ function whole({ pieces = PIECES, toolCall }: MadeUpAnswer, { n = 1 }: Asked) {
   return { id: "chatcmpl-1", object: "chat.completion", created: 1, model: MODEL, choices, usage: USAGE };
 }
 
-function streamed(answer: MadeUpAnswer, { n = 1, stream_options: options }: Asked): Response {
+function streamed(answer: MadeUpAnswer, { n = 1, stream_options: options }: ChatBody): Response {
   const { pauseMs = 0, breakAfter, breakBy = "close" } = answer;
   const encoder = new TextEncoder();
   const events = deltasOf(answer).flatMap((delta) =>

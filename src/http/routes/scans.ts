@@ -12,9 +12,9 @@ import type { TargetRules } from "../../net/target.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payment, PreparedAnswer } from "../../payments/paid-call.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Asked, readAsked } from "../../scan/scan-target.ts";
 import { REPORT_PAGE_POLICY, reportPage } from "../../scan/report-page.ts";
-import type { ScanFlights } from "../../scan/running-scans.ts";
+import type { RunningScans } from "../../scan/running-scans.ts";
+import { readScanTarget, type ScanTarget } from "../../scan/scan-target.ts";
 import { type Scan, type ScanResult, unpackEvidence } from "../../scan/scans.ts";
 import type { ReportRow, ScanStore } from "../../store/scan-port.ts";
 import type { Call } from "../call.ts";
@@ -29,7 +29,7 @@ export type ScanRouteDependencies = {
   readonly routing: Pick<Routing, "public">;
   readonly paid: Paid;
   readonly scan: Scan;
-  readonly flights: ScanFlights<ScanResult>;
+  readonly runningScans: RunningScans<ScanResult>;
   readonly store: Pick<ScanStore, "find" | "newest">;
   readonly clock: Clock;
   readonly originOf: (request: Request) => string;
@@ -43,19 +43,19 @@ const EXAMPLE_OUTPUT = { origin: "https://api.example.com", grade: "A", score: 9
 
 /** Scans, which are paid, and their reports, which are free. */
 export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[] {
-  const { routing, paid, store, clock, flights, originOf, targetRules } = dependencies;
+  const { routing, paid, store, clock, runningScans, originOf, targetRules } = dependencies;
   const readBody = bodyReader(postScan);
   const readScanQuery = queryReader(getScan);
   const readReportQuery = queryReader(findReport);
   const urlOf = (call: Call, reportId: string) => `${originOf(call.request)}/v1/report/${reportId}`;
 
-  function work(call: Call, { origin, resources = [] }: Partial<Asked> & { origin: string }): PaidWork {
-    const asked = requireAsked(origin, resources, targetRules);
+  function work(call: Call, { origin, resources = [] }: Partial<ScanTarget> & { origin: string }): PaidWork {
+    const target = requireTarget(origin, resources, targetRules);
     const arrivedMs = clock.monotonic();
     const isPaying = call.request.headers.has("payment-signature") || call.request.headers.has("x-payment");
     // Who would get 429 once they have signed, gets it before.
-    if (!isPaying) flights.requireBoardable(asked.origin);
-    return { work: (payment) => scanFor(dependencies, call, asked, payment, arrivedMs) };
+    if (!isPaying) runningScans.requireJoinable(target.origin);
+    return { work: (payment) => scanFor(dependencies, call, target, payment, arrivedMs) };
   }
 
   function answerRunning(call: Call, reportId: string): Reply {
@@ -85,11 +85,11 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
     ),
     paid(getScan, (call) => work(call, readScanQuery(call.request.url)), options("GET", schema)),
     routing.public(findReport, (call) => {
-      const { origin } = requireAsked(readReportQuery(call.request.url).origin, [], targetRules);
+      const { origin } = requireTarget(readReportQuery(call.request.url).origin, [], targetRules);
       const row = store.newest(origin);
       const now = clock.now();
       const isCached = row !== undefined && now < row.expiresAt;
-      const running = isCached ? null : flights.under(origin);
+      const running = isCached ? null : runningScans.runningId(origin);
       if (running !== null) return answerRunning(call, running);
       if (row === undefined) throw new ApiError("not_found", "This origin was not scanned yet.");
       if (!isCached) throw new ApiError("not_found", "The last scan of this origin is older than 24 hours.");
@@ -98,7 +98,7 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
     }),
     routing.public(getReport, (call) => {
       const reportId = call.params.report_id ?? "";
-      if (flights.isFlying(reportId)) return answerRunning(call, reportId);
+      if (runningScans.isRunning(reportId)) return answerRunning(call, reportId);
       const headers = { "Cache-Control": "public, max-age=86400, immutable" };
       return answerReport(call, rowOf(store, reportId), headers, wantsPage(call.request));
     }),
@@ -117,34 +117,34 @@ export function scanRoutes(dependencies: ScanRouteDependencies): readonly Route[
 
 /** The work of a paid scan: settled only where a result is there in time. */
 async function scanFor(
-  { scan, flights, originOf }: ScanRouteDependencies,
+  { scan, runningScans, originOf }: ScanRouteDependencies,
   call: Call,
-  { origin, resources }: Asked,
+  { origin, resources }: ScanTarget,
   { payer, paymentId }: Payment,
   arrivedMs: number,
 ): Promise<PreparedAnswer> {
   const urlOf = (reportId: string) => `${originOf(call.request)}/v1/report/${reportId}`;
   const caller = { tenant: payer, key: paymentId, arrivedMs };
-  const landing = await flights.board(origin, caller, (reportId) =>
+  const outcome = await runningScans.join(origin, caller, (reportId) =>
     scan(reportId, { origin, resources, reportUrl: urlOf(reportId) }),
   );
-  if (landing.kind === "late") {
+  if (outcome.kind === "late") {
     const { code, message, status } = new ApiError("processing");
-    const body = JSON.stringify({ error: { code, message }, report_url: urlOf(landing.id) });
+    const body = JSON.stringify({ error: { code, message }, report_url: urlOf(outcome.id) });
     const headers = { "Retry-After": `${RETRY_SECONDS}`, "x-should-retry": "false" };
     return { kind: "answer", status, headers, body };
   }
-  const { result, joined } = landing;
+  const { result, joined } = outcome;
   if (result.kind === "refused") throw new ApiError("invalid_request", result.reason);
   const body = joined ? result.joinedReport : result.report;
   return { kind: "answer", status: 200, headers: {}, body };
 }
 
 /** Throws `invalid_request` for what may not be scanned, before anything is looked up. */
-function requireAsked(text: string, resources: readonly string[], rules: TargetRules): Asked {
-  const asked = readAsked(text, resources, rules);
-  if (typeof asked === "string") throw new ApiError("invalid_request", asked);
-  return asked;
+function requireTarget(text: string, resources: readonly string[], rules: TargetRules): ScanTarget {
+  const target = readScanTarget(text, resources, rules);
+  if (typeof target === "string") throw new ApiError("invalid_request", target);
+  return target;
 }
 
 function rowOf(store: Pick<ScanStore, "find">, reportId: string): ReportRow {
