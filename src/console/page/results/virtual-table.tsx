@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
 import { nounOf } from "../../../contract/noun.ts";
 import { countOf } from "../text/format.ts";
+import { ROW_PX, useRowScroll } from "./row-scroll.ts";
 
 export type VirtualColumn<Row> = {
   readonly head: string;
@@ -9,12 +9,7 @@ export type VirtualColumn<Row> = {
   readonly cell: (row: Row) => ComponentChildren;
 };
 
-const ROW_PX = 36;
-const ROWS_IN_VIEW = 14;
-/** Browsers draw nothing right below some 17 million pixels; longer tables scroll in proportion. */
-const HEIGHT_PX_MAX = 12_000_000;
-
-/** A table that draws the rows in view alone, however many there are. */
+/** A table that draws only the rows in view, however many there are. */
 export function VirtualTable<Row>({
   caption,
   columns,
@@ -25,64 +20,16 @@ export function VirtualTable<Row>({
 }: {
   readonly caption: string;
   readonly columns: readonly VirtualColumn<Row>[];
-  /** Of the longest number of a row, which the column of the numbers is as wide as. */
+  /** Digits of the longest row number: the width of its column. */
   readonly digits: number;
   readonly rowCount: number;
-  /** The row at a place from 0; null while it is not there yet. */
+  /** The row at a position from 0; null while it is not loaded. */
   readonly rowAt: (at: number) => Row | null;
   /** Called with the rows that are in view. */
   readonly onView: (first: number, count: number) => void;
 }) {
-  const frame = useRef<HTMLElement>(null);
-  const [top, setTop] = useState(0);
-  /** A scroll position that was set here, not by the visitor. */
-  const own = useRef(-1);
-  const shown = Math.min(ROWS_IN_VIEW, rowCount);
-  const lastTop = Math.max(0, rowCount - shown);
-  const height = Math.min(HEIGHT_PX_MAX, rowCount * ROW_PX);
-  const isScaled = rowCount * ROW_PX > HEIGHT_PX_MAX;
-  const range = Math.max(1, height - shown * ROW_PX);
-  const first = Math.min(lastTop, Math.floor(top));
-
-  useEffect(() => {
-    if (top > lastTop) setTop(lastTop);
-  }, [lastTop]);
-  useEffect(() => onView(first, shown + 1), [first, shown, onView]);
-
-  const goTo = (place: number) => {
-    const next = Math.min(lastTop, Math.max(0, place));
-    setTop(next);
-    if (frame.current === null) return;
-    own.current = Math.round((next / Math.max(1, lastTop)) * range);
-    frame.current.scrollTop = own.current;
-  };
-  const follow = () => {
-    const at = frame.current?.scrollTop ?? 0;
-    if (Math.abs(at - own.current) <= 1) return;
-    own.current = -1;
-    setTop(Math.min(lastTop, (at / range) * lastTop));
-  };
-  const wheel = (event: WheelEvent) => {
-    if (!isScaled || event.ctrlKey) return;
-    event.preventDefault();
-    goTo(top + event.deltaY / ROW_PX);
-  };
-  const step = (event: KeyboardEvent) => {
-    if (event.target !== event.currentTarget) return;
-    const places: { readonly [key: string]: number } = {
-      ArrowDown: first + 1,
-      ArrowUp: first - 1,
-      PageDown: first + shown,
-      PageUp: first - shown,
-      Home: 0,
-      End: lastTop,
-    };
-    const place = places[event.key];
-    if (place === undefined) return;
-    event.preventDefault();
-    goTo(place);
-  };
-  const places = Array.from({ length: Math.min(shown + 1, rowCount - first) }, (_, at) => first + at);
+  const { frame, first, shown, heightPx, ...handlers } = useRowScroll(rowCount, onView);
+  const rows = Array.from({ length: Math.min(shown + 1, rowCount - first) }, (_, at) => first + at);
   return (
     <div class="virtual">
       <section
@@ -92,39 +39,15 @@ export function VirtualTable<Row>({
         tabIndex={0}
         style={{ "--rows": shown }}
         ref={frame}
-        onScroll={follow}
-        onWheel={wheel}
-        onKeyDown={step}
+        {...handlers}
       >
-        <div class="virtual-height" style={{ height: `${height + ROW_PX}px`, "--digits": digits }}>
+        <div class="virtual-height" style={{ height: `${heightPx + ROW_PX}px`, "--digits": digits }}>
           {/* biome-ignore lint/a11y/useSemanticElements: a table element cannot lay its rows out by themselves */}
           <div class="virtual-rows" role="table" aria-label={caption} aria-rowcount={rowCount + 1}>
-            {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-            {/* biome-ignore lint/a11y/useFocusableInteractive: a row of text */}
-            <div class="virtual-row virtual-head" role="row" aria-rowindex={1}>
-              {columns.map(({ head, name }) => (
-                // biome-ignore lint/a11y/useSemanticElements: as above
-                // biome-ignore lint/a11y/useFocusableInteractive: a cell of text
-                <span key={name} role="columnheader" class={`virtual-cell cell-${name}`}>
-                  {head}
-                </span>
-              ))}
-            </div>
-            {places.map((at) => {
-              const row = rowAt(at);
-              return (
-                // biome-ignore lint/a11y/useSemanticElements: as above
-                // biome-ignore lint/a11y/useFocusableInteractive: a row of text
-                <div key={at} class="virtual-row" role="row" aria-rowindex={at + 2}>
-                  {columns.map(({ name, cell }) => (
-                    // biome-ignore lint/a11y/useSemanticElements: as above
-                    <span key={name} role="cell" class={`virtual-cell cell-${name}`}>
-                      {row === null ? <i class="waiting" /> : cell(row)}
-                    </span>
-                  ))}
-                </div>
-              );
-            })}
+            <HeadRow columns={columns} />
+            {rows.map((at) => (
+              <BodyRow key={at} columns={columns} at={at} row={rowAt(at)} />
+            ))}
           </div>
         </div>
       </section>
@@ -135,3 +58,42 @@ export function VirtualTable<Row>({
     </div>
   );
 }
+
+// biome-ignore-start lint/a11y/useSemanticElements: a table element cannot lay its rows out by themselves
+// biome-ignore-start lint/a11y/useFocusableInteractive: rows and cells of text
+
+function HeadRow<Row>({ columns }: { readonly columns: readonly VirtualColumn<Row>[] }) {
+  return (
+    <div class="virtual-row virtual-head" role="row" aria-rowindex={1}>
+      {columns.map(({ head, name }) => (
+        <span key={name} role="columnheader" class={`virtual-cell cell-${name}`}>
+          {head}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** The row at a position from 0, or a placeholder while it is not loaded. */
+function BodyRow<Row>({
+  columns,
+  at,
+  row,
+}: {
+  readonly columns: readonly VirtualColumn<Row>[];
+  readonly at: number;
+  readonly row: Row | null;
+}) {
+  return (
+    <div class="virtual-row" role="row" aria-rowindex={at + 2}>
+      {columns.map(({ name, cell }) => (
+        <span key={name} role="cell" class={`virtual-cell cell-${name}`}>
+          {row === null ? <i class="waiting" /> : cell(row)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+// biome-ignore-end lint/a11y/useFocusableInteractive: as above
+// biome-ignore-end lint/a11y/useSemanticElements: as above

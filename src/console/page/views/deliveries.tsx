@@ -82,16 +82,7 @@ function DeliveryTable({
         { head: "Event", cell: ({ type }: Delivery) => <code>{type}</code> },
         {
           head: "Status",
-          cell: ({ state, next_attempt_at }) => (
-            <span class="over">
-              <Badge word={state} />
-              {next_attempt_at === null ? null : (
-                <small>
-                  next try <Moment at={next_attempt_at} />
-                </small>
-              )}
-            </span>
-          ),
+          cell: (delivery) => <DeliveryState delivery={delivery} />,
         },
         { head: "Response", cell: ({ status, error }) => status ?? error ?? "–" },
         { head: "Attempts", cell: ({ attempts }) => countOf(attempts), isNumber: true },
@@ -128,7 +119,20 @@ function DeliveryTable({
   );
 }
 
-/** What the endpoint answered last. */
+function DeliveryState({ delivery: { state, next_attempt_at } }: { readonly delivery: Delivery }) {
+  return (
+    <span class="over">
+      <Badge word={state} />
+      {next_attempt_at === null ? null : (
+        <small>
+          next try <Moment at={next_attempt_at} />
+        </small>
+      )}
+    </span>
+  );
+}
+
+/** The last response of the endpoint. */
 function Response({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
   return (
     <ClosingDialog title={`Response to ${delivery.type}`} onClose={onClose}>

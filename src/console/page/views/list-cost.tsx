@@ -27,14 +27,7 @@ export function ListCost({
   const { api } = useConsole();
   const account = useLoad((signal) => api.read<Account>("/v1/account", signal));
   const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
-  if (counted === null) {
-    return (
-      <div class="stack">
-        <p role="status">Counting rows and duplicates on your machine: {percentOf(share)}</p>
-        <MeterBar label={`${percentOf(share)} is read`} value={share} most={1} />
-      </div>
-    );
-  }
+  if (counted === null) return <Counting share={share} />;
   const { rows, distinct } = counted;
   const units = distinct * unitsPerItem;
   const known = account.state.status === "ready" ? account.state.value : null;
@@ -43,8 +36,11 @@ export function ListCost({
       ? plans.state.value.plans.find((each) => each.plan === known?.plan)
       : undefined;
   const left = known?.usage.remaining_units ?? null;
-  const isTooLong = plan !== undefined && rows > plan.max_job_size;
-  const isTooDear = left !== null && units > left;
+  const obstacles = obstaclesOf({
+    rows,
+    rowsMax: plan?.max_job_size ?? null,
+    isTooDear: left !== null && units > left && !mayPause,
+  });
   return (
     <div class="stack">
       <Facts
@@ -58,28 +54,49 @@ export function ListCost({
             : []),
         ]}
       />
-      {rows === 0 ? <Notice kind="bad">There are no rows in this file.</Notice> : null}
-      {isTooLong ? (
-        <Notice kind="bad">
-          The plan takes lists of {countOf(plan.max_job_size)} rows at most. Split the file or change the
-          plan.
+      {obstacles.map((words) => (
+        <Notice key={words} kind="bad">
+          {words}
         </Notice>
-      ) : null}
-      {isTooDear && !mayPause ? (
-        <Notice kind="bad">There are too few units left, so the server will refuse the list.</Notice>
-      ) : null}
+      ))}
       <div class="row">
-        <Button
-          look="primary"
-          isOff={!isReady || rows === 0 || isTooLong || (isTooDear && !mayPause)}
-          onPress={onStart}
-        >
+        <Button look="primary" isOff={!isReady || obstacles.length > 0} onPress={onStart}>
           Upload and start
         </Button>
         <p class="muted">Look-ups that fail on our side are not charged.</p>
       </div>
     </div>
   );
+}
+
+function Counting({ share }: { readonly share: number }) {
+  return (
+    <div class="stack">
+      <p role="status">Counting rows and duplicates on your machine: {percentOf(share)}</p>
+      <MeterBar label={`${percentOf(share)} is read`} value={share} most={1} />
+    </div>
+  );
+}
+
+/** Returns why the list cannot be started. */
+function obstaclesOf({
+  rows,
+  rowsMax,
+  isTooDear,
+}: {
+  readonly rows: number;
+  readonly rowsMax: number | null;
+  readonly isTooDear: boolean;
+}): readonly string[] {
+  const obstacles: string[] = [];
+  if (rows === 0) obstacles.push("There are no rows in this file.");
+  if (rowsMax !== null && rows > rowsMax) {
+    obstacles.push(
+      `The plan takes lists of ${countOf(rowsMax)} rows at most. Split the file or change the plan.`,
+    );
+  }
+  if (isTooDear) obstacles.push("There are too few units left, so the server will refuse the list.");
+  return obstacles;
 }
 
 function leftText({ usage }: Account): string {

@@ -54,45 +54,55 @@ function Details({ listing }: { readonly listing: Listing }) {
         )}
         {description === "" ? null : <p class="description">{visible(description)}</p>}
         <div class="halves">
-          <Card title="Evidence">
-            <Facts
-              facts={[
-                ["Payee", <code key="payee">{evidence.pay_to}</code>],
-                ["Price", evidence.price_usd === null ? null : exactMoneyOf(evidence.price_usd)],
-                ["Uptime, 30 days", evidence.uptime_30d === null ? null : percentOf(evidence.uptime_30d)],
-                ["Probes, 30 days", countOf(evidence.probes_30d)],
-                [
-                  "Median latency",
-                  evidence.median_latency_ms === null ? null : `${countOf(evidence.median_latency_ms)} ms`,
-                ],
-                ["Payers, 30 days", countOf(evidence.payers_30d)],
-                ["Payments, 30 days", countOf(evidence.settlements_30d)],
-                ["Last paid", <Moment key="paid" at={evidence.last_paid} />],
-              ]}
-            />
-          </Card>
+          <EvidenceCard evidence={evidence} />
           <ListingVerdict listing={listing} />
         </div>
-        <Card title="Resources">
-          <Table
-            caption="Resources"
-            columns={[
-              { head: "URL", cell: ({ url }: Listing["resources"][number]) => <code>{url}</code> },
-              { head: "Score", cell: (resource) => countOf(resource.score), isNumber: true },
-              {
-                head: "Price",
-                cell: ({ price_usd }) => (price_usd === null ? "–" : exactMoneyOf(price_usd)),
-                isNumber: true,
-              },
-            ]}
-            rows={resources}
-            keyOf={({ url }) => url}
-            empty={<p>No resources are listed.</p>}
-          />
-        </Card>
+        <ResourcesCard resources={resources} />
         <HistoryCard host={host} />
       </div>
     </>
+  );
+}
+
+function EvidenceCard({ evidence }: { readonly evidence: Listing["evidence"] }) {
+  const { price_usd, uptime_30d, median_latency_ms } = evidence;
+  return (
+    <Card title="Evidence">
+      <Facts
+        facts={[
+          ["Payee", <code key="payee">{evidence.pay_to}</code>],
+          ["Price", price_usd === null ? null : exactMoneyOf(price_usd)],
+          ["Uptime, 30 days", uptime_30d === null ? null : percentOf(uptime_30d)],
+          ["Probes, 30 days", countOf(evidence.probes_30d)],
+          ["Median latency", median_latency_ms === null ? null : `${countOf(median_latency_ms)} ms`],
+          ["Payers, 30 days", countOf(evidence.payers_30d)],
+          ["Payments, 30 days", countOf(evidence.settlements_30d)],
+          ["Last paid", <Moment key="paid" at={evidence.last_paid} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function ResourcesCard({ resources }: Pick<Listing, "resources">) {
+  return (
+    <Card title="Resources">
+      <Table
+        caption="Resources"
+        columns={[
+          { head: "URL", cell: ({ url }: Listing["resources"][number]) => <code>{url}</code> },
+          { head: "Score", cell: (resource) => countOf(resource.score), isNumber: true },
+          {
+            head: "Price",
+            cell: ({ price_usd }) => (price_usd === null ? "–" : exactMoneyOf(price_usd)),
+            isNumber: true,
+          },
+        ]}
+        rows={resources}
+        keyOf={({ url }) => url}
+        empty={<p>No resources are listed.</p>}
+      />
+    </Card>
   );
 }
 

@@ -20,13 +20,13 @@ export function PlanView() {
   const account = useLoad((signal) => api.read<Account>("/v1/account", signal));
   const plans = useLoad((signal) => api.read<Plans>("/v1/plans", signal));
   const [chosen, setChosen] = useState<Plan | null>(null);
-  const [said, setSaid] = useState<string | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
   return (
     <>
       <div class="view-head">
         <h1>Plan and invoices</h1>
       </div>
-      {said === null ? null : <Notice kind="good">{said}</Notice>}
+      {notice === null ? null : <Notice kind="good">{notice}</Notice>}
       <Await of={account} lines={6}>
         {(held) => (
           <Await of={plans} lines={6}>
@@ -38,24 +38,8 @@ export function PlanView() {
                     stays as it is.
                   </Notice>
                 )}
-                <div class="plans">
-                  {all.map((plan) => (
-                    <PlanCard
-                      key={plan.plan}
-                      plan={plan}
-                      account={held}
-                      isUpgrade={Number(plan.monthly_price_usd) > priceOf(all, held.plan)}
-                      onChoose={() => setChosen(plan)}
-                    />
-                  ))}
-                </div>
-                <Card
-                  title="This month so far"
-                  aside={<span class="muted">{periodOf(held.period.start, held.period.end)} (UTC)</span>}
-                >
-                  <InvoiceLines invoice={held.projected_invoice} />
-                  <SpendLimit account={held} onChanged={account.replace} />
-                </Card>
+                <PlanCards plans={all} account={held} onChoose={setChosen} />
+                <RunningMonth account={held} onChanged={account.replace} />
                 <InvoiceHistory />
                 {chosen === null ? null : (
                   <PlanChange
@@ -65,11 +49,7 @@ export function PlanView() {
                     onClose={() => setChosen(null)}
                     onChanged={(changed) => {
                       account.replace(changed);
-                      setSaid(
-                        changed.pending_plan === null
-                          ? `The plan is ${wordsOf(changed.plan)} now.`
-                          : `The plan changes to ${wordsOf(changed.pending_plan)} on ${dayOf(changed.period.end)}.`,
-                      );
+                      setNotice(changeText(changed));
                     }}
                   />
                 )}
@@ -79,6 +59,52 @@ export function PlanView() {
         )}
       </Await>
     </>
+  );
+}
+
+function changeText({ plan, pending_plan, period }: Account): string {
+  if (pending_plan === null) return `The plan is ${wordsOf(plan)} now.`;
+  return `The plan changes to ${wordsOf(pending_plan)} on ${dayOf(period.end)}.`;
+}
+
+function PlanCards({
+  plans,
+  account,
+  onChoose,
+}: {
+  readonly plans: readonly Plan[];
+  readonly account: Account;
+  readonly onChoose: (plan: Plan) => void;
+}) {
+  const heldPrice = priceOf(plans, account.plan);
+  return (
+    <div class="plans">
+      {plans.map((plan) => (
+        <PlanCard
+          key={plan.plan}
+          plan={plan}
+          account={account}
+          isUpgrade={Number(plan.monthly_price_usd) > heldPrice}
+          onChoose={() => onChoose(plan)}
+        />
+      ))}
+    </div>
+  );
+}
+
+function RunningMonth({
+  account,
+  onChanged,
+}: {
+  readonly account: Account;
+  readonly onChanged: (account: Account) => void;
+}) {
+  const { start, end } = account.period;
+  return (
+    <Card title="This month so far" aside={<span class="muted">{periodOf(start, end)} (UTC)</span>}>
+      <InvoiceLines invoice={account.projected_invoice} />
+      <SpendLimit account={account} onChanged={onChanged} />
+    </Card>
   );
 }
 

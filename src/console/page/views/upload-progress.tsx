@@ -29,49 +29,17 @@ export function UploadProgress({
   }, [upload]);
   const discard = () => action.run(uploads.discard);
   switch (upload.status) {
-    case "sending": {
-      const share = upload.size === 0 ? 1 : upload.sent / upload.size;
+    case "sending":
+      return <Sending upload={upload} onDiscard={discard} />;
+    case "interrupted":
       return (
-        <Card title={`Sending ${visible(upload.name)}`}>
-          <MeterBar label={`${percentOf(share)} is sent`} value={share} most={1} />
-          <div class="row apart">
-            <p role="status">
-              {share >= 1
-                ? "All is sent; the server reads the rows."
-                : `${bytesOf(upload.sent)} of ${bytesOf(upload.size)}`}
-            </p>
-            <Button look="small danger" onPress={discard}>
-              Stop and discard
-            </Button>
-          </div>
-          {upload.isWaiting ? (
-            <Notice kind="warn">The server does not answer; the upload goes on when it does.</Notice>
-          ) : null}
-        </Card>
+        <Interrupted
+          upload={upload}
+          failure={action.failure}
+          onFile={(file) => action.run(() => uploads.resume(file))}
+          onDiscard={discard}
+        />
       );
-    }
-    case "interrupted": {
-      const { kept } = upload;
-      return (
-        <Card title={`The upload of ${visible(kept.name)} was interrupted`}>
-          <p>
-            {kept.parts.length} of {partCountOf(kept)} parts are on the server. Choose the same file to send
-            the rest; a page may not open it by itself.
-          </p>
-          <FileDrop
-            label={`Choose ${kept.name} again`}
-            hint={`${bytesOf(kept.size)}; it is compared with what was sent.`}
-            onFile={(file) => void action.run(() => uploads.resume(file))}
-          />
-          <Failure message={action.failure} />
-          <div class="row">
-            <Button look="small danger" onPress={discard}>
-              Discard what was sent
-            </Button>
-          </div>
-        </Card>
-      );
-    }
     case "failed":
       return (
         <Notice kind="bad">
@@ -84,4 +52,62 @@ export function UploadProgress({
     default:
       return null;
   }
+}
+
+function Sending({
+  upload: { name, size, sent, isWaiting },
+  onDiscard,
+}: {
+  readonly upload: Extract<UploadState, { status: "sending" }>;
+  readonly onDiscard: () => unknown;
+}) {
+  const share = size === 0 ? 1 : sent / size;
+  return (
+    <Card title={`Sending ${visible(name)}`}>
+      <MeterBar label={`${percentOf(share)} is sent`} value={share} most={1} />
+      <div class="row apart">
+        <p role="status">
+          {share >= 1 ? "All is sent; the server reads the rows." : `${bytesOf(sent)} of ${bytesOf(size)}`}
+        </p>
+        <Button look="small danger" onPress={onDiscard}>
+          Stop and discard
+        </Button>
+      </div>
+      {isWaiting ? (
+        <Notice kind="warn">The server does not answer; the upload goes on when it does.</Notice>
+      ) : null}
+    </Card>
+  );
+}
+
+function Interrupted({
+  upload: { kept },
+  failure,
+  onFile,
+  onDiscard,
+}: {
+  readonly upload: Extract<UploadState, { status: "interrupted" }>;
+  readonly failure: string | null;
+  readonly onFile: (file: File) => unknown;
+  readonly onDiscard: () => unknown;
+}) {
+  return (
+    <Card title={`The upload of ${visible(kept.name)} was interrupted`}>
+      <p>
+        {kept.parts.length} of {partCountOf(kept)} parts are on the server. Choose the same file to send the
+        rest; a page may not open it by itself.
+      </p>
+      <FileDrop
+        label={`Choose ${kept.name} again`}
+        hint={`${bytesOf(kept.size)}; it is compared with what was sent.`}
+        onFile={(file) => void onFile(file)}
+      />
+      <Failure message={failure} />
+      <div class="row">
+        <Button look="small danger" onPress={onDiscard}>
+          Discard what was sent
+        </Button>
+      </div>
+    </Card>
+  );
 }

@@ -17,11 +17,13 @@ import type { Delivery, RotatedSecret, Webhook } from "../wire/bodies.ts";
 import { DeliveriesCard } from "./deliveries.tsx";
 import { eventsText, WebhookState } from "./webhooks.tsx";
 
+type Dialog = "delete" | "rotate";
+
 const OVERLAP_SECONDS = 86_400;
 
-/** One endpoint: its state, its secret, what was delivered to it. */
+/** One endpoint: its state, its secret, its deliveries. */
 export function WebhookView({ id }: { readonly id: string }) {
-  const { api, goTo } = useConsole();
+  const { api } = useConsole();
   const loaded = useLoad(async (signal) => {
     const { data } = await api.read<{ readonly data: readonly Webhook[] }>("/v1/webhooks", signal);
     return data.find(({ webhook_id }) => webhook_id === id) ?? null;
@@ -29,7 +31,7 @@ export function WebhookView({ id }: { readonly id: string }) {
   const action = useAction();
   const [secret, setSecret] = useState<string | null>(null);
   const [turn, setTurn] = useState(0);
-  const [asked, setAsked] = useState<"delete" | "rotate" | null>(null);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
   const path = `/v1/webhooks/${encodeURIComponent(id)}`;
   const test = async () => {
     await api.send<Delivery>("POST", `${path}/test`);
@@ -53,7 +55,7 @@ export function WebhookView({ id }: { readonly id: string }) {
                 isBusy={action.isRunning}
                 onTest={() => action.run(test)}
                 onEnabled={(enabled) => action.run(setEnabled(enabled))}
-                onAsk={setAsked}
+                onOpen={setDialog}
               />
               <div class="stack">
                 <Failure message={action.failure} />
@@ -62,52 +64,78 @@ export function WebhookView({ id }: { readonly id: string }) {
                     <p>For a day events are signed with the old secret, too.</p>
                   </Secret>
                 )}
-                <Card title="Endpoint">
-                  <Facts
-                    isWide
-                    facts={[
-                      ["Status", <WebhookState key="state" webhook={webhook} />],
-                      ["Events", eventsText(webhook.events)],
-                      ["Description", visible(webhook.description ?? "")],
-                      ["Created", <Moment key="since" at={webhook.created_at} />],
-                    ]}
-                  />
-                </Card>
+                <EndpointCard webhook={webhook} />
                 <DeliveriesCard path={path} turn={turn} />
               </div>
             </>
           )
         }
       </Await>
-      {asked === "rotate" ? (
-        <Confirm
-          title="Rotate the secret?"
-          act="Rotate secret"
-          isDangerous={false}
-          onClose={() => setAsked(null)}
-          onAct={async () => {
-            const body = { overlap_seconds: OVERLAP_SECONDS };
-            const rotated = await api.send<RotatedSecret>("POST", `${path}/rotate-secret`, body);
-            setSecret(rotated.secret);
-          }}
-        >
-          <p>Events are signed with both secrets for a day, then with the new one alone.</p>
-        </Confirm>
+      {dialog === "rotate" ? (
+        <RotateDialog path={path} onSecret={setSecret} onClose={() => setDialog(null)} />
       ) : null}
-      {asked === "delete" ? (
-        <Confirm
-          title="Delete this endpoint?"
-          act="Delete the endpoint"
-          onClose={() => setAsked(null)}
-          onAct={async () => {
-            await api.remove(path);
-            goTo("webhooks");
-          }}
-        >
-          <p>Nothing is sent to it any more, retries included.</p>
-        </Confirm>
-      ) : null}
+      {dialog === "delete" ? <DeleteDialog path={path} onClose={() => setDialog(null)} /> : null}
     </>
+  );
+}
+
+function EndpointCard({ webhook }: { readonly webhook: Webhook }) {
+  return (
+    <Card title="Endpoint">
+      <Facts
+        isWide
+        facts={[
+          ["Status", <WebhookState key="state" webhook={webhook} />],
+          ["Events", eventsText(webhook.events)],
+          ["Description", visible(webhook.description ?? "")],
+          ["Created", <Moment key="since" at={webhook.created_at} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function RotateDialog({
+  path,
+  onSecret,
+  onClose,
+}: {
+  readonly path: string;
+  readonly onSecret: (secret: string) => void;
+  readonly onClose: () => void;
+}) {
+  const { api } = useConsole();
+  return (
+    <Confirm
+      title="Rotate the secret?"
+      act="Rotate secret"
+      isDangerous={false}
+      onClose={onClose}
+      onAct={async () => {
+        const body = { overlap_seconds: OVERLAP_SECONDS };
+        const rotated = await api.send<RotatedSecret>("POST", `${path}/rotate-secret`, body);
+        onSecret(rotated.secret);
+      }}
+    >
+      <p>Events are signed with both secrets for a day, then with the new one alone.</p>
+    </Confirm>
+  );
+}
+
+function DeleteDialog({ path, onClose }: { readonly path: string; readonly onClose: () => void }) {
+  const { api, goTo } = useConsole();
+  return (
+    <Confirm
+      title="Delete this endpoint?"
+      act="Delete the endpoint"
+      onClose={onClose}
+      onAct={async () => {
+        await api.remove(path);
+        goTo("webhooks");
+      }}
+    >
+      <p>Nothing is sent to it any more, retries included.</p>
+    </Confirm>
   );
 }
 
@@ -116,13 +144,13 @@ function WebhookHead({
   isBusy,
   onTest,
   onEnabled,
-  onAsk,
+  onOpen,
 }: {
   readonly webhook: Webhook;
   readonly isBusy: boolean;
   readonly onTest: () => unknown;
   readonly onEnabled: (enabled: boolean) => unknown;
-  readonly onAsk: (asked: "delete" | "rotate") => void;
+  readonly onOpen: (dialog: Dialog) => void;
 }) {
   return (
     <div class="view-head">
@@ -136,8 +164,8 @@ function WebhookHead({
         <Button isOff={isBusy} onPress={() => onEnabled(!webhook.enabled)}>
           {webhook.enabled ? "Disable" : "Enable"}
         </Button>
-        <Button onPress={() => onAsk("rotate")}>Rotate secret</Button>
-        <Button look="danger" onPress={() => onAsk("delete")}>
+        <Button onPress={() => onOpen("rotate")}>Rotate secret</Button>
+        <Button look="danger" onPress={() => onOpen("delete")}>
           Delete
         </Button>
       </div>
