@@ -68,6 +68,13 @@ function isIndianState(code: number): boolean {
   return (code >= 1 && code <= 38) || code === 96 || code === 97 || code === 99;
 }
 
+/** What the fourth letter of the taxpayer's PAN says of its holder: a company, a person, a trust and so on. */
+const PAN_HOLDERS = "ABCEFGHJKLPT";
+
+function isIndianPan(pan: string): boolean {
+  return PAN_HOLDERS.includes(pan.charAt(3)) && !pan.startsWith("0000", 5);
+}
+
 const india: VatRule = {
   prefix: "IN",
   country: "IN",
@@ -77,7 +84,7 @@ const india: VatRule = {
   // The thirteenth counts the registrations of one taxpayer in a state, from 1.
   fits: (body) => /^\d\d[A-Z]{5}\d{4}[A-Z][1-9A-Z][A-Z][0-9A-Z]$/.test(body),
   holds: holdsIndian,
-  isIssued: (body) => isIndianState(numberAt(body, 0, 2)),
+  isIssued: (body) => isIndianState(numberAt(body, 0, 2)) && isIndianPan(body.slice(2, 12)),
 };
 
 const RFC = /^[A-ZÑ&]{3,4}\d{6}[0-9A-Z]{2}[0-9A]$/;
@@ -92,6 +99,15 @@ function holdsMexican(body: string): boolean {
   return RFC_CHARACTERS.charAt((11 - (sum % 11)) % 11) === body.slice(-1);
 }
 
+/** First letters of a person's number that make a rude word: the tax authority puts an X for the last. */
+const RUDE_WORDS: ReadonlySet<string> = new Set(
+  (
+    "BUEI BUEY CACA CACO CAGA CAGO CAKA CAKO COGE COJA COJE COJI COJO CULO FETO GUEY JOTO KACA KACO KAGA KAGO " +
+    "KAKA KOGE KOJO KULO LOCA LOCO LOKA LOKO MAME MAMO MEAR MEAS MEON MION MOCO MULA PEDA PEDO PENE PUTA PUTO " +
+    "QULO RATA RUIN"
+  ).split(" "),
+);
+
 function fitsMexican(body: string): boolean {
   const date = body.slice(-9, -3);
   return RFC.test(body) && isDay(numberAt(date, 0, 2), numberAt(date, 2, 4), numberAt(date, 4, 6));
@@ -105,6 +121,7 @@ const mexico: VatRule = {
   strength: "format",
   fits: fitsMexican,
   holds: () => true,
+  isIssued: (body) => body.length === 12 || !RUDE_WORDS.has(body.slice(0, 4)),
   warningsFor: (body) => (holdsMexican(body) ? NO_WARNINGS : MISMATCH),
 };
 

@@ -41,11 +41,26 @@ function holdsCzechSpecial(body: string): boolean {
   return (19 - complement) % 10 === digitAt(body, 8);
 }
 
-/** Months are raised by 50 for women and, in numbers of ten digits, by 20 where a day's numbers ran out. */
+/** Numbers of nine digits ended with the births of 1953, so that in ten digits lower years are of this century. */
+const CZECH_OLD_YEAR_MAX = 53;
+/** The last year of births whose remainder of 10 was written 0. */
+const CZECH_ZERO_YEAR_MAX = 85;
+
+/** Months are raised by 50 for women and, since 2004, by 20 where a day's numbers ran out (Act 133/2000, 13). */
 function isCzechBirthday(body: string): boolean {
+  const year = numberAt(body, 0, 2);
   const month = numberAt(body, 2, 4) % 50;
-  const isRaised = month > 20 && body.length === 10;
-  return isDay(numberAt(body, 0, 2), isRaised ? month - 20 : month, numberAt(body, 4, 6));
+  const mayBeRaised = body.length === 10 && year >= 4 && year <= CZECH_OLD_YEAR_MAX;
+  return isDay(year, month > 20 && mayBeRaised ? month - 20 : month, numberAt(body, 4, 6));
+}
+
+/** The whole is a multiple of 11, but for births of 1954 to 1985 with a remainder of 10 and the digit 0. */
+function holdsCzechBirthNumber(body: string): boolean {
+  if (!isCzechBirthday(body)) return false;
+  const remainder = numberAt(body, 0, 9) % 11;
+  if (remainder !== 10) return remainder === digitAt(body, 9);
+  const year = numberAt(body, 0, 2);
+  return digitAt(body, 9) === 0 && year > CZECH_OLD_YEAR_MAX && year <= CZECH_ZERO_YEAR_MAX;
 }
 
 /** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten, modulo 11. */
@@ -57,11 +72,11 @@ function holdsCzech(body: string): boolean {
   if (body.length === 9) {
     return (body.startsWith("6") && holdsCzechSpecial(body)) || isOldCzechBirthNumber(body);
   }
-  return isCzechBirthday(body) && (numberAt(body, 0, 9) % 11) % 10 === digitAt(body, 9);
+  return holdsCzechBirthNumber(body);
 }
 
 function isOldCzechBirthNumber(body: string): boolean {
-  return numberAt(body, 0, 2) <= 53 && isCzechBirthday(body);
+  return numberAt(body, 0, 2) <= CZECH_OLD_YEAR_MAX && isCzechBirthday(body);
 }
 
 const czechia: VatRule = {
@@ -140,10 +155,10 @@ const slovenia: VatRule = {
 const slovakia: VatRule = {
   prefix: "SK",
   country: "SK",
-  shape: "10 digits, the first not 0 and the third 2, 3, 4 or 6 to 9",
+  shape: "10 digits, the first not 0 and the third 2, 3, 4, 7, 8 or 9",
   lengths: [10],
   strength: "check_digit",
-  fits: (body) => /^[1-9]\d[2-46-9]\d{7}$/.test(body),
+  fits: (body) => /^[1-9]\d[2-47-9]\d{7}$/.test(body),
   holds: (body) => numberAt(body, 0, 10) % 11 === 0,
 };
 

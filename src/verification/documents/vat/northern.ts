@@ -82,13 +82,18 @@ const norway: VatRule = {
     `NO ${body.slice(0, 3)} ${body.slice(3, 6)} ${body.slice(6, 9)} ${body.slice(9)}`.trimEnd(),
 };
 
+/** One legal entity may have several numbers, counted by the last two digits. */
+function isEstablishment(count: number): boolean {
+  return count >= 1 && count <= 94;
+}
+
 const sweden: VatRule = {
   prefix: "SE",
   country: "SE",
-  shape: "12 digits, the last two not 00",
+  shape: "12 digits, the last two 01 to 94",
   lengths: [12],
   strength: "check_digit",
-  fits: (body) => isDigits(body) && !body.endsWith("00"),
+  fits: (body) => isDigits(body) && isEstablishment(numberAt(body, 10, 12)),
   holds: (body) => luhnRemainder(body, 0, 10) === 0,
 };
 
