@@ -1,6 +1,7 @@
 import { createFairShares } from "../billing/fair-shares.ts";
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
 import { chatRoutes, taskWork } from "../http/routes/chat.ts";
+import type { Check } from "../http/routes/health.ts";
 import { modelRoutes } from "../http/routes/models.ts";
 import { receiptRoutes } from "../http/routes/receipts.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
@@ -10,10 +11,11 @@ import { createQuotes } from "../inference/quote.ts";
 import { createReceiptLedger } from "../inference/receipt-ledger.ts";
 import { createTariff, createTaskTariff } from "../inference/tariff.ts";
 import { createTasks } from "../inference/tasks.ts";
-import { createUpstreams } from "../inference/upstreams.ts";
+import { createUpstreams, type Upstreams } from "../inference/upstreams.ts";
 import { systemAddressLookup } from "../net/address-lookup.ts";
 import { connectDirectly } from "../net/direct-connection.ts";
-import { createHttpClient } from "../net/http-client.ts";
+import { createHttpClient, type HttpClient } from "../net/http-client.ts";
+import type { Clock } from "../platform/clock.ts";
 import { createSteps } from "../platform/steps.ts";
 import { openSecret } from "../signing/secret.ts";
 import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
@@ -42,9 +44,9 @@ const FACTS: ServiceFacts = {
 };
 
 const KEEP_ALIVE_MS = 15_000;
-/** Of a stream as it comes: all that is around its texts takes many times as much as they. */
+/** Bytes of a stream on the wire: its framing takes many times as much as its texts. */
 const STREAM_BYTES_MAX = 268_435_456;
-/** What the streams under way hold together of their answers: one payer alone half, and each further payer some. */
+/** Bytes of answers that all open streams hold together. One payer alone may hold half; each further one has a share. */
 const STREAMED_BYTES = { capacity: 268_435_456, ratio: 1, guaranteed: 262_144 };
 const CHECKED_BODY_BYTES_MAX = 8_388_608;
 const FLAT_PRICE = { mode: "fixed", amountUsd: "0.01" } as const;
@@ -67,25 +69,11 @@ function openInference(
   { routing, paid, payments, bodies, signingKey, originOf }: ServiceKernel,
   stack: AsyncDisposableStack,
 ): ServiceContent {
-  const { pricing, upstreamTimeoutMs } = config;
+  const { pricing } = config;
   const database = openInferenceDatabase(config.dataDir, clock);
   stack.defer(() => database[Symbol.dispose]());
   const { receipts, tasks: taskStore } = database;
-  const client = createHttpClient(
-    { lookUp: systemAddressLookup, clock, connect: connectDirectly },
-    {
-      // The operator names the upstreams, so they may stand in a network of one's own.
-      allowPrivate: true,
-      ports: "any",
-      limits: {
-        headTimeoutMs: upstreamTimeoutMs,
-        idleTimeoutMs: upstreamTimeoutMs,
-        totalTimeoutMs: Number.POSITIVE_INFINITY,
-        bodyBytesMax: STREAM_BYTES_MAX,
-        decodedBytesMax: STREAM_BYTES_MAX,
-      },
-    },
-  );
+  const client = createUpstreamClient(clock, config.upstreamTimeoutMs);
   const upstreams = createUpstreams(config.upstreams, {
     client,
     clock,
@@ -162,21 +150,42 @@ function openInference(
         step,
       }),
     ],
-    checks: {
-      upstreams: {
-        fallback: "warn",
-        run: () => {
-          const states = upstreams.states();
-          const open = states.filter(({ isOpen }) => isOpen).length;
-          const status = open === 0 ? "pass" : open < states.length ? "warn" : "fail";
-          return { status, observed: states.length - open, unit: "upstreams" };
-        },
+    checks: { upstreams: upstreamCheck(upstreams) },
+  };
+}
+
+function createUpstreamClient(clock: Clock, timeoutMs: number): HttpClient {
+  return createHttpClient(
+    { lookUp: systemAddressLookup, clock, connect: connectDirectly },
+    {
+      // The operator names the upstreams, which may be in a private network.
+      allowPrivate: true,
+      ports: "any",
+      limits: {
+        headTimeoutMs: timeoutMs,
+        idleTimeoutMs: timeoutMs,
+        totalTimeoutMs: Number.POSITIVE_INFINITY,
+        bodyBytesMax: STREAM_BYTES_MAX,
+        decodedBytesMax: STREAM_BYTES_MAX,
       },
+    },
+  );
+}
+
+/** Passes while every upstream is in use, warns while one of them is still. */
+function upstreamCheck(upstreams: Pick<Upstreams, "states">): Check {
+  return {
+    fallback: "warn",
+    run: () => {
+      const states = upstreams.states();
+      const open = states.filter(({ isOpen }) => isOpen).length;
+      const status = open === 0 ? "pass" : open < states.length ? "warn" : "fail";
+      return { status, observed: states.length - open, unit: "upstreams" };
     },
   };
 }
 
-/** A receipt names its payment by what is on the chain; which row that is, its own row knows. */
+/** Returns the payment of a receipt. The receipt names it by its transaction; the stored row has its id. */
 function findPayment(
   receipts: { readonly find: (receiptId: string) => { readonly paymentId: string } | undefined },
   payments: ServiceKernel["payments"],

@@ -18,32 +18,32 @@ import type { Pace } from "../jobs/pace.ts";
 import { createJobResults } from "../jobs/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import { createPartFiles } from "../jobs/uploads/part-files.ts";
-import { createParts } from "../jobs/uploads/parts.ts";
+import { createParts, type Parts } from "../jobs/uploads/parts.ts";
 import type { SharedPartsOptions } from "../jobs/uploads/shared-parts.ts";
 import { createUploads } from "../jobs/uploads/uploads.ts";
 import { after } from "../platform/answer.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
-import type { ChunkClaim, JobPort } from "../store/job-port.ts";
+import type { JobPort } from "../store/job-port.ts";
 import type { LeasePort } from "../store/lease-port.ts";
 import type { PartPort } from "../store/part-port.ts";
 import type { Upkeep } from "../store/port.ts";
+import { repeatJobUpkeep } from "./job-upkeep.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import type { Config } from "./settings.ts";
-import { repeatUpkeep } from "./upkeep.ts";
 
 export type OpenJobsDependencies = {
   readonly store: JobPort & Pick<Upkeep, "probe" | "space">;
-  /** What processes hold of a store that they share; null where this process has its store for itself. */
+  /** Leases and parts in a store that processes share; null where this process has a store of its own. */
   readonly shared: (LeasePort & PartPort) | null;
   readonly jobPool: JobPool;
   /** What verifies in the threads of that pool. */
   readonly chunkRunner: BatchRunner;
   readonly gatherFacts: GatherFacts;
   readonly meter: Meter;
-  /** Nothing is past its retention by a clock that is in doubt. */
+  /** While it is in doubt, nothing is past its retention. */
   readonly billingClock: BillingClock;
-  /** By which jobs stand back behind calls that wait for the same database; null where this process has its own. */
+  /** Slows jobs down while calls wait for the same database; null where this process has a database of its own. */
   readonly pace: Pace | null;
 };
 
@@ -52,8 +52,6 @@ const WATCH_MS = 1_000;
 /** Each is at most some megabytes. */
 const SPARE_CHUNKS_MAX = 32;
 const START_DELAY_MS = 250;
-const PRUNE_MS = 1_000;
-const RENEW_LEASES_MS = 1_000;
 const UPLOAD_MS = 24 * 3_600_000;
 /** Of an input when it is decoded: ten million rows of 400 bytes. */
 const INPUT_BYTES_MAX = 4_294_967_296;
@@ -80,7 +78,7 @@ export async function openJobs(
   const jobTally = createJobTally(clock);
   const failed = (what: string) => (error: unknown) => log.error(what, errorFacts(error));
   if (shared !== null) {
-    // Other processes go on with them at once.
+    // So that other processes continue the chunks at once.
     stack.defer(() => Promise.resolve(shared.releaseLeases(null)).catch(failed("releasing jobs failed")));
   }
   const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs: batch.lookupTimeoutMs });
@@ -132,14 +130,7 @@ export async function openJobs(
     }),
   );
   const newId = () => Buffer.from(randomBytes(12)).toString("hex");
-  const { uploadBytesMax: bytesMax } = settings;
-  const parts =
-    shared === null
-      ? createParts(
-          createPartFiles(folder, () => `${newId()}.new`),
-          { bytesMax },
-        )
-      : await openSharedParts({ store: shared, bytesMax, newPartId: newId });
+  const parts = await openParts({ folder, shared, bytesMax: settings.uploadBytesMax, newId });
   const jobs = createJobs({
     store,
     intake,
@@ -157,36 +148,34 @@ export async function openJobs(
   const uploads = createUploads({ store, jobs, parts, room, inputBytesMax: INPUT_BYTES_MAX });
   await store.reapChunks();
   await jobRunner.start();
-  const accountOf = async (jobId: string) => {
-    const job = await store.findJob(jobId);
-    return job?.status === "receiving" ? job.accountId : null;
-  };
-  if (shared !== null) {
-    const { held } = jobRunner;
-    const work = { held, reading: jobs.reading, inWork: jobTally.inWorkElsewhere };
-    const reportError = failed("keeping the leases of jobs failed");
-    const upkeep = { everyMs: RENEW_LEASES_MS, reportError };
-    void repeatUpkeep(() => keepLeases(shared, store, work), upkeep, stack)();
-  }
-  const pruningFailed = failed("pruning of jobs failed");
-  const takenOver = Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)]).catch(pruningFailed);
-  const prune = async () => {
-    await takenOver;
-    if (shared !== null) await jobs.dropCutOff();
-    await jobs.prune();
-    if (shared !== null) await shared.removeAbandonedFrames(UPLOAD_MS);
-  };
-  repeatUpkeep(prune, { everyMs: PRUNE_MS, reportError: pruningFailed }, stack);
+  repeatJobUpkeep({ store, shared, jobs, parts, jobRunner, jobTally, uploadMs: UPLOAD_MS }, failed, stack);
   return { jobs, uploads, jobRunner, jobTally, jobResults: createJobResults({ store, pool }) };
 }
 
-/** A server by itself need not read the code of a cluster. */
+function openParts({
+  folder,
+  shared,
+  bytesMax,
+  newId,
+}: Pick<OpenJobsDependencies, "shared"> & {
+  readonly folder: string;
+  readonly bytesMax: number;
+  readonly newId: () => string;
+}): Parts | Promise<Parts> {
+  if (shared !== null) return openSharedParts({ store: shared, bytesMax, newPartId: newId });
+  return createParts(
+    createPartFiles(folder, () => `${newId()}.new`),
+    { bytesMax },
+  );
+}
+
+/** Loads the code of a cluster's uploads, which a server by itself never needs. */
 async function openSharedParts(dependencies: SharedPartsOptions) {
   const { createSharedParts } = await import("../jobs/uploads/shared-parts.ts");
   return createSharedParts(dependencies);
 }
 
-/** Returns what resolves once a thread has answered, or has failed to. */
+/** Returns a function that resolves once a thread has answered, or has failed to. */
 function createThreadsReady(pool: JobPool): () => Promise<void> {
   const answer = loadedOnce(async () => {
     await pool.run("ping", {}, { share: READY_SHARE });
@@ -195,27 +184,7 @@ function createThreadsReady(pool: JobPool): () => Promise<void> {
     try {
       await answer.get();
     } catch {
-      // The chunks that are claimed find out what is wrong.
+      // The first chunk that is claimed fails with the reason.
     }
   };
-}
-
-/** Renews the leases of this process, puts back what processes held that are gone, and reports what others hold. */
-async function keepLeases(
-  leases: LeasePort,
-  store: Pick<JobPort, "reapChunks">,
-  {
-    held,
-    reading,
-    inWork,
-  }: {
-    readonly held: () => readonly ChunkClaim[];
-    readonly reading: () => readonly string[];
-    readonly inWork: (accountIds: readonly string[]) => void;
-  },
-): Promise<void> {
-  const [chunks, inputs] = [held(), reading()];
-  if (chunks.length + inputs.length > 0) await leases.renewLeases(chunks, inputs);
-  await store.reapChunks();
-  inWork(await leases.accountsInWork());
 }

@@ -2,10 +2,6 @@ import type { AnyElysia } from "elysia";
 import { version } from "../../package.json" with { type: "json" };
 import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
-import { DIRECTORY_OPERATIONS } from "../contract/specification/directory.ts";
-import { IDENTITY_OPERATIONS } from "../contract/specification/identity.ts";
-import { JOB_OPERATIONS } from "../contract/specification/jobs.ts";
-import { PHONE_OPERATIONS } from "../contract/specification/phone.ts";
 import { createAccountRouting } from "../http/account-routes.ts";
 import { createGuard, type Guard } from "../http/auth.ts";
 import { createBearerReader } from "../http/bearer.ts";
@@ -15,7 +11,6 @@ import { createFairTurns } from "../http/fair-turns.ts";
 import { createIdempotent } from "../http/idempotent.ts";
 import { createMetered } from "../http/metered.ts";
 import { mountRoutes } from "../http/mount.ts";
-import { onDemand } from "../http/on-demand.ts";
 import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
 import { accountRoutes } from "../http/routes/account.ts";
 import { checkRoutes } from "../http/routes/check.ts";
@@ -39,6 +34,12 @@ import { checksOf } from "./health-probes.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
 import { readingsOf } from "./readings.ts";
+import {
+  directoryRoutesOnDemand,
+  identityRoutesOnDemand,
+  jobRoutesOnDemand,
+  phoneRoutesOnDemand,
+} from "./routes-on-demand.ts";
 import type { Config } from "./settings.ts";
 
 /** How far the server has got with its end. */
@@ -124,7 +125,6 @@ function routesOf(
   const batch = { meter, runner, idempotent, bodies, readerStallMs: config.batch.readerStallMs };
   const checks = checksOf(config, clock, components);
   const { queues } = components;
-  const { readerStallMs } = config.batch;
   const described = [
     ...healthRoutes({ routing, clock, version, draining, checks }),
     readinessRoute(routing, leaving),
@@ -133,36 +133,24 @@ function routesOf(
     ...keyRoutes({ accountRouting, accounts, keys: components.keys }),
     ...accountRoutes({ accountRouting, accounts }),
     ...emailRoutes({ routing, metered, batch, writeEmail }),
-    ...onDemand(IDENTITY_OPERATIONS, async () => {
-      const { identityRoutes } = await import("../http/routes/identity.ts");
-      return identityRoutes({ routing, metered, batch });
-    }),
-    ...onDemand(PHONE_OPERATIONS, async () => {
-      const { phoneRoutes } = await import("../http/routes/phone.ts");
-      return phoneRoutes({ routing, metered, batch });
-    }),
+    ...identityRoutesOnDemand({ routing, metered, batch }),
+    ...phoneRoutesOnDemand({ routing, metered, batch }),
     ...webhookRoutes({ accountRouting, webhooks: queues.webhooks }),
-    ...onDemand(JOB_OPERATIONS, async () => {
-      const { jobRoutes } = await import("../http/routes/jobs.ts");
-      return jobRoutes({
-        routing,
-        jobs: queues.jobs,
-        uploads: queues.uploads,
-        results: queues.jobResults,
-        meter,
-        idempotent,
-        clock,
-        readerStallMs,
-        draining,
-        requireWebhookUrl: queues.webhooks.requireJobUrl,
-        bodies: smallBodies,
-        turns,
-      });
+    ...jobRoutesOnDemand({
+      routing,
+      jobs: queues.jobs,
+      uploads: queues.uploads,
+      results: queues.jobResults,
+      meter,
+      idempotent,
+      clock,
+      readerStallMs: config.batch.readerStallMs,
+      draining,
+      requireWebhookUrl: queues.webhooks.requireJobUrl,
+      bodies: smallBodies,
+      turns,
     }),
-    ...onDemand(DIRECTORY_OPERATIONS, async () => {
-      const { directoryRoutes } = await import("../http/routes/directory.ts");
-      return directoryRoutes({ routing, directory });
-    }),
+    ...directoryRoutesOnDemand({ routing, directory }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
     ...checkRoutes({ routing, directory, check: components.judging.check }),
     ...signingKeyRoutes({ routing, publicKeys: components.judging.publicKeys }),

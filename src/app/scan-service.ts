@@ -2,12 +2,15 @@ import type { ServiceFacts } from "../contract/specification/service-document.ts
 import { createStubResolver } from "../dns/resolver.ts";
 import { serversOf } from "../dns/system-servers.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
+import type { Check } from "../http/routes/health.ts";
 import { scanRoutes } from "../http/routes/scans.ts";
-import { createAddressLookup, systemAddressLookup } from "../net/address-lookup.ts";
+import { type AddressLookup, createAddressLookup, systemAddressLookup } from "../net/address-lookup.ts";
 import { createHttpClient } from "../net/http-client.ts";
 import { OUTGOING_PORTS } from "../net/limits.ts";
+import type { TargetRules } from "../net/target.ts";
+import type { Clock } from "../platform/clock.ts";
 import { SCAN_AGENT } from "../scan/probe.ts";
-import { createRunningScans } from "../scan/running-scans.ts";
+import { createRunningScans, type RunningScans } from "../scan/running-scans.ts";
 import { listedHost, scannedListing } from "../scan/scanned-listing.ts";
 import { createScan, type ScanResult } from "../scan/scans.ts";
 import { openScans } from "../store/sqlite/open-scans.ts";
@@ -56,46 +59,34 @@ async function openScanService(
   stack: AsyncDisposableStack,
 ): Promise<ServiceContent> {
   const { clock, log } = platform;
-  const { routing, paid, signingKey, originOf } = kernel;
-  const { allowPrivate } = config;
+  const { routing, paid, originOf } = kernel;
   const database = openScans(config.dataDir, clock);
   stack.defer(() => database[Symbol.dispose]());
   const { scans: store } = database;
-  const resolver = createStubResolver({
-    servers: serversOf(config.dnsServers),
-    clock,
-    lookupTimeoutMs: LOOKUP_TIMEOUT_MS,
-    inFlightMax: LOOKUPS_IN_FLIGHT_MAX,
-  });
-  stack.defer(() => resolver.close());
   const lists = await openScannedDirectory(config, platform, store, stack);
-  const ports = config.allowAlternativePorts ? [...OUTGOING_PORTS, ...ALTERNATIVE_PORTS] : OUTGOING_PORTS;
-  const contact = config.contact ?? (config.publicUrl === null ? null : `${config.publicUrl}/docs/scanning`);
-  const userAgent = `${SCAN_AGENT}/1.0${contact === null ? "" : ` (+${contact})`}`;
   const newId = (prefix: string) => `${prefix}${Buffer.from(platform.randomBytes(12)).toString("hex")}`;
-  const ownNetwork = allowPrivate && config.dnsServers.length === 0;
+  const targetRules = targetRulesOf(config);
   const scan = createScan(
     {
       store,
       clock,
-      lookUp: ownNetwork ? systemAddressLookup : createAddressLookup(resolver),
+      lookUp: openAddressLookup(config, clock, stack),
       clientOf: (lookUp) =>
         createHttpClient(
           { lookUp, clock, ...(config.ca === null ? {} : { ca: config.ca }) },
-          { allowPrivate, ports, userAgent },
+          { allowPrivate: config.allowPrivate, ports: targetRules.ports, userAgent: userAgentOf(config) },
         ),
-      signingKey,
+      signingKey: kernel.signingKey,
       randomName: () => newId("assay-"),
       onScanned: (evidence, scored) => {
-        const { judgeUrl } = config;
         const host = listedHost(evidence);
         if (host === null) return;
-        const listing = scannedListing(evidence, scored, judgeUrl);
+        const listing = scannedListing(evidence, scored, config.judgeUrl);
         store.list(host, listing === null ? null : JSON.stringify(listing));
         lists.changed();
       },
     },
-    { allowPrivate },
+    { allowPrivate: config.allowPrivate },
   );
   const runningScans = createRunningScans<ScanResult>(
     { clock },
@@ -113,23 +104,51 @@ async function openScanService(
   };
   const reportError = (error: unknown) => log.error("pruning failed", errorFacts(error));
   void repeatUpkeep(prune, { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
-  const targetRules = { allowPrivate, ports, allowLiterals: false, httpsOnly: false };
   return {
     facts: FACTS,
     routes: [
       ...scanRoutes({ routing, paid, scan, runningScans, store, clock, originOf, targetRules }),
       ...directoryRoutes({ routing, directory: lists.directory }),
     ],
-    checks: {
-      scans: {
-        fallback: "warn",
-        run: () => {
-          const { running, waiting } = runningScans.stats();
-          const status = waiting < WAITING_MAX ? "pass" : "warn";
-          return { status, observed: running + waiting, unit: "scans" };
-        },
-      },
-      directory: directoryCheck(lists.directory),
+    checks: { scans: scanCheck(runningScans), directory: directoryCheck(lists.directory) },
+  };
+}
+
+/** Opens the look-up of the hosts that are scanned. In an operator's own network the system's resolver is used. */
+function openAddressLookup(
+  { allowPrivate, dnsServers }: ScanServiceConfig,
+  clock: Clock,
+  stack: AsyncDisposableStack,
+): AddressLookup {
+  if (allowPrivate && dnsServers.length === 0) return systemAddressLookup;
+  const resolver = createStubResolver({
+    servers: serversOf(dnsServers),
+    clock,
+    lookupTimeoutMs: LOOKUP_TIMEOUT_MS,
+    inFlightMax: LOOKUPS_IN_FLIGHT_MAX,
+  });
+  stack.defer(() => resolver.close());
+  return createAddressLookup(resolver);
+}
+
+function targetRulesOf({ allowPrivate, allowAlternativePorts }: ScanServiceConfig): TargetRules {
+  const ports = allowAlternativePorts ? [...OUTGOING_PORTS, ...ALTERNATIVE_PORTS] : OUTGOING_PORTS;
+  return { allowPrivate, ports, allowLiterals: false, httpsOnly: false };
+}
+
+/** Returns the User-Agent of a scan, with an address where its operator can be reached. */
+function userAgentOf({ contact, publicUrl }: ScanServiceConfig): string {
+  const reachedAt = contact ?? (publicUrl === null ? null : `${publicUrl}/docs/scanning`);
+  return `${SCAN_AGENT}/1.0${reachedAt === null ? "" : ` (+${reachedAt})`}`;
+}
+
+function scanCheck(runningScans: Pick<RunningScans<ScanResult>, "stats">): Check {
+  return {
+    fallback: "warn",
+    run: () => {
+      const { running, waiting } = runningScans.stats();
+      const status = waiting < WAITING_MAX ? "pass" : "warn";
+      return { status, observed: running + waiting, unit: "scans" };
     },
   };
 }

@@ -61,33 +61,7 @@ and Solana: nothing leaves this machine, and no money is real. Two payers have $
 
 `);
 
-  const body = chatBody({});
-  const quote = (await (await post(fetch, `${service.url}/v1/quote`, body)).json()) as { amount_usd: string };
-  write(`POST /v1/quote             what it will cost, for free: ${quote.amount_usd} USD\n`);
-  const refused = await post(fetch, `${service.url}/v1/chat/completions`, body);
-  expect(refused.status === 402 && refused.headers.has("PAYMENT-REQUIRED"), "a challenge");
-  write(`POST /v1/chat/completions  unpaid: 402, with the challenge in PAYMENT-REQUIRED\n`);
-
-  const paid = await post(basePayer.fetch, `${service.url}/v1/chat/completions`, body);
-  const answer = (await paid.json()) as PaidChat;
-  const [choice] = answer.choices as readonly { readonly message: { readonly content: string } }[];
-  write(`  paid on Base             ${paid.status}: ${choice?.message.content}\n`);
-  const streamBody = chatBody({ stream: true });
-  const streamed = await readStream(solanaPayer, `${service.url}/v1/chat/completions`, streamBody);
-  write(`  paid on Solana, stream   ${streamed.status}: ${streamed.text}\n`);
-
-  const { keys } = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as {
-    readonly keys: readonly PublicKey[];
-  };
-  write(
-    "\nThe receipt of each call, by the service (verify_url) and by itself with the keys of jwks.json:\n",
-  );
-  for (const [receipt, url, kept] of [
-    [answer.receipt, answer.verify_url, { request: body, choices: answer.choices }],
-    [streamed.receipt, streamed.verifyUrl, { request: streamBody }],
-  ] as const) {
-    write(await receiptLines(receipt, url, kept, keys));
-  }
+  await showCalls(service.url, basePayer, solanaPayer, write);
 
   const received = await chains.received();
   const [base, solana] = await Promise.all([basePayer.balance(), solanaPayer.balance()]);
@@ -97,6 +71,42 @@ and Solana: nothing leaves this machine, and no money is real. Two payers have $
 On the chains: the payers have ${usd(base)} and ${usd(solana)} USDC left, the payee has ${usd(received.base)} on Base and ${usd(received.solana)} on Solana.
 `);
   return true;
+}
+
+/** Asks for a quote, pays for a call on Base and for a stream on Solana, and checks the receipt of each. */
+async function showCalls(
+  url: string,
+  basePayer: LocalPayer,
+  solanaPayer: LocalPayer,
+  write: (text: string) => void,
+): Promise<void> {
+  const body = chatBody({});
+  const quote = (await (await post(fetch, `${url}/v1/quote`, body)).json()) as { amount_usd: string };
+  write(`POST /v1/quote             what it will cost, for free: ${quote.amount_usd} USD\n`);
+  const refused = await post(fetch, `${url}/v1/chat/completions`, body);
+  expect(refused.status === 402 && refused.headers.has("PAYMENT-REQUIRED"), "a challenge");
+  write(`POST /v1/chat/completions  unpaid: 402, with the challenge in PAYMENT-REQUIRED\n`);
+
+  const paid = await post(basePayer.fetch, `${url}/v1/chat/completions`, body);
+  const answer = (await paid.json()) as PaidChat;
+  const [choice] = answer.choices as readonly { readonly message: { readonly content: string } }[];
+  write(`  paid on Base             ${paid.status}: ${choice?.message.content}\n`);
+  const streamBody = chatBody({ stream: true });
+  const streamed = await readStream(solanaPayer, `${url}/v1/chat/completions`, streamBody);
+  write(`  paid on Solana, stream   ${streamed.status}: ${streamed.text}\n`);
+
+  const { keys } = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as {
+    readonly keys: readonly PublicKey[];
+  };
+  write(
+    "\nThe receipt of each call, by the service (verify_url) and by itself with the keys of jwks.json:\n",
+  );
+  for (const [receipt, verifyUrl, kept] of [
+    [answer.receipt, answer.verify_url, { request: body, choices: answer.choices }],
+    [streamed.receipt, streamed.verifyUrl, { request: streamBody }],
+  ] as const) {
+    write(await receiptLines(receipt, verifyUrl, kept, keys));
+  }
 }
 
 function chatBody(more: object): string {

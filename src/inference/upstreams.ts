@@ -4,7 +4,11 @@ import type { Clock } from "../platform/clock.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { askUpstream, type UpstreamAddress, type UpstreamReply } from "./upstream.ts";
 
-export type ChatCall = { readonly body: string; readonly isStream: boolean; readonly signal: AbortSignal };
+export type UpstreamCall = {
+  readonly body: string;
+  readonly isStream: boolean;
+  readonly signal: AbortSignal;
+};
 
 /** The upstreams, the preferred one first. */
 export type Upstreams = {
@@ -12,7 +16,7 @@ export type Upstreams = {
    * Asks one after the other until one has answered, or its first token is there. Throws `upstream_failed` where none
    * does, and the reason of the signal where the caller has left.
    */
-  readonly ask: (call: ChatCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
+  readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
   readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
 };
 

@@ -40,22 +40,33 @@ export type ChatRouteDependencies = {
 
 /** `POST /v1/chat/completions`, `/v1/quote` and `/task-request`. */
 export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[] {
-  const { routing, paid, tariff, taskTariff, prices, chatWork, tasks, originOf, bodyBytesMax } = dependencies;
-  const { postChatCompletion, postTask } = chatOperations(prices.chat, prices.task);
+  const operations = chatOperations(dependencies.prices.chat, dependencies.prices.task);
+  const routes = [
+    chatRoute(operations.postChatCompletion, dependencies),
+    taskRoute(operations.postTask, dependencies),
+    quoteRoute(dependencies),
+  ];
+  return routes.map((route) => ({ ...route, handler: withOpenAiErrors(route.handler) }));
+}
 
-  const chat = paid(
-    postChatCompletion,
+type ChatOperations = ReturnType<typeof chatOperations>;
+
+function chatRoute(
+  operation: ChatOperations["postChatCompletion"],
+  dependencies: ChatRouteDependencies,
+): Route {
+  const { paid, tariff, chatWork, originOf, bodyBytesMax, step } = dependencies;
+  return paid(
+    operation,
     async (call, body) => {
       requireJson(call.request);
-      const { headers } = call.request;
-      const { request, requestSha256, price } = await readCall(body, tariff, headers, dependencies.step);
+      const { request, requestSha256, price } = await readCall(body, tariff, call.request.headers, step);
       const origin = originOf(call.request);
-      const resourceUrl = `${origin}${requestPath(call.request.url).pathname}`;
       const work = chatWork({
         request,
         requestSha256,
         origin,
-        resourceUrl,
+        resourceUrl: `${origin}${requestPath(call.request.url).pathname}`,
         quoteId: price.quoteId,
         upstreamModel: price.upstreamModel,
         signal: call.request.signal,
@@ -64,34 +75,42 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
       const { microUsd: priceMicroUsd, quoteId } = price;
       return { ...work, priceMicroUsd, ...(quoteId === null ? {} : { extra: { quote_id: quoteId } }) };
     },
-    { bodyBytesMax, extensions: bazaarExtension({ ...ASKED, output: { choices: [], receipt: "eyJ…" } }) },
+    {
+      bodyBytesMax,
+      extensions: bazaarExtension({ ...EXAMPLE_CALL, output: { choices: [], receipt: "eyJ…" } }),
+    },
   );
+}
 
-  const task = paid(
-    postTask,
+function taskRoute(
+  operation: ChatOperations["postTask"],
+  { paid, taskTariff, tasks, bodyBytesMax, step }: ChatRouteDependencies,
+): Route {
+  return paid(
+    operation,
     async (call, body) => {
       requireJson(call.request);
-      const { request, price } = await readCall(body, taskTariff, NO_HEADERS, dependencies.step);
+      const { request, price } = await readCall(body, taskTariff, NO_HEADERS, step);
       if (request.isStream) throw new ParamError("invalid_request", "A task has no stream.", "stream");
       return { priceMicroUsd: price.microUsd, work: () => Promise.reject(new Error("done by the task")) };
     },
     {
       bodyBytesMax,
       take: tasks.take,
-      extensions: bazaarExtension({ ...ASKED, output: { task_id: "task_…", status_url: "https://…" } }),
+      extensions: bazaarExtension({
+        ...EXAMPLE_CALL,
+        output: { task_id: "task_…", status_url: "https://…" },
+      }),
     },
   );
+}
 
-  const quote = routing.public(postQuote, async (call) => {
+function quoteRoute({ routing, tariff, bodies, bodyBytesMax, step }: ChatRouteDependencies): Route {
+  return routing.public(postQuote, async (call) => {
     requireJson(call.request);
     const tenant = clientAddressKey(call.clientAddress());
-    using held = await dependencies.bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
-    const { request, requestSha256, price } = await readCall(
-      held.bytes,
-      tariff,
-      NO_HEADERS,
-      dependencies.step,
-    );
+    using held = await bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
+    const { request, requestSha256, price } = await readCall(held.bytes, tariff, NO_HEADERS, step);
     const { bound, expiresAt } = price;
     return {
       ...json({
@@ -107,12 +126,10 @@ export function chatRoutes(dependencies: ChatRouteDependencies): readonly Route[
       headers: { "Cache-Control": "no-store" },
     };
   });
-
-  return [chat, task, quote].map((route) => ({ ...route, handler: withOpenAiErrors(route.handler) }));
 }
 
 /** How a call is made, for agents that read it in the challenge. */
-const ASKED = {
+const EXAMPLE_CALL = {
   method: "POST",
   input: {
     example: { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] },

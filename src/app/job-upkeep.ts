@@ -1,0 +1,69 @@
+import type { JobRunner } from "../jobs/job-runner.ts";
+import type { JobTally } from "../jobs/job-tally.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { Parts } from "../jobs/uploads/parts.ts";
+import type { ChunkClaim, JobPort } from "../store/job-port.ts";
+import type { LeasePort } from "../store/lease-port.ts";
+import type { PartPort } from "../store/part-port.ts";
+import { repeatUpkeep } from "./upkeep.ts";
+
+export type JobUpkeepDependencies = {
+  readonly store: Pick<JobPort, "findJob" | "reapChunks">;
+  /** Leases and parts in a store that processes share; null where this process has a store of its own. */
+  readonly shared: (LeasePort & PartPort) | null;
+  readonly jobs: Pick<Jobs, "dropCutOff" | "prune" | "reading">;
+  readonly parts: Pick<Parts, "takeOver">;
+  readonly jobRunner: Pick<JobRunner, "held">;
+  readonly jobTally: Pick<JobTally, "inWorkElsewhere">;
+  /** From the creation of an upload to its removal where it is not started. */
+  readonly uploadMs: number;
+};
+
+const PRUNE_MS = 1_000;
+const RENEW_LEASES_MS = 1_000;
+
+/** Repeats what jobs need beside their runner: the leases of this process, and the erasing of what is past its time. */
+export function repeatJobUpkeep(
+  { store, shared, jobs, parts, jobRunner, jobTally, uploadMs }: JobUpkeepDependencies,
+  failed: (what: string) => (error: unknown) => void,
+  stack: AsyncDisposableStack,
+): void {
+  if (shared !== null) {
+    const work = { held: jobRunner.held, reading: jobs.reading, inWork: jobTally.inWorkElsewhere };
+    const upkeep = { everyMs: RENEW_LEASES_MS, reportError: failed("keeping the leases of jobs failed") };
+    void repeatUpkeep(() => keepLeases(shared, store, work), upkeep, stack)();
+  }
+  const pruningFailed = failed("pruning of jobs failed");
+  const accountOf = async (jobId: string) => {
+    const job = await store.findJob(jobId);
+    return job?.status === "receiving" ? job.accountId : null;
+  };
+  const takenOver = Promise.all([jobs.dropCutOff(), parts.takeOver(accountOf)]).catch(pruningFailed);
+  const prune = async () => {
+    await takenOver;
+    if (shared !== null) await jobs.dropCutOff();
+    await jobs.prune();
+    if (shared !== null) await shared.removeAbandonedFrames(uploadMs);
+  };
+  repeatUpkeep(prune, { everyMs: PRUNE_MS, reportError: pruningFailed }, stack);
+}
+
+/** Renews the leases of this process, puts back what processes held that are gone, and reports what others hold. */
+async function keepLeases(
+  leases: LeasePort,
+  store: Pick<JobPort, "reapChunks">,
+  {
+    held,
+    reading,
+    inWork,
+  }: {
+    readonly held: () => readonly ChunkClaim[];
+    readonly reading: () => readonly string[];
+    readonly inWork: (accountIds: readonly string[]) => void;
+  },
+): Promise<void> {
+  const [chunks, inputs] = [held(), reading()];
+  if (chunks.length + inputs.length > 0) await leases.renewLeases(chunks, inputs);
+  await store.reapChunks();
+  inWork(await leases.accountsInWork());
+}
