@@ -5,7 +5,8 @@ import type { Check } from "../http/routes/health.ts";
 import { modelRoutes } from "../http/routes/models.ts";
 import { receiptRoutes } from "../http/routes/receipts.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
-import { createChatWork, newReceiptId } from "../inference/chat.ts";
+import type { Route } from "../http/routing.ts";
+import { type ChatCall, type ChatWork, createChatWork, newReceiptId } from "../inference/chat.ts";
 import { createModelList } from "../inference/model-list.ts";
 import { createQuotes } from "../inference/quote.ts";
 import { createReceiptLedger } from "../inference/receipt-ledger.ts";
@@ -16,9 +17,10 @@ import { systemAddressLookup } from "../net/address-lookup.ts";
 import { connectDirectly } from "../net/direct-connection.ts";
 import { createHttpClient, type HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { createSteps } from "../platform/steps.ts";
+import { createSteps, type Steps } from "../platform/steps.ts";
 import { openSecret } from "../signing/secret.ts";
 import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
+import type { TaskStore } from "../store/task-port.ts";
 import type { InferenceServiceConfig } from "./inference-settings.ts";
 import { errorFacts } from "./log.ts";
 import type { Platform } from "./platform.ts";
@@ -65,27 +67,26 @@ export function startInferenceService(
 
 function openInference(
   config: InferenceServiceConfig,
-  { clock, log, randomBytes }: Platform,
-  { routing, paid, payments, bodies, signingKey, originOf }: ServiceKernel,
+  platform: Platform,
+  kernel: ServiceKernel,
   stack: AsyncDisposableStack,
 ): ServiceContent {
+  const { clock } = platform;
+  const { routing, payments, bodies, signingKey } = kernel;
   const { pricing } = config;
   const database = openInferenceDatabase(config.dataDir, clock);
   stack.defer(() => database[Symbol.dispose]());
-  const { receipts, tasks: taskStore } = database;
+  const { receipts } = database;
   const client = createUpstreamClient(clock, config.upstreamTimeoutMs);
   const upstreams = createUpstreams(config.upstreams, {
     client,
     clock,
     answerBytesMax: config.answerBytesMax,
-    report: (facts) => log.warn("an upstream failed", facts),
+    report: (facts) => platform.log.warn("an upstream failed", facts),
   });
   const now = () => clock.now();
   const ledger = createReceiptLedger({ store: receipts, signingKey, now, newReceiptId });
   ledger.issueInterrupted();
-  const secret = openSecret(config.dataDir, randomBytes);
-  const tariff = createTariff(pricing, createQuotes(secret, now));
-  const taskTariff = createTaskTariff(pricing, createQuotes(secret, now));
   const step = createSteps(clock.monotonic);
   const chatWork = createChatWork({
     upstreams,
@@ -95,40 +96,10 @@ function openInference(
     room: createFairShares(STREAMED_BYTES),
     answerBytesMax: config.answerBytesMax,
   });
-  const reportError = (error: unknown) => log.error("a task failed", errorFacts(error));
-  const tasks = stack.use(
-    createTasks({
-      store: taskStore,
-      payments,
-      clock,
-      secret,
-      reportError,
-      workOf: taskWork(chatWork, taskTariff, step),
-      statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
-    }),
-  );
-  tasks.start();
-  void repeatUpkeep(() => tasks.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
-  const prices = { chat: pricing.kind === "flat" ? FLAT_PRICE : COST_PLUS_PRICE, task: FLAT_PRICE };
   return {
     facts: FACTS,
     routes: [
-      ...chatRoutes({
-        routing,
-        paid,
-        tariff,
-        taskTariff,
-        prices,
-        chatWork,
-        tasks,
-        payments,
-        clock,
-        originOf,
-        bodyBytesMax: config.bodyBytesMax,
-        bodies,
-        step,
-      }),
-      ...taskRoutes({ routing, tasks }),
+      ...openPaidRoutes(config, platform, kernel, { taskStore: database.tasks, chatWork, step }, stack),
       ...modelRoutes({
         routing,
         listModels: createModelList(pricing, {
@@ -152,6 +123,62 @@ function openInference(
     ],
     checks: { upstreams: upstreamCheck(upstreams) },
   };
+}
+
+/** Opens the tasks, and returns the routes of chats and tasks. */
+function openPaidRoutes(
+  config: InferenceServiceConfig,
+  { clock, log, randomBytes }: Platform,
+  { routing, paid, payments, bodies, originOf }: ServiceKernel,
+  {
+    taskStore,
+    chatWork,
+    step,
+  }: {
+    readonly taskStore: TaskStore;
+    readonly chatWork: (call: ChatCall) => ChatWork;
+    readonly step: Steps;
+  },
+  stack: AsyncDisposableStack,
+): readonly Route[] {
+  const { pricing, bodyBytesMax } = config;
+  const now = () => clock.now();
+  const secret = openSecret(config.dataDir, randomBytes);
+  const tariff = createTariff(pricing, createQuotes(secret, now));
+  const taskTariff = createTaskTariff(pricing, createQuotes(secret, now));
+  const reportError = (error: unknown) => log.error("a task failed", errorFacts(error));
+  const tasks = stack.use(
+    createTasks({
+      store: taskStore,
+      payments,
+      clock,
+      secret,
+      reportError,
+      workOf: taskWork(chatWork, taskTariff, step),
+      statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
+    }),
+  );
+  tasks.start();
+  void repeatUpkeep(() => tasks.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
+  const prices = { chat: pricing.kind === "flat" ? FLAT_PRICE : COST_PLUS_PRICE, task: FLAT_PRICE };
+  return [
+    ...chatRoutes({
+      routing,
+      paid,
+      tariff,
+      taskTariff,
+      prices,
+      chatWork,
+      tasks,
+      payments,
+      clock,
+      originOf,
+      bodyBytesMax,
+      bodies,
+      step,
+    }),
+    ...taskRoutes({ routing, tasks }),
+  ];
 }
 
 function createUpstreamClient(clock: Clock, timeoutMs: number): HttpClient {
