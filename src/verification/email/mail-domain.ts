@@ -3,6 +3,7 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import { parse as parseHost } from "tldts";
 import type { SyntaxFault } from "../../contract/words.ts";
 import { asciiTable } from "./ascii-table.ts";
+import { isULabel } from "./idn-label.ts";
 
 /** A domain as read from an address: usable, or refused with the reason. */
 export type MailDomain =
@@ -108,6 +109,11 @@ function convertDomain(written: string): MailDomain {
     if (!isHostCode(ascii.charCodeAt(at)) && ascii.charCodeAt(at) !== DOT) {
       return refusedDomain(hostFault(ascii, ascii.charCodeAt(at)), lower);
     }
+  }
+  // What is written as A-labels throughout is looked up as it is (RFC 5891, 5.4).
+  const isUnicode = Buffer.byteLength(lower) > lower.length;
+  if (isUnicode && !domainToUnicode(ascii).split(".").every(isULabel)) {
+    return refusedDomain("domain_idn_invalid", lower);
   }
   return checkLabels(ascii);
 }

@@ -1,0 +1,29 @@
+/** What makes a label of a name that is not ASCII a U-label (RFC 5891, 5892), beside what the conversion looks at. */
+
+/** The two joiners, which the conversion lets stand only where their script asks for them. */
+const JOINERS = /\u200c|\u200d/g;
+
+/**
+ * Characters that no U-label has (RFC 5892, 2 and 3): all but letters, digits and marks, and of those the exceptions,
+ * old Hangul and marks of symbols and music. What is written in another way was mapped before.
+ */
+const DISALLOWED =
+  /[^-\p{L}\p{Nd}\p{Mn}\p{Mc}\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb]|[\u0640\u07fa\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]|[\u302e\u302f]|[\u20d0-\u20ff]|[\u{1d100}-\u{1d24f}]/u;
+
+/** Characters out of the place that they have in their languages (RFC 5892, A.3 to A.9). */
+const MISPLACED: readonly RegExp[] = [
+  // The middle dot of Catalan, between two l.
+  /(?<!l)\u00b7|\u00b7(?!l)/,
+  // The Greek keraia before a letter, the Hebrew geresh and gershayim behind one.
+  /\u0375(?!\p{Script=Greek})/u,
+  /(?<!\p{Script=Hebrew})[\u05f3\u05f4]/u,
+  // The Katakana middle dot among Japanese or Chinese.
+  /^[^\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]*\u30fb[^\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]*$/u,
+  // Digits of Arabic beside those of Persian and Urdu.
+  /[\u0660-\u0669].*[\u06f0-\u06f9]|[\u06f0-\u06f9].*[\u0660-\u0669]/,
+];
+
+/** Returns whether a label may be a U-label by its characters and their places. */
+export function isULabel(label: string): boolean {
+  return !DISALLOWED.test(label.replace(JOINERS, "")) && !MISPLACED.some((rule) => rule.test(label));
+}
