@@ -120,7 +120,7 @@ function factsOf(view: View, resource: URL, own: OwnEvidence | null): CheckFacts
     pay_to: {
       address: evidence.pay_to,
       first_seen: own?.payee_first_seen ?? null,
-      changed_at: own?.payee_changed_at ?? evidence.pay_to_changed_at,
+      changed_at: laterOf(own?.payee_changed_at ?? null, evidence.pay_to_changed_at),
       // What is listed has a right checksum already.
       shared_hosts: Math.max(0, countOfPayee(view.snapshot, uncheckedPayeeKey(evidence.pay_to)) - 1),
     },
@@ -149,6 +149,12 @@ function findListing({ snapshot }: View, hostname: string): ListingBody | null {
     if (row >= 0) return JSON.parse(new TextDecoder().decode(rowBytes(snapshot, row))) as ListingBody;
   }
   return null;
+}
+
+/** A change that this server saw long ago hides none that the directory knows of. */
+function laterOf(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return Date.parse(one) < Date.parse(other) ? other : one;
 }
 
 function driftOf(listedUsd: string | null, observedUsd: string | null): number | null {

@@ -1,7 +1,8 @@
 import type { CheckFacts, CheckView, Reason } from "../contract/specification/check.ts";
+import { askedPrices, hasKnownTokens, priceText } from "./asked-price.ts";
 
 /** Names the rules. They never change under the same name. */
-export const JUDGE_RULES_VERSION = "2026-11-1";
+export const JUDGE_RULES_VERSION = "2026-11-2";
 
 /** Below these a verdict would be made up. */
 const PROBES_MIN = 20;
@@ -9,6 +10,7 @@ const ALLOWED_FROM = 80;
 /** The best score of what is denied. */
 const DENIED_SCORE_MAX = 20;
 const PAYEE_CHANGE_MS = 7 * 86_400_000;
+const PLAUSIBLE_USD_MAX = 1000;
 
 /** One rule: when it holds, how it weighs, and what it says. */
 export type JudgeRule = {
@@ -130,7 +132,24 @@ export const JUDGE_RULES: readonly JudgeRule[] = [
     severity: "block",
     points: 80,
     message: "It asks for more than twice the listed price.",
-    evidence: ({ price: { drift } }) => (drift === null ? null : when(drift > 1, percent(drift))),
+    evidence: ({ price: { drift, listed_usd: listed, observed_usd: observed } }) => {
+      if (drift !== null) return when(drift > 1, percent(drift));
+      const isListedFree = listed !== null && Number(listed) === 0;
+      return when(isListedFree && Number(observed ?? 0) > 0, `${observed} USD instead of 0`);
+    },
+  },
+  {
+    code: "price_uneven",
+    severity: "warn",
+    points: 25,
+    message: "One way to pay it costs more than twice as much as another.",
+    evidence: (facts) => {
+      const [lowest, ...others] = askedPrices(facts);
+      const highest = others.at(-1);
+      if (lowest === undefined || highest === undefined) return null;
+      const isUneven = highest.microUsd > 2n * lowest.microUsd;
+      return when(isUneven, `${priceText(highest)}, ${priceText(lowest)}`);
+    },
   },
   {
     code: "price_drift",
@@ -145,9 +164,23 @@ export const JUDGE_RULES: readonly JudgeRule[] = [
     severity: "block",
     points: 80,
     message: "One call costs more than 1,000 USD.",
-    evidence: ({ price: { listed_usd: listed, observed_usd: observed } }) => {
-      const usd = observed ?? listed;
-      return usd === null ? null : when(Number(usd) > 1000, `${usd} USD`);
+    evidence: (facts) => {
+      const highest = askedPrices(facts).at(-1);
+      const isFar = highest !== undefined && highest.microUsd > BigInt(PLAUSIBLE_USD_MAX) * 1_000_000n;
+      if (isFar) return priceText(highest);
+      const usd = facts.price.observed_usd ?? facts.price.listed_usd;
+      return usd === null ? null : when(Number(usd) > PLAUSIBLE_USD_MAX, `${usd} USD`);
+    },
+  },
+  {
+    code: "token_unknown",
+    severity: "warn",
+    points: 15,
+    message: "It asks for no token of a main network that is known here, so its price cannot be compared.",
+    evidence: (facts) => {
+      const ways = facts.observed?.accepts ?? [];
+      const odd = ways.find(({ network }) => hasKnownTokens(network));
+      return when(askedPrices(facts).length === 0 && odd !== undefined, `${odd?.asset} on ${odd?.network}`);
     },
   },
   {

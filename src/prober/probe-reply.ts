@@ -1,4 +1,5 @@
 import type { Accepted } from "../contract/specification/check.ts";
+import { findNetwork } from "../payments/networks.ts";
 import { isObject, parseObject } from "../platform/json-value.ts";
 import type { ProbeStatus } from "../store/probe-port.ts";
 
@@ -30,11 +31,17 @@ export function readProbe(reply: ProbedReply | null, isPaid: boolean): Probed {
   return { status: isPaid ? "payment_broken" : "paid", accepts: [] };
 }
 
-/** The ways to pay that are whole: from the header of version 2, else from the body of version 1. */
+/** The ways to pay that are whole: of the header, which version 2 reads, and of the body where version 1 reads others. */
 function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
   const header = headers.get("payment-required");
-  const challenge = parseObject(header === null ? body : Buffer.from(header, "base64").toString("utf8"));
-  const entries: unknown = challenge?.accepts;
+  const second = header === null ? [] : waysOf(Buffer.from(header, "base64").toString("utf8"));
+  if (header !== null && second.length === 0) return [];
+  const known = new Set(second.map(wayKey));
+  return [...second, ...waysOf(body).filter((way) => !known.has(wayKey(way)))];
+}
+
+function waysOf(text: string): readonly Accepted[] {
+  const entries: unknown = parseObject(text)?.accepts;
   if (!Array.isArray(entries)) return [];
   return entries.slice(0, ACCEPTS_MAX).flatMap((entry: unknown) => {
     if (!isObject(entry)) return [];
@@ -44,6 +51,11 @@ function acceptsOf({ headers, body }: ProbedReply): readonly Accepted[] {
     if (!isText(network) || !isText(asset) || !isText(payTo) || !isAmount) return [];
     return [{ network, asset, amount, pay_to: payTo }];
   });
+}
+
+/** Networks go by other names in version 1. */
+function wayKey({ network, asset, amount, pay_to }: Accepted): string {
+  return JSON.stringify([findNetwork(network)?.id ?? network, asset, amount, pay_to]);
 }
 
 /** Text with half a character is refused: verdicts are signed, and that cannot be. */

@@ -19,7 +19,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   accounts: ["platform", "contract", "store", "billing"],
   payments: ["platform", "contract", "store", "billing", "net"],
   signing: [],
-  judge: ["contract", "directory", "signing"],
+  judge: ["contract", "directory", "signing", "payments/tokens"],
   prober: [
     "platform",
     "contract",

@@ -2,6 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { CheckFacts } from "../../src/contract/specification/check.ts";
 import { JUDGE_RULES, judge } from "../../src/judge/judgement.ts";
 
+const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const USDC_ON_SOLANA = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+
 const GOOD: CheckFacts = {
   resource: "https://good.example/v1/paid",
   host: "good.example",
@@ -15,12 +18,14 @@ const GOOD: CheckFacts = {
     method: "GET",
     status: "paid",
     ms: 200,
-    accepts: [{ network: "eip155:8453", asset: "0xdef", amount: "10000", pay_to: "0xABC" }],
+    accepts: [{ network: "eip155:8453", asset: USDC_ON_BASE, amount: "10000", pay_to: "0xABC" }],
   },
   as_of: "2026-11-20T10:00:00.000Z",
   stale: false,
 };
-const accepts = (payTo: string) => [{ network: "eip155:8453", asset: "0xdef", amount: "1", pay_to: payTo }];
+const onBase = (amount: string) => ({ network: "base", asset: USDC_ON_BASE, amount, pay_to: "0xABC" });
+const onSolana = (amount: string) => ({ network: "solana", asset: USDC_ON_SOLANA, amount, pay_to: "Payee" });
+const accepts = (payTo: string) => [{ ...onBase("1"), pay_to: payTo }];
 const observed = (changes: object) => ({ observed: { ...(GOOD.observed ?? {}), ...changes } as never });
 const payTo = (changes: object) => ({ pay_to: { ...GOOD.pay_to, ...changes } });
 const price = (changes: object) => ({ price: { ...GOOD.price, ...changes } });
@@ -41,8 +46,10 @@ const ROWS: readonly (readonly [string, Partial<CheckFacts>, string])[] = [
   ["payee_changed", payTo({ changed_at: "2026-11-14T10:00:00Z" }), "review"],
   ["payee_shared", payTo({ shared_hosts: 11 }), "allow"],
   ["price_far_off", price({ drift: 1.01 }), "deny"],
+  ["price_uneven", observed({ accepts: [onBase("10000"), onSolana("20001")] }), "review"],
   ["price_drift", price({ drift: -0.02 }), "review"],
   ["price_implausible", price({ observed_usd: "1000.010000", drift: null }), "deny"],
+  ["token_unknown", observed({ accepts: [{ ...onBase("10000"), asset: "0xdef" }] }), "review"],
   ["price_unknown", price({ listed_usd: null, observed_usd: null, drift: null }), "allow"],
   ["stale", { stale: true }, "allow"],
 ];
@@ -77,8 +84,38 @@ describe("the rules of the judging check", () => {
       payTo({ changed_at: "2026-11-13T10:00:00.000Z" }),
       price({ drift: 0.01 }),
       price({ observed_usd: "1000.000000", drift: null }),
+      price({ listed_usd: "0.000000", observed_usd: "0.000000", drift: null }),
+      observed({ accepts: [onBase("1000000000")] }),
+      observed({ accepts: [onBase("10000"), onSolana("20000")] }),
+      observed({ accepts: [{ ...onBase("1"), network: "eip155:10" }] }),
     ]) {
       expect([changes, judge({ ...GOOD, ...changes }).verdict]).toEqual([changes, "allow"]);
     }
+  });
+
+  test("no price hides behind another way to pay, another token or too many digits", () => {
+    const codesOf = (changes: object) => judge({ ...GOOD, ...changes }).reasons.map(({ code }) => code);
+    const free = price({ listed_usd: "0.000000", observed_usd: "5.000000", drift: null });
+    expect(codesOf(free)).toEqual(["price_far_off"]);
+    const dear = [onBase("10000"), onSolana("1000000001")];
+    expect(codesOf(observed({ accepts: dear }))).toEqual(["price_uneven", "price_implausible"]);
+    const unread = price({ observed_usd: null, drift: null });
+    expect(codesOf({ ...unread, ...observed({ accepts: [onBase("9".repeat(30))] }) })).toEqual([
+      "price_implausible",
+    ]);
+    const inPlayMoney = {
+      ...onBase("1"),
+      network: "base-sepolia",
+      asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    };
+    expect(codesOf(observed({ accepts: [inPlayMoney] }))).toEqual(["token_unknown"]);
+    const ofEighteen = {
+      network: "megaeth",
+      asset: "0xFAfDdbb3FC7688494971a79cc65DCa3EF82079E7",
+      pay_to: "0xabc",
+    };
+    expect(
+      codesOf(observed({ accepts: [{ ...ofEighteen, amount: `1${"0".repeat(16)}` }, onBase("10000")] })),
+    ).toEqual([]);
   });
 });

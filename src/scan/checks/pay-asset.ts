@@ -1,8 +1,8 @@
+import { findKnownNetwork, findToken, kindOf } from "../../payments/tokens.ts";
 import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, type Finding, notApplicable, worst } from "../check.ts";
 import { written } from "../evidence.ts";
-import { findKnownNetwork, findToken, kindOf } from "../tokens.ts";
 
 export const payAsset: Check = {
   id: "pay.asset",

@@ -1,7 +1,7 @@
+import { findKnownNetwork } from "../../payments/tokens.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn, worst } from "../check.ts";
 import { written } from "../evidence.ts";
-import { findKnownNetwork } from "../tokens.ts";
 
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 

@@ -1,9 +1,9 @@
 import { payeeKey, uncheckedPayeeKey } from "../../directory/payee.ts";
+import { kindOf } from "../../payments/tokens.ts";
 import { isObject, type JsonObject } from "../../platform/json-value.ts";
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { written } from "../evidence.ts";
-import { kindOf } from "../tokens.ts";
 
 /** Of one challenge: to look at the checksum of an address takes some 0.1 ms. */
 const ENTRIES_MAX = 20;

@@ -1,8 +1,8 @@
+import { findKnownNetwork, findToken } from "../../payments/tokens.ts";
 import type { JsonObject } from "../../platform/json-value.ts";
 import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { written } from "../evidence.ts";
-import { findKnownNetwork, findToken } from "../tokens.ts";
 
 /** An amount on a chain has at most 256 bits. */
 const WHOLE = /^\d{1,78}$/;

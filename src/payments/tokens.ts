@@ -1,4 +1,4 @@
-import { findNetwork } from "../payments/networks.ts";
+import { findNetwork } from "./networks.ts";
 
 /** A token that is known on a main or test network. */
 export type Token = {

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { readProbe } from "../../src/prober/probe-reply.ts";
+
+/** What a probe reads of a reply, whichever version of x402 its callers speak. */
+
+const way = (network: string, amount: string, payTo: string) => ({ network, asset: "0xa5", amount, payTo });
+const encoded = (accepts: readonly object[]) => btoa(JSON.stringify({ x402Version: 2, accepts }));
+const inBody = (accepts: readonly { readonly amount: string }[]) =>
+  JSON.stringify({
+    x402Version: 1,
+    accepts: accepts.map(({ amount, ...rest }) => ({ ...rest, maxAmountRequired: amount })),
+  });
+
+function waysOf(header: string | null, body: string) {
+  const headers = { get: (name: string) => (name === "payment-required" ? header : null) };
+  const { status, accepts } = readProbe({ status: 402, headers, body }, true);
+  return [status, accepts.map(({ network, amount, pay_to }) => `${network} ${amount} ${pay_to}`)];
+}
+
+test("what version 1 is asked for in the body counts beside what version 2 is asked for in the header", () => {
+  const good = way("eip155:8453", "10000", "0xaa");
+  const same = inBody([way("base", "10000", "0xaa")]);
+  expect(waysOf(encoded([good]), same)).toEqual(["paid", ["eip155:8453 10000 0xaa"]]);
+  expect(waysOf(encoded([good]), inBody([way("base", "10000000", "0xbb")]))).toEqual([
+    "paid",
+    ["eip155:8453 10000 0xaa", "base 10000000 0xbb"],
+  ]);
+  for (const body of ["", "{}", "[]", "x", '{"accepts":7}', '{"accepts":[{"payTo":1}]}']) {
+    expect(waysOf(encoded([good]), body)).toEqual(["paid", ["eip155:8453 10000 0xaa"]]);
+  }
+  expect(waysOf(null, same)).toEqual(["paid", ["base 10000 0xaa"]]);
+  // Clients of version 2 look no further than a header.
+  for (const header of ["no base64 of JSON", encoded([])]) {
+    expect(waysOf(header, same)).toEqual(["payment_broken", []]);
+  }
+  expect(waysOf(null, "{}")).toEqual(["payment_broken", []]);
+});
