@@ -92,24 +92,24 @@ function mayBeRole(text: string, start: number, localEnd: number): boolean {
 
 const PLUS = 0x2b;
 
-/** The last two letters of what makes a role of whatever stands before it. */
-const GROUP_ENDS: ReadonlySet<number> = new Set(
-  [...GROUPS, "noreply"].map((word) =>
-    pairOf(word.charCodeAt(word.length - 2), word.charCodeAt(word.length - 1)),
-  ),
-);
+/** By two characters, whether they may be the last of what makes a role of whatever stands before it. */
+const isGroupEnd = new Uint8Array(1_024);
+for (const word of [...GROUPS, "noreply"]) {
+  isGroupEnd[pairOf(word.charCodeAt(word.length - 2), word.charCodeAt(word.length - 1))] = 1;
+}
 
-/** Two characters in either case as one number. */
+/** Two characters as a number below 1,024, which letters in either case share, with some that are no letters. */
 function pairOf(first: number, second: number): number {
-  return (first | 0x20) * 256 + (second | 0x20);
+  return (first & 31) * 32 + (second & 31);
 }
 
 function endsLikeGroup(text: string, start: number, end: number): boolean {
   let last = end - 1;
   while (last > start && (isSeparator(text.charCodeAt(last)) || isDigit(text.charCodeAt(last)))) last--;
   if (last < start + 1) return false;
-  const [first, second] = [text.charCodeAt(last - 1), text.charCodeAt(last)];
-  return first > 127 || second > 127 || GROUP_ENDS.has(pairOf(first, second));
+  const first = text.charCodeAt(last - 1);
+  const second = text.charCodeAt(last);
+  return first > 127 || second > 127 || isGroupEnd[pairOf(first, second)] === 1;
 }
 
 function firstSeparator(name: string): number {

@@ -1,9 +1,10 @@
 import { isBitSet, setBit } from "../../platform/bits.ts";
 
 /**
- * A quick no to most texts: whether the ASCII letters of text[start, end), whatever is between them passed
- * over, begin with those of one of the words. Of a long word only the first five letters count. Upper case is read as
- * lower, and a character that is not ASCII makes a maybe of all that could still be a word.
+ * A quick no to most texts: whether the ASCII letters of text[start, end), whatever is between them passed over, begin
+ * with those of one of the words. Of a long word only the first five letters count; behind the letters of a shorter one no
+ * other letter may follow at once. Upper case is read as lower, and a character that is not ASCII makes a maybe of all that
+ * could still be a word.
  */
 export type WordFilter = (text: string, start: number, end: number) => boolean;
 
@@ -29,9 +30,10 @@ export function createWordFilter(words: Iterable<string>): WordFilter {
       const letter = letterOf(code);
       if (letter === 0) continue;
       beginning = withLetter(beginning, letter);
-      if (isBitSet(bits, slotOf(beginning)) && beginnings.has(beginning)) return true;
       letters++;
-      if (letters === LETTERS_MAX) return false;
+      const isWord = isBitSet(bits, slotOf(beginning)) && beginnings.has(beginning);
+      if (letters === LETTERS_MAX) return isWord;
+      if (isWord && (at + 1 === end || letterOf(text.charCodeAt(at + 1)) === 0)) return true;
     }
     return false;
   };
