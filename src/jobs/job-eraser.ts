@@ -1,10 +1,13 @@
 import type { Clock } from "../platform/clock.ts";
 import { type JobPort, type JobRecord, UNFINISHED } from "../store/job-port.ts";
+import { createClearing } from "./clearing.ts";
 import { jobOf } from "./job.ts";
 
 export type JobEraser = {
-  /** Erases a job that never started; false where it did. */
+  /** Erases a job that never started; false where it did. The store is cleared of it by the pruning. */
   readonly drop: (jobId: string) => Promise<boolean>;
+  /** Erases a job that never started, also from what the store keeps beside its tables; false where it did. */
+  readonly dropWholly: (jobId: string) => Promise<boolean>;
   /** Erases what was read of an input. */
   readonly dropChunks: (jobId: string) => Promise<void>;
   /** Erases the input and the results of a job that has ended. */
@@ -33,20 +36,7 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
   }
 
-  /** Something was erased since the store was cleared last, by the process before this one as well. */
-  let isToClear = true;
-
-  /** What cannot be cleared now is by the next run of the pruning. */
-  async function clear(): Promise<void> {
-    if (!isToClear) return;
-    isToClear = false;
-    try {
-      isToClear = !(await store.clearErased());
-    } catch (error) {
-      isToClear = true;
-      throw error;
-    }
-  }
+  const { note, clear } = createClearing({ store, clock, pause: (ms) => Bun.sleep(ms) });
 
   /** False where the job has been started: its commit may have come about without an answer. */
   async function forget(jobId: string): Promise<boolean> {
@@ -56,18 +46,20 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     await dropChunks(jobId);
     await dropParts(jobId);
     await store.forgetJob(jobId);
-    isToClear = true;
+    note();
     return true;
   }
 
   async function eraseData({ jobId, status }: JobRecord, at: number): Promise<void> {
     await dropChunks(jobId);
     await store.changeJob(jobId, [status], { erasedAt: at });
-    isToClear = true;
+    note();
   }
 
   return {
-    async drop(jobId) {
+    drop: forget,
+
+    async dropWholly(jobId) {
       const isDropped = await forget(jobId);
       await clear();
       return isDropped;

@@ -8,7 +8,7 @@ import type { JobRunner } from "./job-runner.ts";
 import { findOwnJob } from "./own-job.ts";
 
 export type Jobs = JobReceiver &
-  Omit<JobEraser, "erase"> & {
+  Omit<JobEraser, "erase" | "dropWholly"> & {
     /** Throws `not_found` for a job that the account does not have. */
     readonly find: (accountId: string, jobId: string) => Promise<JobRecord>;
     readonly list: (
@@ -29,14 +29,14 @@ export type JobsDependencies = JobReceiverDependencies &
 export function createJobs(dependencies: JobsDependencies): Jobs {
   const { store, runner, clock, changed } = dependencies;
   const receiver = createJobReceiver(dependencies);
-  const { erase, ...eraser } = createJobEraser(dependencies);
+  const { erase, dropWholly, ...eraser } = createJobEraser(dependencies);
   const { change, resume } = createJobChanges(store, changed);
   const find: Jobs["find"] = (accountId, jobId) => findOwnJob(store, accountId, jobId);
 
   /** False, and nothing done, where the job has left its state meanwhile. */
   async function removeFrom(job: JobRecord): Promise<boolean> {
     const { jobId, status } = job;
-    if (status === "receiving") return eraser.drop(jobId);
+    if (status === "receiving") return dropWholly(jobId);
     const now = clock.now();
     const isLive = UNFINISHED.includes(status);
     const ended = isLive ? ({ status: "cancelling", statusReason: "by_caller" } as const) : {};

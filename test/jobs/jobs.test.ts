@@ -160,3 +160,34 @@ test("the rows of an input are stored when they may be beside the calls, for as 
   expect(stored).toBe(1);
   store.close();
 });
+
+test("an input that is refused has the store cleared by the pruning alone, a deleted one at once", async () => {
+  using folder = temporaryFolder("jobs");
+  let clearings = 0;
+  const { store, intake, jobs } = jobsOn(folder.path, (own) => ({
+    ...own,
+    clearErased() {
+      clearings += 1;
+      return own.clearErased();
+    },
+  }));
+  await using _ = intake;
+  await signUp(store, "acc_a");
+  const plan = DEFAULT_PLANS.find((one) => one.plan === "scale");
+  if (plan === undefined) throw new Error("there is no such plan");
+  const account = { accountId: "acc_a", plan };
+  const request = { kind: "email", name: null, webhookUrl: null, options: OPTIONS } as const;
+  for (let round = 0; round < 3; round++) {
+    const { jobId } = await jobs.begin(account, request);
+    expect(await jobs.drop(jobId)).toBe(true);
+  }
+  expect(clearings).toBe(0);
+  await jobs.prune();
+  expect(clearings).toBe(1);
+  const { jobId } = await jobs.begin(account, request);
+  await jobs.remove("acc_a", jobId);
+  expect(clearings).toBe(2);
+  await jobs.prune();
+  expect(clearings).toBe(2);
+  store.close();
+});

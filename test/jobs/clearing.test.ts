@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { type Clearing, createClearing } from "../../src/jobs/clearing.ts";
+
+/** A store whose clearing takes so long, on a clock that only its clearings and the rests between them move. */
+function clearingOf(tookMs: number, outcomes: (boolean | Error)[] = []) {
+  const begunAtMs: number[] = [];
+  let nowMs = 1_000;
+  const clearing: Clearing = createClearing({
+    store: {
+      clearErased() {
+        begunAtMs.push(nowMs);
+        nowMs += tookMs;
+        const outcome = outcomes.shift() ?? true;
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+    },
+    clock: { monotonic: () => nowMs },
+    pause: async (ms) => {
+      nowMs += ms;
+    },
+  });
+  return { ...clearing, begunAtMs };
+}
+
+test("what is erased by many at once is cleared once", async () => {
+  const { clear, note, begunAtMs } = clearingOf(0);
+  const calls = Array.from({ length: 50 }, async () => {
+    note();
+    await clear();
+  });
+  await Promise.all(calls);
+  expect(begunAtMs).toHaveLength(1);
+});
+
+test("clearings take at most a tenth of the time, whoever erases again and again", async () => {
+  const { clear, note, begunAtMs } = clearingOf(20);
+  for (let round = 0; round < 5; round++) {
+    note();
+    await clear();
+  }
+  expect(begunAtMs).toEqual([1_000, 1_200, 1_400, 1_600, 1_800]);
+});
+
+test("nothing is cleared where nothing was erased, but at the start", async () => {
+  const { clear, begunAtMs } = clearingOf(1);
+  await clear();
+  await clear();
+  expect(begunAtMs).toHaveLength(1);
+});
+
+test("what could not be cleared, or failed to be, is cleared by the next", async () => {
+  const { clear, begunAtMs } = clearingOf(0, [false, new Error("the disk is full"), true]);
+  await clear();
+  await expect(clear()).rejects.toThrow("the disk is full");
+  await clear();
+  await clear();
+  expect(begunAtMs).toHaveLength(3);
+});
+
+test("what is erased while the store is being cleared is cleared behind it", async () => {
+  const asked: PromiseWithResolvers<boolean>[] = [];
+  const clearing = createClearing({
+    store: {
+      clearErased() {
+        const one = Promise.withResolvers<boolean>();
+        asked.push(one);
+        begun.resolve();
+        return one.promise;
+      },
+    },
+    clock: { monotonic: () => 0 },
+    pause: async () => {},
+  });
+  let begun = Promise.withResolvers<void>();
+  const first = clearing.clear();
+  await begun.promise;
+  begun = Promise.withResolvers<void>();
+  clearing.note();
+  asked[0]?.resolve(true);
+  await first;
+  const second = clearing.clear();
+  await begun.promise;
+  asked[1]?.resolve(true);
+  await second;
+  expect(asked).toHaveLength(2);
+});
