@@ -3,7 +3,7 @@ import { parseJson } from "../platform/json-value.ts";
 import type { ColumnOptions } from "../tables/column.ts";
 import { firstLineOf } from "../tables/csv-form.ts";
 import { csvRows } from "../tables/csv-rows.ts";
-import { ndjsonRows, type Rows, textRows } from "../tables/rows.ts";
+import { LINE_CHARS_MAX, ndjsonRows, type Rows, textRows } from "../tables/rows.ts";
 import { TableError } from "../tables/table-error.ts";
 import { KINDS } from "../tables/task.ts";
 import type { TextForm } from "../tables/text-form.ts";
@@ -90,13 +90,15 @@ function formatByText(firstLine: string): InputFormat {
   return /[,;\t]|^"?sep=/i.test(firstLine) ? "csv" : "text";
 }
 
-/** Text that holds the whole first line, unless that is very long. */
+/** Text that holds the whole first line, unless that is longer than a line may be. */
 async function readStart(pieces: AsyncIterator<string>): Promise<string> {
   let start = "";
-  while (start.length < FIRST_LINE_CHARS && !start.trimStart().includes("\n")) {
+  let hasLineEnd = false;
+  while (start.length <= LINE_CHARS_MAX && !hasLineEnd) {
     const { done, value } = await pieces.next();
     if (done === true) break;
     start += value;
+    hasLineEnd = start.trimStart().includes("\n");
   }
   return start;
 }

@@ -11,12 +11,12 @@ export type CsvForm = {
 /** A CSV text's form, and the line `sep=;` above its records with its line end; empty if it is missing. */
 export type HintedForm = CsvForm & { readonly hint: string };
 
-/** Finds out how a CSV text is written from its start, which contains its first line. */
+/** Finds out how a CSV text is written from its start, which contains its first line unless that is too long. */
 export function csvFormOf(start: string): HintedForm {
   const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
   return {
     delimiter: hint?.[1] ?? delimiterOf(firstLineOf(start)),
-    lineEnds: start.includes("\n") ? ["\r\n", "\n"] : ["\r"],
+    lineEnds: start.includes("\n") || !start.includes("\r") ? ["\r\n", "\n"] : ["\r"],
     rowsBefore: hint === null ? 0 : 1,
     hint: hint?.[0] ?? "",
   };

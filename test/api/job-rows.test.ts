@@ -8,8 +8,8 @@ const server = await startFileServer();
 const NDJSON = { "Content-Type": "application/x-ndjson" };
 const lines = (...values: unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
 
-async function ended(key: string, body: string, query: string): Promise<Job> {
-  const made = await server.call(`/v1/jobs${query}`, { key, body, headers: NDJSON });
+async function ended(key: string, body: string, query: string, headers = NDJSON): Promise<Job> {
+  const made = await server.call(`/v1/jobs${query}`, { key, body, headers });
   expect(made.status).toBe(202);
   const path = `/v1/jobs/${(await jsonOf<Job>(made)).job_id}`;
   await (await server.call(`${path}/events`, { key })).text();
@@ -67,5 +67,24 @@ describe("a row that repeats an earlier one costs what it costs in a batch", () 
     const made = await server.call("/v1/jobs", { key, body: { items, kind: "identity" } });
     expect(made.status).toBe(202);
     expect(await jsonOf<Job>(made)).toMatchObject({ counts: { rows: 5, distinct: 2, duplicates: 3 } });
+  });
+});
+
+describe("a CSV whose first line is longer than what its form is found by", () => {
+  const long = "x".repeat(400_000);
+  test.each([
+    ["with a header", `note,email${long}\n1,a@good.com\n2,b@good.com\n`, "?column=2"],
+    ["without one", `${long},a@good.com\n2,b@good.com\n`, "?column=2"],
+    ["with quotes", `"${long}",a@good.com\n2,b@good.com\n`, "?column=2"],
+  ])("%s is read row by row", async (_, body, query) => {
+    const key = await server.signUp();
+    const job = await ended(key, body, query, { "Content-Type": "text/csv" });
+    expect(job).toMatchObject({ status: "completed", counts: { rows: 2, distinct: 2 }, units_charged: 2 });
+    const csv = await (await server.call(`${job.results_url}?format=csv`, { key })).text();
+    expect(csv.split("\n").map((line) => line.split(",")[1]?.slice(0, 10))).toEqual(
+      expect.arrayContaining(["a@good.com", "b@good.com"]),
+    );
+    // The header and two rows, each with its own columns.
+    expect(csv.split("\n")).toHaveLength(4);
   });
 });

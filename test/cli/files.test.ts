@@ -113,6 +113,20 @@ describe("CSV", () => {
     expect(await room.read("hint-out.csv")).toStartWith("sep=,\nName,Email,status,");
   });
 
+  test("a first line longer than what is read at once is a line like the others", async () => {
+    const note = "x".repeat(400_000);
+    await room.write("long.csv", `ann@good.com,${note}\nbob@null.com,y\nnope,z\n`);
+    const { stdout, exitCode } = await room.run(["long.csv", "-q", "--column", "1"]);
+    expect(exitCode).toBe(0);
+    const records = recordsOf(stdout);
+    expect(records.map(({ column_1, status }) => `${column_1} ${status}`)).toEqual([
+      "ann@good.com deliverable",
+      "bob@null.com undeliverable",
+      "nope undeliverable",
+    ]);
+    expect(records[0]?.column_2).toBe(note);
+  });
+
   test("lines that end with LF in a file of CR LF are rows of their own", async () => {
     await room.write("mixed.csv", "Name,Email\r\nAnn,ann@good.com\nBob,bob@null.com\r\nCy,nope\n");
     const { stdout } = await room.run(["mixed.csv", "-q"]);

@@ -15,8 +15,9 @@ type Reading = {
   readonly options: Pick<IntakeOptions, "kind" | "column">;
 };
 
-/** The dialect and the column are detected in the first 256 KiB. */
+/** The dialect and the column are detected in the first 256 KiB, or in the first line where that is longer. */
 const START_BYTES = 262_144;
+const NEWLINE = 0x0a;
 const NAME = "The body";
 
 /**
@@ -122,12 +123,14 @@ function tableOf(
 
 async function readStart(source: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  for (let bytes = 0; bytes < START_BYTES; ) {
+  let hasLineEnd = false;
+  for (let bytes = 0; bytes < START_BYTES || (!hasLineEnd && bytes <= RECORD_BYTES_MAX); ) {
     const { done, value } = await source.next();
     if (done === true) break;
     // The buffer of a piece is used again for the next.
     pieces.push(value.slice());
     bytes += value.byteLength;
+    hasLineEnd ||= value.includes(NEWLINE);
   }
   return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
 }
