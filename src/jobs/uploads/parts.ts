@@ -2,7 +2,15 @@ import { createShares } from "../../batch/shares.ts";
 import { PART_BYTES_MAX } from "../../contract/words.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { PartFiles, PartWriter } from "./part-files.ts";
-import { ARRIVING, GUARANTEED, noRoom, partTooLarge, tooLarge, tooManyArriving } from "./part-rules.ts";
+import {
+  ARRIVING,
+  GUARANTEED,
+  noRoom,
+  partTooLarge,
+  startedAlready,
+  tooLarge,
+  tooManyArriving,
+} from "./part-rules.ts";
 
 /** The parts of uploads that have not been started, within what each account may keep. */
 export type Parts = {
@@ -106,16 +114,18 @@ export function createParts(files: PartFiles, { bytesMax }: PartsOptions): Parts
 
   async function commit(part: NewPart, writer: PartWriter): Promise<void> {
     const upload = uploadOf(part);
+    const isKept = () => uploads.get(part.jobId) === upload;
     const committed = writer.commit();
     upload.committing.add(committed);
     try {
       await committed;
+      // The parts of the job were removed meanwhile, and this one with them or as an orphan.
+      if (!isKept()) throw startedAlready();
+      shares.release(part.accountId, place(upload, part.n, writer.storedBytes()));
     } finally {
       upload.committing.delete(committed);
-      if (upload.sizes.size === 0 && upload.committing.size === 0) uploads.delete(part.jobId);
+      if (isKept() && upload.sizes.size === 0 && upload.committing.size === 0) uploads.delete(part.jobId);
     }
-    const former = place(uploadOf(part), part.n, writer.storedBytes());
-    shares.release(part.accountId, former);
   }
 
   /** Returns the bytes of the part that was there. */
