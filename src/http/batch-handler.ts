@@ -14,6 +14,7 @@ import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from
 import type { BodyReader, HeldBody } from "./body-reader.ts";
 import type { Call } from "./call.ts";
 import { type ReplyEncoding, replyEncoding } from "./compression.ts";
+import { isCalledOff, stopWhenGone } from "./departure.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
@@ -131,18 +132,6 @@ async function replyTo(
     if (!isCalledOff(signal, error)) throw error;
     return unreadReply(run);
   }
-}
-
-/** Calls the work off when the caller leaves: look-ups, threads and its place are for those who wait for them. */
-function stopWhenGone({ signal }: Request, stop: AbortController): Disposable {
-  const onGone = () => stop.abort();
-  signal.addEventListener("abort", onGone, { once: true });
-  if (signal.aborted) onGone();
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", onGone) };
-}
-
-function isCalledOff(signal: AbortSignal, error: unknown): boolean {
-  return signal.aborted && error instanceof Error && error.name === "AbortError";
 }
 
 function shareOf({ accountId }: Account): Share {

@@ -7,6 +7,7 @@ import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
 import type { JobResults } from "../jobs/results.ts";
 import { byteStream, unsentBody } from "./byte-stream.ts";
 import type { Call } from "./call.ts";
+import { isCalledOff, stopWhenGone } from "./departure.ts";
 import { isCurrent } from "./negotiation.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 
@@ -97,21 +98,30 @@ type Download = {
 /** Up to here a download leaves in one piece, with its length: the server does not announce the length of a stream. */
 const WHOLE_BYTES_MAX = 2_097_152;
 
-async function sent(call: Call, { status, headers, source, stop, readerStallMs }: Download): Promise<Reply> {
+async function sent(call: Call, download: Download): Promise<Reply> {
+  const { status, headers, source, stop, readerStallMs } = download;
   const first: Uint8Array[] = [];
-  let bytes = 0;
-  while (bytes <= WHOLE_BYTES_MAX) {
-    const { done, value } = await source.next();
-    if (done === true) return { status, headers, body: Buffer.concat(first) };
-    first.push(value);
-    bytes += value.byteLength;
+  // Before the first rows that a filter lets pass, millions may be read for a caller who has left.
+  using _ = stopWhenGone(call.request, stop);
+  try {
+    for (let bytes = 0; bytes <= WHOLE_BYTES_MAX; ) {
+      const { done, value } = await source.next();
+      if (done === true) return { status, headers, body: Buffer.concat(first) };
+      first.push(value);
+      bytes += value.byteLength;
+    }
+  } catch (error) {
+    if (!isCalledOff(stop.signal, error)) throw error;
+    call.streaming = true;
+    call.finish(status, "cut");
+    return { status, body: "" };
   }
   call.streaming = true;
   const body = byteStream(followed(first, source), {
     stallMs: readerStallMs,
     onError(error) {
-      // What its caller erased is no fault of ours.
-      if (!(error instanceof ApiError)) call.reportError(error);
+      // What its caller erased, or left, is no fault of ours.
+      if (!(error instanceof ApiError) && !isCalledOff(stop.signal, error)) call.reportError(error);
     },
     onEnd(isRead) {
       stop.abort();
