@@ -2,7 +2,7 @@ import { QueueFullError } from "../batch/fair-queue.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Answer } from "../platform/answer.ts";
 import { type ChunkClaim, ClaimLostError, type JobRecord } from "../store/job-port.ts";
-import { StorageError, UnsettledError } from "../store/storage-error.ts";
+import { isStorageFailure } from "../store/storage-error.ts";
 import { attemptsAfterFailure } from "./attempts.ts";
 import type { ChunkClaims } from "./chunk-claims.ts";
 import { HopelessChunkError } from "./chunk-outcome.ts";
@@ -25,11 +25,6 @@ export type ChunkFailuresDependencies = {
   /** Whether jobs are paused that the store has no room for. */
   readonly pausesForStorage: boolean;
 };
-
-/** Whether the store did not do what it was asked for now: it is tried again with the next look. */
-export function isStorageFailure(error: unknown): boolean {
-  return error instanceof StorageError || error instanceof UnsettledError;
-}
 
 export function createChunkFailures(dependencies: ChunkFailuresDependencies): SettleFailure {
   const { claims, queue, waits, steps, unitsLeft, isEnding, reportBug, pausesForStorage } = dependencies;

@@ -17,6 +17,11 @@ export class UnsettledError extends Error {
   override readonly name = "UnsettledError";
 }
 
+/** Whether the store did not do now what it was asked for, and may later. */
+export function isStorageFailure(error: unknown): boolean {
+  return error instanceof StorageError || error instanceof UnsettledError;
+}
+
 /** The data directory or its database cannot be used. The message says what the operator can do. */
 export class StoreOpenError extends Error {
   override readonly name = "StoreOpenError";

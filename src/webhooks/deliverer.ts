@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
+import { pause } from "../platform/pause.ts";
 import { createTally } from "../platform/tally.ts";
+import { isStorageFailure } from "../store/storage-error.ts";
 import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { afterAttempt } from "./delivery-schedule.ts";
 import { signedHeaders } from "./signature.ts";
@@ -140,8 +142,23 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const retryAfter = reply.ok ? reply.headers.get("retry-after") : null;
     const at = clock.now();
     const end = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });
-    await store.endAttempt(delivery.deliveryId, at, outcome, end);
+    if (!(await stored(async () => store.endAttempt(delivery.deliveryId, at, outcome, end)))) return;
     outcomes[end.state === "pending" ? "retried" : end.state] += 1;
+  }
+
+  /** Tries again what the store does not take now: nobody sends a delivery further whose attempt has not ended. */
+  async function stored(write: () => Promise<void>): Promise<boolean> {
+    for (let isFirst = true; !stop.signal.aborted; isFirst = false) {
+      try {
+        await write();
+        return true;
+      } catch (error) {
+        if (!isStorageFailure(error)) throw error;
+        if (isFirst) report(error);
+      }
+      await pause(POLL_MS, stop.signal);
+    }
+    return false;
   }
 
   async function prune(): Promise<void> {

@@ -6,6 +6,8 @@ import { createHttpClient } from "../../src/net/http-client.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { JobRecord, JobStatus } from "../../src/store/job-port.ts";
 import type { EmbeddedStore } from "../../src/store/port.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
+import type { WebhookPort } from "../../src/store/webhook-port.ts";
 import { createDeliverer, DELIVERY_LIMITS } from "../../src/webhooks/deliverer.ts";
 import { RETRY_DELAYS_MS } from "../../src/webhooks/delivery-schedule.ts";
 import { WEBHOOK_TARGETS } from "../../src/webhooks/webhook-url.ts";
@@ -47,10 +49,12 @@ type WorldOptions = {
   readonly ca?: string;
   readonly port?: number;
   readonly totalTimeoutMs?: number;
+  /** The store that the deliverer has, made of the real one. */
+  readonly around?: (store: WebhookPort) => WebhookPort;
 };
 
 function world(options: WorldOptions = {}) {
-  const { clock = handClock(), dataDir, allowPrivate = true, lookUp, ca, port } = options;
+  const { clock = handClock(), dataDir, allowPrivate = true, lookUp, ca, port, around } = options;
   const { totalTimeoutMs = DELIVERY_LIMITS.totalTimeoutMs } = options;
   const accounting = openAccounting({ clock, ...(dataDir === undefined ? {} : { dataDir }) });
   const ports = port === undefined ? WEBHOOK_TARGETS.ports : [port];
@@ -58,7 +62,7 @@ function world(options: WorldOptions = {}) {
   const loopback: AddressLookup = async () => ({ ok: true, addresses: ["127.0.0.1"] });
   const errors: unknown[] = [];
   const deliverer = createDeliverer({
-    store: accounting.store,
+    store: around?.(accounting.store) ?? accounting.store,
     client: createHttpClient(
       { lookUp: lookUp ?? loopback, clock: systemClock, ...(ca === undefined ? {} : { ca }) },
       { ...rules, redirectsMax: 0, limits: { ...DELIVERY_LIMITS, totalTimeoutMs } },
@@ -73,11 +77,12 @@ function world(options: WorldOptions = {}) {
   const close = async () => {
     await deliverer[Symbol.asyncDispose]();
     accounting.store.close();
-    expect(errors).toEqual([]);
+    expect(errors.splice(0)).toEqual([]);
   };
   closing.push(close);
   return {
     ...accounting,
+    errors,
     accounting,
     clock,
     deliverer,
@@ -164,6 +169,44 @@ test("a test event is signed for the reference library, under one id at every at
   expect(w.deliveries(accountId, webhook_id)).toMatchObject([
     { state: "delivered", attempts: 2, status: 200, next_attempt_at: null },
   ]);
+});
+
+test("an attempt whose end the store does not take at first ends all the same, and is not made again", async () => {
+  const { url, sent } = receiver(() => new Response("ok"));
+  let refusals = 2;
+  const w = world({
+    around: (store) => ({
+      ...store,
+      endAttempt(...ended) {
+        refusals -= 1;
+        if (refusals >= 0) throw new StorageError("the disk is full");
+        return store.endAttempt(...ended);
+      },
+    }),
+  });
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  expect(sent).toHaveLength(1);
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([{ state: "delivered", attempts: 1 }]);
+  expect(w.errors.splice(0)).toEqual([new StorageError("the disk is full")]);
+});
+
+test("an endpoint that is moved has not failed yet", async () => {
+  const { url } = receiver(() => new Response("no", { status: 500 }));
+  const w = world();
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, url);
+  w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  const change = (to: string) => w.webhooks.change(accountId, webhook_id, { url: to }, () => null);
+  expect(change(url).failing_since).not.toBeNull();
+  w.clock.advance(5 * DAY_MS);
+  expect(change(`${url}/moved`)).toMatchObject({ failing_since: null, enabled: true });
+  await w.deliver();
+  const [moved] = w.webhooks.list(accountId).data;
+  expect(moved).toMatchObject({ enabled: true, failing_since: expect.any(String) });
 });
 
 test("the schedule is kept across restarts, and ends after ten attempts", async () => {
