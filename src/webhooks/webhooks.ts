@@ -112,10 +112,12 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
     },
 
     change: (accountId, webhookId, { url, events, enabled }, replyOf) =>
-      after(find(accountId, webhookId), ({ disabledReason }) => {
+      after(find(accountId, webhookId), ({ disabledReason, url: formerUrl }) => {
         if (url !== undefined) requireUrl("url", url, rules);
+        const isMoved = url !== undefined && url !== formerUrl;
         const to: WebhookChange = {
-          ...(url === undefined ? {} : { url }),
+          // What the former address did says nothing of the new one.
+          ...(isMoved ? { url, failingSince: null } : {}),
           ...(events === undefined ? {} : { events }),
           ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
           ...(enabled === false ? { disabledReason: disabledReason ?? "by_caller" } : {}),
