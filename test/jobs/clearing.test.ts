@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Clearing, createClearing } from "../../src/jobs/clearing.ts";
 
-/** A store whose clearing takes so long, on a clock that only its clearings and the rests between them move. */
+/** A store whose clearing takes `tookMs`, on a clock that only its clearings and the rests between them move. */
 function clearingOf(tookMs: number, outcomes: (boolean | Error)[] = []) {
   const begunAtMs: number[] = [];
   let nowMs = 1_000;
