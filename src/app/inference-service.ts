@@ -1,32 +1,23 @@
 import { createFairShares } from "../billing/fair-shares.ts";
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
-import { chatRoutes, taskWork } from "../http/routes/chat.ts";
 import type { Check } from "../http/routes/health.ts";
 import { modelRoutes } from "../http/routes/models.ts";
 import { receiptRoutes } from "../http/routes/receipts.ts";
-import { taskRoutes } from "../http/routes/tasks.ts";
-import type { Route } from "../http/routing.ts";
-import { type ChatCall, type ChatWork, createChatWork, newReceiptId } from "../inference/chat.ts";
+import { createChatWork, newReceiptId } from "../inference/chat.ts";
 import { createModelList } from "../inference/model-list.ts";
-import { createQuotes } from "../inference/quote.ts";
 import { createReceiptLedger } from "../inference/receipt-ledger.ts";
-import { createTariff, createTaskTariff } from "../inference/tariff.ts";
-import { createTasks } from "../inference/tasks.ts";
 import { createUpstreams, type Upstreams } from "../inference/upstreams.ts";
 import { systemAddressLookup } from "../net/address-lookup.ts";
 import { connectDirectly } from "../net/direct-connection.ts";
 import { createHttpClient, type HttpClient } from "../net/http-client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { createSteps, type Steps } from "../platform/steps.ts";
-import { openSecret } from "../signing/secret.ts";
+import { createSteps } from "../platform/steps.ts";
 import { openInferenceDatabase } from "../store/sqlite/open-inference.ts";
-import type { TaskStore } from "../store/task-port.ts";
 import type { InferenceServiceConfig } from "./inference-settings.ts";
-import { errorFacts } from "./log.ts";
+import { openPaidRoutes } from "./paid-inference.ts";
 import type { Platform } from "./platform.ts";
 import type { RunningServer } from "./server.ts";
 import { type ServiceContent, type ServiceKernel, startService } from "./service.ts";
-import { PRUNE_INTERVAL_MS, repeatUpkeep } from "./upkeep.ts";
 
 const FACTS: ServiceFacts = {
   title: "Assay inference",
@@ -51,8 +42,6 @@ const STREAM_BYTES_MAX = 268_435_456;
 /** Bytes of answers that all open streams hold together. One payer alone may hold half; each further one has a share. */
 const STREAMED_BYTES = { capacity: 268_435_456, ratio: 1, guaranteed: 262_144 };
 const CHECKED_BODY_BYTES_MAX = 8_388_608;
-const FLAT_PRICE = { mode: "fixed", amountUsd: "0.01" } as const;
-const COST_PLUS_PRICE = { mode: "dynamic", minUsd: "0.002", maxUsd: "1000" } as const;
 
 /** Starts the inference service. Throws ConfigError or StoreOpenError with a sentence for the operator. */
 export function startInferenceService(
@@ -123,62 +112,6 @@ function openInference(
     ],
     checks: { upstreams: upstreamCheck(upstreams) },
   };
-}
-
-/** Opens the tasks, and returns the routes of chats and tasks. */
-function openPaidRoutes(
-  config: InferenceServiceConfig,
-  { clock, log, randomBytes }: Platform,
-  { routing, paid, payments, bodies, originOf }: ServiceKernel,
-  {
-    taskStore,
-    chatWork,
-    step,
-  }: {
-    readonly taskStore: TaskStore;
-    readonly chatWork: (call: ChatCall) => ChatWork;
-    readonly step: Steps;
-  },
-  stack: AsyncDisposableStack,
-): readonly Route[] {
-  const { pricing, bodyBytesMax } = config;
-  const now = () => clock.now();
-  const secret = openSecret(config.dataDir, randomBytes);
-  const tariff = createTariff(pricing, createQuotes(secret, now));
-  const taskTariff = createTaskTariff(pricing, createQuotes(secret, now));
-  const reportError = (error: unknown) => log.error("a task failed", errorFacts(error));
-  const tasks = stack.use(
-    createTasks({
-      store: taskStore,
-      payments,
-      clock,
-      secret,
-      reportError,
-      workOf: taskWork(chatWork, taskTariff, step),
-      statusUrlOf: ({ offer }, taskId) => `${new URL(offer.resource.url).origin}/v1/tasks/${taskId}`,
-    }),
-  );
-  tasks.start();
-  void repeatUpkeep(() => tasks.prune(), { everyMs: PRUNE_INTERVAL_MS, reportError }, stack)();
-  const prices = { chat: pricing.kind === "flat" ? FLAT_PRICE : COST_PLUS_PRICE, task: FLAT_PRICE };
-  return [
-    ...chatRoutes({
-      routing,
-      paid,
-      tariff,
-      taskTariff,
-      prices,
-      chatWork,
-      tasks,
-      payments,
-      clock,
-      originOf,
-      bodyBytesMax,
-      bodies,
-      step,
-    }),
-    ...taskRoutes({ routing, tasks }),
-  ];
 }
 
 function createUpstreamClient(clock: Clock, timeoutMs: number): HttpClient {

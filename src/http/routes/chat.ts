@@ -3,20 +3,18 @@ import { clientAddressKey } from "../../billing/rate-limiter.ts";
 import { chatOperations, postQuote } from "../../contract/specification/chat.ts";
 import type { Price as OperationPrice } from "../../contract/specification/operation.ts";
 import { type ChatCall, type ChatWork, quoteExpired } from "../../inference/chat.ts";
-import { type ChatRequest, readChatRequest } from "../../inference/chat-request.ts";
 import { ParamError } from "../../inference/param-error.ts";
 import type { Price, Tariff } from "../../inference/tariff.ts";
-import type { SentCall, Tasks } from "../../inference/tasks.ts";
+import type { Tasks } from "../../inference/tasks.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payments } from "../../payments/payments.ts";
-import { loadedOnce } from "../../platform/loaded-once.ts";
-import { sha256InSteps } from "../../platform/sha256.ts";
-import { atOnce, type Steps } from "../../platform/steps.ts";
+import type { Steps } from "../../platform/steps.ts";
 import type { BodyReader } from "../body-reader.ts";
+import { readChatCall, WITHOUT_HEADERS } from "../chat-call.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import type { Paid } from "../paid.ts";
 import { json } from "../reply.ts";
-import { requireJson, SMALL_BODY_BYTES_MAX } from "../request-body.ts";
+import { requireJson } from "../request-body.ts";
 import { requestPath } from "../request-path.ts";
 import type { Route, Routing } from "../routing.ts";
 
@@ -60,7 +58,7 @@ function chatRoute(
     operation,
     async (call, body) => {
       requireJson(call.request);
-      const { request, requestSha256, price } = await readCall(body, tariff, call.request.headers, step);
+      const { request, requestSha256, price } = await readChatCall(body, tariff, call.request.headers, step);
       const origin = originOf(call.request);
       const work = chatWork({
         request,
@@ -90,7 +88,7 @@ function taskRoute(
     operation,
     async (call, body) => {
       requireJson(call.request);
-      const { request, price } = await readCall(body, taskTariff, NO_HEADERS, step);
+      const { request, price } = await readChatCall(body, taskTariff, WITHOUT_HEADERS, step);
       if (request.isStream) throw new ParamError("invalid_request", "A task has no stream.", "stream");
       return { priceMicroUsd: price.microUsd, work: () => Promise.reject(new Error("done by the task")) };
     },
@@ -110,7 +108,7 @@ function quoteRoute({ routing, tariff, bodies, bodyBytesMax, step }: ChatRouteDe
     requireJson(call.request);
     const tenant = clientAddressKey(call.clientAddress());
     using held = await bodies.read(call.request, { tenant, callBytesMax: bodyBytesMax });
-    const { request, requestSha256, price } = await readCall(held.bytes, tariff, NO_HEADERS, step);
+    const { request, requestSha256, price } = await readChatCall(held.bytes, tariff, WITHOUT_HEADERS, step);
     const { bound, expiresAt } = price;
     return {
       ...json({
@@ -128,7 +126,7 @@ function quoteRoute({ routing, tariff, bodies, bodyBytesMax, step }: ChatRouteDe
   });
 }
 
-/** How a call is made, for agents that read it in the challenge. */
+/** A call as the challenge shows it to agents. */
 const EXAMPLE_CALL = {
   method: "POST",
   input: {
@@ -145,55 +143,7 @@ const EXAMPLE_CALL = {
   },
 };
 
-const NO_HEADERS = { get: () => null };
-
-/** Returns what makes the work of a task from the call as it was sent. */
-export function taskWork(
-  chatWork: (call: ChatCall) => ChatWork,
-  tariff: Tariff,
-  step: Steps,
-): (call: SentCall, signal: AbortSignal) => ChatWork {
-  return ({ request: sent, offer }, signal) => {
-    const made = loadedOnce(async () => {
-      // One character a byte, behind the line of the request.
-      const body = Buffer.from(sent.slice(sent.indexOf("\n") + 1), "latin1");
-      const { request, requestSha256, price } = await readCall(body, tariff, NO_HEADERS, step);
-      const resourceUrl = offer.resource.url;
-      const { origin } = new URL(resourceUrl);
-      return chatWork({
-        request,
-        requestSha256,
-        resourceUrl,
-        origin,
-        upstreamModel: price.upstreamModel,
-        signal,
-        quoteId: null,
-        admit: () => {},
-      });
-    });
-    return {
-      work: async (payment) => (await made.get()).work(payment),
-      finish: async (answer, payment) => (await made.get()).finish(answer, payment),
-    };
-  };
-}
-
-/** Reads what is asked and what it costs: where the body is large, in steps. */
-async function readCall(
-  body: Uint8Array,
-  tariff: Tariff,
-  headers: { get(name: string): string | null },
-  steps: Steps,
-): Promise<{ readonly request: ChatRequest; readonly requestSha256: string; readonly price: Price }> {
-  const step = body.byteLength > SMALL_BODY_BYTES_MAX ? steps : atOnce;
-  const read = await readChatRequest(body, step);
-  if (!read.ok) throw new ParamError(read.code, read.message, read.param);
-  const { request } = read;
-  const requestSha256 = await sha256InSteps(body, step);
-  return { request, requestSha256, price: await step(() => tariff.priceOf(request, requestSha256, headers)) };
-}
-
-/** A quote buys within its time; a payment that has bought already still gets its answer. */
+/** Returns the check of an expired quote, which only a payment that has bought already may pass. */
 function admission({ clock, payments }: ChatRouteDependencies, { expiresAt }: Price): ChatCall["admit"] {
   return ({ paymentId }) => {
     if (expiresAt === null || clock.now() <= expiresAt || payments.find(paymentId) !== null) return;

@@ -1,0 +1,58 @@
+import type { ChatCall, ChatWork } from "../inference/chat.ts";
+import { type ChatRequest, readChatRequest } from "../inference/chat-request.ts";
+import { ParamError } from "../inference/param-error.ts";
+import type { Price, Tariff } from "../inference/tariff.ts";
+import type { SentCall } from "../inference/tasks.ts";
+import { loadedOnce } from "../platform/loaded-once.ts";
+import { sha256InSteps } from "../platform/sha256.ts";
+import { atOnce, type Steps } from "../platform/steps.ts";
+import { SMALL_BODY_BYTES_MAX } from "./request-body.ts";
+
+/** Of calls that no quote can be named with. */
+export const WITHOUT_HEADERS = { get: () => null };
+
+/** Reads a chat request and prices it; a large body in steps. Throws ParamError. */
+export async function readChatCall(
+  body: Uint8Array,
+  tariff: Tariff,
+  headers: { get(name: string): string | null },
+  steps: Steps,
+): Promise<{ readonly request: ChatRequest; readonly requestSha256: string; readonly price: Price }> {
+  const step = body.byteLength > SMALL_BODY_BYTES_MAX ? steps : atOnce;
+  const read = await readChatRequest(body, step);
+  if (!read.ok) throw new ParamError(read.code, read.message, read.param);
+  const { request } = read;
+  const requestSha256 = await sha256InSteps(body, step);
+  return { request, requestSha256, price: await step(() => tariff.priceOf(request, requestSha256, headers)) };
+}
+
+/** Returns a function that turns the stored call of a task into its work. */
+export function taskWork(
+  chatWork: (call: ChatCall) => ChatWork,
+  tariff: Tariff,
+  step: Steps,
+): (call: SentCall, signal: AbortSignal) => ChatWork {
+  return ({ request: sent, offer }, signal) => {
+    const made = loadedOnce(async () => {
+      // The request line, and behind it one character for each byte of the body.
+      const body = Buffer.from(sent.slice(sent.indexOf("\n") + 1), "latin1");
+      const { request, requestSha256, price } = await readChatCall(body, tariff, WITHOUT_HEADERS, step);
+      const resourceUrl = offer.resource.url;
+      const { origin } = new URL(resourceUrl);
+      return chatWork({
+        request,
+        requestSha256,
+        resourceUrl,
+        origin,
+        upstreamModel: price.upstreamModel,
+        signal,
+        quoteId: null,
+        admit: () => {},
+      });
+    });
+    return {
+      work: async (payment) => (await made.get()).work(payment),
+      finish: async (answer, payment) => (await made.get()).finish(answer, payment),
+    };
+  };
+}
