@@ -1,10 +1,10 @@
 import type { ChunkClaim, JobPort } from "../store/job-port.ts";
 
-/** The chunks that this process has claimed, and has not put back yet. */
+/** The chunks that this process has claimed and not yet released. */
 export type ChunkClaims = {
   readonly add: (claim: ChunkClaim) => void;
   readonly delete: (claim: ChunkClaim) => void;
-  /** Puts a chunk back; where the store does not take that, `releaseAll` tries it again. */
+  /** Releases a chunk; where the store fails, `releaseAll` tries again. */
   readonly release: (claim: ChunkClaim, attempts: number) => Promise<void>;
   readonly releaseAll: () => Promise<void>;
   readonly held: () => readonly ChunkClaim[];
@@ -14,7 +14,7 @@ export function createChunkClaims(store: Pick<JobPort, "releaseChunk">): ChunkCl
   const claims = new Set<ChunkClaim>();
   const unreleased = new Map<string, { readonly claim: ChunkClaim; readonly attempts: number }>();
 
-  /** None is released twice at a time: its chunk may have been claimed again meanwhile. */
+  /** Releases each chunk once at a time: after the first release it may have been claimed again. */
   async function releaseAll(): Promise<void> {
     for (const [key, held] of [...unreleased]) {
       if (!unreleased.delete(key)) continue;

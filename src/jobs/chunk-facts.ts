@@ -4,13 +4,13 @@ import type { Clock } from "../platform/clock.ts";
 import type { NumberedChunk } from "./domain-numberings.ts";
 import type { Job } from "./job.ts";
 
-/** Chunks of a job that share what is known of their domains, as the chunks of a batch do. */
+/** Chunks of a job that share the facts of their domains, as the chunks of a batch do. */
 export type ChunkGroup = {
-  /** What threads number the domains by. */
+  /** The name of the numbering by which threads number the domains. */
   readonly name: string;
   /**
-   * Starts to find the facts of a chunk's domains; null for items without any. To be called for every chunk that a
-   * thread has opened under this name, in the order in which they arrive.
+   * Starts the look-ups of a chunk's domains; null for items without domains. Must be called for every chunk that a
+   * thread has opened under this name, in the order of arrival.
    */
   readonly find: (opened: NumberedChunk) => Promise<SharedFacts> | null;
 };
@@ -20,10 +20,10 @@ export type ChunkFacts = {
   readonly groupOf: (job: Job, signal: AbortSignal) => ChunkGroup;
 };
 
-/** Facts are asked for anew after this time: what has expired meanwhile is not used for much longer. */
+/** The lifetime of a group: facts that expire are used for at most this much longer. */
 const GROUP_MS = 5_000;
 
-/** Holds a group for each job of which a chunk was opened within the last seconds. */
+/** Holds one group for each job of which a chunk was opened in the last 5 s. */
 export function createChunkFacts(dependencies: {
   readonly gatherFacts: GatherFacts;
   readonly clock: Pick<Clock, "monotonic">;
@@ -59,7 +59,7 @@ export function createChunkFacts(dependencies: {
     groupOf(job, signal) {
       const now = clock.monotonic();
       for (const [key, { endsMs }] of groups) if (endsMs <= now) groups.delete(key);
-      // What failed in the first round is looked up anew in the second.
+      // The second round looks up again what failed in the first.
       const key = `${job.jobId} ${job.round}`;
       const known = groups.get(key)?.group;
       if (known !== undefined) return known;

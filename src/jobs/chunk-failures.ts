@@ -19,7 +19,7 @@ export type ChunkFailuresDependencies = {
   readonly waits: JobWaits;
   readonly steps: Pick<JobSteps, "pause" | "fail">;
   readonly unitsLeft: (accountId: string) => Answer<number>;
-  /** True once the process ends: then the next one finds the claims. */
+  /** True once the process is ending: its claims are left to the next one. */
   readonly isEnding: () => boolean;
   readonly reportBug: (error: unknown, jobId: string) => void;
   /** Whether jobs are paused that the store has no room for. */
@@ -35,9 +35,9 @@ export function createChunkFailures(dependencies: ChunkFailuresDependencies): Se
     const isStorage = isStorageFailure(error);
     const isFault = !isQuota && !isOverload && !isStorage;
     if (isFault) reportBug(error, job.jobId);
-    // A chunk that failed is tried again at once; what waits for room is looked at again later.
+    // A chunk that failed by a fault is tried again at once; one that lacks room, with the next reconciliation.
     if (!isFault) {
-      waits.rest(job.jobId);
+      waits.backOff(job.jobId);
       queue.remove(job.accountId, job.jobId);
     }
     await claims.release(claim, isFault ? attemptsAfterFailure(claim.attempt) : claim.attempt - 1);
@@ -49,7 +49,7 @@ export function createChunkFailures(dependencies: ChunkFailuresDependencies): Se
   return async (job, claim, error) => {
     if (error instanceof HopelessChunkError) {
       await steps.fail(job, "a chunk of its rows cannot be verified");
-      // A job that is being cancelled waits for its claimed chunks.
+      // A cancellation ends once no chunk is claimed.
       await claims.release(claim, claim.attempt);
     } else if (!(error instanceof ClaimLostError) && !isEnding()) await giveBack(job, claim, error);
   };

@@ -3,7 +3,7 @@ import type { JobRecord } from "../store/job-port.ts";
 
 /** Bounds the chunks in work, and counts them by job and by account. */
 export type ChunkPlaces = {
-  /** Where all places are taken, one whose look-ups go on and on must not keep the next account out. */
+  /** True also beyond the limit for an account without a chunk, so that slow look-ups of others cannot starve it. */
   readonly isLeftFor: (accountId: string) => boolean;
   readonly acquire: (job: Pick<JobRecord, "accountId" | "jobId">) => ChunkPlace;
   /** The chunks of a job that are in work. */
@@ -12,15 +12,15 @@ export type ChunkPlaces = {
 };
 
 export type ChunkPlace = {
-  /** Frees the place for a chunk that is not committed; false where it was freed before. */
+  /** Frees the place for another chunk, as this one's work is done; false where it was freed before. */
   readonly commit: () => boolean;
   readonly release: () => void;
 };
 
 export type ChunkPlacesOptions = {
-  /** Chunks in work at a time: one in each thread, and some that wait for their look-ups. */
+  /** Chunks in work at a time: one in each thread, and some whose look-ups are under way. */
   readonly chunksMax: number;
-  /** Chunks that are committed and on their way to the disk, for which no thread waits. */
+  /** Committed chunks that are being written to the disk, which need no thread. */
   readonly committedMax: number;
   /** Beyond those, for accounts that have none in work. */
   readonly spareChunksMax: number;

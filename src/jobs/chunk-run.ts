@@ -25,31 +25,30 @@ export type ChunkRunDependencies = {
   readonly pace: (signal: AbortSignal) => Promise<void>;
 };
 
-/** What the charges of jobs are grouped by. */
+/** The endpoint that charges of jobs are recorded under. */
 const JOBS_ENDPOINT = "/v1/jobs";
 type WorkOptions = {
   readonly share: Share;
   readonly signal: AbortSignal;
-  /** Waits for a place among those whose results may be lost with the process. */
+  /** Waits for one of the places that bound the work which is lost when the process ends. */
   readonly turn: () => Promise<void>;
-  /** Gives that place back, and says that the work is safe from the end of the process. */
+  /** Releases that place: the work survives the end of the process. */
   readonly onCommit: () => void;
 };
 
 type RowsToOpen = { readonly rowsMax: number; readonly earlier: OpenTask["uncheckedIn"] };
 
 /**
- * Verifies one claimed chunk: opens it in a thread, looks its domains up, verifies it, and charges for it in the
- * transaction that stores its results. Where the units of the account do not suffice for all of it, as many rows are
- * done as they pay for; where it has failed before, as many as its attempts leave. From the verifying to the commit there
- * is at most one chunk for each thread: that is the work which the end of the process costs. Throws what the store
- * throws, and a HopelessChunkError; the chunk is then still claimed.
+ * Verifies one claimed chunk: opens it in a thread, looks up its domains, verifies it, and charges for it in the
+ * transaction that stores its results. It takes as many rows as the account's units pay for and, after failures, as
+ * `planAttempt` allows. At most one chunk for each thread is between verification and commit, which bounds the work that
+ * is lost when the process ends. Throws the errors of the store, and a HopelessChunkError; the claim then stays.
  */
 export function createChunkRun({ store, pool, runner, facts, meter, threads, pace }: ChunkRunDependencies) {
   const semaphore = createSemaphore(threads);
   const givenUp = createGivenUpRows({ pool, meter });
-  /** Jobs with a chunk in work that not all units are left for, and its number: no later one is begun meanwhile. */
-  const short = new Map<string, number>();
+  /** By job, the chunk in work for which the units do not suffice: no later chunk starts before it has ended. */
+  const shortOfUnits = new Map<string, number>();
 
   return async (
     job: Job,
@@ -62,7 +61,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     if (plan.act === "fail") throw new HopelessChunkError(`chunk ${claimed.n} of ${jobId}`);
     const isFirstChoice = plan.act === "verify" && plan.rowsMax === claimed.rows;
     if (job.round > 1 && !isFirstChoice) {
-      // What stands is kept: the second look-up is more than was owed.
+      // The second look-up is a courtesy: the results of the first round are kept.
       await store.keepUnchecked({ jobId, n: claimed.n, attempt: claimed.attempt });
       return "finished";
     }
@@ -81,7 +80,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     try {
       return await verifyRows(job, claimed, plan, options);
     } finally {
-      if (short.get(jobId) === claimed.n) short.delete(jobId);
+      if (shortOfUnits.get(jobId) === claimed.n) shortOfUnits.delete(jobId);
       release();
     }
   };
@@ -140,8 +139,8 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
   }
 
   /**
-   * Holds the units of the rows and opens them. The units are held before anything is waited for: chunks of a job get
-   * theirs in the order in which they are claimed, so that none is paid for behind one that is not.
+   * Reserves the units of the rows and opens them. Nothing is awaited between the look at the units and the reservation,
+   * so that the chunks of a job are paid for in the order of their claims, without a gap.
    */
   async function open(
     job: Job,
@@ -156,10 +155,10 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     const paid = job.isTest
       ? distinct
       : Math.floor(meter.unitsLeft({ accountId: job.accountId }) / job.unitsPerItem);
-    if (distinct > 0 && (paid === 0 || short.has(jobId))) return "out_of_units";
-    if (isFirst && paid < distinct) short.set(jobId, claimed.n);
+    if (distinct > 0 && (paid === 0 || shortOfUnits.has(jobId))) return "out_of_units";
+    if (isFirst && paid < distinct) shortOfUnits.set(jobId, claimed.n);
     const distinctMax = Math.min(paid, distinct);
-    // Which rows of an earlier round are left is known when they are opened.
+    // In the second round the rows are known only once the chunk is opened.
     let reservation = isFirst ? hold(job, distinctMax) : null;
     try {
       const group = facts.groupOf(job, options.signal);
@@ -170,7 +169,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
         options,
       );
       const found = group.find(opened);
-      // The verifying meets a rejection, unless there are no units for it.
+      // `verify` rethrows it; without this a reservation that throws first would leave it unhandled.
       found?.catch(() => undefined);
       const { chunk, rows } = opened;
       reservation ??= hold(job, chunk.count - chunk.duplicates.length);
@@ -181,7 +180,7 @@ export function createChunkRun({ store, pool, runner, facts, meter, threads, pac
     }
   }
 
-  /** Holds the units of that number of rows; throws `quota_exceeded`. */
+  /** Reserves the units of a number of rows; throws `quota_exceeded`. */
   function hold({ accountId, isTest, unitsPerItem }: Job, rows: number): Reservation {
     return meter.reserve({ accountId }, isTest ? 0 : rows * unitsPerItem, { isCall: false });
   }

@@ -5,7 +5,7 @@ import type { DomainNumberings, NumberedChunk } from "./domain-numberings.ts";
 import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
 import type { InputTable } from "./intake/intake-messages.ts";
 
-/** What threads do with a chunk of a job beside verifying it. Pure: bytes in, bytes and numbers out. */
+/** What a thread does with a chunk of a job before and after verifying it. Pure: bytes in, bytes and numbers out. */
 
 export type OpenTask = StoredChunk & {
   readonly kind: BatchKind;
@@ -15,19 +15,19 @@ export type OpenTask = StoredChunk & {
   readonly duplicates: Uint8Array | null;
   /** Rows before this one are finished. */
   readonly fromRow: number;
-  /** The most rows it takes. */
+  /** The most rows to take. */
   readonly rowsMax: number;
-  /** The most rows it takes that are no duplicates. */
+  /** The most rows to take that are not duplicates. */
   readonly distinctMax: number;
-  /** The chunk's results so far, where only the rows whose look-up failed are wanted. */
+  /** The results of the first round, where only rows whose look-up failed are taken; else null. */
   readonly uncheckedIn: readonly Uint8Array<ArrayBuffer>[] | null;
-  /** The name of the numbering that the domains are numbered by. */
+  /** The name of the numbering for the chunk's domains. */
   readonly numbering: string;
 };
 
 /** Rows of a chunk, ready to be verified. */
 export type OpenedChunk = NumberedChunk & {
-  /** The rows of the chunk that were taken: all up to a row, or those whose look-up failed. */
+  /** The positions of the rows that were taken. */
   readonly rows: readonly number[];
 };
 
@@ -46,7 +46,7 @@ export type GiveUpTask = StoredChunk &
     readonly rows: readonly number[];
   };
 
-/** Returns `check_failed` for rows of a stored chunk, which are looked at no further. */
+/** Returns `check_failed` for rows of a stored chunk without verifying them. */
 export function giveUpRows(task: GiveUpTask, failed: (task: VerifyTask) => VerifiedChunk): VerifiedChunk {
   const all = itemsOf(task, task);
   return failed({
@@ -76,7 +76,7 @@ function rowsToTake(task: OpenTask, count: number): number[] {
   return rows;
 }
 
-/** The places of those rows that are duplicates. */
+/** Returns the indexes in `rows` of those that are duplicates. */
 function duplicatesAmong(rows: readonly number[], task: Pick<OpenTask, "duplicates">): Uint32Array {
   return Uint32Array.from(rows.flatMap((row, at) => (isDuplicate(task, row) ? [at] : [])));
 }
@@ -85,7 +85,7 @@ function isDuplicate({ duplicates }: Pick<OpenTask, "duplicates">, row: number):
   return duplicates !== null && isBitSet(duplicates, row);
 }
 
-/** Our own failures to look a domain up, as they stand in a result. */
+/** The fields that show in a result that a look-up of ours failed. */
 const UNCHECKED = LOOKUP_FAILURES.map((word) => `"sub_status":"${word}"`);
 
 function uncheckedRows(bodies: readonly Uint8Array<ArrayBuffer>[]): number[] {
@@ -94,7 +94,7 @@ function uncheckedRows(bodies: readonly Uint8Array<ArrayBuffer>[]): number[] {
   );
 }
 
-/** The lines of result bodies, in order. */
+/** Returns the lines of result bodies, in order. */
 export function linesOf(bodies: readonly Uint8Array<ArrayBuffer>[]): string[] {
   return bodies.flatMap((body) => Bun.zstdDecompressSync(body).toString("utf8").split("\n"));
 }
@@ -104,7 +104,7 @@ export type PackTask = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isCompressed: boolean;
   readonly counts: Counts;
-  /** The results that these take a place in, with the rows; null where they stand by themselves. */
+  /** The results of the first round, and the rows in them that these replace; null in the first round. */
   readonly into: {
     readonly bodies: readonly Uint8Array<ArrayBuffer>[];
     readonly rows: readonly number[];
@@ -114,14 +114,14 @@ export type PackTask = {
 export type PackedResults = {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly lineBytes: number;
-  /** Rows whose look-up failed and is tried once more: in none of the counts. */
+  /** Rows whose look-up failed and is tried once more; they are not counted. */
   readonly unchecked: number;
   readonly counts: Counts;
 };
 
 const COMPRESSION_LEVEL = 1;
 
-/** Compresses results as they are stored. What stands in the place of failed look-ups is not looked up again. */
+/** Compresses results for the store. Results of the second round are final: none of them counts as unchecked. */
 export function packResults({ bytes, isCompressed, counts, into }: PackTask): PackedResults {
   const plain = isCompressed
     ? Bun.zstdDecompressSync(bytes)
@@ -138,7 +138,7 @@ export function packResults({ bytes, isCompressed, counts, into }: PackTask): Pa
   return { ...packed, unchecked, counts: known };
 }
 
-/** Returns results as they are stored whose chunk came compressed, with none that is to be looked up once more. */
+/** Returns the results of a chunk that is compressed already and in which no look-up failed. */
 export function packedResults({ bytes, counts }: VerifiedChunk, plain: PlainText): PackedResults {
   return { body: new Uint8Array(bytes), lineBytes: lineBytesOf(plain), unchecked: 0, counts };
 }
@@ -148,7 +148,7 @@ function compressed(bytes: Uint8Array): Pick<PackedResults, "body" | "lineBytes"
   return { body: new Uint8Array(body), lineBytes: lineBytesOf(bytes) };
 }
 
-/** With the line end of the last line, which is written when lines are put together. */
+/** Counts the line end of the last line too, which is written when chunks are joined. */
 function lineBytesOf({ byteLength }: { readonly byteLength: number }): number {
   return byteLength + 1;
 }

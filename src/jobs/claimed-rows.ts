@@ -5,14 +5,14 @@ import type { ClaimedChunk } from "../store/job-port.ts";
 import { recordFormOf } from "./intake/records.ts";
 import type { Job } from "./job.ts";
 
-/** Rows of a chunk with their results, and the units that are held for them. */
+/** Rows of a chunk with their results, and the reservation of their units. */
 export type VerifiedRows = {
   readonly rows: readonly number[];
   readonly verified: VerifiedChunk;
   readonly reservation: Reservation;
 };
 
-/** Counts the rows among the next `rowsMax` of a chunk that are no duplicates. */
+/** Counts the rows among the next `rowsMax` of a chunk that are not duplicates. */
 export function countDistinct({ rows, rowsDone, duplicates }: ClaimedChunk, rowsMax: number): number {
   const end = Math.min(rows, rowsDone + rowsMax);
   if (duplicates === null) return end - rowsDone;
@@ -21,7 +21,7 @@ export function countDistinct({ rows, rowsDone, duplicates }: ClaimedChunk, rows
   return distinct;
 }
 
-/** Returns a chunk as the threads take it. */
+/** Returns the fields of a chunk that every task of a thread takes. */
 export function storedChunk(job: Job, { form, body, duplicates }: ClaimedChunk) {
   const { kind, options, table } = job;
   return { form: recordFormOf(form), body: copied(body), kind, type: options.type, table, duplicates };

@@ -1,33 +1,33 @@
 import { statfs } from "node:fs/promises";
 import type { Answer } from "../platform/answer.ts";
 
-/** Whether a disk takes more of what jobs keep. A reserve is left to everything else that is written there. */
+/** Whether a disk has room for the data of jobs. A reserve is left for everything else. */
 export type DiskRoom = {
   /** Whether rows may be written. */
   readonly isLeft: () => Promise<boolean>;
-  /** Whether jobs may go on that waited for room: it takes twice as much, so that they do not stop again at once. */
+  /** Whether jobs that were paused for want of room may resume: at twice the reserve, so that they do not stop again at once. */
   readonly isBack: () => Promise<boolean>;
 };
 
 export type DiskRoomDependencies = {
   /** A folder of the disk. */
   readonly folder: string;
-  /** Bytes that the store's own files have free inside. */
+  /** Free bytes inside the store's own files. */
   readonly freeInside: () => Answer<number>;
 };
 
-/** Far more than the log of the database, which can be emptied only where the database can grow by it. */
+/** Far more than the database's log, which can be checkpointed only while the database has room to grow. */
 const RESERVE_BYTES_MAX = 67_108_864;
-/** Of a small disk. */
+/** The reserve of a small disk, as a part of it. */
 const RESERVE_PART = 1 / 4;
 
-/** Where jobs are kept on another machine, whose disk cannot be asked: a write that fails says so. */
+/** For a store on another machine, whose free space is not known: a full disk shows as a failed write. */
 export const ROOM_ELSEWHERE: DiskRoom = {
   isLeft: () => Promise.resolve(true),
   isBack: () => Promise.resolve(true),
 };
 
-/** A disk that cannot be asked has room: a write that fails says so too. */
+/** A disk whose free space cannot be read counts as having room: a full one shows as a failed write. */
 export function createDiskRoom({ folder, freeInside }: DiskRoomDependencies): DiskRoom {
   async function has(reserves: number): Promise<boolean> {
     const disk = await statfs(folder).catch(() => null);
@@ -35,7 +35,7 @@ export function createDiskRoom({ folder, freeInside }: DiskRoomDependencies): Di
     const reserveBytes = Math.min(RESERVE_BYTES_MAX, disk.blocks * disk.bsize * RESERVE_PART);
     const freeBytes = disk.bavail * disk.bsize;
     if (freeBytes >= reserveBytes * reserves) return true;
-    // What was erased leaves room in the file, but its log grows on the disk first.
+    // Erased rows leave room inside the file, but each write grows its log on the disk first.
     return freeBytes >= reserveBytes / 2 && (await freeInside()) >= reserveBytes * reserves;
   }
 

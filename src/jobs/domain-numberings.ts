@@ -4,9 +4,9 @@ import { listedItems } from "../batch/items.ts";
 import type { BatchKind, Chunk } from "../batch/messages.ts";
 import type { AddressParser } from "../verification/email/address.ts";
 
-/** Where the new domains of a chunk stand in a numbering. */
+/** The position of a chunk's new domains in a numbering. */
 export type NumberingPlace = {
-  /** Of the numbering: no thread has another with this name. */
+  /** The numbering's, unique in the process. */
   readonly id: string;
   readonly domainsBefore: number;
 };
@@ -16,8 +16,8 @@ export type NumberedChunk = { readonly chunk: Chunk; readonly place: NumberingPl
 /** Makes chunks of a job in a thread. */
 export type DomainNumberings = {
   /**
-   * Makes a chunk whose domains are numbered on from those of the chunks that were made under the same name: a domain
-   * that one of them had is not sent again. Without a kind of item that has domains the numbering stays empty.
+   * Makes a chunk whose domains continue the numbering of this name: a domain that an earlier chunk had keeps its number
+   * and is not sent again. For items without domains the numbering stays empty.
    */
   readonly make: (
     name: string,
@@ -29,9 +29,9 @@ export type DomainNumberings = {
 
 type Numbering = { readonly id: string; readonly maker: ChunkMaker; domains: number };
 
-/** Names that a thread remembers; a job is known by one of them at a time. */
+/** Numberings that a thread remembers; a job has one at a time. */
 const NUMBERINGS_MAX = 8;
-/** Each costs a thread some 100 bytes, and each chunk 24. */
+/** Domains of a numbering. Each costs the thread some 100 bytes, and each chunk 24. */
 const DOMAINS_MAX = 16_384;
 
 /** Creates the numberings of a thread. `thread` differs from that of every other thread of the process. */
@@ -47,7 +47,7 @@ export function createDomainNumberings(parser: AddressParser, thread: number): D
   return {
     make(name, kind, items, duplicates) {
       const numbering = numberings.get(name) ?? begin(kind);
-      // What throws on the way has numbered domains that no chunk names.
+      // A chunk that throws has numbered domains which were never sent, so that numbering is dropped.
       numberings.delete(name);
       const listed = listedItems(items);
       const chunk = numbering.maker(listed, { start: 0, end: items.length, position: 0 }, duplicates);

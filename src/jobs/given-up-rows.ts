@@ -5,15 +5,15 @@ import { storedChunk, type VerifiedRows } from "./claimed-rows.ts";
 import type { Job } from "./job.ts";
 import type { JobPool } from "./thread-tasks.ts";
 
-/** Rows that cannot be verified, however few of them are taken. */
+/** Gives up rows that failed by themselves. */
 export type GivenUpRows = {
-  /** Returns the next row of a chunk as `check_failed`, and all that are left where too many of the chunk were. */
+  /** Returns the next row of a chunk as `check_failed`; after eight rows of one chunk, all that are left of it. */
   readonly next: (job: Job, claimed: ClaimedChunk, options: RunOptions<never>) => Promise<VerifiedRows>;
-  /** To be called once a chunk is whole. */
+  /** Forgets the count of a chunk; to be called once all of it is finished. */
   readonly forget: (jobId: string, n: number) => void;
 };
 
-/** Rows of a chunk that are given up one by one; where more fail, all that is left of it is given up. */
+/** Rows of a chunk that are given up one by one. */
 const GIVEN_UP_MAX = 8;
 
 export function createGivenUpRows({

@@ -1,13 +1,13 @@
 import type { JobChange, JobPort, JobRecord, JobStatus } from "../store/job-port.ts";
 
-/** Changes of a job's state, with word of each. They return null, and do nothing, where it has left the state before. */
+/** Changes the state of jobs and reports each change. Returns null, and changes nothing, where the state was another. */
 export type JobChanges = {
   readonly change: (
     job: Pick<JobRecord, "jobId">,
     from: readonly JobStatus[],
     to: JobChange,
   ) => Promise<JobRecord | null>;
-  /** Lets a paused job go on. */
+  /** Resumes a paused job. */
   readonly resume: (job: JobRecord) => Promise<JobRecord | null>;
 };
 

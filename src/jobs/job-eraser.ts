@@ -8,13 +8,13 @@ export type JobEraser = {
   readonly drop: (jobId: string) => Promise<boolean>;
   /** Erases a job that never started, also from what the store keeps beside its tables; false where it did. */
   readonly dropWholly: (jobId: string) => Promise<boolean>;
-  /** Erases what was read of an input. */
+  /** Erases the chunks of an input. */
   readonly dropChunks: (jobId: string) => Promise<void>;
   /** Erases the input and the results of a job that has ended. */
   readonly erase: (job: JobRecord, at: number) => Promise<void>;
   /** Erases what is past its retention, and inputs that were never started. */
   readonly prune: () => Promise<void>;
-  /** Erases inputs that a process was receiving which is gone, but for those that come in parts. */
+  /** Erases inputs whose receiving process is gone, except uploads in parts. */
   readonly dropCutOff: () => Promise<void>;
 };
 
@@ -26,11 +26,11 @@ export type JobEraserDependencies = {
   readonly settings: { readonly uploadMs: number };
 };
 
-/** Chunks whose duplicates are written, or whose data is erased, in one transaction: 2 ms at most. */
+/** Chunks in one transaction that marks duplicates or erases data: 2 ms at most. */
 export const CHUNKS_PER_TRANSACTION = 32;
 const ERASED_PER_RUN = 100;
 
-/** Erases jobs a few chunks at a time, so that calls need not wait. */
+/** Erases jobs a few chunks at a time, so that calls do not wait. */
 export function createJobEraser({ store, clock, dropParts, settings }: JobEraserDependencies): JobEraser {
   async function dropChunks(jobId: string): Promise<void> {
     while (await store.eraseChunks(jobId, CHUNKS_PER_TRANSACTION)) await Bun.sleep(0);
@@ -38,9 +38,9 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
 
   const { note, clear } = createClearing({ store, clock, pause: (ms) => Bun.sleep(ms) });
 
-  /** False where the job has been started: its commit may have come about without an answer. */
+  /** False where the job was started: its commit may have succeeded though its answer was lost. */
   async function forget(jobId: string): Promise<boolean> {
-    // From here on it takes no rows and is not started, so that nothing of it comes after what is erased.
+    // A deleted job takes no more rows and cannot be started, so nothing is added after the erasing.
     const dropped = await store.changeJob(jobId, ["receiving"], { deletedAt: clock.now() });
     if (dropped === null) return false;
     await dropChunks(jobId);
@@ -82,7 +82,7 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     async prune() {
       const now = clock.now();
       for (const job of await store.jobsIn(["receiving"])) {
-        // A process may have ended while it dropped one.
+        // A process may have ended in the middle of dropping one.
         if (job.createdAt + settings.uploadMs <= now || job.deletedAt !== null) await forget(job.jobId);
       }
       for (const job of await store.jobsToErase(now, ERASED_PER_RUN)) {

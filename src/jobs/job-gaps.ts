@@ -1,17 +1,17 @@
 import type { Answer } from "../platform/answer.ts";
 import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
 
-/** Chunks that were put back while later ones were finished: of a paused job nobody can read these until they are done. */
+/** Unfinished chunks that precede finished ones. Until they are done, the later results of a paused job cannot be read. */
 export type JobGaps = {
-  /** Claims the next chunk of a paused job that stands before a finished one; null where none can be done now. */
+  /** Claims the next chunk of a paused job that precedes a finished one; null where none can be done now. */
   readonly claim: (job: JobRecord) => Promise<ClaimedWork | null>;
-  /** To be called when a job is paused. */
+  /** Looks for gaps anew; to be called when a job is paused. */
   readonly forget: (jobId: string) => void;
-  /** To be called with all jobs that have not ended. */
+  /** Forgets all jobs but the paused ones; to be called with all jobs that have not ended. */
   readonly seen: (jobs: readonly JobRecord[]) => void;
 };
 
-/** Looks at a paused job in which no gap was found, one a second: longer than any process holds a chunk. */
+/** After this many searches without a gap, one a second, none can appear: no process holds a chunk for longer. */
 const CLEAN_LOOKS_MAX = 30;
 
 /** Holds a number for each paused job. */

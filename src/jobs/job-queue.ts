@@ -3,18 +3,18 @@ export type JobQueue = {
   /** Adds a job behind those that its account has already. */
   readonly add: (accountId: string, jobId: string) => void;
   readonly remove: (accountId: string, jobId: string) => void;
-  /** The jobs whose turn it is, best first. A turn is taken by `took`. */
+  /** The jobs in the order of their turns; `countTaken` moves an account back. */
   readonly inTurn: () => readonly { readonly accountId: string; readonly jobId: string }[];
-  /** Counts a chunk as taken by an account. */
-  readonly took: (accountId: string) => void;
+  /** Counts a chunk that an account was given. */
+  readonly countTaken: (accountId: string) => void;
   readonly jobs: () => number;
 };
 
 type Turn = { readonly jobIds: string[]; tag: number };
 
 /**
- * Start-time fair queueing: each chunk that an account takes puts its next one further back, and an account that comes
- * anew begins where the others are. A job of one chunk behind one of thousands is therefore next.
+ * Start-time fair queueing: each chunk that an account is given raises its tag, and the account with the lowest tag is
+ * next. A new account starts at the tag of the others, so a job of one chunk is next even behind a job of thousands.
  */
 export function createJobQueue(): JobQueue {
   const accounts = new Map<string, Turn>();
@@ -37,7 +37,7 @@ export function createJobQueue(): JobQueue {
       [...accounts]
         .sort(([, a], [, b]) => a.tag - b.tag)
         .flatMap(([accountId, { jobIds }]) => jobIds.map((jobId) => ({ accountId, jobId }))),
-    took(accountId) {
+    countTaken(accountId) {
       const turn = accounts.get(accountId);
       if (turn === undefined) return;
       virtualTime = Math.max(virtualTime, turn.tag);

@@ -11,13 +11,14 @@ import type { DiskRoom } from "./disk-room.ts";
 import type { Job } from "./job.ts";
 import { createJobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
+import { createJobReconciliation } from "./job-reconciliation.ts";
 import { createJobSteps } from "./job-steps.ts";
 import { createJobWaits } from "./job-waits.ts";
 
 export type JobRunner = AsyncDisposable & {
-  /** Takes up the jobs that a former process left. */
+  /** Continues the jobs of a former process. */
   readonly start: () => Promise<void>;
-  /** Runs a job whose input is whole, or one that is to go on. */
+  /** Queues a job that was started or resumed. */
   readonly run: (job: JobRecord) => void;
   /** Takes a job out of the queue; its chunks in work are finished. */
   readonly hold: (job: JobRecord) => Promise<void>;
@@ -31,35 +32,35 @@ export type JobRunnerDependencies = {
   readonly store: JobPort & Pick<Upkeep, "probe">;
   readonly queue: JobQueue;
   readonly clock: Clock;
-  /** Calls `onCommit` once the end of the process no longer undoes the work: before it is on the disk. */
+  /** Calls `onCommit` once the work survives the end of the process, which is before it is on the disk. */
   readonly runChunk: (
     job: Job,
     claimed: ClaimedWork["chunk"],
     signal: AbortSignal,
     onCommit: () => void,
   ) => Promise<ChunkOutcome>;
-  /** Resolves once a thread can begin. A claim counts as an attempt, also where the process ends before any thread began. */
+  /** Resolves once a thread is ready: a claim counts as an attempt even where the process ends before it is worked on. */
   readonly threadsReady: () => Promise<void>;
   readonly unitsLeft: (accountId: string) => Answer<number>;
   readonly room: DiskRoom;
   readonly changed: (job: JobRecord) => void;
-  /** Called at each look with the jobs that have not ended. */
+  /** Called at each reconciliation with the jobs that have not ended. */
   readonly seen: (jobs: readonly JobRecord[]) => void;
   readonly reportBug: (error: unknown, jobId: string) => void;
   readonly settings: ChunkPlacesOptions & {
-    /** From the end of the rows to the second look-up of those whose first one failed. */
+    /** From the end of the first round to the second look-up of the rows whose first one failed. */
     readonly lookUpAgainMs: number;
-    /** From the start on: until then the process answers its first calls, and reads no code for jobs. */
+    /** From the start to the first claim: meanwhile the process answers its first calls and loads no code for jobs. */
     readonly startDelayMs: number;
     readonly retentionMs: number;
-    /** How often jobs are looked at that wait for units or for the disk, or that another process has started. */
+    /** Between two reconciliations of the queue with the store. */
     readonly watchMs: number;
-    /** Whether jobs are paused that the store has no room for. */
+    /** Whether a job is paused for which the store has no room. */
     readonly pausesForStorage: boolean;
   };
 };
 
-/** Claims chunks in fair order, has them verified, and brings jobs to their end. */
+/** Claims chunks in fair order, has them verified, and ends jobs whose chunks are done. */
 export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner {
   const { store, queue, clock, runChunk, threadsReady, unitsLeft, room } = dependencies;
   const { changed, seen, reportBug, settings } = dependencies;
@@ -81,11 +82,26 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     reportBug,
     pausesForStorage,
   });
+  const reconcile = createJobReconciliation({
+    store,
+    queue,
+    claims,
+    places,
+    waits,
+    gaps,
+    steps,
+    room,
+    unitsLeft,
+    seen,
+    isEnding,
+    work: (claimed) => void work(claimed),
+    finishIdle,
+  });
   let watch: Timer | undefined;
   let starting: Timer | undefined;
   let pumping: Promise<void> | null = null;
   let isPumpAsked = false;
-  let isLooking = false;
+  let isReconciling = false;
 
   /** Claims the next chunk of the account whose turn it is; false where no job has one, or none can be kept. */
   async function claimNext(): Promise<boolean> {
@@ -102,7 +118,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
         await finishIdle(jobId);
         continue;
       }
-      queue.took(accountId);
+      queue.countTaken(accountId);
       void work(claimed);
       return true;
     }
@@ -128,11 +144,11 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     } finally {
       claims.delete(claim);
       place.release();
-      if (!isEnding()) await goOn(jobId);
+      if (!isEnding()) await continueWith(jobId);
     }
   }
 
-  async function goOn(jobId: string): Promise<void> {
+  async function continueWith(jobId: string): Promise<void> {
     try {
       await finishIdle(jobId);
     } catch (error) {
@@ -141,7 +157,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     await pump();
   }
 
-  /** What the store cannot do now is tried again with the next look. */
+  /** Reports a bug. What the store refuses now is tried again with the next reconciliation. */
   function reportUnknown(error: unknown, jobId: string): void {
     if (!isStorageFailure(error)) reportBug(error, jobId);
   }
@@ -151,7 +167,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     if (places.ofJob(jobId) === 0) await steps.finishRound(jobId);
   }
 
-  /** Claims chunks as long as there is room. One claims at a time, so that there are never too many. */
+  /** Claims chunks until all places are taken. Only one claims at a time, so that the places are never exceeded. */
   function pump(): Promise<void> {
     isPumpAsked = true;
     pumping ??= claimAll().finally(() => {
@@ -172,59 +188,24 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     }
   }
 
-  /** Queues jobs that wait for what has come: units, or room on the disk. */
-  async function lookAgain(): Promise<void> {
-    await claims.releaseAll();
-    waits.expire();
-    const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
-    seen(jobs);
-    gaps.seen(jobs);
-    for (const job of jobs) {
-      if (job.status === "cancelling") await finishIdle(job.jobId);
-      else if (waits.isLater(job.jobId)) continue;
-      else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
-      else if (await canGoOn(job)) await resumePaused(job);
-      else await closeGap(job);
-    }
-  }
-
-  /** Finishes what stands before finished chunks of a paused job, also in the room that is left to everything else. */
-  async function closeGap(job: JobRecord): Promise<void> {
-    while (!isEnding() && places.isLeftFor(job.accountId)) {
-      const claimed = await gaps.claim(job);
-      if (claimed === null) return;
-      void work(claimed);
-    }
-  }
-
-  async function canGoOn({ statusReason, accountId, unitsPerItem }: JobRecord): Promise<boolean> {
-    if (statusReason === "storage") return room.isBack();
-    return statusReason === "out_of_units" && (await unitsLeft(accountId)) >= unitsPerItem;
-  }
-
-  async function resumePaused(job: JobRecord): Promise<void> {
-    if (job.statusReason === "storage") await store.probe();
-    await steps.resume(job);
-  }
-
-  async function watchAgain(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
+  async function reconcileAndPump(): Promise<void> {
+    if (isReconciling) return;
+    isReconciling = true;
     try {
-      await lookAgain();
+      await reconcile();
       await pump();
     } catch (error) {
       reportUnknown(error, "");
     } finally {
-      isLooking = false;
+      isReconciling = false;
     }
   }
 
   return {
     async start() {
-      await lookAgain();
+      await reconcile();
       starting = setTimeout(() => void pump(), settings.startDelayMs);
-      watch = setInterval(() => void watchAgain(), settings.watchMs);
+      watch = setInterval(() => void reconcileAndPump(), settings.watchMs);
       watch.unref();
     },
     run(job) {

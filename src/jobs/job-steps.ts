@@ -8,17 +8,17 @@ import type { JobWaits } from "./job-waits.ts";
 
 type JobName = Pick<JobRecord, "accountId" | "jobId">;
 
-/** The steps of a job from its first chunk to its end: its state in the store, and its place in the queue. */
+/** The changes of a job's state from its first chunk to its end, in the store and in the queue. */
 export type JobSteps = {
-  /** Returns the job as it runs: the first chunk starts it. */
+  /** Starts a queued job with its first chunk; returns the running job. */
   readonly start: (record: JobRecord) => Promise<Job>;
   readonly pause: (job: JobName, reason: string) => Promise<void>;
-  /** Lets a paused job go on. */
+  /** Resumes a paused job. */
   readonly resume: (job: JobRecord) => Promise<void>;
   readonly fail: (job: JobName, reason: string) => Promise<void>;
-  /** Where all chunks of a job are done, has failed rows looked up once more, or ends it. */
+  /** Once all chunks of a job are done: starts the second look-up of failed rows, or ends the job. */
   readonly finishRound: (jobId: string) => Promise<void>;
-  /** Takes a job out of the queue that does not go on by itself. */
+  /** Takes a job out of the queue until it is resumed. */
   readonly hold: (job: JobName) => void;
 };
 
@@ -29,7 +29,7 @@ export type JobStepsDependencies = {
   readonly gaps: JobGaps;
   readonly clock: Clock;
   readonly changed: (job: JobRecord) => void;
-  /** How long the results of a job are kept that has ended. */
+  /** How long the results of an ended job are kept. */
   readonly retentionMs: number;
 };
 
@@ -73,12 +73,12 @@ export function createJobSteps(dependencies: JobStepsDependencies): JobSteps {
     async finishRound(jobId) {
       const { changed: after, isWaiting } = await store.endRound(jobId, ended());
       if (after !== null) changed(after);
-      // The second round begins. Failures are kept for a while: asked at once, nobody would look anything up.
+      // The second round begins once the cached failures have expired: before, nothing would be looked up.
       if (after !== null && isWaiting && !after.isTest) {
         waits.lookUpLater(jobId);
         leaveQueue(after);
       } else if (isWaiting && !waits.isWaiting(jobId)) {
-        // Rows of a chunk that is done in parts, or chunks that were put back.
+        // What waits are the other rows of a chunk that is done in parts, or chunks that were put back.
         const job = after ?? (await store.findJob(jobId));
         if (job !== null) queue.add(job.accountId, jobId);
       } else if (after !== null) leaveQueue(after);

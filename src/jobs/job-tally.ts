@@ -2,13 +2,13 @@ import type { Clock } from "../platform/clock.ts";
 import type { JobRecord, JobStatus } from "../store/job-port.ts";
 import type { ChunkOutcome } from "./chunk-outcome.ts";
 
-/** What became of jobs and chunks since the start, and how long jobs wait for their turn. */
+/** Counts the outcomes of jobs and chunks since the start, and measures how long accounts wait for their turn. */
 export type JobTally = {
-  /** To be called at each change of a job's state, and for those that a former process left. */
+  /** Must be called at each change of a job's state, and for the jobs of a former process. */
   readonly changed: (job: Pick<JobRecord, "jobId" | "accountId" | "status">) => void;
-  /** To be called with all jobs that have not ended: others may have been changed by another process. */
+  /** Must be called with all jobs that have not ended, as other processes change jobs too. */
   readonly seen: (jobs: readonly Pick<JobRecord, "jobId" | "accountId" | "status">[]) => void;
-  /** To be called now and again with the accounts of whose jobs other processes hold chunks. */
+  /** Must be called periodically with the accounts for which other processes hold chunks. */
   readonly inWorkElsewhere: (accountIds: readonly string[]) => void;
   /** Counts the work on a chunk. */
   readonly run: (
@@ -24,7 +24,7 @@ export type JobStats = {
   readonly chunks: { readonly [outcome in ChunkOutcome | "failed"]: number };
   /** Chunks that were begun again after they had failed, or had ended the process. */
   readonly chunkRetries: number;
-  /** The longest that an account with jobs to run waits now with no chunk in work. */
+  /** The longest current wait of an account that has jobs to run and no chunk in work. */
   readonly oldestWaitMs: number;
 };
 

@@ -2,7 +2,7 @@ import { SUMMARY_WORDS } from "../contract/words.ts";
 import type { JobCounts, JobRecord } from "../store/job-port.ts";
 import { jobOf } from "./job.ts";
 
-/** A job as callers see it. */
+/** Returns a job as callers see it. */
 export function jobView(record: JobRecord, now: number) {
   const { options, kind, ...job } = jobOf(record);
   const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
@@ -45,7 +45,7 @@ export function jobView(record: JobRecord, now: number) {
   };
 }
 
-/** Returns the counts by the words of the summary, those that no result has yet included. */
+/** Returns the counts by the words of the summary; 0 for words without a result. */
 function countsOf(kind: keyof typeof SUMMARY_WORDS, text: string): JobCounts {
   const counts: JobCounts = JSON.parse(text);
   return Object.fromEntries(SUMMARY_WORDS[kind].map((word) => [word, counts[word] ?? 0]));

@@ -1,25 +1,25 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Jobs that wait outside the queue, though they have chunks to do. */
+/** Jobs that are kept out of the queue for a time, though they have chunks to do. */
 export type JobWaits = {
-  /** Has a job wait for room until the jobs are looked at again. */
-  readonly rest: (jobId: string) => void;
-  /** Has a job wait until it looks up again what has failed. */
+  /** Keeps a job out of the queue until the next reconciliation. */
+  readonly backOff: (jobId: string) => void;
+  /** Keeps a job out of the queue until its second look-up is due. */
   readonly lookUpLater: (jobId: string) => void;
-  /** Whether a job looks up again later. */
+  /** Whether the second look-up of a job is not due yet. */
   readonly isLater: (jobId: string) => boolean;
   readonly isWaiting: (jobId: string) => boolean;
-  /** Ends the waits for room, and those whose time has come. */
+  /** Ends all back-offs, and the waits that are due. */
   readonly expire: () => void;
 };
 
-/** `lookUpAgainMs` is how long a job waits that looks up again. */
+/** `lookUpAgainMs` is the wait before a second look-up. */
 export function createJobWaits(clock: Clock, lookUpAgainMs: number): JobWaits {
   const resting = new Set<string>();
-  /** Until when they wait, on the monotonic clock. */
+  /** The end of each wait, on the monotonic clock. */
   const laterMs = new Map<string, number>();
   return {
-    rest: (jobId) => void resting.add(jobId),
+    backOff: (jobId) => void resting.add(jobId),
     lookUpLater: (jobId) => void laterMs.set(jobId, clock.monotonic() + lookUpAgainMs),
     isLater: (jobId) => laterMs.has(jobId),
     isWaiting: (jobId) => resting.has(jobId) || laterMs.has(jobId),

@@ -2,43 +2,43 @@ import type { BatchKind } from "../batch/messages.ts";
 import type { JobRecord } from "../store/job-port.ts";
 import type { InputForm, InputTable } from "./intake/intake-messages.ts";
 
-/** What the parts of an input are put together to. */
+/** The form and the encoding of an input that comes in parts. */
 export type JobUpload = {
-  /** The form that was named when the job was created: what parts say of theirs does not count then. */
+  /** The form that was named when the job was created; it overrides `said`. */
   readonly given: InputForm | null;
-  /** What the parts say. */
+  /** The form that the parts name. */
   readonly said: InputForm | null;
-  /** Where neither says anything. */
+  /** The form where neither names one. */
   readonly otherwise: InputForm | null;
-  /** Of the whole input. */
+  /** The content encoding of the whole input. */
   readonly encoding: UploadEncoding | null;
 };
 
 export type UploadEncoding = "gzip" | "zstd" | "deflate";
 
-/** What the caller of a job asked for. */
+/** The options of a job, as its caller gave them. */
 export type JobOptions = {
   readonly deep: boolean;
   readonly dns: boolean;
   readonly country: string | null;
-  /** Of documents that name none. */
+  /** The type of documents that name none. */
   readonly type: string | null;
   readonly column: string | null;
   readonly delimiter: string | null;
   readonly encoding: string | null;
   readonly whenOutOfUnits: "refuse" | "pause";
-  /** Of a job whose input comes in parts. */
+  /** Present for a job whose input comes in parts. */
   readonly upload?: JobUpload;
 };
 
-/** A job as those see it who work on it. */
+/** A job with its stored JSON parsed. */
 export type Job = Omit<JobRecord, "kind" | "options" | "inputTable"> & {
   readonly kind: BatchKind;
   readonly options: JobOptions;
   readonly table: InputTable | null;
 };
 
-/** Reads what the store keeps as text. */
+/** Parses the fields that the store keeps as text. */
 export function jobOf({ options, inputTable, kind, ...record }: JobRecord): Job {
   return {
     ...record,

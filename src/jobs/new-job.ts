@@ -5,7 +5,7 @@ import type { JobRecord } from "../store/job-port.ts";
 import type { IntakeOptions } from "./intake/intake-messages.ts";
 import type { JobOptions } from "./job.ts";
 
-/** What is known of a job before its input is read. */
+/** The part of a job that is known before its input is read. */
 export type JobRequest = {
   readonly kind: BatchKind;
   readonly name: string | null;
@@ -14,7 +14,7 @@ export type JobRequest = {
   readonly form: IntakeOptions["form"];
 };
 
-/** Returns the record of a job whose input comes. */
+/** Returns the record of a job whose input is still to be received. */
 export function newJob(
   jobId: string,
   accountId: string,

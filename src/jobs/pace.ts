@@ -1,13 +1,13 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
 
-/** How far the chunks of jobs stand back behind the calls of their process. */
+/** Spaces out the chunks of jobs while calls of the same process wait for the database. */
 export type Pace = {
-  /** Takes how long calls have waited for the store to charge them. */
+  /** Takes the time that calls have waited for the store to charge them. */
   readonly observe: (waitMs: number) => void;
-  /** Waits until the next chunk may begin; throws the reason of the signal. */
+  /** Waits until the next chunk may start; throws the reason of the signal. */
   readonly turn: (signal: AbortSignal) => Promise<void>;
-  /** The same for the rows of an input, which are read and stored a chunk at a time. */
+  /** Waits until the next chunk of an input may be read and stored. */
   readonly turnToRead: (signal: AbortSignal) => Promise<void>;
 };
 
@@ -16,36 +16,36 @@ export type PaceDependencies = {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** What calls may wait beyond what the database takes by itself. */
+/** The wait of calls beyond the database's own time that is accepted: the target of the control loop. */
 const BEYOND_MS = 1;
-/** Chunks begin at least this often, whatever calls wait: one is 4,000 rows of most jobs. */
+/** The longest gap between two chunks, however long calls wait: a chunk of most jobs has 4,000 rows. */
 export const GAP_MAX_MS = 800;
-/** Reading takes a quarter of the work; half of its share, as who uploads waits for all of it: 40,000 rows a second at least. */
+/** The gap of reading as a part of that of chunks, as uploaders wait for all of it: 40,000 rows a second at least. */
 const READING_SHARE = 1 / 8;
-/** After this time without a chunk, what calls have waited says no more of chunks. */
+/** After this time without a chunk the gap is reset: the waits of calls say nothing about chunks any more. */
 const FORGOTTEN_AFTER_MS = 2_000;
-/** A gap that is no longer than this is left out. */
+/** A gap of at most this is skipped. */
 const GAP_MIN_MS = 2;
-/** A gap grows or shrinks by this factor, in powers of e, in a second in which waits are far off what they may be. */
+/** The fastest change of the gap, in powers of e a second. */
 const POWERS_PER_SECOND = 8;
-/** A wait says nothing of more than this time before it was observed, nor of more after it. */
+/** How long an observed wait counts, before and after it was observed. */
 const OBSERVED_FOR_MS = 100;
-/** Waits are smoothed over this time. */
+/** The time constant by which waits are smoothed. */
 const SMOOTHING_MS = 50;
-/** What the database takes by itself is the shortest wait of this time and the same before it. */
+/** The database's own time is the shortest wait of the current window of this length and the one before. */
 const SHORTEST_OF_MS = 10_000;
 
 /**
- * Spaces chunks out as far as keeps the wait of calls close to the shortest that they had, as LEDBAT (RFC 6817) does with
- * packets that nobody waits for: whatever it is that both want, cores of this machine or of the database's, or its disk,
- * shows in that wait, and a database that is far away does not. Without calls there is no space; beside calls that a job
- * finds chunks begin far apart, until these are seen to wait no longer for them.
+ * Adapts the gap between chunks so that calls wait little longer than their shortest wait, as LEDBAT (RFC 6817) does for
+ * background traffic. That wait shows contention for any shared resource (cores of this machine or of the database's, its
+ * disk), while a long distance to the database raises the shortest wait too and changes nothing. Without calls there is no
+ * gap. When calls appear, the gap starts at its maximum and shrinks while they wait no longer.
  */
 export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
   let gapMs = GAP_MAX_MS;
   let workedMs = Number.NEGATIVE_INFINITY;
   let observedMs = Number.NEGATIVE_INFINITY;
-  /** Until when there are calls, as far as is known. */
+  /** Calls are assumed to continue until then. */
   let callsUntilMs = Number.NEGATIVE_INFINITY;
   let smoothMs = 0;
   const shortest = createShortest();
@@ -55,7 +55,7 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
     gapMs = Math.min(GAP_MAX_MS, Math.max(GAP_MIN_MS, moved));
   }
 
-  /** Work of one kind, which begins this share of the gap apart. */
+  /** Creates the turns of one kind of work, whose gap is `share` of the common one. */
   function createTurns(share: number): Pace["turn"] {
     let begunMs = Number.NEGATIVE_INFINITY;
     return async (signal) => {
@@ -69,7 +69,7 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
           workedMs = nowMs;
           return;
         }
-        // The gap may shrink meanwhile.
+        // In short pauses, as the gap may shrink meanwhile.
         await pause(Math.min(leftMs, OBSERVED_FOR_MS), signal);
       }
     };
@@ -90,7 +90,7 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
   };
 }
 
-/** Returns the shortest of what was added within the last seconds. */
+/** Returns a function that adds a time and returns the shortest of the last 10 to 20 s. */
 function createShortest(): (nowMs: number, ms: number) => number {
   let sinceMs = Number.NEGATIVE_INFINITY;
   let now = Number.POSITIVE_INFINITY;

@@ -1,10 +1,10 @@
 import type { ChunkResults } from "../store/job-port.ts";
 import { ROW_FIELD_CHARS } from "./result-rendering.ts";
 
-/** Bytes of the finished chunks of a download, in their order. */
+/** The bytes of each finished chunk of a download, in order. */
 export type ChunkBytes = AsyncIterable<number>;
 
-/** Returns the bytes of a chunk's lines as NDJSON, or as JSON with a comma behind each. */
+/** Returns the bytes of a chunk's lines as NDJSON, or as JSON objects each with a comma. */
 export function bytesOf({ lineBytes, rowsDone, firstRow }: ChunkResults): number {
   return lineBytes + rowsDone * ROW_FIELD_CHARS + digitsUpTo(firstRow + rowsDone) - digitsUpTo(firstRow);
 }
@@ -25,7 +25,7 @@ export async function chunksBefore(
   return { chunks: passed, bytes };
 }
 
-/** Returns how many digits the numbers from 1 to `last` have together. */
+/** Returns the number of digits of all numbers from 1 to `last` together. */
 function digitsUpTo(last: number): number {
   let digits = 0;
   for (let first = 1; first <= last; first *= 10) digits += last - first + 1;

@@ -6,7 +6,7 @@ import type { InputTable } from "./intake/intake-messages.ts";
 
 export type ResultFormat = "ndjson" | "csv" | "json";
 
-/** Which results are wanted: those of one of the words, of all where it is null. */
+/** Keeps the results with one of the words; null keeps all. */
 export type ResultFilter = {
   readonly statuses: readonly string[] | null;
   readonly subStatuses: readonly string[] | null;
@@ -17,7 +17,7 @@ export type RenderTask = {
   readonly filter: ResultFilter;
   readonly task: Task;
   readonly table: InputTable | null;
-  /** The place of the chunk's first row in the input, from 0. */
+  /** The position of the chunk's first row in the input, from 0. */
   readonly firstRow: number;
   /** The results of the chunk's first rows, in parts. */
   readonly bodies: readonly Uint8Array<ArrayBuffer>[];
@@ -27,7 +27,7 @@ export type RenderTask = {
 
 export type RenderedResults = { readonly bytes: Uint8Array<ArrayBuffer>; readonly rows: number };
 
-/** Writes the results of a chunk as they are downloaded: lines that end with a line end, or JSON that ends with a comma. */
+/** Renders the results of a chunk for a download: lines with their line ends, or JSON objects each with a comma. */
 export function renderResults(task: RenderTask): RenderedResults {
   const lines = linesOf(task.bodies);
   const isWanted = filterOf(task.filter);
@@ -45,12 +45,12 @@ export function renderResults(task: RenderTask): RenderedResults {
   return { bytes: new TextEncoder().encode(text), rows };
 }
 
-/** The first line of a CSV download. */
+/** Returns the first line of a CSV download. */
 export function csvHeader(task: Task, table: InputTable | null): string {
   return resultTable(task, table).header;
 }
 
-/** Characters that a result takes besides its line: `"row":`, its digits and a comma. */
+/** Characters that a result takes beside its line and the digits of its row. */
 export const ROW_FIELD_CHARS = '"row":,'.length;
 
 function withRow(line: string, row: number): string {
@@ -73,8 +73,8 @@ function csvLine(table: Table, { input, table: columns }: RenderTask, line: stri
 }
 
 /**
- * The words of a result are found without reading all of it: what callers wrote stands in its strings, where quotes are
- * escaped, so the field's name between quotes occurs as the field alone.
+ * Finds the words of a result without parsing it. Text of callers occurs in JSON strings only, where quotes are escaped,
+ * so the quoted name of a field occurs as that field alone.
  */
 function filterOf({ statuses, subStatuses }: ResultFilter): (line: string) => boolean {
   if (statuses === null && subStatuses === null) return () => true;

@@ -22,20 +22,20 @@ export type ResultsRequest = {
 };
 
 export type JobResults = {
-  /** The results that are finished without a gap, in the order of the input. */
+  /** Yields the results up to the first unfinished row, in the order of the input. */
   readonly read: (
     job: Job,
     request: ResultsRequest,
     signal: AbortSignal,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /** Returns how many bytes an unfiltered download has, of a job whose results no longer change. */
+  /** Returns the bytes of an unfiltered download, for a job whose results no longer change. */
   readonly length: (job: Job, format: ResultFormat) => Promise<number>;
 };
 
 /** Chunks that are read ahead of the reader. */
 const CHUNKS_AHEAD = 3;
 const PAGE_CHUNKS = 64;
-/** Jobs whose CSV was measured last, some kilobytes each. */
+/** Jobs whose CSV lengths are cached, some kilobytes each. */
 const MEASURED_JOBS_MAX = 256;
 const JSON_START = '{"results":[';
 const UNFILTERED: ResultFilter = { statuses: null, subStatuses: null };
@@ -47,10 +47,10 @@ export function createJobResults({
   readonly store: Pick<JobPort, "chunkResults" | "resultBodies" | "inputBody">;
   readonly pool: JobPool;
 }): JobResults {
-  /** By job, the bytes of its finished chunks as CSV. Their cells are written anew, so that only writing them shows how many. */
+  /** By job, the bytes of its finished chunks as CSV, which only rendering them shows. */
   const csvBytes = new Map<string, Promise<readonly number[]>>();
 
-  /** The finished chunks: up to the first gap, unless the job has ended and none will be filled any more. */
+  /** Yields the finished chunks: up to the first gap, or all where the job has ended and no gap will be filled. */
   async function* finished({
     jobId,
     status,
@@ -93,7 +93,7 @@ export function createJobResults({
 
   async function measured(job: Job): Promise<readonly number[]> {
     const request = { format: "csv", filter: UNFILTERED, fromByte: 0 } as const;
-    // For all who ask, also where the first of them leaves.
+    // Shared by all callers, so that none of them can abort it.
     const rendered = mapConcurrently(
       finished(job),
       () => CHUNKS_AHEAD,
@@ -120,7 +120,7 @@ export function createJobResults({
     else for await (const chunk of finished(job)) yield bytesOf(chunk);
   }
 
-  /** The download from a byte on; whole chunks before it are passed over, but in JSON, which counts its rows at the end. */
+  /** Yields the download from a byte on. Whole chunks before it are skipped, except in JSON, which ends with a count of rows. */
   async function* fromByte(job: Job, request: ResultsRequest, signal: AbortSignal) {
     const { format } = request;
     const start = startOf(job, format).byteLength;
@@ -142,10 +142,10 @@ export function createJobResults({
     const { format } = request;
     if (chunksPassed === 0 && format !== "ndjson") yield startOf(job, format);
     let rows = 0;
-    // The last comma of a JSON list is held back until it is known that more follows.
+    // The last comma of a JSON list is written only once more rows follow.
     let held: Uint8Array | null = null;
     const chunks = mapConcurrently(
-      behind(finished(job), chunksPassed),
+      skipFirst(finished(job), chunksPassed),
       () => CHUNKS_AHEAD,
       render(job, request, signal),
     );
@@ -173,12 +173,12 @@ export function createJobResults({
   };
 }
 
-/** Nobody may take for whole what ends here: the job was deleted, or its retention ended. */
+/** The job was deleted, or its retention ended: the download breaks off rather than end as if it were whole. */
 function erased(): ApiError {
   return new ApiError("gone", "The results were erased while they were read.");
 }
 
-/** What stands before the rows. */
+/** Returns what precedes the rows. */
 function startOf(job: Job, format: ResultFormat): Uint8Array {
   const csv = () => csvHeader(taskOf(job.kind, job.options), job.table);
   return new TextEncoder().encode({ csv, json: () => JSON_START, ndjson: () => "" }[format]());
@@ -186,8 +186,8 @@ function startOf(job: Job, format: ResultFormat): Uint8Array {
 
 const jsonEnd = (rows: number): string => `],"count":${rows}}`;
 
-/** Passes the first values over. */
-async function* behind<Value>(
+/** Skips the first `count` values. */
+async function* skipFirst<Value>(
   values: AsyncIterable<Value>,
   count: number,
 ): AsyncGenerator<Value, void, undefined> {

@@ -1,0 +1,72 @@
+import type { Answer } from "../platform/answer.ts";
+import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
+import type { Upkeep } from "../store/port.ts";
+import type { ChunkClaims } from "./chunk-claims.ts";
+import type { ChunkPlaces } from "./chunk-places.ts";
+import type { DiskRoom } from "./disk-room.ts";
+import type { JobGaps } from "./job-gaps.ts";
+import type { JobQueue } from "./job-queue.ts";
+import type { JobSteps } from "./job-steps.ts";
+import type { JobWaits } from "./job-waits.ts";
+
+export type JobReconciliationDependencies = {
+  readonly store: Pick<JobPort, "jobsIn"> & Pick<Upkeep, "probe">;
+  readonly queue: Pick<JobQueue, "add">;
+  readonly claims: Pick<ChunkClaims, "releaseAll">;
+  readonly places: Pick<ChunkPlaces, "isLeftFor">;
+  readonly waits: JobWaits;
+  readonly gaps: JobGaps;
+  readonly steps: Pick<JobSteps, "resume">;
+  readonly room: Pick<DiskRoom, "isBack">;
+  readonly unitsLeft: (accountId: string) => Answer<number>;
+  /** Called with the jobs that have not ended. */
+  readonly seen: (jobs: readonly JobRecord[]) => void;
+  readonly isEnding: () => boolean;
+  /** Works on a claimed chunk of a paused job. */
+  readonly work: (claimed: ClaimedWork) => void;
+  /** Finishes the round of a job that has no chunk in work. */
+  readonly finishIdle: (jobId: string) => Promise<void>;
+};
+
+/**
+ * Returns a function that brings the queue in line with the store: it queues the jobs that can run, those of other
+ * processes included, resumes paused jobs whose units or disk space are back, and ends cancelled ones.
+ */
+export function createJobReconciliation(dependencies: JobReconciliationDependencies): () => Promise<void> {
+  const { store, queue, claims, places, waits, gaps, steps, room, unitsLeft } = dependencies;
+  const { seen, isEnding, work, finishIdle } = dependencies;
+
+  /** Works on the chunks of a paused job that precede finished ones, within the places for chunks in work. */
+  async function closeGaps(job: JobRecord): Promise<void> {
+    while (!isEnding() && places.isLeftFor(job.accountId)) {
+      const claimed = await gaps.claim(job);
+      if (claimed === null) return;
+      work(claimed);
+    }
+  }
+
+  async function canResume({ statusReason, accountId, unitsPerItem }: JobRecord): Promise<boolean> {
+    if (statusReason === "storage") return room.isBack();
+    return statusReason === "out_of_units" && (await unitsLeft(accountId)) >= unitsPerItem;
+  }
+
+  async function resume(job: JobRecord): Promise<void> {
+    if (job.statusReason === "storage") await store.probe();
+    await steps.resume(job);
+  }
+
+  return async () => {
+    await claims.releaseAll();
+    waits.expire();
+    const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
+    seen(jobs);
+    gaps.seen(jobs);
+    for (const job of jobs) {
+      if (job.status === "cancelling") await finishIdle(job.jobId);
+      else if (waits.isLater(job.jobId)) continue;
+      else if (job.status !== "paused") queue.add(job.accountId, job.jobId);
+      else if (await canResume(job)) await resume(job);
+      else await closeGaps(job);
+    }
+  };
+}
