@@ -7,35 +7,35 @@ import type { OperatorPort } from "../store/operator-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { secondOf } from "./period.ts";
 
-/** How far the clock stands from the last time that was kept on disk, where that is too far to be believed. */
+/** A difference between the clock and the last time on disk that is too large to be trusted. */
 export type ClockDoubt = {
   readonly daysAhead: number;
   /** A sentence for the operator. */
   readonly sentence: string;
 };
 
-/** The clock by which months turn. It never moves on by more than 35 days that nobody vouches for. */
+/** The clock of months. A jump of more than 35 days counts only once an operator has confirmed it. */
 export type BillingClock = Clock & {
-  /** Null while the clock can be believed. In doubt, `now` stays at the last time that could be. */
+  /** Null while the clock is trusted. In doubt, `now` stays at the last trusted time. */
   readonly doubt: () => ClockDoubt | null;
-  /** Returns `now`; throws an ApiError `storage_unavailable` in doubt: any month might be the wrong one. */
+  /** Returns `now`. Throws an ApiError `storage_unavailable` in doubt, as the month might be wrong. */
   readonly requireTrust: () => number;
-  /** Writes the time to disk where the one kept there is older than `everyMs`. */
+  /** Writes the time to disk if the stored one is older than `everyMs`. */
   readonly keep: (everyMs: number) => void;
-  /** Returns the time for the caller to write to disk where the one kept there is older than `everyMs`, or null. */
+  /** Returns the time that the caller must write to disk if the stored one is older than `everyMs`; else null. */
   readonly timeToKeep: (everyMs: number) => number | null;
-  /** Days by which the clock stands behind the last time that was kept; 0 where it does not. */
+  /** Days by which the clock is behind the stored time; 0 where it is not. */
   readonly daysBehind: () => number;
 };
 
 const AHEAD_MAX_MS = 35 * DAY_MS;
-/** How long a doubt is believed before the operator's confirmation is looked for again. */
+/** How long a doubt lasts before the operator's confirmation is read again. */
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Holds the machine's clock against the last time that is kept on disk, and against the time that an operator
- * confirmed last (`confirmClock`), which a running server sees within a second. A clock that is set back is believed:
- * what belongs to a month never returns to an earlier one.
+ * Compares the machine's clock with the last time on disk, and with the time that an operator confirmed last
+ * (`confirmClock`), which a running server sees within a second. A clock that is set back is trusted, as nothing returns
+ * to an earlier month.
  */
 export function createBillingClock(dependencies: {
   store: Pick<EmbeddedStore, "findKeptClock" | "keepClock">;
@@ -45,7 +45,7 @@ export function createBillingClock(dependencies: {
   const found = store.findKeptClock();
   let keptAt = found?.keptAt ?? Number.NEGATIVE_INFINITY;
   let limitAt = found === null ? Number.POSITIVE_INFINITY : limitOf(keptAt, found.confirmedAt);
-  /** The latest time that was believed. */
+  /** The latest trusted time. */
   let trustedAt = found?.keptAt ?? clock.now();
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -79,7 +79,7 @@ export function createBillingClock(dependencies: {
   function timeToKeep(everyMs: number): number | null {
     const now = clock.now();
     if (now - keptAt < everyMs || !isTrusted(now)) return null;
-    // Where the transaction of the caller is undone the disk holds an older time, which is the safe side.
+    // If the caller's transaction rolls back, the disk holds an older time, which is safe.
     keptAt = Math.floor(now);
     limitAt = limitOf(keptAt, store.findKeptClock()?.confirmedAt ?? null);
     return keptAt;
@@ -108,8 +108,8 @@ export function createBillingClock(dependencies: {
 }
 
 /**
- * Confirms that a clock which shows `now` is right. Months that are over by it are invoiced. Writes one row, which a
- * running server sees within a second.
+ * Confirms that the clock is right at `now`; months that are over by it are then invoiced. Writes one row, which a running
+ * server sees within a second.
  */
 export function confirmClock(
   store: Pick<EmbeddedStore, "findKeptClock" | "keepClock" | "confirmClock">,

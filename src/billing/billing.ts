@@ -9,39 +9,38 @@ import { planPeriodOf } from "./plan-periods.ts";
 
 export type Billing = {
   /**
-   * Issues the invoices of all months that are over. A month in which a call still runs waits. Whatever
-   * happens in between, a month is invoiced once; to run it again does no harm. Issues none while the clock is in
-   * doubt.
+   * Issues the invoices of all months that are over. A month in which a call still runs waits. Idempotent: each month is
+   * invoiced once, crashes included. Issues none while the clock is in doubt.
    */
   readonly issueDue: () => Promise<{ readonly issued: number; readonly waiting: number }>;
   /**
-   * Runs `issueDue` now and every half minute, until the function it returns is called: from then on the store
-   * is not touched any more. What is left over is done by the next start.
+   * Runs `issueDue` now and every half minute until the returned function is called; after that the store is not used any
+   * more. The next start issues the rest.
    */
   readonly start: (onProblem?: (error: unknown) => void) => () => void;
 };
 
 const INTERVAL_MS = 30_000;
-/** A server that nobody calls keeps the time on disk this often. */
+/** How often an idle server writes the time to disk. */
 const KEEP_TIME_MS = 3_600_000;
 
 /** Accounts handled in one turn of the event loop. */
 const SLICE_ACCOUNTS_MAX = 100;
 
-/** Returns what turns months that are over into invoices. */
+/** Creates the issuing of invoices for months that are over. */
 export function createBilling(dependencies: {
   store: InvoicePort & Pick<MonthPort, "accountsToEnter">;
   meter: Meter;
   clock: BillingClock;
-  /** How long a month waits for its invoice: for calls that other processes began in it. None unless given. */
+  /** How long a month waits for calls that other processes started in it before it is invoiced; 0 unless given. */
   invoiceDelayMs?: number;
 }): Billing {
   const { store, meter, clock, invoiceDelayMs = 0 } = dependencies;
 
-  /** Set between two slices, after which the store may be closed. */
+  /** Once set, no further slice is issued, and the store may be closed. */
   let isStopped = false;
 
-  /** Accounts that nobody used since the turn of the month enter it here. */
+  /** Enters the new month for accounts without a call since the turn of the month. */
   async function enterMonths(now: number): Promise<void> {
     let due = await store.accountsToEnter(now, SLICE_ACCOUNTS_MAX);
     while (due.length > 0 && !isStopped) {
@@ -52,7 +51,7 @@ export function createBilling(dependencies: {
     }
   }
 
-  /** The invoice of a month, or null while a call still runs that may be charged in it. */
+  /** Returns the invoice of a month, or null while a running call may still be charged in it. */
   function invoiceOf(month: Month, rows: readonly PlanPeriodRecord[]): NewInvoice | null {
     if (rows.some((row) => meter.isOpen(row.planPeriodId))) return null;
     const { accountId, periodStart, periodEnd } = month;

@@ -3,13 +3,13 @@ import { freeBytes } from "../platform/free-bytes.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createFrameDecryption, createFrameEncryption } from "./encryption.ts";
 
-/** A body that is written piece by piece, compressed and encrypted. */
+/** Writes a body piece by piece, compressed and encrypted. */
 export type GrowingBody = {
-  /** Takes the bytes over: nobody reads them afterwards. */
+  /** Takes ownership of the bytes. */
   readonly append: (text: string | Uint8Array) => Promise<void>;
-  /** On disk under its name, also after a crash; how many bytes it takes there. */
+  /** Makes the file durable under its final name; returns its bytes on disk. */
   readonly finish: () => Promise<number>;
-  /** Removes what there is of it. */
+  /** Removes the unfinished file. */
   readonly discard: () => Promise<void>;
 };
 
@@ -22,10 +22,10 @@ const FRAME_BYTES = 131_072;
 /** Each frame is preceded by its length in bytes; a length of 0 ends the file. */
 const LENGTH_BYTES = 4;
 
-/** No frame is longer: what cannot be compressed grows by a few bytes. */
+/** The longest frame: incompressible bytes grow by a few. */
 const FRAME_BYTES_MAX = FRAME_BYTES + 1_024;
 
-/** Begins the file of a body. */
+/** Creates the file of a body. */
 export async function growBody(options: {
   readonly directory: string;
   readonly path: string;
@@ -86,7 +86,7 @@ export async function growBody(options: {
         await file.sync();
         await close();
         await rename(partPath, path);
-        // The name is on disk only with the directory that holds it.
+        // A new name is durable only once its directory is synced.
         const folder = await open(directory, "r");
         await folder.sync().finally(() => folder.close());
       });
@@ -101,7 +101,7 @@ export async function growBody(options: {
   };
 }
 
-/** Opens the file with the first read, so that a body nobody reads holds none. */
+/** Opens the file with the first read, so that an unread body holds no file open. */
 export function readBody(path: string, secret: string, name: string): ReadableStream<Uint8Array> {
   let file: FileHandle | undefined;
   return readFrames(secret, name, {
@@ -113,7 +113,7 @@ export function readBody(path: string, secret: string, name: string): ReadableSt
   });
 }
 
-/** Reads what was the file of a body. */
+/** Reads the bytes of a body's file. */
 export function readBodyBytes(whole: Uint8Array, secret: string, name: string): ReadableStream<Uint8Array> {
   let at = 0;
   return readFrames(secret, name, {
@@ -130,7 +130,7 @@ function readFrames(
   secret: string,
   name: string,
   source: {
-    /** Returns the next bytes, exactly this number of them. */
+    /** Returns exactly the next `count` bytes. */
     readonly take: (bytes: number) => Promise<Uint8Array>;
     readonly close: () => Promise<void>;
   },
@@ -189,7 +189,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   }
 }
 
-/** Throws what goes wrong as a StorageError. */
+/** Rethrows failures as StorageError. */
 export async function asStorage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

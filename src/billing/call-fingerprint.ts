@@ -1,12 +1,12 @@
 import { sha256 } from "../platform/sha256.ts";
 import { keyedHash } from "./encryption.ts";
 
-// What makes two calls with an Idempotency-Key one.
+// A call with an Idempotency-Key repeats an earlier one where their fingerprints are equal.
 
-/** In what a call is another than the one that used its Idempotency-Key before. */
+/** The first part in which a call differs from the one that used its Idempotency-Key before. */
 export type Difference = "API key" | (typeof COMPARED)[number];
 
-/** What must be the same for two calls to be one, in the order in which a difference is named. */
+/** The parts that are compared, in the order in which a difference is reported. */
 const COMPARED = ["path", "query", "Content-Type", "Accept", "body"] as const;
 
 /** Returns an Idempotency-Key, which is printable ASCII of 1 to 255 characters, bare or as a quoted string (RFC 8941); else null. */
@@ -17,7 +17,7 @@ export function parseIdempotencyKey(header: string): string | null {
   return /^[\x20-\x7e]{1,255}$/.test(key) ? key : null;
 }
 
-/** A call as far as two of them must be alike to be one. */
+/** The parts of a call that its fingerprint covers. */
 export type RepeatableCall = {
   readonly method: string;
   readonly pathname: string;
@@ -28,7 +28,7 @@ export type RepeatableCall = {
   readonly bodyDigest: string;
 };
 
-/** Returns the hashes of what is compared, in the order of COMPARED; the method is part of the path. */
+/** Returns the hash of each part, in the order of COMPARED; the method is part of the path. */
 export function idempotencyFingerprint(call: RepeatableCall): string {
   const { method, pathname, search, contentType, accept } = call;
   return [...[`${method} ${pathname}`, search, contentType, accept].map(sha256), call.bodyDigest].join(" ");
@@ -39,12 +39,12 @@ export function bodyDigest(body: string | Uint8Array): string {
   return sha256(body);
 }
 
-/** Returns a fingerprint as it is kept: without the API key no guess of what was sent can be confirmed. */
+/** Returns a fingerprint for the store, keyed with the API key: without it no guess of the content can be confirmed. */
 export function secretFingerprint(fingerprint: string, secret: string): string {
   return ["API key", ...fingerprint.split(" ")].map((part) => keyedHash(secret, part)).join(" ");
 }
 
-/** Returns the first in which two fingerprints under secrets differ. */
+/** Returns the first part in which two keyed fingerprints differ. */
 export function differenceOf(one: string, other: string): Difference {
   const hashes = one.split(" ");
   const others = other.split(" ");

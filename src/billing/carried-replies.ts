@@ -5,12 +5,12 @@ import { readBodyBytes } from "./body-file.ts";
 /** The folder of the data directory in which the bodies of kept replies are files. */
 export const REPLY_FOLDER = "idempotency";
 
-/** What is larger stays behind: its row would take more memory than nodes have for a reply. */
+/** Larger bodies are not migrated: their rows would take more memory than nodes have for a reply. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Returns the file of a body as its row keeps it in a database that several nodes share: as it is, for it is encrypted
- * with a key of the caller. Null where it is gone or too large.
+ * Returns the bytes of a body's file for its row in a database that nodes share: unchanged, as they are encrypted with the
+ * caller's key. Null where the file is missing or too large.
  */
 export function carriedBody(dataDir: string, name: string): string | null {
   const path = join(dataDir, REPLY_FOLDER, name);
@@ -18,7 +18,7 @@ export function carriedBody(dataDir: string, name: string): string | null {
   return size > FILE_BYTES_MAX ? null : readFileSync(path, "base64");
 }
 
-/** Reads a body that was carried over. */
+/** Reads a body that was migrated into its row. */
 export function readCarriedBody(body: string, secret: string, name: string): ReadableStream<Uint8Array> {
   return readBodyBytes(Buffer.from(body, "base64"), secret, name);
 }

@@ -9,29 +9,29 @@ const COMPRESSED_BYTES_MIN = 128;
 const PLAIN = 0;
 const ZSTD = 1;
 
-/** Returns a keyed hash in hex, from which nobody without the secret can confirm a guess of the text. */
+/** Returns a keyed hash in hex. Without the secret it confirms no guess of the text. */
 export function keyedHash(secret: string, text: string): string {
   return new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
 }
 
 /**
- * Returns a text compressed and encrypted, in base64, so that only the holder of the secret reads it. A purpose must
- * not be used for two texts: each secret and purpose makes a key of its own.
+ * Returns a text compressed and encrypted, in base64. A purpose must not be used for two texts: the key is derived from
+ * secret and purpose.
  */
 export function encryptText(text: string, secret: string, purpose: string): string {
   return Buffer.from(createFrameEncryption(secret, purpose).encrypt(Buffer.from(text))).toString("base64");
 }
 
-/** Returns the text of `encryptText`; null where secret or purpose are others, or the text was changed. */
+/** Decrypts a text of `encryptText`; null where secret or purpose differ, or the text was changed. */
 export function decryptText(encrypted: string, secret: string, purpose: string): string | null {
   const bytes = createFrameDecryption(secret, purpose).decrypt(Buffer.from(encrypted, "base64"));
   return bytes === null ? null : Buffer.from(bytes).toString("utf8");
 }
 
-/** Encrypts pieces of one body, each compressed. They are read in the same order, none left out. */
+/** Compresses and encrypts the pieces of one body, which must be decrypted in the same order without a gap. */
 export type FrameEncryption = { readonly encrypt: (piece: Uint8Array) => Uint8Array };
 
-/** Returns null for a piece that is not the next one of this secret and purpose. */
+/** Decrypts the next piece; null where it is not the next one of this secret and purpose. */
 export type FrameDecryption = { readonly decrypt: (frame: Uint8Array) => Uint8Array | null };
 
 /** Creates the encryption of one body. Secret and purpose must not be used for another. */
@@ -76,7 +76,7 @@ export function createFrameDecryption(secret: string, purpose: string): FrameDec
   };
 }
 
-/** The place of a piece, so that none can be moved or repeated. */
+/** The nonce of a piece: its position, so that none can be moved or repeated. */
 function nonceOf(frame: number): Uint8Array {
   const nonce = Buffer.alloc(NONCE_BYTES);
   nonce.writeUInt32BE(frame, NONCE_BYTES - 4);

@@ -1,21 +1,21 @@
-/** A bounded store that accounts share. */
+/** A capacity that accounts share. */
 export type FairShares = {
-  /** Takes room for an account. False, and nothing taken, where its share or the whole has none. */
+  /** Acquires an amount for an account. False, and nothing acquired, where its share or the capacity is exceeded. */
   readonly take: (accountId: string, amount: number) => boolean;
-  /** Takes room whether there is any or not: for what is there already. */
+  /** Counts an amount that exists already, whatever the limits. */
   readonly count: (accountId: string, amount: number) => void;
   readonly release: (accountId: string, amount: number) => void;
   readonly used: () => number;
 };
 
-/** What all guaranteed parts together may take beyond the capacity. */
+/** The part of the capacity that guaranteed amounts may take beyond it, together. */
 const GUARANTEED_PART = 0.25;
 
 /**
- * Shares `capacity` among accounts without a list of who might come: an account may hold `ratio` times what is free.
- * One alone gets ratio / (1 + ratio) of all, n that want all get equal parts, and 1 / (1 + n · ratio) is always left
- * for the next (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998). A tenant that holds
- * long leaves little to many who come later: each of them may hold `guaranteed` on top, until all hold a quarter more.
+ * Shares `capacity` among accounts that are not known in advance by dynamic thresholds (Choudhury and Hahne, IEEE/ACM
+ * Transactions on Networking 6, 1998): an account may hold `ratio` times what is free. One alone gets
+ * ratio / (1 + ratio) of the capacity, n greedy ones get equal parts, and 1 / (1 + n · ratio) stays free for the next. As
+ * long holds leave little to later accounts, each may hold `guaranteed` on top, until all hold a quarter more.
  */
 export function createFairShares(options: {
   readonly capacity: number;

@@ -26,9 +26,9 @@ export type IdempotencyStart =
 
 export type Idempotency = {
   /**
-   * Finds out whether a call may run. Throws an ApiError `overloaded` where too many of the account run or too much
-   * of it is kept. `secret` is the caller's API key: with it the reply is encrypted, so that it is replayed to the
-   * same key alone.
+   * Decides whether a call runs or is replayed. Throws an ApiError `overloaded` where too many calls of the account run
+   * or its kept replies take too much. `secret` is the caller's API key: it encrypts the reply, which is therefore
+   * replayed to the same key alone.
    */
   readonly begin: (
     accountId: string,
@@ -38,7 +38,7 @@ export type Idempotency = {
   ) => Answer<IdempotencyStart>;
   /** Removes expired replies and files that belong to none: at the start, and every hour. */
   readonly prune: () => Promise<void>;
-  /** Returns what all kept replies take. */
+  /** Returns the bytes of all kept replies. */
   readonly keptBytes: () => number;
 };
 
@@ -49,13 +49,13 @@ const BODY_BYTES_MAX = 512 * 1024 * 1024;
 const KEPT_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 const PRUNED_ROWS_MAX = 500;
 
-/** What a reply takes besides its body. */
+/** Bytes that a reply takes beside its body. */
 const ROW_BYTES = 1_024;
 
-/** An account keeps such a part of all that may be kept, 4 MB of 4 GB, whatever the others keep. */
+/** The part of the capacity that is guaranteed to each account: 4 MB of 4 GB. */
 const ACCOUNTS_GUARANTEED = 1024;
 
-/** One account alone may take eight parts of nine. */
+/** With this ratio an account alone may take eight ninths of the capacity. */
 const SHARE_RATIO = 8;
 
 type IdempotencyStore = Pick<
@@ -68,18 +68,17 @@ type IdempotencyDependencies<Stored> = {
   readonly store: Stored;
   readonly directory: string | null;
   readonly clock: Clock;
-  /** For the replies of all accounts, with what a row takes. */
+  /** For the replies of all accounts, rows included. */
   readonly keptBytesMax?: number;
-  /** Where other processes answer the same accounts: who may run a call. */
+  /** Locks of keys across processes; where other processes serve the same accounts. */
   readonly claims?: Pick<AdmitPort, "claimKey" | "releaseKey">;
 };
 
 /**
- * Replays the reply of a POST that is sent again with its Idempotency-Key within 24 hours. A reply is written in
- * the transaction that charges it, so that after a crash there are both or neither. Which keys are running only
- * memory knows: a crash frees them. Streamed bodies are files in `directory`; without one they are collected in
- * memory and kept in the row, for tests. Nothing of a call is on disk in plain text: its key and what is compared
- * are hashes, its reply is encrypted with the caller's API key.
+ * Replays the reply of a POST that is repeated with its Idempotency-Key within 24 hours. A reply is written in the
+ * transaction that charges it, so that a crash leaves both or neither. The keys of running calls are held in memory: a
+ * crash frees them. Streamed bodies are files in `directory`; without one (in tests) they are kept in the row. Nothing of
+ * a call is stored in plain text: its key and its fingerprint are hashes, its reply is encrypted with the API key.
  */
 export function createIdempotency(
   dependencies: IdempotencyDependencies<Pick<EmbeddedStore, keyof ReplyPort | "requireSettled">>,
@@ -155,7 +154,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
     return body === null ? null : { ...head, body };
   }
 
-  /** The outcome of a call whose key nobody else uses. */
+  /** Returns the outcome of a call whose key no running call holds. */
   function startOf(row: CallRow, kept: ReplyRecord | null, secret: string, now: number): IdempotencyStart {
     const { fingerprint } = row;
     if (kept !== null && kept.expiresAt > now) {
@@ -199,7 +198,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
   };
 }
 
-/** Takes the key for this process while the call runs; what it wrote is on the disk before the key is free again. */
+/** Locks the key for this process while the call runs. What the call writes is on disk before the lock is released. */
 async function beginClaimed(
   claims: Pick<AdmitPort, "claimKey" | "releaseKey">,
   { accountId, idempotencyKey, fingerprint }: CallRow,

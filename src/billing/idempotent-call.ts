@@ -10,40 +10,40 @@ export type ReplyHead = { readonly status: number; readonly headers: Readonly<Re
 /** A call that runs under an Idempotency-Key. */
 export type IdempotentCall = {
   /**
-   * Returns the reply as it is to be written in the transaction of the call's (last) charge. Throws an ApiError
-   * `overloaded` where the account's share of kept replies has no room for it.
+   * Returns the record to write in the transaction of the call's (last) charge. Throws an ApiError `overloaded` where
+   * the account's share of kept replies has no room for it.
    */
   readonly keep: (reply: ReplyHead & { readonly body: string }) => ReplyRecord;
   /** For a reply that is streamed. */
   readonly openBody: () => Promise<ReplyBody>;
-  /** To be called when the call ends, however it ends: a key whose reply is not on disk is free again. */
+  /** Must be called when the call ends. Frees the key unless its reply is on disk. */
   readonly end: () => Answer<void>;
 };
 
 export type ReplyBody = {
-  /** Takes the bytes over: nobody reads them afterwards. Throws as `IdempotentCall.keep` does. */
+  /** Takes ownership of the bytes. Throws as `IdempotentCall.keep` does. */
   readonly append: (text: string | Uint8Array) => Promise<void>;
   /** Flushes the body, and returns the reply as `IdempotentCall.keep` does. */
   readonly keep: (head: ReplyHead) => Promise<ReplyRecord>;
-  /** The whole body; there once `keep` has resolved. */
+  /** The whole body, available once `keep` has resolved. */
   readonly whole: () => string | ReadableStream<Uint8Array>;
 };
 
 type Content = Pick<ReplyRecord, "body" | "bodyFile" | "bodyBytes">;
 
-/** Writes one reply, into the database or beside it, and finds out at the end whether it is there. */
+/** Writes one reply, into its row or into a file, and determines at the end whether it was stored. */
 export function createIdempotentCall(dependencies: {
   store: Pick<ReplyPort, "findReply">;
   files: ReplyFiles | null;
   /** The row's key and lifetime; no two calls share all four. */
   row: Pick<ReplyRecord, "accountId" | "idempotencyKey" | "fingerprint" | "expiresAt">;
-  /** What the body is encrypted with. */
+  /** Encrypts the body. */
   secret: string;
   nameFile: () => string;
   fileDone: (name: string) => void;
-  /** Takes room in the account's share, or throws. */
+  /** Acquires bytes of the account's share, or throws. */
   take: (bytes: number) => void;
-  /** Called once, with the record where it is on disk. */
+  /** Called once, with the record if it is on disk. */
   ended: (kept: ReplyRecord | null) => Answer<void>;
 }): IdempotentCall {
   const { store, files, row, secret, nameFile, fileDone, take, ended } = dependencies;
@@ -79,7 +79,7 @@ export function createIdempotentCall(dependencies: {
 
   function discard({ name, body }: { name: string; body: GrowingBody }): void {
     const done = (): void => fileDone(name);
-    // A file that cannot be removed now is found by the next pruning.
+    // A file that cannot be removed now is removed by the next pruning.
     body.discard().then(done, done);
   }
 
@@ -90,7 +90,7 @@ export function createIdempotentCall(dependencies: {
       if (isEnded) return;
       isEnded = true;
       const written = isToBeWritten ? store.findReply(row.accountId, row.idempotencyKey) : null;
-      // A call that was charged is answered, whether it can be looked up again or not.
+      // A charged call is answered even where its reply could not be kept.
       return after(written instanceof Promise ? written.catch(() => null) : written, (found) => {
         const kept = found?.expiresAt === row.expiresAt ? found : null;
         if (file !== undefined && kept !== null) fileDone(file.name);
@@ -101,7 +101,7 @@ export function createIdempotentCall(dependencies: {
   };
 }
 
-/** Returns the body of a reply that is kept in its row; null where another secret encrypted it. */
+/** Returns the body of a reply that is kept in its row; null where it was encrypted with another secret. */
 export function keptBody(row: ReplyRecord, secret: string): string | null {
   return decryptText(row.body ?? "", secret, purposeOf(row));
 }

@@ -20,10 +20,10 @@ export type InvoiceLine = {
   readonly unit: "month" | "unit";
 };
 
-/** An invoice as callers see it. */
+/** An invoice on the wire. */
 export type InvoiceView = InvoiceBody;
 
-/** Returns the lines of a month's invoice, in the order in which the plans were used. */
+/** Returns the lines of a month's invoice, in the order of the plan periods. */
 export function invoiceLines(period: Period, planPeriods: PlanPeriods): InvoiceLine[] {
   const prices = basePrices(period, planPeriods);
   const splits = splitUnits(period, planPeriods);
@@ -41,7 +41,7 @@ export function invoiceLines(period: Period, planPeriods: PlanPeriods): InvoiceL
   });
 }
 
-/** Returns the time that a plan was held, where that is a part of the month. */
+/** Returns the words for a plan period that is shorter than the month; else none. */
 function rangeOf(period: Period, { startsAt, endsAt }: PlanPeriod): string {
   const isWhole = startsAt <= period.start && endsAt >= period.end;
   return isWhole ? "" : `, ${secondOf(startsAt)} to ${secondOf(endsAt)}`;
@@ -62,8 +62,8 @@ export function totalOf(lines: readonly InvoiceLine[]): number {
 }
 
 /**
- * Returns what the month will cost if units go on being used as fast as so far. The first day of use counts as a
- * whole one, so that one call in the first minute does not foretell forty thousand.
+ * Projects the cost of the month from the rate of use so far. The first day of use counts as a whole day, so that one call
+ * in the first minute does not project to forty thousand.
  */
 export function projectedTotal(
   period: Period,
@@ -80,7 +80,7 @@ export function projectedTotal(
   );
   const base = sum(basePrices(period, planPeriods));
   const most = at.spendLimitMicroUsd === null ? Number.POSITIVE_INFINITY : at.spendLimitMicroUsd - base;
-  // A limit that is set below what has been used already does not undo it.
+  // A spend limit below what is already spent does not lower it.
   return base + Math.min(overagePrice(period, grown), Math.max(most, overagePrice(period, planPeriods)));
 }
 

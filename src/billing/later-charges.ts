@@ -1,10 +1,10 @@
 import { dayOf } from "../platform/days.ts";
 import type { ChargeEntry } from "../store/account-records.ts";
 
-/** Entries that nobody waits for, kept as sums until they are taken. */
+/** Charges that no call waits for, summed in memory until they are written. */
 export type LaterCharges = {
   readonly keep: (entry: ChargeEntry) => void;
-  /** Returns the sums, or those that are asked for, and keeps none of them. */
+  /** Removes and returns all sums, or those for which `isTaken` is true. */
   readonly take: (isTaken?: (entry: ChargeEntry) => boolean) => ChargeEntry[];
   readonly isEmpty: () => boolean;
 };
@@ -14,7 +14,7 @@ const LATER_MS = 1_000;
 /** Sums held in memory while the disk takes no writes. Past this, calls that cost no units go uncounted. */
 const LATER_ENTRIES_MAX = 10_000;
 
-/** Calls `write`, which is to take them, within a second of the first that is kept. */
+/** Calls `write`, which must `take` the sums, within a second of the first that is kept. */
 export function createLaterCharges(write: () => void): LaterCharges {
   const sums = new Map<string, ChargeEntry>();
   let timer: Timer | undefined;

@@ -2,29 +2,29 @@ import type { PlanPeriodRecord } from "../store/account-records.ts";
 import { planPeriodOf } from "./plan-periods.ts";
 import type { PlanPeriod } from "./plan-shares.ts";
 
-/** What was used in a plan period, and what is being held for calls that run. */
+/** The units of a plan period that are used, and those that running calls have reserved. */
 export type Tally = PlanPeriod & {
   readonly planPeriodId: number;
   /** On disk. */
   units: number;
   endsAt: number;
   creditedUnits: number;
-  /** Reserved, or on the way to the disk. */
+  /** Reserved, or being written. */
   heldUnits: number;
   /** Reservations that may still be recorded. */
   openReservations: number;
 };
 
-/** Returns the tally of a plan period of which nothing is held. */
+/** Returns the tally of a plan period without reservations. */
 export function newTally(row: PlanPeriodRecord): Tally {
   return { ...planPeriodOf(row), planPeriodId: row.planPeriodId, heldUnits: 0, openReservations: 0 };
 }
 
-/** The tallies with open reservations: kept for as long as these last, so that all of a plan period count on one. */
+/** The tallies with open reservations: kept while these last, so that all of a plan period count on the same one. */
 export type OpenTallies = {
-  /** The tally of a plan period as the store has it: the open one where there is one. */
+  /** Returns the open tally of a stored plan period, or a new one. */
   readonly of: (row: PlanPeriodRecord) => Tally;
-  /** The open tally of a plan period. */
+  /** Returns the open tally of a plan period. */
   readonly get: (planPeriodId: number) => Tally | undefined;
   readonly opened: (tally: Tally) => void;
   readonly closed: (tally: Tally) => void;
@@ -38,7 +38,7 @@ export function createOpenTallies(): OpenTallies {
     of: (row) => {
       const open = tallies.get(row.planPeriodId);
       if (open === undefined) return newTally(row);
-      // Its units come with its charges: those on their way would count twice here.
+      // The open tally counts its own charges: taking the stored units would count those being written twice.
       open.endsAt = row.endsAt ?? row.periodEnd;
       open.creditedUnits = row.creditedUnits;
       return open;

@@ -4,13 +4,13 @@ import { type Period, periodOf } from "./period.ts";
 import type { PlanPeriod } from "./plan-shares.ts";
 import { isPlanName, type PlanCatalogue, planOf } from "./plans.ts";
 
-/** Returns a text of the database as a plan's name. */
+/** Reads the name of a plan that the database keeps as text. */
 export function storedPlanName(text: string): PlanName {
   if (!isPlanName(text)) throw new Error(`the database names an unknown plan ${text}`);
   return text;
 }
 
-/** Returns a row as invoices are computed from it. */
+/** Returns a stored plan period in the form that invoices are computed from. */
 export function planPeriodOf(row: PlanPeriodRecord): PlanPeriod {
   const { monthlyPriceMicroUsd, includedUnits, overagePriceMicroUsd, startsAt, units, creditedUnits } = row;
   return {
@@ -44,8 +44,8 @@ export function newPlanPeriod(
 }
 
 /**
- * Returns the plan periods that follow the running one until one holds `now`; a plan that was asked for begins with
- * its month. Months in which nobody called are not left out. Time that runs backwards begins none.
+ * Returns the plan periods that follow the running one, up to the one that contains `now`; a pending plan starts with its
+ * month. Months without calls are included. None where the clock was set back.
  */
 export function monthsToEnter(
   plans: PlanCatalogue,

@@ -3,8 +3,8 @@ import { shareOf } from "./money.ts";
 import type { Period } from "./period.ts";
 
 /**
- * The time an account held one plan within a month, with the plan's monthly price and units as they were when it
- * began, and the units that were charged in it.
+ * The time for which an account had one plan within a month, with the plan's monthly price and units as they were at its
+ * start, and the units that were charged in it.
  */
 export type PlanPeriod = {
   readonly plan: PlanName;
@@ -15,14 +15,14 @@ export type PlanPeriod = {
   /** The end of the month while it runs. */
   readonly endsAt: number;
   readonly units: number;
-  /** Units that an operator gave for nothing while it ran; they hold for the month. */
+  /** Units that an operator credited during it; they are valid for the month. */
   readonly creditedUnits: number;
 };
 
-/** The plan periods of one month, in the order in which they began; at least one. */
+/** The plan periods of one month, in order of their starts; at least one. */
 export type PlanPeriods = readonly PlanPeriod[];
 
-/** What a plan period owes of its monthly price: its share of the month's seconds, rounded half up. */
+/** Returns the part of the monthly price that a plan period costs: its share of the month's seconds, rounded half up. */
 export function basePrices(period: Period, planPeriods: PlanPeriods): number[] {
   const whole = (period.end - period.start) / 1_000;
   return planPeriods.map((planPeriod) =>
@@ -31,8 +31,8 @@ export function basePrices(period: Period, planPeriods: PlanPeriods): number[] {
 }
 
 /**
- * Returns the units that a plan period includes: its share of the month's seconds, rounded up, as its price is. A
- * plan without a price includes all its units; they are given once a month (see `splitUnits`).
+ * Returns the units that a plan period includes: its share of the month's seconds, rounded up. A plan without a price
+ * includes all its units, once a month (see `splitUnits`).
  */
 export function includedShare(period: Period, planPeriod: PlanPeriod): number {
   if (isWithoutPrice(planPeriod)) return planPeriod.includedUnits;
@@ -43,14 +43,14 @@ export function includedShare(period: Period, planPeriod: PlanPeriod): number {
   return (product - rest) / whole + (rest > 0 ? 1 : 0);
 }
 
-/** How the units of a plan period are paid: included in its price, credited by an operator, or one by one. */
+/** How the units of a plan period are paid: included in its price, credited by an operator, or by the unit. */
 export type UnitSplit = { readonly included: number; readonly credited: number; readonly overage: number };
 
 /**
- * Splits the units of a month. Each plan period stands for itself: it includes its share of units, whether the
- * plans before it left some over or were used beyond theirs, so that no order of plans makes a unit cheaper than
- * under the plan that it was used under. Two things hold for the whole month: the units of a plan without a price,
- * which it gives once, and credited units, which pay for what is beyond the included in the order of use.
+ * Splits the units of a month. Each plan period includes its own share of units, independent of those before it, so that
+ * no order of plans makes a unit cheaper than under the plan in which it was used. Two amounts are shared by the whole
+ * month: the units of a plan without a price, which are included once, and credited units, which pay for units beyond the
+ * included ones in the order of use.
  */
 export function splitUnits<Held extends PlanPeriod>(
   period: Period,
@@ -72,8 +72,8 @@ export function splitUnits<Held extends PlanPeriod>(
 }
 
 /**
- * Returns the price of a unit beyond the included ones. A plan that sells none charges what a unit costs in it:
- * such units are there where an upgrade ended it before the time was over whose share they are.
+ * Returns the price of a unit beyond the included ones. A plan that sells none charges its average price of a unit: there
+ * are such units where an upgrade shortened the plan period, and with it the share of units, after they were used.
  */
 export function overageUnitPrice(planPeriod: PlanPeriod): number {
   const { overagePriceMicroUsd, monthlyPriceMicroUsd, includedUnits } = planPeriod;
@@ -81,7 +81,7 @@ export function overageUnitPrice(planPeriod: PlanPeriod): number {
   return includedUnits === 0 ? 0 : Math.ceil(monthlyPriceMicroUsd / includedUnits);
 }
 
-/** Returns what the units beyond the included ones cost. */
+/** Returns the cost of the units beyond the included ones. */
 export function overagePrice<Held extends PlanPeriod>(
   period: Period,
   planPeriods: readonly Held[],
@@ -94,12 +94,12 @@ export function overagePrice<Held extends PlanPeriod>(
   );
 }
 
-/** Returns whether the plan costs nothing by the month. */
+/** Returns whether the plan has no monthly price. */
 export function isWithoutPrice({ monthlyPriceMicroUsd }: PlanPeriod): boolean {
   return monthlyPriceMicroUsd === 0;
 }
 
-/** Whole seconds: a second belongs to the plan that was held when it began. */
+/** Returns whole seconds: each second belongs to the plan at its start. */
 function secondsOf({ startsAt, endsAt }: PlanPeriod): number {
   return Math.max(0, Math.floor(endsAt / 1_000) - Math.floor(startsAt / 1_000));
 }

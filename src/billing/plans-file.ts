@@ -7,7 +7,7 @@ export type PlansRead =
   | { readonly ok: true; readonly plans: PlanCatalogue }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** No count of a catalogue is larger: a thousand million. */
+/** The largest count in a catalogue: a thousand million. */
 const COUNT_MAX = 1_000_000_000;
 
 /**
@@ -45,7 +45,7 @@ function readPlan(entry: unknown, at: string, problems: string[]): Plan[] {
     problems.push(`${at}.plan must be one of ${PLAN_NAMES.join(", ")}`);
   }
   const overage = entry.overage_unit_price_usd;
-  // A file that was written before there were jobs says nothing of them.
+  // Files from before there were jobs lack their limits.
   const ownDefault = DEFAULT_PLANS.find(({ plan }) => plan === name);
   const plan = {
     monthlyPriceMicroUsd: readPrice(entry.monthly_price_usd, 2, `${at}.monthly_price_usd`, problems),

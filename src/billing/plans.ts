@@ -20,7 +20,7 @@ export type Plan = {
 /** All four plans, cheapest first. */
 export type PlanCatalogue = readonly Plan[];
 
-/** The catalogue of an operator who gives none of his own. */
+/** The default catalogue. */
 export const DEFAULT_PLANS: PlanCatalogue = [
   {
     plan: "free",
@@ -68,19 +68,19 @@ export const DEFAULT_PLANS: PlanCatalogue = [
   },
 ];
 
-/** What an item of a batch may take: 320 bytes, each written as \u00XX, quotes, names and room to spare. */
+/** Bytes for an item of a batch: 320 bytes, each escaped as \u00XX, with quotes, names and a margin. */
 const ITEM_BODY_BYTES_MAX = 2_048;
-/** What a body may take besides its items. */
+/** Bytes of a body beside its items. */
 const BODY_BASE_BYTES = 65_536;
 
-/** Returns how large the body of a batch may be on a plan: as large as its largest batch can be written. */
+/** Returns the body limit of a plan: the bytes of its largest batch in its longest spelling. */
 export function batchBodyBytesMax({ maxBatchSize }: Plan): number {
   return BODY_BASE_BYTES + maxBatchSize * ITEM_BODY_BYTES_MAX;
 }
 
 export type PlansView = PlansBody;
 
-/** A plan as callers see it, and as an operator writes it in his file. */
+/** A plan on the wire, and in an operator's file of plans. */
 export type PlanView = {
   readonly plan: PlanName;
   readonly monthly_price_usd: string;
@@ -93,7 +93,7 @@ export type PlanView = {
   readonly max_jobs: number;
 };
 
-/** The catalogue as `GET /v1/plans` answers it. */
+/** Returns the body of `GET /v1/plans`. */
 export function plansView(plans: PlanCatalogue): PlansView {
   return {
     currency: "USD",
@@ -116,7 +116,7 @@ export function isPlanName(text: string): text is PlanName {
   return (PLAN_NAMES as readonly string[]).includes(text);
 }
 
-/** The catalogue's entry of a plan. A catalogue has all four, so a missing one is a bug. */
+/** Returns a plan of the catalogue. A catalogue has all four, so a missing one is a bug. */
 export function planOf(plans: PlanCatalogue, name: PlanName): Plan {
   const plan = plans.find((candidate) => candidate.plan === name);
   if (plan === undefined) throw new Error(`the catalogue has no plan ${name}`);

@@ -6,8 +6,8 @@ import { allowance, type Ledger } from "./usage-ledger.ts";
 const PERCENTS = [80, 100] as const;
 
 /**
- * Returns the shares of the included units that these charges use up, those that were used up before left out. A charge
- * of a plan period that has ended uses nothing of the running one. `ledgerOf` returns what is on disk without them.
+ * Returns the quota marks (shares of the included units) that these charges cross. A charge of a plan period that has
+ * ended crosses none of the running one. `ledgerOf` returns the ledger before these charges.
  */
 export function quotaMarks(
   charges: readonly ChargeEntry[],
@@ -27,7 +27,7 @@ export function quotaMarks(
   });
 }
 
-/** Returns the shares of a ledger's included units that further units use up. */
+/** Returns the quota marks that further units of a ledger cross. */
 export function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] {
   const { accountId, period, current } = ledger;
   const limit = allowance(ledger);
@@ -35,7 +35,7 @@ export function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] 
   const reached = PERCENTS.filter(
     (percent) => limit > 0 && current.units * 100 < limit * percent && units * 100 >= limit * percent,
   );
-  // Almost never: nothing is written down before.
+  // Marks are rarely crossed: nothing is allocated before one is.
   if (reached.length === 0) return [];
   const data = {
     plan: current.plan,
@@ -52,7 +52,7 @@ export function marksOf(ledger: Ledger, added: number, at: number): QuotaMark[] 
   }));
 }
 
-/** Returns up to how many units of the running plan period no further share is used up; Infinity where all are. */
+/** Returns the units of the running plan period up to which no further quota mark is crossed; Infinity after the last. */
 export function unitsBeforeMark(ledger: Ledger): number {
   const limit = allowance(ledger);
   const marks = PERCENTS.map((percent) => Math.ceil((limit * percent) / 100));

@@ -4,11 +4,11 @@ export type Rate = { readonly requestsPerSecond: number; readonly burst: number 
 
 export type RateDecision = {
   readonly allowed: boolean;
-  /** The burst: what a caller who has been quiet may send at once. */
+  /** The burst: how many requests an idle caller may send at once. */
   readonly limit: number;
   /** Requests that would pass right now. */
   readonly remaining: number;
-  /** Whole seconds until the full burst is there again, rounded up. */
+  /** Whole seconds until the full burst is available again, rounded up. */
   readonly resetSeconds: number;
   /** Whole seconds until one request passes, rounded up; 0 where this one did. */
   readonly retryAfterSeconds: number;
@@ -21,13 +21,13 @@ export type RateLimiter = {
 };
 
 const ENTRIES_MAX = 100_000;
-/** Differences below a microsecond come from adding fractions, not from time that passed. */
+/** Tolerance for rounding errors of added fractions: a microsecond. */
 const SLACK_MS = 1e-3;
 
 /**
- * Limits requests by key with GCRA: a key's whole state is the time at which its burst is full again. Time is
- * monotonic, so that a clock which is set does not lock anyone out. At most `entriesMax` keys are kept: those
- * whose burst is full are as good as unknown and go first, then the one seen longest ago.
+ * Limits requests by key with GCRA: the state of a key is the time at which its burst is full again. Time is monotonic, so
+ * that setting the clock locks nobody out. At most `entriesMax` keys are kept: those with a full burst, which need no
+ * state, are evicted first, then the least recently seen one.
  */
 export function createRateLimiter(dependencies: { clock: Clock; entriesMax?: number }): RateLimiter {
   const { clock, entriesMax = ENTRIES_MAX } = dependencies;
@@ -35,7 +35,7 @@ export function createRateLimiter(dependencies: { clock: Clock; entriesMax?: num
   const fullAtMs = new Map<string, number>();
 
   function makeRoom(nowMs: number): void {
-    // Two look-ups for every new key keep the table clean without a sweep that would hold everyone up.
+    // Two probes for every new key keep the table clean, without a full scan that would block the event loop.
     let looks = 2;
     for (const [key, at] of fullAtMs) {
       if (at <= nowMs || fullAtMs.size >= entriesMax) fullAtMs.delete(key);
@@ -75,8 +75,8 @@ function wholeSeconds(ms: number): number {
 }
 
 /**
- * What stands for a client in a table by address: an IPv6 network of 64 bits is one client, as its holder can
- * take any address in it, and an IPv4 address inside IPv6 is that IPv4 address.
+ * Returns the key of a client address. An IPv6 /64 network is one client, as its holder can use any address in it; an
+ * IPv4-mapped IPv6 address is that IPv4 address.
  */
 export function clientAddressKey(address: string): string {
   const lower = address.toLowerCase();

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { asStorage, type GrowingBody, growBody, PART, readBody } from "./body-file.ts";
 
 export type ReplyFiles = {
-  /** `take` is called with the bytes that the next write takes on disk; it throws where there is no room. */
+  /** `take` is called with the bytes of each write before it; it throws where there is no room. */
   readonly create: (name: string, secret: string, take: (bytes: number) => void) => Promise<GrowingBody>;
-  /** Returns the body as it was written; it fails where the file was changed or cut off. */
+  /** Returns the body as it was written. Its stream fails where the file was changed or truncated. */
   readonly read: (name: string, secret: string) => ReadableStream<Uint8Array>;
   readonly pathOf: (name: string) => string;
-  /** Removes every file but those of `keptNames`, which is asked once the files are known. */
+  /** Removes every file but those of `keptNames`, which is called after the files are listed. */
   readonly prune: (keptNames: () => ReadonlySet<string>) => Promise<void>;
 };
 
-/** Bodies of kept replies as files of one directory; written under another name until they are whole. */
+/** The bodies of kept replies as files in one directory, under a temporary name until they are complete. */
 export function createReplyFiles(directory: string, bodyBytesMax: number): ReplyFiles {
   const pathOf = (name: string): string => join(directory, name);
 
-  /** For its owner alone, whatever it was before. */
+  /** Creates the directory, or takes it from all but its owner. */
   async function makeDirectory(): Promise<void> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await chmod(directory, 0o700);

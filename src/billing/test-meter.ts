@@ -3,7 +3,7 @@ import type { Meter } from "./meter.ts";
 import type { Plan } from "./plans.ts";
 import type { Reservation } from "./reservation.ts";
 
-/** Returns a meter that charges test keys nothing, whatever they do, and counts none of their calls. */
+/** Returns a meter for test keys: it charges nothing and counts no calls. */
 export function withTestTenants(meter: Meter, freePlan: Plan): Meter {
   return {
     ...meter,
@@ -30,7 +30,7 @@ export function withTestTenants(meter: Meter, freePlan: Plan): Meter {
   };
 }
 
-/** Writes what is kept beside a charge, and no units. */
+/** Writes the records that accompany a charge, without units. */
 function freeReservation(held: Reservation, units: number): Reservation {
   return {
     accountId: held.accountId,

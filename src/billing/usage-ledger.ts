@@ -6,29 +6,29 @@ import { monthsToEnter } from "./plan-periods.ts";
 import { basePrices, includedShare, isWithoutPrice, overagePrice, splitUnits } from "./plan-shares.ts";
 import type { PlanCatalogue } from "./plans.ts";
 
-/** The month in which an account is, in memory. */
+/** The current month of an account, in memory. */
 export type Ledger = {
   readonly accountId: string;
   readonly period: Period;
   /** The plan periods of the month; the last one is running. */
   readonly tallies: readonly Tally[];
   readonly current: Tally;
-  /** What the running plan period includes, from its start to the end of the month. */
+  /** The units that the running plan period includes, from its start to the end of the month. */
   readonly includedUnits: number;
   readonly spendLimitMicroUsd: number | null;
 };
 
 export type Ledgers = Pick<OpenTallies, "opened" | "closed" | "isOpen"> & {
-  /** The account's ledger; enters the new month where the old one is over `now`. */
+  /** Returns the account's ledger; enters the new month where the old one is over at `now`. */
   readonly of: (accountId: string, now: number) => Ledger;
-  /** The account's ledger as it is, its month over or not; null where there is no such account. */
+  /** Returns the account's ledger even if its month is over; null for an unknown account. */
   readonly peek: (accountId: string) => Ledger | null;
-  /** Reads the account's ledger anew when it is next asked for: the database was changed. */
+  /** Invalidates the account's ledger, because the database was changed. */
   readonly forget: (accountId: string) => void;
 };
 
 /**
- * Keeps the ledgers of at most `ledgersMax` accounts that were active last.
+ * Caches the ledgers of the `ledgersMax` most recently used accounts.
  */
 export function createLedgers(dependencies: {
   store: Pick<EmbeddedStore, "readMonth" | "enterMonth">;
@@ -90,7 +90,7 @@ export function createLedgers(dependencies: {
   };
 }
 
-/** Returns the ledger of a month as the store has it. */
+/** Returns the ledger of a month from its stored records. */
 export function ledgerOf(
   { account, planPeriods }: AccountMonth,
   tallyOf: (row: PlanPeriodRecord) => Tally = newTally,
@@ -111,8 +111,8 @@ export function isOver({ planPeriods }: AccountMonth, now: number): boolean {
 }
 
 /**
- * Returns how many units may be used in the running plan period without being paid one by one, used ones included:
- * its share, and what is left of the month's credited units. Held units of earlier plan periods count as used.
+ * Returns the allowance of the running plan period in units, used ones included: its share, and the rest of the month's
+ * credited units. Reserved units of earlier plan periods count as used.
  */
 export function allowance(ledger: Ledger): number {
   const { tallies, current, includedUnits, period } = ledger;
@@ -128,19 +128,19 @@ export function allowance(ledger: Ledger): number {
   return Math.max(0, included) + credits;
 }
 
-/** Returns the units of the allowance that nobody has used or holds. */
+/** Returns the units of the allowance that are neither used nor reserved. */
 export function includedUnitsLeft(ledger: Ledger): number {
   return Math.max(0, allowance(ledger) - withHeld(ledger.current));
 }
 
-/** Returns the units of the allowance that were not used, whether calls that run hold some or not. */
+/** Returns the units of the allowance that are not used; reserved ones count as unused. */
 export function includedUnitsUnused(ledger: Ledger): number {
   return Math.max(0, allowance(ledger) - ledger.current.units);
 }
 
 /**
- * Returns how many more units may be reserved: the allowance where that is a hard stop, and with a spend limit also
- * what its rest pays for. Held units count as if they were all used, so that no order of events passes a limit.
+ * Returns how many more units may be reserved: the rest of the allowance for a hard stop, and with a spend limit also the
+ * units that its rest pays for. Reserved units count as used, so that no order of events exceeds a limit.
  */
 export function unitsLeft(ledger: Ledger): number {
   const price = ledger.current.overagePriceMicroUsd;
