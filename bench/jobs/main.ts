@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { addressCorpus } from "../input.ts";
 import { startDns } from "../load/dns.ts";
 import { type Aim, CORPUS } from "../load/jobs.ts";
-import { memoryMb, resetPeak, type ThreadSeconds, threadSeconds } from "../load/proc.ts";
+import { memoryMb, resetPeak } from "../load/proc.ts";
 import { startServerProcess } from "../load/server-process.ts";
 import { loadWarning, machineLine, readMachine } from "../machine.ts";
-import { shown, tableText } from "../print.ts";
+import { tableText } from "../print.ts";
+import { figuresOf } from "./figures.ts";
+import { startCpu } from "./server-cpu.ts";
 
 // One job of many rows, CSV in and CSV out, beside synchronous batches of the same server: `bun bench/jobs/main.ts ROWS`.
 
@@ -69,61 +71,25 @@ async function measure(server: Aim & { readonly pid: number }): Promise<void> {
   const batchCpu = startCpu(server.pid);
   const after = await batchesPerSecond(server);
   const batchMicroseconds = batchCpu.perRow((batches + 1) * BATCH_SIZE);
-  const jobPerSecond = (rows * 1_000) / (endedMs - acceptedMs);
-  const wholePerSecond = (rows * 1_000) / (endedMs - sentMs);
-  const batchPerSecond = (before + after) / 2;
   if (job.status !== "completed" || job.counts.processed !== rows)
     throw new Error("The job did not complete");
-  const figures: readonly (readonly [string, string, string])[] = [
-    ["rows", shown(rows), ""],
-    [
-      "synchronous batches of 100,000",
-      `${shown(batchPerSecond)} rows/s`,
-      `${shown(before)} before, ${shown(after)} after`,
-    ],
-    [
-      "intake: from the first byte to the 202",
-      `${shown((acceptedMs - sentMs) / 1_000)} s`,
-      `${shown((rows * 1_000) / (acceptedMs - sentMs))} rows/s`,
-    ],
-    ["first result behind the 202", `${shown(firstResultMs)} ms`, "at most 2,000"],
-    [
-      "job, from the 202 to its end",
-      `${shown(jobPerSecond)} rows/s`,
-      `${shown(jobPerSecond / batchPerSecond)} of batches; at least 0.8`,
-    ],
-    [
-      "job, from the first byte to its end",
-      `${shown(wholePerSecond)} rows/s`,
-      `${shown(wholePerSecond / batchPerSecond)} of batches`,
-    ],
-    ["CPU of a job's row", jobMicroseconds, "of the server's threads, after the 202"],
-    ["CPU of a batch's row", batchMicroseconds, "of the server's threads"],
-    ["CSV download", `${shown((rows * 1_000) / readMs)} rows/s`, ""],
-    ["highest resident memory", `${shown(peakMb)} MB`, `at most 700; ${shown(readingMb)} MB until the 202`],
-    [
-      "disk at its highest",
-      `${shown(diskBytes / 1e6)} MB`,
-      `${shown(diskBytes / stored)} of ${shown(stored / 1e6)} MB compressed; at most 1.2`,
-    ],
-  ];
-  console.log(tableText(["what", "measured", "note"], figures));
-}
-
-/** What the threads of the server take from now on. */
-function startCpu(pid: number) {
-  const before = threadSeconds(pid);
-  return {
-    /** Returns the microseconds of CPU for each of `rows`. */
-    perRow(count: number): string {
-      const now = threadSeconds(pid);
-      if (before === null || now === null) return "not known";
-      const each = (kind: keyof ThreadSeconds) => ((now[kind] - before[kind]) * 1e6) / count;
-      const [main, workers, runtime] = [each("main"), each("workers"), each("runtime")];
-      const sum = (main + workers + runtime).toFixed(2);
-      return `${sum} µs: main ${main.toFixed(2)}, workers ${workers.toFixed(2)}, runtime ${runtime.toFixed(2)}`;
-    },
+  const measured = {
+    rows,
+    before,
+    after,
+    sentMs,
+    acceptedMs,
+    endedMs,
+    firstResultMs,
+    readMs,
+    jobMicroseconds,
+    batchMicroseconds,
+    readingMb,
+    peakMb,
+    diskBytes,
+    stored,
   };
+  console.log(tableText(["what", "measured", "note"], figuresOf(measured)));
 }
 
 /** Rows that repeat the corpus with a number of their own in each address. */

@@ -26,7 +26,7 @@ import { planRoutes } from "../http/routes/plans.ts";
 import { signingKeyRoutes } from "../http/routes/signing-keys.ts";
 import { signupRoutes } from "../http/routes/signup.ts";
 import { webhookRoutes } from "../http/routes/webhooks.ts";
-import { createRouting, type Route } from "../http/routing.ts";
+import { createRouting, type Route, type Routing } from "../http/routing.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 import { logCall } from "./call-log.ts";
 import type { Components } from "./components.ts";
@@ -156,12 +156,16 @@ function routesOf(
     ...signingKeyRoutes({ routing, publicKeys: components.judging.publicKeys }),
     ...metricsRoutes({ routing, metrics, settings: config.metrics }),
   ];
-  const pages = [
+  return [...described, ...pagesOf(config, routing, described)];
+}
+
+/** The pages of the server, which are no part of its specification. */
+function pagesOf(config: Config, routing: Routing, described: readonly Route[]): readonly Route[] {
+  return [
     ...docsRoutes({ routing, version, described }),
     emptyManifestRoute(routing),
     ...(config.console ? consoleRoutes({ routing }) : []),
   ];
-  return [...described, ...pages];
 }
 
 /** Returns the refusal that a known failure of a component becomes, or undefined for a bug. */

@@ -72,28 +72,15 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const steps = createJobSteps({ store, queue, waits, gaps, clock, changed, retentionMs });
   const stop = new AbortController();
   const isEnding = () => stop.signal.aborted;
-  const settleFailure = createChunkFailures({
-    claims,
-    queue,
-    waits,
-    steps,
-    unitsLeft,
-    isEnding,
-    reportBug,
-    pausesForStorage,
-  });
+  const common = { queue, claims, waits, steps, unitsLeft, isEnding };
+  const settleFailure = createChunkFailures({ ...common, reportBug, pausesForStorage });
   const reconcile = createJobReconciliation({
+    ...common,
     store,
-    queue,
-    claims,
     places,
-    waits,
     gaps,
-    steps,
     room,
-    unitsLeft,
     seen,
-    isEnding,
     work: (claimed) => void work(claimed),
     finishIdle,
   });
