@@ -98,7 +98,7 @@ function validate(value: string): Outcome<"vat"> {
     return failed("vat", value, "format", `${described}.`, { ...UNREAD, normalized: number });
   }
   if (!rule.lengths.includes(given.length)) {
-    const message = `${described}; this has ${given.length} characters there.`;
+    const message = `${described}; this has ${counted(given.length)} there.`;
     return failed("vat", value, "length", message, findingOf(rule, given));
   }
   const body = rule.modernize === undefined ? given : rule.modernize(given);
@@ -106,6 +106,10 @@ function validate(value: string): Outcome<"vat"> {
     return failed("vat", value, "format", `${described}; this does not.`, findingOf(rule, given));
   }
   return verifyBody(value, rule, body, body.length === given.length ? null : LEGACY_LENGTH);
+}
+
+function counted(characters: number): string {
+  return characters === 1 ? "1 character" : `${characters} characters`;
 }
 
 function verifyBody(
@@ -130,7 +134,10 @@ function verifyBody(
     return failed("vat", value, "checksum", message, finding);
   }
   if (isAllZeros(numeral) || (rule.isIssued !== undefined && !rule.isIssued(body))) {
-    const message = `${normalized} satisfies the arithmetic, and such numbers are never issued.`;
+    const message =
+      finding.strength === "format"
+        ? `No authority issues numbers such as ${normalized}.`
+        : `${normalized} satisfies the arithmetic, and such numbers are never issued.`;
     return failed("vat", value, "component", message, finding);
   }
   return passed("vat", value, finding);
@@ -157,7 +164,7 @@ const stretches: StretchWriter<"vat"> = {
  * A value added tax number with its country's prefix, by the arithmetic of each country (the European
  * Commission's rules for its members). Whether it is registered is not looked up.
  * @checked the arithmetic of each country: EU-27, XI, GB, CH, NO, then IS RS TR AU IN MX RU BR and the One Stop Shop (EU, IM). Registration is not looked up
- * @strength by country; `format` for IS, MX, EU, IM, for GB and XI departments (GD, HA) and Latvian persons
+ * @strength by country; `format` for IS, MX, EU, IM, for GB and XI departments (GD, HA), Latvian persons and Czech ones born before 1954
  * @example
  * vat.validate("GR 094259216").normalized === "EL094259216"
  */

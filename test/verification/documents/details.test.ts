@@ -171,7 +171,7 @@ describe("vat", () => {
 
   test("says format where a number has no check digit to look at", () => {
     expect(judge("vat", "GB980780684").strength).toBe("two_check_digits");
-    for (const value of ["GBGD001", "XIHA500", "LV16117519997", "LV32000000000", "IS00621"]) {
+    for (const value of ["GBGD001", "XIHA500", "LV16117519997", "LV32000000000", "CZ395601439", "IS00621"]) {
       expect(judge("vat", value)).toMatchObject({ valid: true, strength: "format" });
     }
     expect(judge("vat", "LV40003521600").strength).toBe("check_digit");

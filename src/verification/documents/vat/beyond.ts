@@ -116,7 +116,7 @@ function fitsMexican(body: string): boolean {
 const mexico: VatRule = {
   prefix: "MX",
   country: "MX",
-  shape: "an RFC of 12 or 13 characters",
+  shape: "an RFC of 12 or 13 characters with a day in it",
   lengths: [12, 13],
   strength: "format",
   fits: fitsMexican,

@@ -56,36 +56,36 @@ function isCzechBirthday(body: string): boolean {
 
 /** The whole is a multiple of 11, but for births of 1954 to 1985 with a remainder of 10 and the digit 0. */
 function holdsCzechBirthNumber(body: string): boolean {
-  if (!isCzechBirthday(body)) return false;
   const remainder = numberAt(body, 0, 9) % 11;
   if (remainder !== 10) return remainder === digitAt(body, 9);
   const year = numberAt(body, 0, 2);
   return digitAt(body, 9) === 0 && year > CZECH_OLD_YEAR_MAX && year <= CZECH_ZERO_YEAR_MAX;
 }
 
-/** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten, modulo 11. */
-function holdsCzech(body: string): boolean {
-  if (body.length === 8) {
-    const complement = 11 - (weightedSum(body, [8, 7, 6, 5, 4, 3, 2]) % 11);
-    return complement % 10 === digitAt(body, 7);
-  }
-  if (body.length === 9) {
-    return (body.startsWith("6") && holdsCzechSpecial(body)) || isOldCzechBirthNumber(body);
-  }
-  return holdsCzechBirthNumber(body);
+/** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten. */
+function fitsCzech(body: string): boolean {
+  if (!isDigits(body)) return false;
+  if (body.length === 8) return !body.startsWith("9");
+  if (body.length === 9 && body.startsWith("6")) return true;
+  return isCzechBirthday(body) && (body.length === 10 || numberAt(body, 0, 2) <= CZECH_OLD_YEAR_MAX);
 }
 
-function isOldCzechBirthNumber(body: string): boolean {
-  return numberAt(body, 0, 2) <= CZECH_OLD_YEAR_MAX && isCzechBirthday(body);
+/** Birth numbers of nine digits have no check digit. */
+function holdsCzech(body: string): boolean {
+  if (body.length === 10) return holdsCzechBirthNumber(body);
+  if (body.length === 9) return !body.startsWith("6") || holdsCzechSpecial(body);
+  const complement = 11 - (weightedSum(body, [8, 7, 6, 5, 4, 3, 2]) % 11);
+  return complement % 10 === digitAt(body, 7);
 }
 
 const czechia: VatRule = {
   prefix: "CZ",
   country: "CZ",
-  shape: "8, 9 or 10 digits",
+  shape: "8 digits, the first not 9, or a person's 9 or 10 from a day of birth on, or 9 from a 6 on",
   lengths: [8, 9, 10],
   strength: "check_digit",
-  fits: (body) => isDigits(body) && !(body.length === 8 && body.startsWith("9")),
+  strengthOf: (body) => (body.length === 9 && !body.startsWith("6") ? "format" : undefined),
+  fits: fitsCzech,
   holds: holdsCzech,
 };
 

@@ -52,20 +52,26 @@ const lithuania: VatRule = {
   holds: holdsLithuanian,
 };
 
-/** Legal entities begin with 4 to 9 and have a check digit; persons begin with a birthday, or 32 since 2017. */
+/** Legal entities begin with 4 to 9; persons with a birthday, or with 32 since 2017. */
+function fitsLatvian(body: string): boolean {
+  if (!isDigits(body)) return false;
+  if (digitAt(body, 0) > 3 || body.startsWith("32")) return true;
+  return isDay(numberAt(body, 4, 6), numberAt(body, 2, 4), numberAt(body, 0, 2));
+}
+
+/** Persons' numbers have no check digit that the Commission knows of. */
 function holdsLatvian(body: string): boolean {
-  if (digitAt(body, 0) > 3) return weightedSum(body, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 === 3;
-  return body.startsWith("32") || isDay(numberAt(body, 4, 6), numberAt(body, 2, 4), numberAt(body, 0, 2));
+  return digitAt(body, 0) <= 3 || weightedSum(body, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 === 3;
 }
 
 const latvia: VatRule = {
   prefix: "LV",
   country: "LV",
-  shape: "11 digits",
+  shape: "11 digits, a person's from a day of birth or 32 on",
   lengths: [11],
   strength: "check_digit",
   strengthOf: (body) => (digitAt(body, 0) > 3 ? undefined : "format"),
-  fits: (body) => isDigits(body),
+  fits: fitsLatvian,
   holds: holdsLatvian,
 };
 
