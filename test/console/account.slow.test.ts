@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "puppeteer-core";
+import { WEBHOOK_EVENTS } from "../../src/contract/words.ts";
 import { CHROMIUM } from "../support/browser.ts";
 import {
   type BrowsedServer,
@@ -159,6 +160,46 @@ describe.skipIf(CHROMIUM === null)("the console", () => {
       } finally {
         await receiver.stop(true);
       }
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "changes the URL and the events of an endpoint, and gives the focus back to what opened a dialog",
+    async () => {
+      const key = await server.signUp();
+      const { webhook_id } = await jsonOf<{ webhook_id: string }>(
+        await server.call("/v1/webhooks", { key, body: { url: "http://127.0.0.1:9/first" } }),
+      );
+      await using tab = await openConsole(browser, server.url, { key });
+      const focuses = (words: string) =>
+        tab.page.waitForFunction(`document.activeElement.textContent === ${JSON.stringify(words)}`);
+      await tab.goTo(`webhooks/${webhook_id}`);
+      await tab.press("Edit");
+      await tab.sees("Edit the endpoint");
+      await tab.press("Back");
+      await focuses("Edit");
+      await tab.press("Edit");
+      await tab.fill("URL", "ftp://nowhere");
+      await tab.press("Save");
+      await tab.sees("url must be");
+      await tab.fill("URL", "http://127.0.0.1:9/second");
+      await tab.page.click("dialog input[type=checkbox]");
+      await tab.page.focus("dialog input[type=url]");
+      await tab.page.keyboard.press("Enter");
+      await tab.page.waitForSelector("dialog", { hidden: true });
+      await focuses("Edit");
+      const { data } = await jsonOf<{ data: { url: string; events: string[] }[] }>(
+        await server.call("/v1/webhooks", { key }),
+      );
+      const events = WEBHOOK_EVENTS.slice(1);
+      expect(data).toMatchObject([{ url: "http://127.0.0.1:9/second", events }]);
+      expect(await tab.page.$eval("h1", (head) => head.textContent)).toBe("http://127.0.0.1:9/second");
+      await tab.sees(events.join(", "));
+      await tab.press("Rotate secret");
+      await tab.sees("Rotate the secret?");
+      await tab.page.keyboard.press("Escape");
+      await focuses("Rotate secret");
     },
     TEST_TIMEOUT_MS,
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 type DialogOptions = {
@@ -22,17 +22,32 @@ export function ClosingDialog({ title, onClose, children }: DialogOptions) {
   );
 }
 
-/** A dialog over the page: the rest waits, Escape closes it. */
+/** A dialog over the page: the rest waits, Escape closes it. What had the focus before has it again behind it. */
 export function Dialog({ title, onClose, children }: DialogOptions) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    element.current?.showModal();
+  const isGone = useRef(false);
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      // While it is open the page behind it takes no focus.
+      isGone.current = true;
+      dialog?.close();
+      focusAgain(before);
+    };
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={element} aria-labelledby={id} onClose={() => isGone.current || onClose()}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
   );
+}
+
+/** Who goes by keyboard or by ear would else begin at the top of the page. */
+function focusAgain(before: Element | null): void {
+  const next = before?.isConnected === true ? before : document.getElementById("main");
+  if (next instanceof HTMLElement) next.focus();
 }

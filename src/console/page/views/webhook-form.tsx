@@ -1,14 +1,12 @@
 import { useState } from "preact/hooks";
 import { WEBHOOK_EVENTS } from "../../../contract/words.ts";
-import { CheckList } from "../parts/check-list.tsx";
 import { Form } from "../parts/form.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { useConsole } from "../state/console.ts";
 import { useAction } from "../state/use-action.ts";
 import type { CreatedWebhook } from "../wire/bodies.ts";
-
-const EVENTS = WEBHOOK_EVENTS.map((name) => [name, <code key={name}>{name}</code>] as const);
+import { EventsField, UrlField } from "./webhook-fields.tsx";
 
 /** Adds an endpoint. */
 export function WebhookForm({ onCreated }: { readonly onCreated: (created: CreatedWebhook) => void }) {
@@ -31,15 +29,7 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
   return (
     <Form onSubmit={create}>
       <div class="fields">
-        <TextField
-          label="URL"
-          type="url"
-          value={url}
-          onValue={setUrl}
-          placeholder="https://example.com/hooks/assay"
-          required
-          hint="https, with a public name."
-        />
+        <UrlField value={url} onValue={setUrl} />
         <TextField
           label="Description (optional)"
           value={description}
@@ -47,7 +37,7 @@ export function WebhookForm({ onCreated }: { readonly onCreated: (created: Creat
           maxLength={200}
         />
       </div>
-      <CheckList label="Events" options={EVENTS} chosen={events} onChosen={setEvents} isWide />
+      <EventsField chosen={events} onChosen={setEvents} />
       <Failure message={action.failure} />
       <div class="row">
         <button type="submit" class="button primary" disabled={action.isRunning || events.length === 0}>

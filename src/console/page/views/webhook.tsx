@@ -15,9 +15,10 @@ import { useLoad } from "../state/use-load.ts";
 import { visible } from "../text/visible.ts";
 import type { Delivery, RotatedSecret, Webhook } from "../wire/bodies.ts";
 import { DeliveriesCard } from "./deliveries.tsx";
+import { WebhookEdit } from "./webhook-edit.tsx";
 import { eventsText, WebhookState } from "./webhooks.tsx";
 
-type Dialog = "delete" | "rotate";
+type Dialog = "delete" | "edit" | "rotate";
 
 const OVERLAP_SECONDS = 86_400;
 
@@ -67,6 +68,9 @@ export function WebhookView({ id }: { readonly id: string }) {
                 <EndpointCard webhook={webhook} />
                 <DeliveriesCard path={path} turn={turn} />
               </div>
+              {dialog === "edit" ? (
+                <WebhookEdit webhook={webhook} onChanged={loaded.replace} onClose={() => setDialog(null)} />
+              ) : null}
             </>
           )
         }
@@ -164,6 +168,7 @@ function WebhookHead({
         <Button isOff={isBusy} onPress={() => onEnabled(!webhook.enabled)}>
           {webhook.enabled ? "Disable" : "Enable"}
         </Button>
+        <Button onPress={() => onOpen("edit")}>Edit</Button>
         <Button onPress={() => onOpen("rotate")}>Rotate secret</Button>
         <Button look="danger" onPress={() => onOpen("delete")}>
           Delete
