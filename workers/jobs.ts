@@ -1,7 +1,7 @@
 import { threadId } from "node:worker_threads";
 import { createChunkVerifier } from "../src/batch/chunk-verifier.ts";
 import { createVerifyChunkTask } from "../src/batch/thread-tasks.ts";
-import { createDomainNumberings } from "../src/jobs/domain-numberings.ts";
+import { createDomainNumberings } from "../src/jobs/chunks/domain-numberings.ts";
 import {
   createGiveUpTask,
   createOpenTask,

@@ -20,7 +20,7 @@ import { createDomainLists } from "../domains/lists.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobTally } from "../jobs/job-tally.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { JobResults } from "../jobs/results.ts";
+import type { JobResults } from "../jobs/results/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import type { Uploads } from "../jobs/uploads/uploads.ts";
 import type { DirectoryTurnPort } from "../store/directory-port.ts";

@@ -7,7 +7,7 @@ import type { BatchRunner } from "../batch/runner.ts";
 import type { BillingClock } from "../billing/billing-clock.ts";
 import type { Meter } from "../billing/meter.ts";
 import { FAILURE_FLOOR_MS } from "../dns/cache.ts";
-import { createChunkFacts } from "../jobs/chunk-facts.ts";
+import { createChunkFacts } from "../jobs/chunks/chunk-facts.ts";
 import { createDiskRoom, ROOM_ELSEWHERE } from "../jobs/disk-room.ts";
 import { createIntake } from "../jobs/intake/intake-thread.ts";
 import { createJobQueue } from "../jobs/job-queue.ts";
@@ -15,7 +15,7 @@ import { createJobRunner } from "../jobs/job-runner.ts";
 import { createJobTally } from "../jobs/job-tally.ts";
 import { createJobs } from "../jobs/jobs.ts";
 import type { Pace } from "../jobs/pace.ts";
-import { createJobResults } from "../jobs/results.ts";
+import { createJobResults } from "../jobs/results/results.ts";
 import type { JobPool } from "../jobs/thread-tasks.ts";
 import { createPartFiles } from "../jobs/uploads/part-files.ts";
 import { createParts, type Parts } from "../jobs/uploads/parts.ts";
@@ -83,7 +83,7 @@ export async function openJobs(
   }
   const facts = createChunkFacts({ gatherFacts, clock, lookupTimeoutMs: batch.lookupTimeoutMs });
   const chunkRun = loadedOnce(async () => {
-    const { createChunkRun } = await import("../jobs/chunk-run.ts");
+    const { createChunkRun } = await import("../jobs/chunks/chunk-run.ts");
     return createChunkRun({
       store,
       pool,

@@ -1,6 +1,6 @@
 import { version } from "../../package.json" with { type: "json" };
 import type { PoolStats } from "../batch/task-pool.ts";
-import type { BodyReader } from "../http/body-reader.ts";
+import type { BodyReader } from "../http/bodies/body-reader.ts";
 import type { Labelled, Reading, Readings } from "../http/routes/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Components, Queues } from "./components.ts";

@@ -1,4 +1,4 @@
-import { SMALL_BODY_BYTES_MAX } from "../http/request-body.ts";
+import { SMALL_BODY_BYTES_MAX } from "../http/bodies/request-body.ts";
 import { type PaymentConfig, readPaymentConfig } from "./payment-settings.ts";
 import { createReader, type Environment, type SettingReader } from "./setting-reader.ts";
 import { type Config, publicRequestsPerSecond, readServerConfig } from "./settings.ts";

@@ -7,12 +7,12 @@ import type { Operation } from "../contract/specification/operation.ts";
 import type { Answer } from "../platform/answer.ts";
 import type { ReplyOf } from "../store/account-port.ts";
 import type { Guard } from "./auth.ts";
-import type { BodyReader } from "./body-reader.ts";
+import type { BodyReader } from "./bodies/body-reader.ts";
+import { parseJson, requireJson } from "./bodies/request-body.ts";
 import type { Call } from "./call.ts";
 import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json, type Reply } from "./reply.ts";
-import { parseJson, requireJson } from "./request-body.ts";
 import type { Route, Routing } from "./routing.ts";
 
 export type AccountRoutingDependencies = {

@@ -11,14 +11,14 @@ import { DEFAULTS } from "../contract/defaults.ts";
 import { ApiError } from "../contract/errors.ts";
 import { SUMMARY_WORDS } from "../contract/words.ts";
 import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from "./batch-reply.ts";
-import type { BodyReader, HeldBody } from "./body-reader.ts";
+import type { BodyReader, HeldBody } from "./bodies/body-reader.ts";
+import { isJson, mediaType } from "./bodies/request-body.ts";
 import type { Call } from "./call.ts";
 import { type ReplyEncoding, replyEncoding } from "./compression.ts";
 import { isCalledOff, stopWhenGone } from "./departure.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
-import { isJson, mediaType } from "./request-body.ts";
 import type { KeyedHandler } from "./routing.ts";
 
 /** What callers may say about a whole batch, in the query or in a JSON body. */

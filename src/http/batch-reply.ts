@@ -5,7 +5,7 @@ import { addCounts } from "../batch/verifier.ts";
 import type { IdempotentCall } from "../billing/idempotency.ts";
 import type { Reservation } from "../billing/reservation.ts";
 import { freeBytes } from "../platform/free-bytes.ts";
-import { byteStream } from "./byte-stream.ts";
+import { byteStream } from "./bodies/byte-stream.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
 

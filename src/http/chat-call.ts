@@ -6,7 +6,7 @@ import type { SentCall } from "../inference/tasks.ts";
 import { loadedOnce } from "../platform/loaded-once.ts";
 import { sha256InSteps } from "../platform/sha256.ts";
 import { atOnce, type Steps } from "../platform/steps.ts";
-import { SMALL_BODY_BYTES_MAX } from "./request-body.ts";
+import { SMALL_BODY_BYTES_MAX } from "./bodies/request-body.ts";
 
 /** Of calls that no quote can be named with. */
 export const WITHOUT_HEADERS = { get: () => null };

@@ -9,9 +9,9 @@ import {
   zstdCompressSync,
 } from "node:zlib";
 import type { ChunkEncoding } from "../batch/messages.ts";
+import { streamOf, throughZlib } from "./bodies/zlib-stream.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
-import { streamOf, throughZlib } from "./zlib-stream.ts";
 
 /** What a reply is packed with, because the caller asks for it. */
 export type ReplyEncoding = ChunkEncoding;

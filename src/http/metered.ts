@@ -5,11 +5,11 @@ import type { Meter } from "../billing/meter.ts";
 import { bodyReader, queryReader } from "../contract/schema.ts";
 import type { Operation } from "../contract/specification/operation.ts";
 import type { BatchRouteDependencies } from "./batch-handler.ts";
-import type { BodyReader } from "./body-reader.ts";
+import type { BodyReader } from "./bodies/body-reader.ts";
+import { parseJson, requireJson } from "./bodies/request-body.ts";
 import type { Call } from "./call.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { jsonText, type Reply } from "./reply.ts";
-import { parseJson, requireJson } from "./request-body.ts";
 import type { Route, Routing } from "./routing.ts";
 
 /** One check that is paid for: how its input is read, what it costs, what it does. */

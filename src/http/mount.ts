@@ -1,9 +1,9 @@
 import type { BunRequest } from "bun";
 import { type AnyElysia, Elysia } from "elysia";
+import { BODY_UNREAD } from "./bodies/request-body.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Handler, RouteContext } from "./call.ts";
 import { anyOrigin, namedOrigins, preflightHeaders } from "./cross-origin.ts";
-import { BODY_UNREAD } from "./request-body.ts";
 import type { Route } from "./routing.ts";
 import { allowByPath, unroutedHandler } from "./unrouted.ts";
 

@@ -5,9 +5,9 @@ import type { Operation } from "../contract/specification/operation.ts";
 import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
-import type { BodyReader } from "./body-reader.ts";
+import type { BodyReader } from "./bodies/body-reader.ts";
+import { relayedStream } from "./bodies/relayed-stream.ts";
 import type { Call } from "./call.ts";
-import { relayedStream } from "./relayed-stream.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";
 

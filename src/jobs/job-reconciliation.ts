@@ -1,8 +1,8 @@
 import type { Answer } from "../platform/answer.ts";
 import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
-import type { ChunkClaims } from "./chunk-claims.ts";
-import type { ChunkPlaces } from "./chunk-places.ts";
+import type { ChunkClaims } from "./chunks/chunk-claims.ts";
+import type { ChunkPlaces } from "./chunks/chunk-places.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import type { JobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";

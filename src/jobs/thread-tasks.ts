@@ -11,9 +11,9 @@ import {
   type PackedResults,
   type PackTask,
   packResults,
-} from "./chunk-work.ts";
-import type { DomainNumberings } from "./domain-numberings.ts";
-import { type RenderedResults, type RenderTask, renderResults } from "./result-rendering.ts";
+} from "./chunks/chunk-work.ts";
+import type { DomainNumberings } from "./chunks/domain-numberings.ts";
+import { type RenderedResults, type RenderTask, renderResults } from "./results/result-rendering.ts";
 
 /** The tasks of jobs in a worker thread, as the pool calls them. */
 

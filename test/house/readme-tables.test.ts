@@ -22,7 +22,7 @@ import {
   SYNTAX_FAULTS,
   WEBHOOK_EVENTS,
 } from "../../src/contract/words.ts";
-import { SMALL_BODY_BYTES_MAX } from "../../src/http/request-body.ts";
+import { SMALL_BODY_BYTES_MAX } from "../../src/http/bodies/request-body.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/http/served-call.ts";
 import { RECORD_BYTES_MAX } from "../../src/jobs/intake/records.ts";
 import { ARRIVING } from "../../src/jobs/uploads/part-rules.ts";
@@ -161,7 +161,7 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       ["a row of it", `${RECORD_BYTES_MAX} bytes`],
       ["a part of an input, decoded; its parts", `${PART_BYTES_MAX} bytes; ${PARTS_MAX}`],
       ["parts of inputs that arrive at a time", `${ARRIVING.capacity}`],
-      ["streams of events of jobs", `${await constant("src/http/job-events.ts", "STREAMS_MAX")}`],
+      ["streams of events of jobs", `${await constant("src/http/jobs/job-events.ts", "STREAMS_MAX")}`],
       ["an address", `${await constant("src/verification/email/address.ts", "ADDRESS_OCTETS_MAX")} octets`],
       [
         "a document number",

@@ -25,7 +25,7 @@ const LONG_FILES: readonly string[] = [
   "src/dns/udp-channel.ts",
   "src/domains/facts.ts",
   "src/http/batch-handler.ts",
-  "src/http/body-reader.ts",
+  "src/http/bodies/body-reader.ts",
   "src/http/routes/directory.ts",
   "src/inference/relay.ts",
   "src/inference/tasks.ts",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createBodyReader, type HeldBody } from "../../src/http/body-reader.ts";
+import { createBodyReader, type HeldBody } from "../../src/http/bodies/body-reader.ts";
 
 const BYTES = 200_000;
 

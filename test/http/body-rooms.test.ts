@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createBodyRooms } from "../../src/http/body-rooms.ts";
+import { createBodyRooms } from "../../src/http/bodies/body-rooms.ts";
 
 const MIB = 1_048_576;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bodySlices, SLICE_BYTES } from "../../src/http/body-slices.ts";
+import { bodySlices, SLICE_BYTES } from "../../src/http/bodies/body-slices.ts";
 
 async function* partsOf(...parts: readonly Uint8Array[]) {
   yield* parts;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { byteStream } from "../../src/http/byte-stream.ts";
+import { byteStream } from "../../src/http/bodies/byte-stream.ts";
 import { freeBytes } from "../../src/platform/free-bytes.ts";
 
 const part = new Uint8Array(10);

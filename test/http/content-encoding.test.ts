@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import { createBodyReader } from "../../src/http/body-reader.ts";
-import { bodyEncoding, decodedParts } from "../../src/http/content-encoding.ts";
-import { createZstdFrames } from "../../src/http/zstd-frames.ts";
+import { createBodyReader } from "../../src/http/bodies/body-reader.ts";
+import { bodyEncoding, decodedParts } from "../../src/http/bodies/content-encoding.ts";
+import { createZstdFrames } from "../../src/http/bodies/zstd-frames.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const LIMIT = 100_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { digestCheck } from "../../src/http/digest-check.ts";
+import { digestCheck } from "../../src/http/bodies/digest-check.ts";
 
 const BODY = Buffer.alloc(1_000_000, "address@example.com\n");
 const sha256 = new Bun.CryptoHasher("sha256").update(BODY).digest("base64");

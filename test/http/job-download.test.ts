@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Call } from "../../src/http/call.ts";
-import { downloadOf } from "../../src/http/job-download.ts";
+import { downloadOf } from "../../src/http/jobs/job-download.ts";
 import type { Job } from "../../src/jobs/job.ts";
 
 test("results that a filter passes over are read no further once their caller has left", async () => {

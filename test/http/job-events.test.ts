@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Call } from "../../src/http/call.ts";
-import { createEventStreamShares, jobEventStream } from "../../src/http/job-events.ts";
+import { createEventStreamShares, jobEventStream } from "../../src/http/jobs/job-events.ts";
 import type { JobRecord } from "../../src/store/job-port.ts";
 
 const call = {

@@ -11,7 +11,7 @@ import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
 import { createRateLimiter } from "../../src/billing/rate-limiter.ts";
 import { operation } from "../../src/contract/specification/operation.ts";
 import { createGuard } from "../../src/http/auth.ts";
-import { createBodyReader } from "../../src/http/body-reader.ts";
+import { createBodyReader } from "../../src/http/bodies/body-reader.ts";
 import { createBoundary } from "../../src/http/boundary.ts";
 import { createIdempotent } from "../../src/http/idempotent.ts";
 import { createMetered } from "../../src/http/metered.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { attemptsAfter, attemptsAfterFailure, planAttempt } from "../../src/jobs/attempts.ts";
+import { attemptsAfter, attemptsAfterFailure, planAttempt } from "../../src/jobs/chunks/attempts.ts";
 
 /** Attempts at a chunk some of whose rows fail every time; returns what became of each row, and the failures. */
 function simulate(

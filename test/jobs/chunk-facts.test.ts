@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { GatherFacts } from "../../src/batch/gather-facts.ts";
 import type { Chunk } from "../../src/batch/messages.ts";
-import { createChunkFacts } from "../../src/jobs/chunk-facts.ts";
+import { createChunkFacts } from "../../src/jobs/chunks/chunk-facts.ts";
 import type { Job } from "../../src/jobs/job.ts";
 
 const FACTS = { buffers: [], offsets: new SharedArrayBuffer(0) };

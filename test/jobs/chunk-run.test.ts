@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Chunk, VerifiedChunk } from "../../src/batch/messages.ts";
 import type { Meter } from "../../src/billing/meter.ts";
-import type { ChunkFacts } from "../../src/jobs/chunk-facts.ts";
-import { createChunkRun } from "../../src/jobs/chunk-run.ts";
-import type { OpenTask } from "../../src/jobs/chunk-work.ts";
+import type { ChunkFacts } from "../../src/jobs/chunks/chunk-facts.ts";
+import { createChunkRun } from "../../src/jobs/chunks/chunk-run.ts";
+import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
 import type { Job } from "../../src/jobs/job.ts";
 import type { JobPool } from "../../src/jobs/thread-tasks.ts";
 import type { ClaimedChunk, FinishedChunk } from "../../src/store/job-port.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { NO_DOMAIN } from "../../src/batch/messages.ts";
-import { createDomainNumberings } from "../../src/jobs/domain-numberings.ts";
+import { createDomainNumberings } from "../../src/jobs/chunks/domain-numberings.ts";
 import { type AddressParser, createAddressParser } from "../../src/verification/email/address.ts";
 
 const make = (parser: AddressParser = createAddressParser()) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type ChunkOutcome, HopelessChunkError } from "../../src/jobs/chunk-outcome.ts";
+import { type ChunkOutcome, HopelessChunkError } from "../../src/jobs/chunks/chunk-outcome.ts";
 import { type DiskRoom, ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
 import { createJobQueue } from "../../src/jobs/job-queue.ts";
 import { createJobRunner, type JobRunnerDependencies } from "../../src/jobs/job-runner.ts";

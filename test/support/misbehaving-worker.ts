@@ -4,8 +4,8 @@ import { type MessagePort, threadId } from "node:worker_threads";
 import { createChunkVerifier } from "../../src/batch/chunk-verifier.ts";
 import type { ChunkingTask, VerifyTask } from "../../src/batch/messages.ts";
 import type { Emitting } from "../../src/batch/thread-tasks.ts";
-import type { OpenTask } from "../../src/jobs/chunk-work.ts";
-import { createDomainNumberings } from "../../src/jobs/domain-numberings.ts";
+import type { OpenTask } from "../../src/jobs/chunks/chunk-work.ts";
+import { createDomainNumberings } from "../../src/jobs/chunks/domain-numberings.ts";
 import { itemsOf } from "../../src/jobs/intake/chunk-rows.ts";
 import {
   createGiveUpTask,

@@ -1,7 +1,7 @@
 import type { AnyElysia } from "elysia";
 import { ApiError } from "../../src/contract/errors.ts";
 import { type Operation, operation } from "../../src/contract/specification/operation.ts";
-import { createBodyReader } from "../../src/http/body-reader.ts";
+import { createBodyReader } from "../../src/http/bodies/body-reader.ts";
 import { mountRoutes } from "../../src/http/mount.ts";
 import { createPaid, type PaidWork } from "../../src/http/paid.ts";
 import { paymentRoutes } from "../../src/http/routes/payments.ts";

@@ -9,12 +9,12 @@ import type { Tasks } from "../../inference/tasks.ts";
 import { bazaarExtension } from "../../payments/bazaar.ts";
 import type { Payments } from "../../payments/payments.ts";
 import type { Steps } from "../../platform/steps.ts";
-import type { BodyReader } from "../body-reader.ts";
+import type { BodyReader } from "../bodies/body-reader.ts";
+import { requireJson } from "../bodies/request-body.ts";
 import { readChatCall, WITHOUT_HEADERS } from "../chat-call.ts";
 import { withOpenAiErrors } from "../openai-errors.ts";
 import type { Paid } from "../paid.ts";
 import { json } from "../reply.ts";
-import { requireJson } from "../request-body.ts";
 import { requestPath } from "../request-path.ts";
 import type { Route, Routing } from "../routing.ts";
 

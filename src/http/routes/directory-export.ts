@@ -3,7 +3,7 @@ import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
 import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
-import { byteStream, READER_STALL_MS, unsentBody } from "../byte-stream.ts";
+import { byteStream, READER_STALL_MS, unsentBody } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";

@@ -18,20 +18,20 @@ import {
 import { jobOf } from "../../jobs/job.ts";
 import { jobView } from "../../jobs/job-view.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
-import type { JobResults } from "../../jobs/results.ts";
+import type { JobResults } from "../../jobs/results/results.ts";
 import type { Uploads } from "../../jobs/uploads/uploads.ts";
 import type { Answer } from "../../platform/answer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { JobRecord } from "../../store/job-port.ts";
-import type { BodyReader } from "../body-reader.ts";
+import type { BodyReader } from "../bodies/body-reader.ts";
 import type { Call } from "../call.ts";
 import type { FairTurns } from "../fair-turns.ts";
 import { type Idempotent, keepBehind } from "../idempotent.ts";
-import { createFromBody, createInputArrivals } from "../job-create.ts";
-import { downloadOf, readResultsQuery } from "../job-download.ts";
-import { createEventStreamShares, jobEventStream } from "../job-events.ts";
-import { createJobRequestReader } from "../job-request.ts";
-import { createUpload, putPart, startUpload } from "../job-upload.ts";
+import { createFromBody, createInputArrivals } from "../jobs/job-create.ts";
+import { downloadOf, readResultsQuery } from "../jobs/job-download.ts";
+import { createEventStreamShares, jobEventStream } from "../jobs/job-events.ts";
+import { createJobRequestReader } from "../jobs/job-request.ts";
+import { createUpload, putPart, startUpload } from "../jobs/job-upload.ts";
 import { json, jsonText, type Reply } from "../reply.ts";
 import type { Route, Routing } from "../routing.ts";
 

@@ -16,11 +16,11 @@ import { atOnce, type Steps } from "../../platform/steps.ts";
 import { readJws } from "../../signing/jws.ts";
 import type { PublicKey, SigningKey } from "../../signing/signing-key.ts";
 import type { ReceiptDay, ReceiptStore } from "../../store/receipt-port.ts";
-import type { BodyReader } from "../body-reader.ts";
+import type { BodyReader } from "../bodies/body-reader.ts";
+import { parseJsonInSteps, requireJson, SMALL_BODY_BYTES_MAX } from "../bodies/request-body.ts";
 import type { Call } from "../call.ts";
 import { weightOf } from "../negotiation.ts";
 import { json, type Reply } from "../reply.ts";
-import { parseJsonInSteps, requireJson, SMALL_BODY_BYTES_MAX } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type ReceiptRouteDependencies = {

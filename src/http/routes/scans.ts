@@ -17,11 +17,11 @@ import type { RunningScans } from "../../scan/running-scans.ts";
 import { readScanTarget, type ScanTarget } from "../../scan/scan-target.ts";
 import { type Scan, type ScanResult, unpackEvidence } from "../../scan/scans.ts";
 import type { ReportRow, ScanStore } from "../../store/scan-port.ts";
+import { parseJson, requireJson, SMALL_BODY_BYTES_MAX } from "../bodies/request-body.ts";
 import type { Call } from "../call.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
 import type { Paid, PaidWork } from "../paid.ts";
 import { json, jsonText, type Reply } from "../reply.ts";
-import { parseJson, requireJson, SMALL_BODY_BYTES_MAX } from "../request-body.ts";
 import { requestPath } from "../request-path.ts";
 import type { Route, Routing } from "../routing.ts";
 

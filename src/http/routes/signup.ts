@@ -6,10 +6,10 @@ import { bodyReader } from "../../contract/schema.ts";
 import { signUp } from "../../contract/specification/account.ts";
 import type { EmailCheck } from "../../domains/email-check.ts";
 import type { EmailVerification } from "../../verification/email/email-verification.ts";
-import type { BodyReader } from "../body-reader.ts";
+import type { BodyReader } from "../bodies/body-reader.ts";
+import { parseJson, requireJson } from "../bodies/request-body.ts";
 import type { Handler } from "../call.ts";
 import { json } from "../reply.ts";
-import { parseJson, requireJson } from "../request-body.ts";
 import type { Route, Routing } from "../routing.ts";
 
 export type SignupRouteDependencies = {

@@ -1,12 +1,12 @@
-import { ApiError } from "../contract/errors.ts";
+import { ApiError } from "../../contract/errors.ts";
 import {
   parseJson as parseBounded,
   parseJsonInSteps as parseInSteps,
   TOO_DEEP,
   TOO_MANY_VALUES,
-} from "../platform/json-value.ts";
-import type { Steps } from "../platform/steps.ts";
-import { decodeUtf8 } from "../platform/utf8.ts";
+} from "../../platform/json-value.ts";
+import type { Steps } from "../../platform/steps.ts";
+import { decodeUtf8 } from "../../platform/utf8.ts";
 import { bodySlices } from "./body-slices.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 

@@ -1,16 +1,16 @@
-import { DEFAULTS } from "../contract/defaults.ts";
-import { ApiError } from "../contract/errors.ts";
-import { createReader, queryReader } from "../contract/schema.ts";
-import { JobFields, UploadFields } from "../contract/specification/job-fields.ts";
-import { createJob } from "../contract/specification/jobs.ts";
-import type { FieldReader } from "../jobs/input-reading.ts";
-import { DecodingError, decoderFor } from "../jobs/intake/decoding.ts";
-import type { InputForm } from "../jobs/intake/intake-messages.ts";
-import type { JobUpload } from "../jobs/job.ts";
-import type { JobRequest } from "../jobs/new-job.ts";
-import type { Answer } from "../platform/answer.ts";
-import { bodyEncoding } from "./content-encoding.ts";
-import { isJson, mediaType, parseJson } from "./request-body.ts";
+import { DEFAULTS } from "../../contract/defaults.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { createReader, queryReader } from "../../contract/schema.ts";
+import { JobFields, UploadFields } from "../../contract/specification/job-fields.ts";
+import { createJob } from "../../contract/specification/jobs.ts";
+import type { FieldReader } from "../../jobs/input-reading.ts";
+import { DecodingError, decoderFor } from "../../jobs/intake/decoding.ts";
+import type { InputForm } from "../../jobs/intake/intake-messages.ts";
+import type { JobUpload } from "../../jobs/job.ts";
+import type { JobRequest } from "../../jobs/new-job.ts";
+import type { Answer } from "../../platform/answer.ts";
+import { bodyEncoding } from "../bodies/content-encoding.ts";
+import { isJson, mediaType, parseJson } from "../bodies/request-body.ts";
 
 const readQuery = queryReader(createJob);
 const readFields = createReader(JobFields).body;
@@ -81,7 +81,7 @@ function requireEncoding(label: string): void {
 
 /** The numbering plans are read with the first country that is named: the start need not wait for them. */
 async function isPhoneCountry(country: string): Promise<boolean> {
-  const { readCountry } = await import("../verification/phone/region.ts");
+  const { readCountry } = await import("../../verification/phone/region.ts");
   return readCountry(country) !== null;
 }
 

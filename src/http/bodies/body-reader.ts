@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createShares } from "../batch/shares.ts";
-import { bodyDigest } from "../billing/call-fingerprint.ts";
-import { ApiError } from "../contract/errors.ts";
-import { freeBytes } from "../platform/free-bytes.ts";
+import { createShares } from "../../batch/shares.ts";
+import { bodyDigest } from "../../billing/call-fingerprint.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { freeBytes } from "../../platform/free-bytes.ts";
 import { createBodyRooms } from "./body-rooms.ts";
 import { SLICE_BYTES } from "./body-slices.ts";
 import { declaredBytes, SMALL_BODY_BYTES_MAX, slicesOf, tooLarge } from "./request-body.ts";

@@ -1,18 +1,18 @@
-import { BACKGROUND_WEIGHT, type Share } from "../batch/fair-queue.ts";
-import type { VerifiedChunk } from "../batch/messages.ts";
-import type { BatchRunner } from "../batch/runner.ts";
-import type { Meter } from "../billing/meter.ts";
-import type { Reservation } from "../billing/reservation.ts";
-import { createSemaphore } from "../platform/semaphore.ts";
-import type { ClaimedChunk, JobPort } from "../store/job-port.ts";
+import { BACKGROUND_WEIGHT, type Share } from "../../batch/fair-queue.ts";
+import type { VerifiedChunk } from "../../batch/messages.ts";
+import type { BatchRunner } from "../../batch/runner.ts";
+import type { Meter } from "../../billing/meter.ts";
+import type { Reservation } from "../../billing/reservation.ts";
+import { createSemaphore } from "../../platform/semaphore.ts";
+import type { ClaimedChunk, JobPort } from "../../store/job-port.ts";
+import type { Job } from "../job.ts";
+import type { JobPool } from "../thread-tasks.ts";
 import { type AttemptPlan, attemptsAfter, planAttempt } from "./attempts.ts";
 import type { ChunkFacts, ChunkGroup } from "./chunk-facts.ts";
 import { type ChunkOutcome, HopelessChunkError } from "./chunk-outcome.ts";
 import { type OpenedChunk, type OpenTask, type PackedResults, packedResults } from "./chunk-work.ts";
 import { copied, countDistinct, storedChunk, type VerifiedRows } from "./claimed-rows.ts";
 import { createGivenUpRows } from "./given-up-rows.ts";
-import type { Job } from "./job.ts";
-import type { JobPool } from "./thread-tasks.ts";
 
 export type ChunkRunDependencies = {
   readonly store: Pick<JobPort, "resultBodies" | "keepUnchecked">;

@@ -1,8 +1,8 @@
-import { createTable, type Table } from "../tables/table.ts";
-import type { Task } from "../tables/task.ts";
-import { linesOf } from "./chunk-work.ts";
-import { cellsOf, recordsOf, type StoredChunk } from "./intake/chunk-rows.ts";
-import type { InputTable } from "./intake/intake-messages.ts";
+import { createTable, type Table } from "../../tables/table.ts";
+import type { Task } from "../../tables/task.ts";
+import { linesOf } from "../chunks/chunk-work.ts";
+import { cellsOf, recordsOf, type StoredChunk } from "../intake/chunk-rows.ts";
+import type { InputTable } from "../intake/intake-messages.ts";
 
 export type ResultFormat = "ndjson" | "csv" | "json";
 

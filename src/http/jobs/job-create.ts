@@ -1,17 +1,17 @@
-import type { Account } from "../accounts/key-ring.ts";
-import type { Meter } from "../billing/meter.ts";
-import { ApiError } from "../contract/errors.ts";
-import type { Jobs } from "../jobs/jobs.ts";
-import type { Clock } from "../platform/clock.ts";
-import { createTally } from "../platform/tally.ts";
-import type { JobRecord } from "../store/job-port.ts";
-import type { Call } from "./call.ts";
-import type { FairTurns } from "./fair-turns.ts";
-import type { Idempotent } from "./idempotent.ts";
+import type { Account } from "../../accounts/key-ring.ts";
+import type { Meter } from "../../billing/meter.ts";
+import { ApiError } from "../../contract/errors.ts";
+import type { Jobs } from "../../jobs/jobs.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { createTally } from "../../platform/tally.ts";
+import type { JobRecord } from "../../store/job-port.ts";
+import { slicesOf } from "../bodies/request-body.ts";
+import type { Call } from "../call.ts";
+import type { FairTurns } from "../fair-turns.ts";
+import type { Idempotent } from "../idempotent.ts";
+import type { Reply } from "../reply.ts";
 import { jobReply } from "./job-reply.ts";
 import { formOf, type JobRequestReader } from "./job-request.ts";
-import type { Reply } from "./reply.ts";
-import { slicesOf } from "./request-body.ts";
 
 export type JobCreateDependencies = {
   readonly jobs: Jobs;

@@ -1,8 +1,8 @@
-import { type ChunkMaker, createChunkMaker } from "../batch/chunk-source.ts";
-import type { Item } from "../batch/items.ts";
-import { listedItems } from "../batch/items.ts";
-import type { BatchKind, Chunk } from "../batch/messages.ts";
-import type { AddressParser } from "../verification/email/address.ts";
+import { type ChunkMaker, createChunkMaker } from "../../batch/chunk-source.ts";
+import type { Item } from "../../batch/items.ts";
+import { listedItems } from "../../batch/items.ts";
+import type { BatchKind, Chunk } from "../../batch/messages.ts";
+import type { AddressParser } from "../../verification/email/address.ts";
 
 /** The position of a chunk's new domains in a numbering. */
 export type NumberingPlace = {

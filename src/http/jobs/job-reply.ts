@@ -1,5 +1,5 @@
-import { jobView } from "../jobs/job-view.ts";
-import type { JobRecord } from "../store/job-port.ts";
+import { jobView } from "../../jobs/job-view.ts";
+import type { JobRecord } from "../../store/job-port.ts";
 
 /** Returns the reply that shows a job and says where it is. */
 export function jobReply(status: number, job: JobRecord, now: number) {

@@ -1,15 +1,15 @@
-import { ApiError } from "../contract/errors.ts";
-import { queryReader } from "../contract/schema.ts";
-import { jobResults } from "../contract/specification/job-results.ts";
-import { EMAIL_SUB_STATUSES, SUMMARY_WORDS } from "../contract/words.ts";
-import type { Job } from "../jobs/job.ts";
-import type { ResultFilter, ResultFormat } from "../jobs/result-rendering.ts";
-import type { JobResults } from "../jobs/results.ts";
-import { byteStream, unsentBody } from "./byte-stream.ts";
-import type { Call } from "./call.ts";
-import { isCalledOff, stopWhenGone } from "./departure.ts";
-import { isCurrent } from "./negotiation.ts";
-import { JSON_TYPE, type Reply } from "./reply.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { queryReader } from "../../contract/schema.ts";
+import { jobResults } from "../../contract/specification/job-results.ts";
+import { EMAIL_SUB_STATUSES, SUMMARY_WORDS } from "../../contract/words.ts";
+import type { Job } from "../../jobs/job.ts";
+import type { ResultFilter, ResultFormat } from "../../jobs/results/result-rendering.ts";
+import type { JobResults } from "../../jobs/results/results.ts";
+import { byteStream, unsentBody } from "../bodies/byte-stream.ts";
+import type { Call } from "../call.ts";
+import { isCalledOff, stopWhenGone } from "../departure.ts";
+import { isCurrent } from "../negotiation.ts";
+import { JSON_TYPE, type Reply } from "../reply.ts";
 
 const TYPES: { readonly [format in ResultFormat]: string } = {
   ndjson: "application/x-ndjson; charset=utf-8",

@@ -1,9 +1,9 @@
-import type { VerifiedChunk } from "../batch/messages.ts";
-import type { Reservation } from "../billing/reservation.ts";
-import { isBitSet } from "../platform/bits.ts";
-import type { ClaimedChunk } from "../store/job-port.ts";
-import { recordFormOf } from "./intake/records.ts";
-import type { Job } from "./job.ts";
+import type { VerifiedChunk } from "../../batch/messages.ts";
+import type { Reservation } from "../../billing/reservation.ts";
+import { isBitSet } from "../../platform/bits.ts";
+import type { ClaimedChunk } from "../../store/job-port.ts";
+import { recordFormOf } from "../intake/records.ts";
+import type { Job } from "../job.ts";
 
 /** Rows of a chunk with their results, and the reservation of their units. */
 export type VerifiedRows = {

@@ -1,9 +1,10 @@
-import { mapConcurrently } from "../batch/concurrent-map.ts";
-import { INTERACTIVE_WEIGHT } from "../batch/fair-queue.ts";
-import { ApiError } from "../contract/errors.ts";
-import { type ChunkResults, type JobPort, UNFINISHED } from "../store/job-port.ts";
-import { recordFormOf } from "./intake/records.ts";
-import type { Job } from "./job.ts";
+import { mapConcurrently } from "../../batch/concurrent-map.ts";
+import { INTERACTIVE_WEIGHT } from "../../batch/fair-queue.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { type ChunkResults, type JobPort, UNFINISHED } from "../../store/job-port.ts";
+import { recordFormOf } from "../intake/records.ts";
+import type { Job } from "../job.ts";
+import type { JobPool } from "../thread-tasks.ts";
 import { bytesOf, type ChunkBytes, chunksBefore } from "./result-bytes.ts";
 import {
   csvHeader,
@@ -12,7 +13,6 @@ import {
   type ResultFormat,
   taskOf,
 } from "./result-rendering.ts";
-import type { JobPool } from "./thread-tasks.ts";
 
 export type ResultsRequest = {
   readonly format: ResultFormat;

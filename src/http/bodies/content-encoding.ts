@@ -1,5 +1,5 @@
 import { constants, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
-import { ApiError } from "../contract/errors.ts";
+import { ApiError } from "../../contract/errors.ts";
 import { bodySlices } from "./body-slices.ts";
 import { throughZlib, type ZlibTransform } from "./zlib-stream.ts";
 import { createZstdFrames } from "./zstd-frames.ts";

@@ -1,9 +1,9 @@
-import type { BatchKind, Counts, PlainText, VerifiedChunk, VerifyTask } from "../batch/messages.ts";
-import { LOOKUP_FAILURES } from "../contract/words.ts";
-import { isBitSet } from "../platform/bits.ts";
+import type { BatchKind, Counts, PlainText, VerifiedChunk, VerifyTask } from "../../batch/messages.ts";
+import { LOOKUP_FAILURES } from "../../contract/words.ts";
+import { isBitSet } from "../../platform/bits.ts";
+import { itemsOf, type StoredChunk } from "../intake/chunk-rows.ts";
+import type { InputTable } from "../intake/intake-messages.ts";
 import type { DomainNumberings, NumberedChunk } from "./domain-numberings.ts";
-import { itemsOf, type StoredChunk } from "./intake/chunk-rows.ts";
-import type { InputTable } from "./intake/intake-messages.ts";
 
 /** What a thread does with a chunk of a job before and after verifying it. Pure: bytes in, bytes and numbers out. */
 

@@ -1,5 +1,5 @@
-import type { ByteSource } from "../payments/paid-call.ts";
-import { createPatience } from "../platform/patience.ts";
+import type { ByteSource } from "../../payments/paid-call.ts";
+import { createPatience } from "../../platform/patience.ts";
 
 /** Bytes that the runtime sends without a flush: its minimum. Shorter writes are flushed. */
 const SENT_AT_ONCE_BYTES = 64;

@@ -1,4 +1,4 @@
-import { ApiError } from "../contract/errors.ts";
+import { ApiError } from "../../contract/errors.ts";
 
 /** Compares a body with the digests that its headers name. Of the bytes as they are sent, before they are decoded. */
 export type DigestCheck = {

@@ -1,9 +1,9 @@
-import { createShares, type Shares } from "../batch/shares.ts";
-import { ApiError } from "../contract/errors.ts";
-import { type JobRecord, UNFINISHED } from "../store/job-port.ts";
-import { byteStream } from "./byte-stream.ts";
-import type { Call } from "./call.ts";
-import type { Reply } from "./reply.ts";
+import { createShares, type Shares } from "../../batch/shares.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { type JobRecord, UNFINISHED } from "../../store/job-port.ts";
+import { byteStream } from "../bodies/byte-stream.ts";
+import type { Call } from "../call.ts";
+import type { Reply } from "../reply.ts";
 
 export type JobEventSource = {
   /** Null once the job is gone, which ends the stream. */

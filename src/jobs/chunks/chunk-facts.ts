@@ -1,8 +1,8 @@
-import type { GatherFacts } from "../batch/gather-facts.ts";
-import type { SharedFacts } from "../batch/messages.ts";
-import type { Clock } from "../platform/clock.ts";
+import type { GatherFacts } from "../../batch/gather-facts.ts";
+import type { SharedFacts } from "../../batch/messages.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Job } from "../job.ts";
 import type { NumberedChunk } from "./domain-numberings.ts";
-import type { Job } from "./job.ts";
 
 /** Chunks of a job that share the facts of their domains, as the chunks of a batch do. */
 export type ChunkGroup = {

@@ -1,14 +1,14 @@
-import { QueueFullError } from "../batch/fair-queue.ts";
-import { ApiError } from "../contract/errors.ts";
-import type { Answer } from "../platform/answer.ts";
-import { type ChunkClaim, ClaimLostError, type JobRecord } from "../store/job-port.ts";
-import { isStorageFailure } from "../store/storage-error.ts";
+import { QueueFullError } from "../../batch/fair-queue.ts";
+import { ApiError } from "../../contract/errors.ts";
+import type { Answer } from "../../platform/answer.ts";
+import { type ChunkClaim, ClaimLostError, type JobRecord } from "../../store/job-port.ts";
+import { isStorageFailure } from "../../store/storage-error.ts";
+import type { JobQueue } from "../job-queue.ts";
+import type { JobSteps } from "../job-steps.ts";
+import type { JobWaits } from "../job-waits.ts";
 import { attemptsAfterFailure } from "./attempts.ts";
 import type { ChunkClaims } from "./chunk-claims.ts";
 import { HopelessChunkError } from "./chunk-outcome.ts";
-import type { JobQueue } from "./job-queue.ts";
-import type { JobSteps } from "./job-steps.ts";
-import type { JobWaits } from "./job-waits.ts";
 
 /** Settles what becomes of a chunk whose work has failed, and of its job. */
 export type SettleFailure = (job: JobRecord, claim: ChunkClaim, error: unknown) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { ChunkClaim, JobPort } from "../store/job-port.ts";
+import type { ChunkClaim, JobPort } from "../../store/job-port.ts";
 
 /** The chunks that this process has claimed and not yet released. */
 export type ChunkClaims = {
