@@ -6,6 +6,7 @@ import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
 import { type Entrance, ServedCall, type ServedCallDependencies } from "./served-call.ts";
+import { createUnreadBodies, unreadBytes } from "./unread-bodies.ts";
 
 export type BoundaryDependencies = ServedCallDependencies & {
   readonly draining: () => boolean;
@@ -40,6 +41,7 @@ export type Boundary = {
 export function createBoundary(dependencies: BoundaryDependencies): Boundary {
   const replyHeaders = createReplyHeaders();
   const arrivals = createArrivals(dependencies.untilGroupMs);
+  const unreadBodies = createUnreadBodies(dependencies.clock);
   return {
     route: (route, handler, options = {}) => {
       const entrance = { ...options, route };
@@ -64,6 +66,9 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
           if (options.gathersArrivals === true) arrivals.left();
         }
         if (!call.streaming) call.finish(response.status);
+        const unread = unreadBytes(request, response.status);
+        if (unread > 0 && (await unreadBodies.pass(call, unread)))
+          response.headers.set("Connection", "close");
         return response;
       };
     },

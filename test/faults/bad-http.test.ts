@@ -88,6 +88,10 @@ const ODD = (): { readonly [name: string]: readonly [request: string, answer: st
     `${post("Content-Encoding: gzip", "Content-Length: 4")}\x1f\x0bab`,
     "400 invalid_request",
   ],
+  "the same length twice": [
+    post(`Content-Length: ${CHECK.length}`, `Content-Length: ${CHECK.length}`) + CHECK,
+    "400 invalid_request",
+  ],
   "a path of dots": [lines("GET /v1/../../etc/passwd HTTP/1.1", HOST), "404 not_found"],
   "a path of broken escapes": [lines("GET /v1/%zz%00%ff HTTP/1.1", HOST), "404 not_found"],
   "a query of broken escapes": [

@@ -154,6 +154,10 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
         `bodies of batches over ${SMALL_BODY_BYTES_MAX} bytes, being received and chunked, together`,
         `${batch.heldBodyBytesMax} bytes (\`BODIES_BYTES_MAX\`)`,
       ],
+      [
+        "what replies leave unread of bodies, for one account or address",
+        `${await constant("src/http/unread-bodies.ts", "BYTES_PER_MS")} bytes a millisecond, ${await constant("src/http/unread-bodies.ts", "BYTES_AT_ONCE")} at once`,
+      ],
       ["batches at a time", `${batch.inFlightMax} (\`BATCHES_IN_FLIGHT_MAX\`)`],
       ["charges that wait for the disk", `${await constant("src/billing/meter.ts", "WAITING_MAX")}`],
       ["rows of a job; jobs of an account that have not ended", "those of the plan"],

@@ -72,6 +72,8 @@ function isEmpty(request: Request): boolean {
 export function declaredBytes(request: Request, bytesMax: number): number | null {
   const declared = request.headers.get("content-length");
   if (declared === null) return null;
+  // Lengths that are sent twice arrive as a list.
+  if (!/^\d+$/.test(declared)) throw new ApiError("invalid_request", "Content-Length must be one number.");
   if (Number(declared) > bytesMax) throw tooLarge(bytesMax);
   return bodyEncoding(request) === null ? Number(declared) : null;
 }

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { createUnreadBodies, unreadBytes } from "../../src/http/unread-bodies.ts";
+import { testBoundary } from "../support/boundary.ts";
+import { openRaw } from "../support/raw-http.ts";
+
+const MEGABYTE = 1_048_576;
+
+const called = (headers: Record<string, string>, method = "POST") =>
+  new Request("http://localhost/", { method, headers });
+
+describe("what a reply leaves unread", () => {
+  test.each([
+    ["no body", {}, 200, 0],
+    ["a body that has come with its head", { "content-length": "65536" }, 401, 0],
+    ["a larger one", { "content-length": "65537" }, 401, 65_537],
+    ["a larger one behind a success", { "content-length": "65537" }, 200, 65_537],
+    ["one without a length", { "transfer-encoding": "chunked" }, 404, Number.POSITIVE_INFINITY],
+    ["one whose length comes twice", { "content-length": "5, 5" }, 400, Number.POSITIVE_INFINITY],
+  ] as const)("%s", (_, headers, status, bytes) => {
+    expect(unreadBytes(called(headers), status)).toBe(bytes);
+  });
+
+  test("nothing of a body that was read, unless the reply says that it was too much", async () => {
+    const headers = { "content-length": "70000" };
+    const request = new Request("http://localhost/", { method: "POST", headers, body: "a".repeat(70_000) });
+    await request.arrayBuffer();
+    expect([200, 400, 402, 413, 503].map((status) => unreadBytes(request, status))).toEqual([
+      0, 0, 0, 70_000, 70_000,
+    ]);
+  });
+});
+
+describe("bodies that are left unread", () => {
+  const HELD_MS = 20;
+
+  /** What passes for callers of these addresses. */
+  function unread() {
+    let nowMs = 0;
+    const bodies = createUnreadBodies({ monotonic: () => nowMs }, HELD_MS);
+    return {
+      pass: (address: string, bytes: number) =>
+        bodies.pass({ account: null, clientAddress: () => address, request: called({}) }, bytes),
+      later: (ms: number) => {
+        nowMs += ms;
+      },
+    };
+  }
+
+  test("are read on past for each caller at a pace, and close their connections beyond it", async () => {
+    const { pass, later } = unread();
+    expect(await pass("10.0.0.1", 64 * MEGABYTE)).toBeFalse();
+    expect(await pass("10.0.0.1", MEGABYTE)).toBeTrue();
+    expect(await pass("10.0.0.2", MEGABYTE)).toBeFalse();
+    later(64);
+    expect(await pass("10.0.0.1", MEGABYTE)).toBeFalse();
+    expect(await pass("10.0.0.1", MEGABYTE)).toBeTrue();
+  });
+
+  test("of one caller who is a little ahead of the pace wait, and keep their connection", async () => {
+    const { pass } = unread();
+    expect(await pass("10.0.0.1", 64 * MEGABYTE)).toBeFalse();
+    const startedMs = performance.now();
+    expect(await pass("10.0.0.1", (HELD_MS - 1) * 16_384)).toBeFalse();
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(HELD_MS - 2);
+  });
+});
+
+describe("a body without an end", () => {
+  test.each(["GET", "POST"])(
+    "is not read on past behind a reply to %s: the connection closes",
+    async (method) => {
+      const boundary = testBoundary();
+      const enter = boundary.route("/", () => ({ status: 200, body: "{}" }));
+      await using server = Bun.serve({
+        port: 0,
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        fetch: (request) => enter({ request }),
+      });
+      using connection = await openRaw(server.url.href);
+      connection.write(`${method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      const part = new TextEncoder().encode(`100000\r\n${"a".repeat(MEGABYTE)}\r\n`);
+      let sent = 0;
+      for (; sent < 400 && !connection.isClosed(); sent += 1) await connection.writeAll(part);
+      expect(connection.received()).toStartWith("HTTP/1.1 200");
+      expect(connection.received()).toContain("Connection: close");
+      expect(sent).toBeLessThan(200);
+    },
+  );
+
+  test("that ends after all keeps its connection", async () => {
+    const boundary = testBoundary();
+    const enter = boundary.route("/", () => ({ status: 200, body: "{}" }));
+    await using server = Bun.serve({ port: 0, fetch: (request) => enter({ request }) });
+    const body = new ReadableStream<Uint8Array>({
+      start(parts) {
+        for (let count = 0; count < 40; count += 1) parts.enqueue(new Uint8Array(65_536));
+        parts.close();
+      },
+    });
+    const reply = await fetch(server.url, { method: "POST", body });
+    expect([reply.status, await reply.text(), reply.headers.get("connection")]).toEqual([200, "{}", null]);
+  });
+});
