@@ -18,9 +18,15 @@ const CHANGES_KEPT_MS = 3_600_000;
  * After this many groups in a row the server is there, and a statement that commits by itself will be answered. Others
  * begin a transaction first, so that what a server that is away did not get is certain not to be written.
  */
-const FOLLOWING_MIN = 8;
+const FOLLOWING_MIN = 2;
 /** Longer than a turn of a process that is busy, and its wait for a core. */
 const FOLLOWS_WITHIN_MS = 25;
+/**
+ * A server that is there is taken to be so for this long: under load a disk or a core that stalls is more likely than a
+ * server that has gone, and transactions hold their accounts for turns of a node and for the disk, so that those of all
+ * nodes would stand in line right behind the stall.
+ */
+const THERE_FOR_MS = 1_000;
 
 /** Decides over charges where all nodes write them. `processId` is of this process alone, never used again. */
 export function createAdmitCases(
@@ -62,7 +68,8 @@ export function createAdmitCases(
   }
 
   async function admitCalls(group: AdmissionGroup, rules: AdmissionRules): Promise<Admitted> {
-    const inRow = clock.monotonic() - answeredMs < FOLLOWS_WITHIN_MS ? following + 1 : 0;
+    const withinMs = following >= FOLLOWING_MIN ? THERE_FOR_MS : FOLLOWS_WITHIN_MS;
+    const inRow = clock.monotonic() - answeredMs < withinMs ? following + 1 : 0;
     // Until this one is answered nothing is known.
     following = 0;
     const admitted = await write(group, rules, inRow >= FOLLOWING_MIN);
