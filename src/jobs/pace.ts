@@ -14,12 +14,16 @@ export type Pace = {
 export type PaceDependencies = {
   readonly clock: Pick<Clock, "monotonic">;
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** From 0 to 1. */
+  readonly random?: () => number;
 };
 
 /** The wait of calls beyond the database's own time that is accepted: the target of the control loop. */
 const BEYOND_MS = 1;
 /** The longest gap between two chunks, however long calls wait: a chunk of most jobs has 4,000 rows. */
 export const GAP_MAX_MS = 800;
+/** A gap is shorter by up to this share, at random: nodes that begin a job together would begin all chunks together. */
+const SPREAD_SHARE = 1 / 4;
 /** The gap of reading as a part of that of chunks, as uploaders wait for all of it: 40,000 rows a second at least. */
 const READING_SHARE = 1 / 8;
 /** After this time without a chunk the gap is reset: the waits of calls say nothing about chunks any more. */
@@ -41,7 +45,7 @@ const SHORTEST_OF_MS = 10_000;
  * disk), while a long distance to the database raises the shortest wait too and changes nothing. Without calls there is no
  * gap. When calls appear, the gap starts at its maximum and shrinks while they wait no longer.
  */
-export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
+export function createPace({ clock, pause = elapse, random = Math.random }: PaceDependencies): Pace {
   let gapMs = GAP_MAX_MS;
   let workedMs = Number.NEGATIVE_INFINITY;
   let observedMs = Number.NEGATIVE_INFINITY;
@@ -58,14 +62,16 @@ export function createPace({ clock, pause = elapse }: PaceDependencies): Pace {
   /** Creates the turns of one kind of work, whose gap is `share` of the common one. */
   function createTurns(share: number): Pace["turn"] {
     let begunMs = Number.NEGATIVE_INFINITY;
+    let ownShare = share;
     return async (signal) => {
       for (;;) {
         const nowMs = clock.monotonic();
         if (nowMs - workedMs > FORGOTTEN_AFTER_MS) gapMs = GAP_MAX_MS;
         const isApart = gapMs > GAP_MIN_MS && nowMs < callsUntilMs;
-        const leftMs = isApart ? begunMs + gapMs * share - nowMs : 0;
+        const leftMs = isApart ? begunMs + gapMs * ownShare - nowMs : 0;
         if (leftMs <= 0) {
           begunMs = nowMs;
+          ownShare = share * (1 - SPREAD_SHARE * random());
           workedMs = nowMs;
           return;
         }

@@ -4,7 +4,7 @@ import { createPace, GAP_MAX_MS } from "../../src/jobs/pace.ts";
 const { signal } = new AbortController();
 
 /** A pace on a clock that only its pauses and the test move. */
-function openPace() {
+function openPace(random = () => 0) {
   let nowMs = 0;
   let callsWaitMs: number | null = null;
   const pass = (ms: number) => {
@@ -13,7 +13,11 @@ function openPace() {
       if (callsWaitMs !== null) pace.observe(callsWaitMs);
     }
   };
-  const pace = createPace({ clock: { monotonic: () => nowMs }, pause: async (ms) => pass(ms) });
+  const pace = createPace({
+    clock: { monotonic: () => nowMs },
+    pause: async (ms) => pass(ms),
+    random,
+  });
   /** How long the second of two that take a turn waits. */
   async function between(turn: typeof pace.turn): Promise<number> {
     await turn(signal);
@@ -129,6 +133,17 @@ test("what calls wait beside an input that is read counts for its chunks", async
   await other.read(4, 100);
   await other.read(100, 1_500);
   expect(await other.gap()).toBeGreaterThan(100);
+});
+
+test("nodes that begin together do not begin all their chunks together", async () => {
+  const found: number[] = [];
+  for (const random of [() => 0, () => 0.5, () => 1]) {
+    const { gap, wait } = openPace(random);
+    wait(4, 100);
+    wait(3_000, 1_500);
+    found.push(await gap());
+  }
+  expect(found).toEqual([GAP_MAX_MS, (GAP_MAX_MS * 7) / 8, (GAP_MAX_MS * 3) / 4]);
 });
 
 test("a chunk that waits for its turn gives up by its signal", async () => {
