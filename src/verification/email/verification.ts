@@ -182,10 +182,18 @@ function refusal(text: string, address: ParsedAddress, meantBy: Suggestions): Em
     is_role: isReadable && isRole(local),
     is_free_provider: false,
     gibberish_score: isReadable ? gibberishScore(local) : 0,
-    did_you_mean: meant === null ? null : `${local}@${meant}`,
+    did_you_mean: meant === null ? null : `${unquoted(local ?? "", domain ?? "")}@${meant}`,
     reasons: meant === null ? [reason] : [reason, "possible_typo"],
   };
 }
+
+/** The local part without the quote before it, where there is one behind the domain too. */
+function unquoted(local: string, domain: string): string {
+  return local.length > 1 && QUOTE_FIRST.test(local) && QUOTE_LAST.test(domain) ? local.slice(1) : local;
+}
+
+const QUOTE_FIRST = /^['`\u2018-\u201e\u00ab\u00bb\u2039\u203a]/;
+const QUOTE_LAST = /['`\u2018-\u201e\u00ab\u00bb\u2039\u203a]$/;
 
 /** The result where our own check broke: nothing is said about the address, and nothing is charged. */
 export function checkFailed(text: string): EmailVerification {

@@ -46,6 +46,9 @@ describe("an address that cannot be read", () => {
       ["jane@gmail,com", "jane@gmail.com"],
       ["jane@gmail..com", "jane@gmail.com"],
       ["jane@GMAIL.COM.", "jane@gmail.com"],
+      ["'jane@gmail.com'", "jane@gmail.com"],
+      ["“jane@gmail.com”", "jane@gmail.com"],
+      ["'jane@gmail.con", "'jane@gmail.com"],
       ["jane@northwind-traders.cmo", "jane@northwind-traders.com"],
     ] as const) {
       const result = judge(typed);
