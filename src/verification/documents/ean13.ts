@@ -10,7 +10,7 @@ import { fieldStarts, writeKnown } from "./written-details.ts";
 
 const ALPHABET = alphabetOf(DIGITS, "-");
 const LENGTH = 13;
-const DATA_VERSION = "GS1 prefix list (2025)";
+const DATA_VERSION = "GS1 prefix list (2026)";
 
 type Prefix = {
   readonly issuer: string | null;

@@ -259,6 +259,9 @@ describe("ean13", () => {
     ["1412345678902", "141", null, "product", ["unknown_issuer"]],
     ["9521234543213", "952", "GS1", "product", ["test_number"]],
     ["0012345678905", "001", "US", "product", []],
+    ["3812345678908", "381", "XK", "product", []],
+    ["6322345678909", "632", "RW", "product", []],
+    ["8872345678907", "887", "LA", "product", []],
   ] as const)("classes %s", (value, gs1_prefix, issuer, kind, warnings) => {
     const result = judge("ean13", value);
     expect(result.reason).toBeNull();
