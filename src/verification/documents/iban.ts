@@ -8,7 +8,7 @@ import { fieldStarts, writeBoolean, writeKnown, writeStretch } from "./written-d
 
 const ALPHABET = alphabetOf(DIGITS + LETTERS, "-.");
 const BBAN_START = 4;
-const DATA_VERSION = "SWIFT IBAN registry 101 (2026-01)";
+const DATA_VERSION = "SWIFT IBAN registry 103 (2026-09)";
 
 const UNREAD: Finding<"iban"> = {
   normalized: null,

@@ -96,6 +96,10 @@ describe("iban", () => {
         covers: listed("BY DO"),
       },
       {
+        why: "BR: since release 103 the registry has 8!c for the bank and 1!c for the account type, the library has less",
+        covers: listed("BR"),
+      },
+      {
         why: "PK and PS: the registry has 16!c and 21!c for the account, the library asks for digits",
         covers: listed("PK PS"),
       },
@@ -124,7 +128,7 @@ describe("iban", () => {
       },
       {
         why: "the library asks for letters or digits where the registry has either",
-        covers: listed("AZ BY DO JO PK"),
+        covers: listed("AZ BR BY DO JO PK"),
       },
     ]);
   });
