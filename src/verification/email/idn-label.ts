@@ -1,16 +1,16 @@
-/** What makes a label of a name that is not ASCII a U-label (RFC 5891, 5892), beside what the conversion looks at. */
-
-/** The two joiners, which the conversion lets stand only where their script asks for them. */
-const JOINERS = /\u200c|\u200d/g;
+/** What makes the labels of a name that is not ASCII U-labels (RFC 5891, 5892), beside what the conversion looks at. */
 
 /**
  * Characters that no U-label has (RFC 5892, 2 and 3): all but letters, digits and marks, and of those the exceptions,
- * old Hangul and marks of symbols and music. What is written in another way was mapped before.
+ * old Hangul and marks of symbols and music. The two joiners were looked at by the conversion.
  */
 const DISALLOWED =
-  /[^-\p{L}\p{Nd}\p{Mn}\p{Mc}\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb]|[\u0640\u07fa\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]|[\u302e\u302f]|[\u20d0-\u20ff]|[\u{1d100}-\u{1d24f}]/u;
+  /(?!\u200c|\u200d)[^-.\p{L}\p{Nd}\p{Mn}\p{Mc}\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb]|[\u0640\u07fa\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]|[\u302e\u302f]|[\u20d0-\u20ff]|[\u{1d100}-\u{1d24f}]/u;
 
-/** Characters out of the place that they have in their languages (RFC 5892, A.3 to A.9). */
+/** Characters that have a place of their own in their languages. */
+const PLACED = /[\u00b7\u0375\u05f3\u05f4\u0660-\u0669\u06f0-\u06f9\u30fb]/;
+
+/** Characters out of their place (RFC 5892, A.3 to A.9). */
 const MISPLACED: readonly RegExp[] = [
   // The middle dot of Catalan, between two l.
   /(?<!l)\u00b7|\u00b7(?!l)/,
@@ -23,7 +23,8 @@ const MISPLACED: readonly RegExp[] = [
   /[\u0660-\u0669].*[\u06f0-\u06f9]|[\u06f0-\u06f9].*[\u0660-\u0669]/,
 ];
 
-/** Returns whether a label may be a U-label by its characters and their places. */
-export function isULabel(label: string): boolean {
-  return !DISALLOWED.test(label.replace(JOINERS, "")) && !MISPLACED.some((rule) => rule.test(label));
+/** Returns whether the labels of a name in lower case and NFKC may be U-labels by their characters and their places. */
+export function hasULabels(name: string): boolean {
+  if (DISALLOWED.test(name)) return false;
+  return !PLACED.test(name) || name.split(".").every((label) => !MISPLACED.some((rule) => rule.test(label)));
 }

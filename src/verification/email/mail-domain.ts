@@ -3,7 +3,7 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import { parse as parseHost } from "tldts";
 import type { SyntaxFault } from "../../contract/words.ts";
 import { asciiTable } from "./ascii-table.ts";
-import { isULabel } from "./idn-label.ts";
+import { hasULabels } from "./idn-label.ts";
 
 /** A domain as read from an address: usable, or refused with the reason. */
 export type MailDomain =
@@ -112,7 +112,7 @@ function convertDomain(written: string): MailDomain {
   }
   // What is written as A-labels throughout is looked up as it is (RFC 5891, 5.4).
   const isUnicode = Buffer.byteLength(lower) > lower.length;
-  if (isUnicode && !domainToUnicode(ascii).split(".").every(isULabel)) {
+  if (isUnicode && !hasULabels(lower === lower.normalize("NFKC") ? lower : domainToUnicode(ascii))) {
     return refusedDomain("domain_idn_invalid", lower);
   }
   return checkLabels(ascii);
