@@ -24,26 +24,26 @@ export type AccountRoutingDependencies = {
   readonly turns: FairTurns;
 };
 
-/** What a change of an account's things does, and what of its outcome the caller is shown. */
+/** A change to an account, and the view of its outcome. */
 export type AccountChange<Fields, Outcome, View> = {
   readonly status: number;
-  /** Makes the change, and keeps what `replyOf` returns in the same transaction. */
+  /** Makes the change, and keeps the reply of `replyOf` in the same transaction. */
   readonly make: (account: Account, fields: Fields, replyOf: ReplyOf<Outcome>, call: Call) => Answer<Outcome>;
   readonly viewOf: (outcome: Outcome) => View;
-  /** The reply shows a key: see Idempotent. */
+  /** Whether the reply contains a key: see Idempotent. */
   readonly secret: boolean;
 };
 
-/** Registers calls with a key that cost no units: they are counted, and changes may be repeated safely. */
+/** Registers keyed routes that cost no units: their calls are counted, and their changes are idempotent. */
 export type AccountRouting = {
-  /** Answers the view as JSON. */
+  /** Registers a GET that answers the view as JSON. */
   readonly read: <Query extends TObject, View>(
     operation: Operation<Query>,
     view: (account: Account, query: Static<Query>, call: Call) => Answer<View>,
   ) => Route;
-  /** Makes a change without a body, which may be repeated, and answers 204. */
+  /** Registers an idempotent change without a body, answered with 204. */
   readonly remove: (operation: Operation, make: (account: Account, call: Call) => Answer<void>) => Route;
-  /** Makes a change from a JSON body, once per Idempotency-Key. */
+  /** Registers a change with a JSON body, made once per Idempotency-Key. */
   readonly change: <Body extends TObject, Outcome, View>(
     operation: Operation<TObject, Body>,
     change: AccountChange<Static<Body>, Outcome, View>,
@@ -53,7 +53,7 @@ export type AccountRouting = {
 export function createAccountRouting(dependencies: AccountRoutingDependencies): AccountRouting {
   const { routing, guard, meter, idempotent, bodies, turns } = dependencies;
 
-  /** Answers the kept reply to a key that has ended; whatever else is asked with it is refused for the key. */
+  /** Replays the kept reply to an expired key; every other call with it is refused. */
   async function replay(call: Call, account: Account): Promise<Reply> {
     let reply: Reply;
     try {
@@ -88,7 +88,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
       const { scopes = ["account"] } = operation;
       const readBody = bodyReader(operation);
       return routing.guarded(operation, async (call) => {
-        // A change that shows a new key may have ended the key of the call, whose reply was lost on its way.
+        // The call may repeat a rotation that expired its key and whose reply was lost.
         const replayAccount = secret ? await guard.accountForReplay(call) : null;
         if (replayAccount !== null) return replay(call, replayAccount);
         const account = await guard.admit(call, scopes);

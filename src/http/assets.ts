@@ -8,14 +8,14 @@ import type { Reply } from "./reply.ts";
 type Made = { readonly bytes: Uint8Array; readonly zipped: Uint8Array; readonly tag: string };
 type CreateAsset = (type: string, make: () => Promise<Uint8Array>) => (call: Call) => Promise<Reply>;
 
-/** Returns the tag of a file, which names what is in it. */
+/** Returns the tag of a file: a hash of its content. */
 export function tagOf(bytes: Uint8Array): string {
   return Bun.hash(bytes).toString(36);
 }
 
 /**
- * Returns what makes the files of a page under a content security policy: bytes with their compressed form and their
- * tag, made once, by the first call that asks. Who asks for one by its tag, `?v=<tag>`, need never ask again.
+ * Creates the files of a page under a content security policy. Their bytes, compressed form and tag are made once, by the
+ * first call. A file that is requested by its tag, `?v=<tag>`, may be cached for ever.
  */
 export function createAssets(policy: string): CreateAsset {
   return (type, make) => {

@@ -12,19 +12,19 @@ import type { Call } from "./call.ts";
 
 export type Guard = {
   /**
-   * Lets a call with a good key pass: 401 without one, 403 where its scopes do not allow the call, 429 above the plan's
-   * rate. The body is still unread.
+   * Admits a call with a valid key: 401 without one, 403 where its scopes do not allow the call, 429 above the plan's rate.
+   * The body is not read before.
    */
   readonly admit: (call: Call, needed: readonly KeyScope[]) => Answer<Account>;
   /**
-   * The account of a call that may be the repetition of the one that ended its key: the key expired not long ago, and
-   * there is an Idempotency-Key. Null for all others, and for guesses at a rate. Such a call may be shown the kept
-   * reply and nothing else; `applyRateLimit` then.
+   * Returns the account of a call that may repeat the rotation which expired its key: the key expired recently, and there is
+   * an Idempotency-Key. Else null, also above a rate that bounds guessing. Such a call may get the kept reply and nothing
+   * else, after `applyRateLimit`.
    */
   readonly accountForReplay: (call: Call) => Answer<Account | null>;
-  /** What `admit` does once it knows the account: 429 above the plan's rate. */
+  /** Applies the plan's rate, as `admit` does: 429 above it. */
   readonly applyRateLimit: (call: Call, account: Account) => void;
-  /** Lets a public call pass: 429 above the rate of its client address, counted apart for each `purpose`. */
+  /** Admits a public call: 429 above the rate of its client address, which is counted for each `purpose`. */
   readonly admitPublic: (call: Call, purpose: string, rate: Rate) => void;
   /** Writes the rate and unit headers of an authenticated reply. */
   readonly setRateLimitHeaders: (call: Call) => void;
@@ -37,12 +37,12 @@ export type GuardDependencies = {
   readonly meter: Meter;
 };
 
-/** How long a rotation whose reply was lost can be repeated with the key that it ended. */
+/** How long a rotation whose reply was lost can be repeated with the expired key. */
 const REPEAT_MS = 15 * 60_000;
-/** For one client address: enough for who repeats a call, too little for who guesses its Idempotency-Key. */
+/** For one client address: enough for repetitions, too little for guessing an Idempotency-Key. */
 const REPEAT_RATE: Rate = { requestsPerSecond: 1, burst: 10 };
 
-/** Decides who may call and how often, before anything else of a call is looked at. */
+/** Authenticates and rate limits calls before anything else is read of them. */
 export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: GuardDependencies): Guard {
   function applyRateLimit(call: Call, account: Account): void {
     call.account = account;
@@ -51,7 +51,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     if (!decision.allowed) throw rateLimited(decision, describeRate(account.plan));
   }
 
-  /** The limits of a plan, written once. The month's stand apart: they are those of the plan that it began with. */
+  /** The header values of a plan's limits, cached. Those of the month are not: they depend on the plan at its start. */
   const policies = new WeakMap<Plan, { readonly limitUnits: number; readonly text: string }>();
 
   function policyOf(plan: Plan, limitUnits: number): string {
@@ -79,7 +79,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
   return {
     admit(call, needed) {
       const found = keyRing.find(keyOf(call));
-      // What `after` does, here and below, without a function that is made for each call.
+      // As `after`, here and below, without allocating a function for each call.
       return found instanceof Promise
         ? found.then((account) => letIn(call, account, needed))
         : letIn(call, found, needed);
@@ -105,7 +105,7 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
   };
 }
 
-/** Returns what lets public calls pass: 429 above the rate of their client address. */
+/** Creates the rate limit of public calls: 429 above the rate of their client address. */
 export function createAddressGuard(addressLimiter: RateLimiter): Guard["admitPublic"] {
   return (call, purpose, rate) => {
     const decision = addressLimiter.take(`${purpose} ${clientAddressKey(call.clientAddress())}`, rate);
@@ -119,7 +119,7 @@ export function keyOf({ bearer }: Call): string {
   return bearer;
 }
 
-/** A rate below one call a second reads better by the minute. */
+/** Describes a rate; below one call a second by the minute. */
 function describeRate({ requestsPerSecond, burst }: Rate): string {
   const perMinute = Math.round(requestsPerSecond * 60);
   const rate = Number.isInteger(requestsPerSecond)

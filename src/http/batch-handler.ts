@@ -21,13 +21,13 @@ import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 import type { KeyedHandler } from "./routing.ts";
 
-/** What callers may say about a whole batch, in the query or in a JSON body. */
+/** Options of a whole batch, in the query or in a JSON body. */
 export type BatchSettings = { readonly deep?: boolean; readonly dns?: boolean; readonly country?: string };
 
-/** What one kind of batch adds to the way that all share. */
+/** The parts of a batch route that depend on its kind. */
 export type BatchRoute = {
   readonly kind: BatchKind;
-  /** Reads the query, and checks what query and body say together; throw `invalid_request`. */
+  /** Read the query, and check the options of query and body together; throw `invalid_request`. */
   readonly readQuery: (url: string) => BatchSettings;
   readonly check: (settings: BatchSettings) => void;
   readonly unitsPerItem: (settings: BatchSettings) => number;
@@ -41,15 +41,15 @@ export type BatchRouteDependencies = {
   readonly readerStallMs: number;
 };
 
-/** The most chunks of a reply that is made whole before its headers leave, which then contain the exact units. */
+/** A reply of at most this many chunks is completed before its headers are sent, which then contain the exact units. */
 const WHOLE_CHUNKS_MAX = 2;
 
-/** A POST of a batch: chunked and verified at once, reserved, and streamed; each chunk is charged before its bytes leave. */
+/** Handles a POST of a batch: chunks it, reserves its units, verifies and streams it. Each chunk is charged before it is sent. */
 export function batchHandler(dependencies: BatchRouteDependencies, route: BatchRoute): KeyedHandler {
   return async (call, account) => {
     const form = bodyForm(call.request);
     const query = route.readQuery(call.request.url);
-    // Before its body is read: bodies without a place would take memory for nothing.
+    // Before the body is read, so that a refused batch takes no memory.
     using place = new DisposableStack();
     place.use(dependencies.runner.enter(account.accountId));
     using body = await dependencies.bodies.read(call.request, {
@@ -70,7 +70,7 @@ type BatchCall = {
   readonly query: BatchSettings;
   readonly body: HeldBody;
   readonly entry: IdempotentCall | null;
-  /** Its place among the batches under way. */
+  /** The batch's place among those under way. */
   readonly place: DisposableStack;
 };
 
@@ -85,7 +85,7 @@ async function replyTo(
   using cleanUp = new DisposableStack();
   cleanUp.use(place.move());
   cleanUp.defer(() => stop.abort());
-  // A reply that is kept is made for the caller who comes back for it. Who leaves a stream cancels that.
+  // A kept reply is completed even if the caller leaves, for its repetition; a streamed one is cancelled.
   using gone = new DisposableStack();
   if (entry === null) gone.use(stopWhenGone(call.request, stop));
   const itemsMax = account.plan.maxBatchSize;
@@ -97,7 +97,7 @@ async function replyTo(
   }
   const { count, chunkCount } = chunked;
   const lines = acceptsLines(call.request);
-  // A kept or a whole reply is compressed as a whole.
+  // A kept reply, or one in a single piece, is compressed as a whole.
   const isStreamed = entry === null && chunkCount > WHOLE_CHUNKS_MAX;
   const encoding = isStreamed ? replyEncoding(call.request) : null;
   const { signal } = stop;
@@ -107,7 +107,7 @@ async function replyTo(
     signal,
   });
   const { distinct } = await chunked.ended;
-  // Its items live on in the chunks until the reply is read.
+  // The chunks hold the items until the reply is read.
   cleanUp.use(body.moveHold());
   const reservation = meter.reserve(account, distinct * unitsPerItem);
   cleanUp.defer(() => reservation.release());
@@ -138,7 +138,7 @@ function shareOf({ accountId }: Account): Share {
   return { tenant: accountId, weight: INTERACTIVE_WEIGHT };
 }
 
-/** Starts to verify, and returns when the whole body is chunked: until then the body and its thread are in use. */
+/** Starts verification, and resolves once the whole body is chunked: until then its bytes are in use. */
 async function verifyWhileChunking(
   { runner, meter }: BatchRouteDependencies,
   route: BatchRoute,
@@ -155,7 +155,7 @@ async function verifyWhileChunking(
     route.check(settings);
     const unitsPerItem = route.unitsPerItem(settings);
     const results = runner.verify(chunked, verifyOptions(settings, lines, encoding, account), signal);
-    // Only where duplicates could be paid for, too: which items are duplicates is known when all is chunked.
+    // Before all is chunked the duplicates are not known, so this starts early only if they could be paid for too.
     return {
       unitsPerItem,
       results: meter.covers(account, chunked.count * unitsPerItem) ? prefetch(results) : results,
@@ -181,7 +181,7 @@ function verifyOptions(
   };
 }
 
-/** Lines where they are named, unless the caller would rather have JSON. */
+/** Whether the caller accepts NDJSON and does not prefer JSON. */
 function acceptsLines(request: Request): boolean {
   const accept = request.headers.get("accept") ?? "";
   const named = ["application/x-ndjson", "application/ndjson"].filter((type) =>

@@ -12,7 +12,7 @@ import { JSON_TYPE, NDJSON_TYPE, type Reply } from "./reply.ts";
 /** A batch whose units are reserved. */
 export type BatchRun = {
   readonly call: Call;
-  /** Aborted when the call ends: nothing is verified or charged any more. */
+  /** Aborted when the call ends, which stops verifying and charging. */
   readonly signal: AbortSignal;
   /** The words of the summary. */
   readonly statuses: readonly string[];
@@ -25,14 +25,14 @@ export type BatchRun = {
   readonly results: AsyncGenerator<VerifiedChunk, void, undefined>;
   /** JSON lines rather than one object. */
   readonly lines: boolean;
-  /** What the results come compressed with, mostly: small ones come as text. */
+  /** The encoding of chunks from threads; small chunks are plain text. */
   readonly encoding: ChunkEncoding | null;
 };
 
-/** Items that are charged together, about: a charge of fewer takes as much of the disk, or of a database that nodes share. */
+/** About the items of one charge: smaller charges cost the disk or the shared database as much each. */
 const ITEMS_PER_CHARGE = 8000;
 
-/** Chunks by charge: the first by itself, so that nothing waits at the start, and the others in charges that are alike. */
+/** Returns the chunks of each charge: one at first, so that the reply starts early, then equal groups. */
 function chunksByCharge({ count, chunkCount }: BatchRun): readonly number[] {
   const rest = chunkCount - 1;
   const charges = Math.max(1, Math.round((count * rest) / chunkCount / ITEMS_PER_CHARGE));
@@ -51,7 +51,7 @@ export async function replyWhole(run: BatchRun): Promise<Reply> {
   return { status: 200, body, headers: replyHeaders(run) };
 }
 
-/** What nobody reads: the caller left before it was there. What was charged until then stays so. */
+/** The reply of a call whose caller has left. What was charged until then stays charged. */
 export function unreadReply({ call, reservation }: BatchRun): Reply {
   call.streaming = true;
   call.units = reservation.chargedUnits();
@@ -78,8 +78,8 @@ export async function replyKept(run: BatchRun, entry: IdempotentCall): Promise<R
 }
 
 /**
- * Replies once the first chunk is charged, and verifies the rest as it is read. The headers contain the units reserved.
- * Takes over what is left to clean up.
+ * Replies once the first chunk is charged, and verifies the rest as it is read. The headers contain the reserved units.
+ * Takes ownership of the resources to clean up.
  */
 export async function replyStreamed(
   run: BatchRun,
@@ -88,18 +88,18 @@ export async function replyStreamed(
 ): Promise<Reply> {
   const { call, reservation } = run;
   const source = chargedBytes(run, chunksByCharge(run));
-  // What fails up to here still gets an answer; afterwards the connection can only be broken off.
+  // Failures up to here are answered; later ones can only break off the connection.
   const first = await source.next();
   const left = cleanUp.move();
   call.streaming = true;
   call.units = reservation.units;
   const body = byteStream(prepend(first, source), {
     stallMs,
-    // The connection has copied it. Nothing compresses it on the way: that was done in the threads.
+    // The connection has copied the part, which the threads have compressed already.
     onTaken: freeBytes,
     onError: (error: unknown) => call.reportError(error),
     onEnd: () => left.dispose(),
-    // A charge that was under way when the reader left counts.
+    // A charge that was being written when the reader left is counted.
     onSettled(complete) {
       call.units = reservation.chargedUnits();
       call.finish(200, complete ? "complete" : "cut");
@@ -108,7 +108,7 @@ export async function replyStreamed(
   return { status: 200, body, headers: replyHeaders(run) };
 }
 
-/** The reply's bytes in order. The units of a chunk are on disk before its bytes leave. */
+/** Yields the bytes of the reply in order. The units of a chunk are on disk before its bytes are yielded. */
 async function* chargedBytes(
   run: BatchRun,
   chunksOfCharges: readonly number[],

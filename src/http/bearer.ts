@@ -1,9 +1,9 @@
 import { bearer } from "@elysiajs/bearer";
 
-/** Returns the token of an Authorization header; null where it holds none. */
+/** Returns the token of an Authorization header; null without one. */
 export type BearerReader = (authorization: string | null) => string | null;
 
-/** What the plugin derives from a request: the token is read when it is asked for. */
+/** The plugin's derived value, whose token is read on demand. */
 type Derive = (request: {
   readonly headers: { readonly authorization: string };
   readonly query: { readonly [name: string]: string };
@@ -30,10 +30,10 @@ export function createBearerReader(unguessableName: string): BearerReader {
   };
 }
 
-/** Writes the header as the plugin reads it, which minds the scheme's case and white space; null without a key. */
+/** Normalises the header for the plugin, which is strict about the scheme's case and white space; null without a key. */
 function plainAuthorization(header: string | null): string | null {
   if (header === null) return null;
-  // Almost every call; the server has trimmed what stands around the value.
+  // Almost every call. The server has trimmed the value.
   if (header.startsWith("Bearer ") && header.charCodeAt(7) > 0x20) return header;
   if (!/^bearer /i.test(header)) return null;
   const key = header.slice(7).trim();

@@ -2,12 +2,12 @@ import type { Metric } from "prom-client";
 import type { CallReport } from "./call.ts";
 
 /**
- * Counts calls, their time and their units by route. Every call is counted, so counting must cost next to nothing:
- * the metrics' text is made from the tally when it is asked for.
+ * Counts calls, their time and their units by route. Counting is cheap, as every call is counted; the text of the metrics
+ * is rendered on demand.
  */
 export type CallTally = {
   readonly observe: (report: CallReport) => void;
-  /** As the registry takes them: each has a name and is asked for its values. */
+  /** Metrics that a registry can collect. */
   readonly metrics: readonly Metric[];
 };
 
@@ -16,7 +16,7 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type RouteTally = {
   readonly statuses: Map<number, number>;
-  /** Calls by the first bound that is not below their time; the last place is for those above all. */
+  /** Calls by bucket; the last one is unbounded. */
   readonly buckets: number[];
   seconds: number;
   units: number;
@@ -76,7 +76,7 @@ function statusSamples(route: string, { statuses }: RouteTally): Sample[] {
   return [...statuses].map(([status, value]) => ({ labels: { route, status }, value }));
 }
 
-/** Buckets add up, as Prometheus reads them. */
+/** Returns cumulative buckets, as Prometheus reads them. */
 function timeSamples(route: string, { buckets, seconds }: RouteTally): Sample[] {
   let count = 0;
   const counted = buckets.map((calls, at): Sample => {
@@ -92,7 +92,7 @@ function timeSamples(route: string, { buckets, seconds }: RouteTally): Sample[] 
   ];
 }
 
-/** What the registry needs of a metric, which is less than its type says. */
+/** The members of a metric that the registry uses, which are fewer than its type has. */
 function metric(name: string, help: string, type: "counter" | "histogram", values: () => Sample[]): Metric {
   const asked = {
     name,

@@ -1,33 +1,32 @@
 import type { Account } from "../accounts/key-ring.ts";
 import type { Reply } from "./reply.ts";
 
-/** One call from its arrival to its report. Its functions are called on it, never taken from it. */
+/** One call from its arrival to its report. Its functions are methods: they must not be detached from it. */
 export type Call = {
   readonly id: string;
   readonly request: Request;
-  /** The path's template, never the path itself: for logs, metrics and metering. */
+  /** The template of the path, for logs, metrics and metering. */
   readonly route: string;
   readonly params: { readonly [name: string]: string };
-  /** What was sent as bearer token; null where none was, and on routes that take none. */
+  /** The bearer token; null without one, and on routes that take none. */
   readonly bearer: string | null;
-  /** The peer's, or what a trusted proxy names. */
+  /** Returns the address of the peer, or the one that a trusted proxy names. */
   readonly clientAddress: () => string;
   /**
-   * Lifts the limit on silence until the call is finished, for a reply that takes its time. From then on it is
-   * `afterwardsMs`, at most 255 s, for the reader of what is left and for the idle connection; the usual one unless
-   * said.
+   * Suspends the idle timeout of the connection until the call is finished. From then on it is `afterwardsMs`, at most
+   * 255 s; the default one unless given.
    */
   readonly suspendIdleTimeout: (afterwardsMs?: number) => void;
   /** Set by the guard. */
   account: Account | null;
-  /** Units on disk for this call; for a streamed reply those reserved for it. */
+  /** Units charged for this call; for a streamed reply those reserved for it. */
   units: number;
-  /** Headers gathered on the way, which a refusal carries too. */
+  /** Headers of the reply, whether it succeeds or is refused. */
   readonly headers: { [name: string]: string };
-  /** True where the reply goes on after its headers: the one that streams then calls `finish`. */
+  /** True for a streamed reply, whose stream calls `finish` at its end. */
   streaming: boolean;
   readonly finish: (status: number, outcome?: CallOutcome) => void;
-  /** For what goes wrong once the headers have left: known failures and bugs alike break the connection off. */
+  /** Reports an error after the headers were sent, when it can only break off the connection. */
   readonly reportError: (error: unknown) => void;
 };
 

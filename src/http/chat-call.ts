@@ -8,7 +8,7 @@ import { sha256InSteps } from "../platform/sha256.ts";
 import { atOnce, type Steps } from "../platform/steps.ts";
 import { SMALL_BODY_BYTES_MAX } from "./bodies/request-body.ts";
 
-/** Of calls that no quote can be named with. */
+/** The headers of calls that cannot name a quote. */
 export const WITHOUT_HEADERS = { get: () => null };
 
 /** Reads a chat request and prices it; a large body in steps. Throws ParamError. */

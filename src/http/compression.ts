@@ -13,16 +13,16 @@ import { streamOf, throughZlib } from "./bodies/zlib-stream.ts";
 import { weightOf } from "./negotiation.ts";
 import type { Reply } from "./reply.ts";
 
-/** What a reply is packed with, because the caller asks for it. */
+/** The content encoding of a reply, chosen by `Accept-Encoding`. */
 export type ReplyEncoding = ChunkEncoding;
 
-/** Smaller replies leave as they are: packing them saves no packet. */
+/** Smaller replies are not compressed: that would save no packet. */
 const COMPRESSED_BYTES_MIN = 1024;
-/** Compressed where it stands, in under a millisecond; what is larger, outside the main thread. */
+/** Up to this size a reply is compressed on the main thread, in under a millisecond. */
 const INLINE_BYTES_MAX = 32_768;
-/** No character of a string takes more bytes. */
+/** Most bytes of a UTF-16 unit in UTF-8. */
 const BYTES_PER_UNIT_MAX = 3;
-/** Results repeat themselves: the first level brings them to a tenth at 780 MB/s, the second takes a third longer. */
+/** Results are repetitive: level 1 brings them to a tenth at 780 MB/s, level 2 takes a third longer. */
 const GZIP_OPTIONS = { level: 1 };
 const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
@@ -30,14 +30,14 @@ const gzipLater = promisify(gzip);
 const zstdLater = promisify(zstdCompress);
 
 /**
- * Returns the encoding that `Accept-Encoding` asks for, null for none. Of equal weights gzip wins: everything that
- * names it reads it.
+ * Returns the encoding that `Accept-Encoding` asks for, null for none. Of equal weights gzip wins, as every client that
+ * names it supports it.
  */
 export function replyEncoding(request: Request): ReplyEncoding | null {
   const accept = request.headers.get("accept-encoding");
   if (accept === null) return null;
   const gzipWeight = weightOf(accept, "gzip");
-  // Who says `*` may not know of it.
+  // A client that sends `*` may not support it.
   const zstdWeight = /\bzstd\b/i.test(accept) ? weightOf(accept, "zstd") : 0;
   const weight = Math.max(gzipWeight, zstdWeight);
   const asIs = /\bidentity\b/i.test(accept) ? weightOf(accept, "identity") : 0;
@@ -46,8 +46,8 @@ export function replyEncoding(request: Request): ReplyEncoding | null {
 }
 
 /**
- * True where the reply is to be brought to `compressed`: it is large enough, and not packed by its handler, nor sent with
- * `no-transform`, nor a range, which counts the bytes as they are.
+ * Whether `compressed` may compress the reply: it is large enough, not encoded by its handler, without `no-transform`, and
+ * not a range, whose bytes are those of the identity encoding.
  */
 export function mayBeCompressed({ body, status, headers = {}, isNegotiated }: Reply): boolean {
   if (status === 206 || isNegotiated === true) return false;
@@ -65,7 +65,7 @@ export function mayBeCompressed({ body, status, headers = {}, isNegotiated }: Re
 }
 
 /**
- * Returns the reply as the caller takes it. A packed body is no longer the same byte for byte, so that its
+ * Returns the reply in the encoding that the caller accepts. A compressed body is no longer the same byte for byte, so its
  * `ETag` becomes weak, and that of a 304 with it.
  */
 export async function compressed(reply: Reply, request: Request): Promise<Reply> {

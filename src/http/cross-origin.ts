@@ -1,13 +1,13 @@
-/** Returns the headers by which a browser knows whether a page of another origin may read the reply to a request. */
+/** Returns the CORS headers of the reply to a request. */
 export type CrossOrigin = (request: Request) => { readonly [header: string]: string };
 
-/** Lets pages of every origin read: for what is public. */
+/** Allows every origin: for public routes. */
 export const anyOrigin: CrossOrigin = () => ({
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "*",
 });
 
-/** Lets pages of these origins read; undefined where there are none, so that nothing need be asked of a call. */
+/** Allows these origins; undefined without any, so that calls skip the check. */
 export function namedOrigins(origins: readonly string[]): CrossOrigin | undefined {
   if (origins.length === 0) return undefined;
   const allowed = new Set(origins);
@@ -23,10 +23,10 @@ export function namedOrigins(origins: readonly string[]): CrossOrigin | undefine
 }
 
 const PREFLIGHT_VALID_SECONDS = 600;
-/** Names of headers, as a browser lists those that a page wants to send. */
+/** A list of header names, as in `Access-Control-Request-Headers`. */
 const HEADER_NAMES = /^[\w\-, ]{1,1000}$/;
 
-/** Returns the reply to a browser's preflight, before it sends a call for a page of another origin that may. */
+/** Returns the headers that allow a CORS preflight. */
 export function preflightHeaders(request: Request, allow: string): { readonly [header: string]: string } {
   const wanted = request.headers.get("access-control-request-headers") ?? "";
   return {

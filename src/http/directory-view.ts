@@ -3,7 +3,7 @@ import type { Directory } from "../directory/directory.ts";
 import type { View } from "../directory/directory-health.ts";
 import type { Reply } from "./reply.ts";
 
-/** Returns the newest state of the directory; throws `directory_unavailable` where it is missing. */
+/** Returns the newest state of the directory; throws `directory_unavailable` before the first. */
 export function viewOf(directory: Pick<Directory, "view">): View {
   const view = directory.view();
   if (view === null) throw new ApiError("directory_unavailable");
@@ -11,8 +11,8 @@ export function viewOf(directory: Pick<Directory, "view">): View {
 }
 
 /**
- * Returns what `answer` makes of the newest state of the directory; throws `directory_unavailable` where it is missing. A
- * call that comes while the server starts waits until the last state is read.
+ * Returns the result of `answer` for the newest state of the directory; throws `directory_unavailable` before the first.
+ * During the start a call waits until the stored state is read.
  */
 export function withView(
   directory: Pick<Directory, "view" | "opening">,

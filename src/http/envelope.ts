@@ -1,6 +1,6 @@
 import type { ApiError } from "../contract/errors.ts";
 
-/** A refusal as every route answers it, with the headers that the call has gathered so far. */
+/** Returns the reply of a refusal, with the headers that the call has gathered. */
 export function errorReply(error: ApiError, headers: { readonly [name: string]: string }): Response {
   const all = new Headers(headers);
   all.set("Content-Type", "application/json; charset=utf-8");

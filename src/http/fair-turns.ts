@@ -1,16 +1,16 @@
 import { createPacedSteps } from "../platform/paced-steps.ts";
 
 /**
- * Turns of the event loop for work that holds the main thread for milliseconds, as changes do that wait for the disk:
- * one at a time, and other calls in between.
+ * Turns of the event loop for work that blocks the main thread for milliseconds, such as changes that wait for the disk:
+ * one in each turn, so that other calls run in between.
  */
 export type FairTurns = {
-  /** Resolves when it is the tenant's turn: the work is what follows at once. Tenants that wait take turns. */
+  /** Resolves in the tenant's turn, in which the caller does its work at once. Waiting tenants are served round robin. */
   readonly turnOf: (tenant: string) => Promise<void>;
 };
 
 export function createFairTurns(monotonic: () => number): FairTurns {
-  /** The tenant that is next comes first. */
+  /** In the order of turns. */
   const queues = new Map<string, (() => void)[]>();
   let waiting = 0;
   const turns = createPacedSteps({

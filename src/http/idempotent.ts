@@ -11,9 +11,9 @@ import { requestPath } from "./request-path.ts";
 
 export type Idempotent = {
   /**
-   * Runs the work of a POST once per Idempotency-Key. The work gets the call whose reply it must keep beside its
-   * charge, or null where no key was sent. `digest` returns the SHA-256 of the body in hex; it is called where a key was
-   * sent. Replies are kept encrypted with the key of the call, and replayed to that key alone.
+   * Runs the work of a POST once per Idempotency-Key. The work gets the entry with which it must keep its reply in the
+   * transaction of its charge, or null without a key. `digest` returns the SHA-256 of the body in hex; it is called only
+   * with a key. Replies are encrypted with the API key of the call, and replayed to that key alone.
    */
   readonly run: (
     call: Call,
@@ -21,7 +21,7 @@ export type Idempotent = {
     digest: () => string,
     work: (entry: IdempotentCall | null) => Promise<Reply>,
   ) => Promise<Reply>;
-  /** The kept secret reply of the same call, for a key that is good for nothing else; throws `bad_key` without one. */
+  /** Returns the kept secret reply to a repetition with an expired API key; throws `bad_key` without one. */
   readonly replay: (call: Call, account: Account, digest: () => string) => Promise<Reply>;
 };
 
@@ -66,8 +66,8 @@ export function createIdempotent(idempotency: Idempotency): Idempotent {
 }
 
 /**
- * Keeps the reply of a change that may be made again behind it, and counts the call: where the process ends between the
- * two, the change is made once more.
+ * Keeps the reply of an idempotent change after it was made, and counts the call. Where the process ends in between, a
+ * repetition makes the change once more.
  */
 export async function keepBehind(
   meter: Pick<Meter, "reserve">,

@@ -3,7 +3,7 @@ import { ParamError } from "../inference/param-error.ts";
 import type { Handler } from "./call.ts";
 import type { Reply } from "./reply.ts";
 
-/** Returns a handler whose refusals have what OpenAI's clients look for beside code and message: type and param. */
+/** Adds `type` and `param` to refusals, as OpenAI's clients expect. */
 export function withOpenAiErrors(handler: Handler): Handler {
   return async (call) => {
     try {
@@ -26,7 +26,7 @@ function refusalReply(error: ApiError): Reply {
   };
 }
 
-/** A payment's refusals are written where payments are taken: they have no type yet. */
+/** Adds the type to refusals that payments have written. */
 function completed(reply: Reply): Reply {
   if (reply.status < 400 || typeof reply.body !== "string") return reply;
   const body = JSON.parse(reply.body) as { readonly error: object };

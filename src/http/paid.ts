@@ -11,23 +11,23 @@ import type { Call } from "./call.ts";
 import { requestPath } from "./request-path.ts";
 import type { Route, Routing } from "./routing.ts";
 
-/** What a paid route says of one call, once it has read what is asked. */
+/** The work of one paid call, and its price. */
 export type PaidWork = Pick<PaidCall, "work" | "finish"> & {
-  /** Above 0. That of the operation unless given, which must then be a fixed one. */
+  /** Above 0. The operation's fixed price unless given. */
   readonly priceMicroUsd?: number;
   /** Entries for `extra` of every requirement, such as the id of a quote. The payer must send them back. */
   readonly extra?: Offer["extra"];
 };
 
-/** Reads what is asked. Throws an ApiError where it is refused, which costs nothing and asks for no payment. */
+/** Reads the call. Throws an ApiError to refuse it, which costs nothing and asks for no payment. */
 export type PrepareWork = (call: Call, body: Uint8Array) => PaidWork | Promise<PaidWork>;
 
 export type PaidRouteOptions = {
   /** Version 2 extensions of every challenge, by name: see `bazaarExtension`. */
   readonly extensions?: Offer["extensions"];
-  /** Of the body; larger ones are 413. */
+  /** Larger bodies are 413. */
   readonly bodyBytesMax: number;
-  /** Takes the payments in place of the usual: to answer before the work is done. */
+  /** Takes the payment instead of `payments.take`: to answer before the work is done. */
   readonly take?: Payments["take"];
 };
 
@@ -37,36 +37,36 @@ export type Paid = (operation: Operation, prepare: PrepareWork, options: PaidRou
 export type PaidDependencies = {
   readonly routing: Pick<Routing, "public">;
   readonly payments: Pick<Payments, "take" | "idOf">;
-  /** Holds bodies until their calls are answered, as nobody has paid for their memory yet. */
+  /** Bounds the memory of bodies until their calls are answered. */
   readonly bodies: Pick<BodyReader, "read">;
   /** Returns the origin under which callers reach this server; challenges bind payments to addresses there. */
   readonly originOf: (request: Request) => string;
-  /** A reader of a stream that takes nothing for this long is given up. */
+  /** A stream is cancelled once its reader takes nothing for this time. */
   readonly readerStallMs: number;
 };
 
-/** Browsers read these headers of a reply only where they are named. */
+/** The headers that pages of other origins may read. */
 const EXPOSED =
   "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Payment-Id, X-Request-Id, Retry-After";
-/** As JSON: the challenge names the address in a header of at most 8 KB, which more than 6,000 would fill. */
+/** Characters of an address as JSON: the challenge repeats it in a header of at most 8 KB. */
 const ADDRESS_LENGTH_MAX = 4096;
 const NO_BODY = new Uint8Array(0);
 const NO_HEADERS = { get: () => null };
 
 /**
- * Returns what registers paid routes: the bracket that no paid work can be done outside of. A service passes in an
- * operation with a `price`, and `prepare`, which reads the call and returns the work. What then happens, in order:
+ * Creates the registration of paid routes; no paid work runs outside of it. A service passes an operation with a `price`,
+ * and `prepare`, which reads the call and returns the work. Then, in order:
  *
- * 1. A call that asks nothing (no body, no query) and every HEAD is 402 with the challenge, so that a price can be
- *    learned without knowing how to ask. `prepare` runs for all others, and may refuse them for nothing.
+ * 1. A call without body and query, and every HEAD, is 402 with the challenge, so that the price can be read without
+ *    knowing the input. `prepare` runs for all others, and may refuse them at no cost.
  * 2. Without a payment: 402 `payment_required`, in the header of x402 version 2 and in the body of both versions.
  * 3. With one: it is matched, verified and reserved (402 `payment_invalid`, 409 `payment_in_use`, 502, 503).
- * 4. `work` runs, with the payment. What it throws, and an answer that is no 2xx, is answered and costs nothing.
+ * 4. `work` runs, with the payment. Where it throws, or its answer is not a 2xx, the call costs nothing.
  * 5. The payment is settled. An answer `{ kind: "answer", status, headers, body }` then leaves, and is kept for 24 hours
  *    for the same payment. A `{ kind: "stream", start, cancel }` is returned once its first byte is there: it is settled
  *    before that byte leaves, `start` begins the reply, `cancel` is called where it was not settled.
- * 6. `finish` puts into the answer what only the settled payment shows, such as a receipt; it must be the same each
- *    time, as it runs again for an answer that was kept. A stream does that itself, in `start`.
+ * 6. `finish` adds to the answer what depends on the settled payment, such as a receipt. It must be deterministic, as it
+ *    runs again for a kept answer. A stream does that itself, in `start`.
  *
  * `work` runs again for a settled payment whose answer was lost with the process, and is not charged again.
  *
@@ -113,7 +113,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       if (paymentId !== null) call.headers["X-Payment-Id"] = paymentId;
       using held = method === "POST" ? await readBody(call) : null;
       const body = held === null ? NO_BODY : held.bytes;
-      // Work and settlement may take longer than connections may be silent; bodies may not.
+      // Work and settlement may take longer than the idle timeout; receiving the body may not.
       call.suspendIdleTimeout();
       const isPaying = headers.has("payment-signature") || headers.has("x-payment");
       const asksNothing = body.byteLength === 0 && search === "";
@@ -125,7 +125,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
         ...work,
         offer: offerOf(call, work),
         headers,
-        // One character a byte, so that no two bodies are the same text.
+        // One character for each byte, so that different bodies are different texts.
         request: `${method} ${pathname}${search}\n${Buffer.from(body).toString("latin1")}`,
       });
     }
@@ -136,7 +136,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       if (typeof body === "string") {
         return { ...reply, body, headers: { "Cache-Control": "no-store", ...reply.headers } };
       }
-      // Compression would hold a reader that leaves until the source speaks again.
+      // A compressor would notice a reader that leaves only with the next byte of the source.
       const headers = { ...reply.headers, "Cache-Control": "no-store, no-transform" };
       call.streaming = true;
       const onEnd = (isComplete: boolean) => call.finish(reply.status, isComplete ? "complete" : "cut");
@@ -146,7 +146,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
   };
 }
 
-/** A call without a payment: nothing is worked for it. */
+/** The work of a call without a payment, which never runs. */
 const UNPAID = {
   request: "",
   work: () => Promise.reject(new Error("work without a payment")),

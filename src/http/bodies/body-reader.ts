@@ -7,21 +7,21 @@ import { createBodyRooms } from "./body-rooms.ts";
 import { SLICE_BYTES } from "./body-slices.ts";
 import { declaredBytes, SMALL_BODY_BYTES_MAX, slicesOf, tooLarge } from "./request-body.ts";
 
-/** A body that is held in memory until it is disposed of; then it has no bytes, however long it is kept itself. */
+/** A body in memory. Disposing of it frees its bytes. */
 export type HeldBody = Disposable & {
   readonly bytes: Uint8Array;
-  /** Returns the SHA-256 in hex: where the call has an Idempotency-Key it was taken while the body came. */
+  /** Returns the SHA-256 in hex; with an Idempotency-Key it was computed while the body arrived. */
   readonly digest: () => string;
   /**
-   * Lets the bytes go, which nobody may read any more, as their memory is another body's next. What is made of them counts
-   * in their place until that is disposed of.
+   * Frees the bytes, which must not be read any more, as their memory is reused. What was made of them counts in their
+   * place until it is disposed of.
    */
   readonly moveHold: () => Disposable;
 };
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Reads the bodies of calls; the large ones of all within what they may hold together. */
+/** Reads the bodies of calls. Large ones share a bounded memory. */
 export type BodyReader = {
   /**
    * Reads a body; throws `payload_too_large` as soon as it is known to be over the limit, with the rest unread, and `overloaded` where it is over the tenant's share of what all may hold, at
@@ -40,21 +40,21 @@ export type BodyReader = {
   readonly heldBytes: () => number;
 };
 
-/** Beyond what all may hold together, for tenants below their share. */
+/** The part beyond the bound that tenants below their share may take. */
 const OVERFLOW = 1.25;
 
-/** A body that is arriving, as far as it is here. */
+/** The received part of a body that is arriving. */
 type Arrival = {
   readonly tenant: string;
   readonly hash: Bun.CryptoHasher | null;
-  /** Where its bytes are; null for those of a small body. */
+  /** The memory of its bytes; null for a small body. */
   room: SharedArrayBuffer | null;
   bytes: Uint8Array;
   held: number;
   isGivenUp: boolean;
 };
 
-/** `heldBytesMax` is for all bodies together and no less than `bytesMax`, so that one alone is always read. */
+/** `heldBytesMax` bounds all bodies together and is at least `bytesMax`, so that one alone always fits. */
 export function createBodyReader({
   bytesMax,
   heldBytesMax,
@@ -63,9 +63,9 @@ export function createBodyReader({
 }: {
   readonly bytesMax: number;
   readonly heldBytesMax: number;
-  /** No less than `bytesMax`. */
+  /** At least `bytesMax`. */
   readonly heldByTenantBytesMax?: number;
-  /** Bodies whose stated length is no more are not counted. */
+  /** Bodies of at most this declared length are not counted. */
   readonly smallBytesMax?: number;
 }): BodyReader {
   const shares = createShares({ capacity: heldBytesMax, guaranteed: bytesMax, overflow: OVERFLOW });
@@ -84,7 +84,7 @@ export function createBodyReader({
     release(body);
   }
 
-  /** The largest body still arriving for a tenant over its share. */
+  /** Returns the largest body that is still arriving for a tenant over its share. */
   function giveUpOne(tenant: string): boolean {
     if (shares.isOverShare(tenant)) return false;
     let largest: Arrival | undefined;
@@ -150,7 +150,7 @@ export function createBodyReader({
     return shares.fits(tenant, bytes) || mayGetRoom(tenant);
   }
 
-  /** Whether bodies could be given up for the tenant. */
+  /** Whether dropping arriving bodies of others could make room for the tenant. */
   function mayGetRoom(tenant: string): boolean {
     if (shares.isOverShare(tenant)) return false;
     for (const body of arriving) if (body.tenant !== tenant && shares.isOverShare(body.tenant)) return true;
@@ -171,7 +171,7 @@ export function createBodyReader({
         arriving.delete(body);
       }
       const digest = hash?.digest("hex");
-      /** A call that fails may leave a thread with them for a moment. */
+      /** A failed call may leave a thread reading them for a moment. */
       let isReadElsewhere = false;
       const letGo = () => {
         if (body.room !== null && !isReadElsewhere) rooms.giveBack(body.room);

@@ -1,20 +1,20 @@
-/** How long a reader may take nothing where no setting says it. */
+/** How long a reader may take nothing, by default. */
 export const READER_STALL_MS = 60_000;
 
 /**
- * A body that is made as fast as it is read. A reader that takes nothing for `stallMs` is given up. `onEnd` is
- * called once: true where everything was read, false where the reader left, stalled, or the source failed.
+ * Creates a body that is produced as fast as it is read. It is cancelled once its reader takes nothing for `stallMs`.
+ * `onEnd` is called once: true where everything was read, false where the reader left, stalled, or the source failed.
  */
 export function byteStream(
   source: AsyncGenerator<Uint8Array, void, undefined>,
   options: {
     readonly stallMs: number;
     readonly onEnd: (complete: boolean) => void;
-    /** Called once after `onEnd`, when the source does no more: what it was at has its end by then. */
+    /** Called once after `onEnd`, when the source has ended. */
     readonly onSettled?: (complete: boolean) => void;
-    /** Called with what failed in the source: the reader only sees the connection break off. */
+    /** Called with the error of the source; the reader only sees the connection break off. */
     readonly onError: (error: unknown) => void;
-    /** Called with each part that the reader has taken, before it takes the next one. */
+    /** Called with each part after the reader has taken it. */
     readonly onTaken?: (part: Uint8Array) => void;
   },
 ): ReadableStream<Uint8Array> {
@@ -50,7 +50,7 @@ export function byteStream(
           last = value;
           controller.enqueue(value);
         } catch (error) {
-          // The reader left meanwhile, and the work was called off.
+          // The reader left meanwhile, which cancelled the work.
           if (ended && error instanceof Error && error.name === "AbortError") return;
           options.onError(error);
           if (end(false)) options.onSettled?.(false);
@@ -68,7 +68,7 @@ export function byteStream(
   );
 }
 
-/** The body of a HEAD whose length is not known: for no body, or an empty one, the server would announce a length of 0. */
+/** The body of a HEAD whose length is not known: with a null or empty body the server would send `Content-Length: 0`. */
 export function unsentBody(): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

@@ -4,7 +4,7 @@ import { bodySlices } from "./body-slices.ts";
 import { throughZlib, type ZlibTransform } from "./zlib-stream.ts";
 import { createZstdFrames } from "./zstd-frames.ts";
 
-/** What a request body is packed with; null for a body as it is. */
+/** The content encoding of a request body; null for identity. */
 export type BodyEncoding = "gzip" | "zstd" | "deflate";
 
 const DECODED_PART_BYTES = 65_536;
@@ -26,13 +26,13 @@ export function bodyEncoding(request: Request): BodyEncoding | null {
   );
 }
 
-/** A sender of what decodes to nothing would otherwise be read for as long as it sends. Whole data keep far below. */
+/** Bytes that may exceed the decoded ones: bounds a stream that decodes to nothing. Real data stays far below. */
 const UNDECODED_BYTES_MAX = 1_048_576;
 
 /**
- * Yields a body decoded, in parts of at most 64 KiB, as fast as they are taken: decoding is done outside the
- * main thread, and ends where the caller leaves. Throws `invalid_request` where the bytes are not of the encoding, or
- * are over 1 MiB more than what they decode to.
+ * Yields a body decoded, in parts of at most 64 KiB, as fast as they are consumed. It is decoded outside the main thread,
+ * and decoding ends when the consumer does. Throws `invalid_request` where the bytes are not of the encoding, or exceed
+ * the decoded ones by over 1 MiB.
  */
 export async function* decodedParts(
   body: AsyncIterable<Uint8Array>,
@@ -57,7 +57,7 @@ export async function* decodedParts(
       undecodedBytes -= part.byteLength;
       yield part;
     }
-    // Inflating drops what follows the end of its data: a second stream of rows would be lost without a word.
+    // Inflating ignores what follows the end of its data: a second stream of rows would be lost silently.
     const isCutShort = encoding === "deflate" && decoder.bytesWritten < takenBytes;
     if (isCutShort || frames?.isAtEnd() === false) throw notOf(encoding);
   } catch (error) {
@@ -92,7 +92,7 @@ function createDecoder(encoding: BodyEncoding, first: Uint8Array): ZlibTransform
   return hasZlibHeader(first) ? createInflate(options) : createInflateRaw(options);
 }
 
-/** `deflate` is the zlib format (RFC 9110); some senders leave its header out. */
+/** `deflate` is the zlib format (RFC 9110); some senders omit its header. */
 function hasZlibHeader([first = 0, second]: Uint8Array): boolean {
   return (first & 15) === 8 && (second === undefined || (first * 256 + second) % 31 === 0);
 }

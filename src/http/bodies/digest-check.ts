@@ -1,9 +1,9 @@
 import { ApiError } from "../../contract/errors.ts";
 
-/** Compares a body with the digests that its headers name. Of the bytes as they are sent, before they are decoded. */
+/** Compares the bytes of a body, before they are decoded, with the digests in its headers. */
 export type DigestCheck = {
   readonly update: (bytes: Uint8Array) => void;
-  /** Throws `invalid_request` where the body is another than the one that was sent. */
+  /** Throws `invalid_request` where a digest differs. */
   readonly check: () => void;
 };
 
@@ -13,9 +13,8 @@ const ALGORITHMS = { md5: 16, "sha-256": 32, "sha-512": 64 } as const;
 type Algorithm = keyof typeof ALGORITHMS;
 
 /**
- * Reads `Content-MD5` (RFC 1864), `Digest` (RFC 3230) and `Content-Digest` (RFC 9530). Throws `invalid_request` where one
- * cannot be checked: a check that was asked for is never passed over. However many there are, the body is hashed once
- * for each algorithm.
+ * Reads `Content-MD5` (RFC 1864), `Digest` (RFC 3230) and `Content-Digest` (RFC 9530). Throws `invalid_request` for a digest
+ * that cannot be checked: none is ignored. The body is hashed once for each algorithm.
  */
 export function digestCheck(headers: Headers): DigestCheck {
   const expected: Expected[] = [];

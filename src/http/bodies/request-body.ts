@@ -10,10 +10,10 @@ import { decodeUtf8 } from "../../platform/utf8.ts";
 import { bodySlices } from "./body-slices.ts";
 import { bodyEncoding, decodedParts } from "./content-encoding.ts";
 
-/** What every route with a body says to the router: leave it, so that an unauthenticated one is never read. */
+/** Has the router leave the body unparsed, so that an unauthenticated one is never read. */
 export const BODY_UNREAD = { parse: "none" } as const;
 
-/** The largest body of everything but batches. */
+/** The largest body of routes other than batches. */
 export const SMALL_BODY_BYTES_MAX = 131_072;
 
 /** Throws `unsupported_media_type` unless the body is said to be JSON. A call without a body need not say so. */
@@ -23,7 +23,7 @@ export function requireJson(request: Request): void {
   if (!isJson(type)) throw new ApiError("unsupported_media_type");
 }
 
-/** Of a body that is parsed as a whole. */
+/** Values of a body that is parsed as a whole. */
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
 
@@ -37,7 +37,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   return accepted(text === null ? undefined : parseBounded(text, VALUES_MAX, DEPTH_MAX));
 }
 
-/** Does the same for a body that may be large. */
+/** Parses a body that may be large, in steps. */
 export async function parseJsonInSteps(bytes: Uint8Array, step: Steps): Promise<unknown> {
   if (bytes.byteLength === 0) return {};
   const text = await step(() => decodeUtf8(bytes));
@@ -68,7 +68,7 @@ function isEmpty(request: Request): boolean {
   return request.headers.get("content-length") === "0" || request.body === null;
 }
 
-/** The length that a call states of its decoded body, or null; throws `payload_too_large` where it is over the limit. */
+/** Returns the declared length of an unencoded body, or null; throws `payload_too_large` over the limit. */
 export function declaredBytes(request: Request, bytesMax: number): number | null {
   const declared = request.headers.get("content-length");
   if (declared === null) return null;
@@ -79,9 +79,9 @@ export function declaredBytes(request: Request, bytesMax: number): number | null
 }
 
 /**
- * Returns the decoded body in slices of at most 256 KiB; who leaves them leaves the rest of the body unread. Throws
- * `unsupported_media_type` at once where the encoding is unknown. `onTaken` is called with what came undecoded, a part of
- * the body each, when all of it was taken.
+ * Returns the decoded body in slices of at most 256 KiB; when the consumer stops, the rest is left unread. Throws
+ * `unsupported_media_type` at once for an unknown encoding. `onTaken` is called with each received part, undecoded, once
+ * it was consumed.
  */
 export function slicesOf(
   request: Request,

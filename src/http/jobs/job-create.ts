@@ -23,9 +23,9 @@ export type JobCreateDependencies = {
   readonly arriving: InputArrivals;
 };
 
-/** Inputs that are being received under Idempotency-Keys: of those under one key at most one becomes a job. */
+/** Inputs that are being received under Idempotency-Keys. Of those under one key at most one becomes a job. */
 export type InputArrivals = {
-  /** Returns how many others of the account arrive under the key of the call. */
+  /** Counts the call; `others` returns how many more of the account are being received under its key. */
   readonly begin: (account: Account, call: Call) => { readonly others: () => number } & Disposable;
 };
 
@@ -42,7 +42,7 @@ export function createInputArrivals(): InputArrivals {
   };
 }
 
-/** Receives the input, and only then refuses or starts the job. */
+/** Receives the whole input before the job is started or refused. */
 export async function createFromBody(
   { jobs, meter, idempotent, clock, requests, arriving, turns }: JobCreateDependencies,
   call: Call,
@@ -71,7 +71,7 @@ export async function createFromBody(
     };
     const over = requests.fieldsOver(accountId, request);
     const received = await jobs.receive(account, job, request, input, over);
-    // The fingerprint of a call is known when the whole body is.
+    // The fingerprint of a call covers its whole body.
     const digest = () => hash.digest("hex");
     return await idempotent.run(call, account, digest, async (entry) => {
       const replyOf = (queued: JobRecord) => jobReply(202, queued, clock.now());

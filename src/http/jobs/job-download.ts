@@ -17,10 +17,10 @@ const TYPES: { readonly [format in ResultFormat]: string } = {
   json: "application/json; charset=utf-8",
 };
 
-/** Reads what is asked of the results; throws `invalid_request`. */
+/** Reads the query of a download; throws `invalid_request`. */
 export const readResultsQuery = queryReader(jobResults);
 
-/** The results of a job as the query asks for them, from the byte that `Range` names. */
+/** Returns the results of a job in the form of the query, from the byte that `Range` names. */
 export async function downloadOf(
   call: Call,
   job: Job,
@@ -71,7 +71,7 @@ export async function downloadOf(
   });
 }
 
-/** The refusal of a range that the results do not have: of a status of its own, as HTTP has one for it. */
+/** Returns the 416 of a range beyond the results. */
 function unsatisfiable(headers: Reply["headers"], length: number): Reply {
   const { code, message } = new ApiError(
     "invalid_request",
@@ -84,7 +84,7 @@ function unsatisfiable(headers: Reply["headers"], length: number): Reply {
   };
 }
 
-/** Of replies that no encoding is chosen for, though others of the same path have one. */
+/** For replies that are never compressed, though others of the same path are. */
 const AS_IS = { Vary: "Accept-Encoding" };
 
 type Download = {
@@ -95,13 +95,13 @@ type Download = {
   readonly readerStallMs: number;
 };
 
-/** Up to here a download leaves in one piece, with its length: the server does not announce the length of a stream. */
+/** Up to this size a download is one buffer with a `Content-Length`, which a stream cannot have. */
 const WHOLE_BYTES_MAX = 2_097_152;
 
 async function sent(call: Call, download: Download): Promise<Reply> {
   const { status, headers, source, stop, readerStallMs } = download;
   const first: Uint8Array[] = [];
-  // Before the first rows that a filter lets pass, millions may be read for a caller who has left.
+  // A filter may skip millions of rows before the first result: stop reading them once the caller has left.
   using _ = stopWhenGone(call.request, stop);
   try {
     for (let bytes = 0; bytes <= WHOLE_BYTES_MAX; ) {
@@ -120,7 +120,7 @@ async function sent(call: Call, download: Download): Promise<Reply> {
   const body = byteStream(followed(first, source), {
     stallMs: readerStallMs,
     onError(error) {
-      // What its caller erased, or left, is no fault of ours.
+      // A job that its caller deleted, or a reader that left, is no fault.
       if (!(error instanceof ApiError) && !isCalledOff(stop.signal, error)) call.reportError(error);
     },
     onEnd(isRead) {
@@ -143,7 +143,7 @@ async function* followed(
   }
 }
 
-/** Returns the words that parameters of these names choose; null if they choose none, which leaves nothing out. */
+/** Returns the words that the parameters of these names choose; null without any, which filters nothing. */
 function wordsOf(
   parameters: { readonly [name: string]: string | undefined },
   known: readonly string[],
@@ -170,7 +170,7 @@ function noSubStatus(text: string | undefined): null {
 
 type ByteRange = { readonly first: number; readonly last: number };
 
-/** Returns the range that is asked for; null if it is missing, or of another form, which is ignored (RFC 9110). */
+/** Returns the requested range; null if it is missing or malformed, which is ignored (RFC 9110). */
 function askedRange(request: Request, etag: string): RegExpExecArray | null {
   const ifRange = request.headers.get("if-range");
   const parts = /^bytes=(?=\d*-\d|\d)(\d*)-(\d*)$/.exec(request.headers.get("range") ?? "");

@@ -9,24 +9,24 @@ export type JobEventSource = {
   /** Null once the job is gone, which ends the stream. */
   readonly find: () => Promise<JobRecord | null>;
   readonly view: (job: JobRecord) => { readonly status: string };
-  /** True once this process ends: readers go on at another one, or at the next. */
+  /** True once this process is ending: readers reconnect to another one. */
   readonly isEnding: () => boolean;
   readonly readerStallMs: number;
   readonly shares: Shares;
   readonly tenant: string;
 };
 
-/** At most twice a second. */
+/** The shortest time between two events. */
 const EVENT_INTERVAL_MS = 500;
 const COMMENT_INTERVAL_MS = 10_000;
 
-/** Each reads its job twice a second: a thousand take 5 % of the main thread. */
+/** Streams that are open at a time. Each reads its job twice a second: a thousand take 5 % of the main thread. */
 const STREAMS_MAX = 1024;
-/** An account has as many as this open whatever the others have. */
+/** Streams that are guaranteed to each account. */
 const STREAMS_GUARANTEED = 8;
 const STREAMS_OVERFLOW = 8;
 
-/** The streams that are open, of which each account has its share. */
+/** Shares the open streams among accounts. */
 export function createEventStreamShares(): Shares {
   return createShares({
     capacity: STREAMS_MAX,
@@ -69,7 +69,7 @@ async function* events(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder();
   const { signal } = call.request;
-  // An event's id says what it shows, so a reader who comes back is shown what is new.
+  // The id identifies the state that an event shows, so that a reader that reconnects gets only a new one.
   let shown = call.request.headers.get("last-event-id") ?? "";
   let quietMs = 0;
   while (!signal.aborted && !isEnding()) {

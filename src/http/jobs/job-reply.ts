@@ -1,7 +1,7 @@
 import { jobView } from "../../jobs/job-view.ts";
 import type { JobRecord } from "../../store/job-port.ts";
 
-/** Returns the reply that shows a job and says where it is. */
+/** Returns the reply with a job, and its address in `Location`. */
 export function jobReply(status: number, job: JobRecord, now: number) {
   return {
     status,

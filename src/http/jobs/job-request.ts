@@ -18,16 +18,16 @@ const readUploadFields = createReader(UploadFields).body;
 
 type Fields = ReturnType<typeof readUploadFields>;
 
-/** What a new job is asked to be. */
+/** Reads the options of a new job. */
 export type JobRequestReader = {
   /** Reads the query; `upload` is true where the input comes in parts. */
   readonly query: (url: string) => { readonly fields: Fields; readonly isUpload: boolean };
   readonly request: (accountId: string, fields: Fields) => Promise<Omit<JobRequest, "form">>;
-  /** Reads what a JSON body says beside its items, over what was said before. */
+  /** Reads the fields of a JSON body beside its items, which override earlier ones. */
   readonly fieldsOver: (accountId: string, request: JobRequest) => FieldReader;
 };
 
-/** `requireWebhookUrl` throws `invalid_request` where an account may not name that address. */
+/** `requireWebhookUrl` throws `invalid_request` for an address that the account may not use. */
 export function createJobRequestReader(
   requireWebhookUrl: (accountId: string, url: string) => Answer<void>,
 ): JobRequestReader {
@@ -70,7 +70,7 @@ export function createJobRequestReader(
   };
 }
 
-/** Before parts of an input are sent that nobody could read. */
+/** Throws `invalid_request` for an encoding that is unknown, before any part of the input is sent. */
 function requireEncoding(label: string): void {
   try {
     decoderFor(label);
@@ -79,13 +79,13 @@ function requireEncoding(label: string): void {
   }
 }
 
-/** The numbering plans are read with the first country that is named: the start need not wait for them. */
+/** The numbering plans are loaded with the first country, so that the start does not wait for them. */
 async function isPhoneCountry(country: string): Promise<boolean> {
   const { readCountry } = await import("../../verification/phone/region.ts");
   return readCountry(country) !== null;
 }
 
-/** A request as the fields that ask for it. */
+/** Returns the wire fields of a request. */
 function fieldsOf({ kind, name, webhookUrl, options }: JobRequest): Fields {
   const { deep, dns, whenOutOfUnits, country, type, column, delimiter, encoding } = options;
   const named = { name, webhook_url: webhookUrl, country, type, column, delimiter, encoding };
@@ -93,7 +93,7 @@ function fieldsOf({ kind, name, webhookUrl, options }: JobRequest): Fields {
   return { kind, deep, dns, when_out_of_units: whenOutOfUnits, ...Object.fromEntries(given) };
 }
 
-/** The form of an input by its media type; null where the type names none. */
+/** Returns the form of an input by its media type; null for a type without one. */
 export function knownForm(request: Request): InputForm | null {
   const type = mediaType(request);
   if (isJson(type)) return "json";
@@ -102,7 +102,7 @@ export function knownForm(request: Request): InputForm | null {
   return type === "text/plain" ? "text" : null;
 }
 
-/** Throws `unsupported_media_type` for a body that no jobs are made from. */
+/** Throws `unsupported_media_type` for a body that is not a job's input. */
 export function formOf(request: Request): InputForm {
   const form = knownForm(request);
   if (form !== null) return form;
@@ -111,8 +111,8 @@ export function formOf(request: Request): InputForm {
 }
 
 /**
- * Reads the call that creates a job whose parts come later: its type and encoding are those of the whole input, unless
- * it has a body, which is JSON with options.
+ * Reads the call that creates a job whose parts follow. Its type and encoding are those of the whole input, unless it has a
+ * body, which is JSON with options.
  */
 export function readUpload(
   request: Request,
@@ -122,7 +122,7 @@ export function readUpload(
   const form = knownForm(request);
   const isJsonSaid = form === "json";
   if (bytes.byteLength === 0) {
-    // Some clients call every body JSON, an empty one too.
+    // Some clients send `Content-Type: application/json` even without a body.
     const forms = isJsonSaid ? { given: null, otherwise: form } : { given: form, otherwise: null };
     return { fields: {}, upload: { ...forms, said: null, encoding } };
   }

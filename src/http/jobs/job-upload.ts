@@ -24,7 +24,7 @@ export type UploadCallDependencies = {
   readonly idempotent: Idempotent;
   readonly clock: Clock;
   readonly requests: JobRequestReader;
-  /** Of calls without an input. */
+  /** For calls without an input. */
   readonly bodies: BodyReader;
   readonly turns: FairTurns;
 };
