@@ -12,7 +12,7 @@ export type AccountView = AccountBody;
 
 export type EndpointUsage = EndpointUsageBody;
 
-/** Returns an account with its running month. Units that are held for running calls are not in it. */
+/** Returns an account with its running month. Reserved units are not counted. */
 export function accountView(
   plans: PlanCatalogue,
   { month, usage: byEndpoint }: { month: AccountMonth; usage: readonly EndpointUsage[] },

@@ -20,19 +20,19 @@ export type Accounts = {
   /** Throws an ApiError `account_exists` where the mailbox has an account. */
   readonly signup: (fields: SignupFields) => Answer<SignedUp>;
   readonly view: (accountId: string) => Answer<AccountView>;
-  /** What `replyOf` returns is written in the same transaction as the change. */
+  /** Writes the reply of `replyOf` in the transaction of the change. */
   readonly changePlan: (
     accountId: string,
     change: PlanChange,
     replyOf?: ReplyOf<AccountView>,
   ) => Answer<AccountView>;
-  /** What `replyOf` returns is written in the same transaction as the new key. */
+  /** Writes the reply of `replyOf` in the transaction of the new key. */
   readonly rotateKey: (
     accountId: string,
     options: { readonly overlapSeconds: number; readonly keyId?: string | null },
     replyOf?: ReplyOf<RotatedKey>,
   ) => Answer<RotatedKey>;
-  /** Throws an ApiError `invalid_request` for dates that cannot be. */
+  /** Throws an ApiError `invalid_request` for impossible dates. */
   readonly usage: (accountId: string, range: UsageRange) => Answer<UsageView>;
   /** Throws an ApiError `invalid_request` for an unknown cursor. */
   readonly invoices: (
@@ -47,12 +47,12 @@ type AccountsDependencies<Stored, Metering, Ring> = {
   readonly keyRing: Ring;
   readonly plans: PlanCatalogue;
   readonly clock: BillingClock;
-  /** Plans that may be signed up for or changed to; all of them unless given. */
+  /** Plans that callers may choose; all of them unless given. */
   readonly selfServePlans?: readonly PlanName[];
   readonly randomBytes: RandomBytes;
 };
 
-/** Creates what the owner of an account sees and changes. While the clock is in doubt nothing is changed. */
+/** Creates the operations of an account's owner. While the clock is in doubt nothing is changed. */
 export function createAccounts(
   dependencies: AccountsDependencies<EmbeddedStore, AtOnce<Meter>, AtOnce<KeyRing>>,
 ): AtOnce<Accounts>;
@@ -67,7 +67,7 @@ export function createAccounts(
     throw new ApiError("invalid_request", message);
   };
 
-  /** Writes what waits, and enters the month where it has turned. */
+  /** Flushes pending charges, and enters the current month. */
   const flushed = (accountId: string): Answer<Ledger> => after(meter.flush(), () => meter.ledger(accountId));
 
   return {

@@ -1,17 +1,17 @@
 import type { Clock } from "../platform/clock.ts";
 import type { AdmitPort } from "../store/admit-port.ts";
 
-/** Another process's change is seen after this time. */
+/** Between two polls for changes of other processes. */
 const LOOK_EVERY_MS = 250;
-/** How long a change is read again: it may be committed a while after its time was taken. */
+/** How long a change is polled again: it may be committed some time after its timestamp was taken. */
 const WITHIN_MS = 5_000;
-/** After this time without an answer nothing that is cached is believed. */
+/** After this time without an answer of the store, caches are dropped. */
 const LOST_AFTER_MS = 700;
 
 /**
- * Watches which accounts other processes change: by what they announce, and by looking, as announcements may be missed.
- * `changed` is called for each within a second; where the store does not answer, `lost` is called instead, again and again, so that no key that was revoked works for longer. Returns what
- * ends it.
+ * Watches which accounts other processes change, by notifications and by polling, as notifications may be missed.
+ * `changed` is called for each within a second. While the store does not answer, `lost` is called repeatedly instead, so
+ * that no revoked key works for longer. Returns a function that ends the watch.
  */
 export function watchChanges(dependencies: {
   readonly store: Pick<AdmitPort, "changedAccounts" | "listenForChanges">;
@@ -30,7 +30,7 @@ export function watchChanges(dependencies: {
       for (const accountId of await store.changedAccounts(WITHIN_MS)) changed(accountId);
       answeredMs = askedMs;
     } catch {
-      // The calls that need the store say what is wrong with it.
+      // The calls that need the store report its failure.
     } finally {
       isLooking = false;
     }

@@ -7,20 +7,20 @@ import type { EmbeddedStore } from "../store/port.ts";
 import type { NewEvent } from "../store/webhook-port.ts";
 
 export type KeyExpiry = {
-  /** Emits an event for each key that ends in the next seven days, once. */
+  /** Emits one event for each key that expires in the next seven days. */
   readonly emitDue: () => Answer<void>;
-  /** Does so every few seconds, until the function it returns is called. */
+  /** Runs `emitDue` every few seconds, until the returned function is called. */
   readonly start: (onProblem: (error: unknown) => void) => () => void;
 };
 
 const AHEAD_MS = 7 * 86_400_000;
 const LOOK_EVERY_MS = 2_000;
-/** One transaction's: a few milliseconds. What is left over comes with the next look. */
+/** Keys of one transaction: a few milliseconds. The next run emits the rest. */
 const KEYS_AT_ONCE_MAX = 100;
 
 type KeyExpiryDependencies<KeyStore> = { readonly store: KeyStore; readonly clock: Clock };
 
-/** Returns what notifies accounts of keys that end soon by themselves. */
+/** Creates the notifications of keys that are about to expire. */
 export function createKeyExpiry(
   dependencies: KeyExpiryDependencies<Pick<EmbeddedStore, "emitExpiringKeys">>,
 ): AtOnce<KeyExpiry>;

@@ -12,7 +12,7 @@ import type { KeyRing } from "./key-ring.ts";
 import { makeKey } from "./key-rotation.ts";
 import { readScopes, writtenScopes } from "./key-scopes.ts";
 
-/** A key as its account sees it. */
+/** A key on the wire. */
 export type KeyView = KeyEntryBody;
 export type CreatedKey = CreatedKeyBody;
 
@@ -25,9 +25,9 @@ export type KeyFields = {
 };
 
 export type Keys = {
-  /** Returns the keys that work, and those that ended in the last 30 days, oldest first. */
+  /** Returns the valid keys, and those that expired in the last 30 days, oldest first. */
   readonly list: (accountId: string) => Answer<{ readonly data: readonly KeyView[] }>;
-  /** Throws an ApiError `invalid_request` for an end that is past, and where 100 keys work. */
+  /** Throws an ApiError `invalid_request` for an expiry in the past, and where there are 100 valid keys. */
   readonly create: (
     accountId: string,
     fields: KeyFields,
@@ -48,7 +48,7 @@ type KeysDependencies<Stored, Ring> = {
 const KEYS_MAX = 100;
 const LISTED_MS = 30 * 86_400_000;
 
-/** Creates what the owner of an account does with its keys. */
+/** Creates the operations on the keys of an account. */
 export function createKeys(
   dependencies: KeysDependencies<Pick<EmbeddedStore, KeysFunctions>, AtOnce<KeyRing>>,
 ): AtOnce<Keys>;
@@ -78,7 +78,7 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
 
     remove: (accountId, keyId) => {
       const revoked = store.revokeKey(accountId, keyId, Math.floor(clock.now()), (working) => {
-        // A test key opens no account.
+        // A test key cannot manage the account.
         const others = working.filter((key) => key.keyId !== keyId && modeOfKey(key.hint) === "live");
         if (others.some(({ scopes }) => readScopes(scopes).includes("account"))) return;
         throw new ApiError("invalid_request", "The last key with the scope account cannot be deleted.");
@@ -91,7 +91,7 @@ export function createKeys(dependencies: KeysDependencies<Pick<KeyPort, KeysFunc
   };
 }
 
-/** A date of four digits for the year, alone or with a time: what else Date.parse takes is no moment on the wire. */
+/** ISO 8601 with a year of four digits: Date.parse takes much more than the wire does. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T.+)?$/;
 
 function readEnd(text: string, now: number): number {
@@ -106,7 +106,7 @@ function readEnd(text: string, now: number): number {
   return at;
 }
 
-/** Date.parse takes the 30th of February for the 2nd of March. */
+/** Whether the day exists: Date.parse reads 30 February as 2 March. */
 function isDay(day: string): boolean {
   const at = Date.parse(day);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);

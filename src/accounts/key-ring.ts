@@ -21,7 +21,7 @@ import {
 import { readScopes } from "./key-scopes.ts";
 import { createKeyUses } from "./key-uses.ts";
 
-/** Whom a key belongs to, and what the plan of that account allows. */
+/** The account of a key, with its plan. */
 export type Account = {
   readonly accountId: string;
   readonly plan: Plan;
@@ -31,17 +31,17 @@ export type Account = {
 
 export type KeyRing = {
   /**
-   * Returns the account of a key, or null for one that is mistyped, unknown or expired. Throws an ApiError `bad_key`
-   * that says so where the account is suspended.
+   * Returns the account of a key, or null for one that is mistyped, unknown or expired. Throws an ApiError `bad_key` where
+   * the account is suspended.
    */
   readonly find: (key: string) => Answer<Account | null>;
   /** Returns the account of a key that expired at most `withinMs` ago; else null. */
   readonly findExpired: (key: string, withinMs: number) => Answer<Account | null>;
-  /** Forgets what is cached of an account: its plan or its keys have changed. */
+  /** Invalidates the cached keys of an account, whose plan or keys have changed. */
   readonly forget: (accountId: string) => void;
-  /** Forgets all that is cached: what became of it is not known. */
+  /** Drops the cache, because changes may have been missed. */
   readonly forgetAll: () => void;
-  /** Writes which keys were used since the last time; a second after the first of them it is done by itself. */
+  /** Writes which keys were used. Runs by itself within a second of a use. */
   readonly flushUses: () => Answer<void>;
 };
 
@@ -62,14 +62,14 @@ type KnownKey = {
   readonly isSuspended: boolean;
   /** On the monotonic clock: five seconds, or the end of the hour where that comes first. */
   readonly knownUntilMs: number;
-  /** Whether the use in this hour is known. */
+  /** Whether its use in this hour is recorded. */
   isUseNoted: boolean;
 };
 
-/** An account as its keys know it. */
+/** The cached account that its keys share. */
 type Owner = {
   readonly plan: Plan;
-  /** False once the account is forgotten: its keys are read anew then. */
+  /** False once the account is invalidated: its keys are then read again. */
   isCurrent: boolean;
 };
 
@@ -78,9 +78,8 @@ const TTL_MS = 5_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Finds accounts by key. Cached for five seconds by the key's SHA-256: known keys and unknown ones apart, so
- * that a flood of made-up keys pushes no real one out. The key itself is kept nowhere, and what a comparison of
- * hashes gives away in time says nothing about it.
+ * Finds accounts by key, cached for five seconds by the key's SHA-256. Unknown keys are cached apart, so that a flood of
+ * them evicts no known one. The key itself is not kept, and the timing of a comparison of hashes reveals nothing about it.
  */
 export function createKeyRing(
   dependencies: KeyRingDependencies<Pick<EmbeddedStore, KeyRingFunctions>>,
@@ -117,7 +116,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     return owner;
   }
 
-  /** Readings under way: calls of one key that come at once wait for one. Empty once anything is forgotten. */
+  /** Single flight: concurrent calls with one key share one read. Emptied by every invalidation. */
   let readings = new Map<string, Promise<KnownKey | undefined>>();
 
   function read(key: string, digest: string): Answer<KnownKey | undefined> {
@@ -128,7 +127,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
     if (!(found instanceof Promise)) return remember(digest, found, mode);
     const among = readings;
     const reading = found
-      // What was forgotten meanwhile is what was read.
+      // What was read before an invalidation is not cached.
       .then((row) => (among === readings ? remember(digest, row, mode) : understood(row, mode)))
       .finally(() => among.delete(digest));
     among.set(digest, reading);
@@ -185,7 +184,7 @@ export function createKeyRing(dependencies: KeyRingDependencies<KeyRingStore>): 
   return {
     find: (key) => {
       const known = knownKey(key);
-      // What `after` does, a tenth quicker where every call comes by.
+      // As `after`, a tenth faster on the path of every call.
       return known instanceof Promise ? known.then((later) => accountOf(key, later)) : accountOf(key, known);
     },
     findExpired: (key, withinMs) =>

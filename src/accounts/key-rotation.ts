@@ -19,13 +19,13 @@ import { writtenScopes } from "./key-scopes.ts";
 
 export type RotatedKey = { readonly apiKey: string; readonly oldKeyExpiresAt: string };
 
-/** A key that is shown this once, and what is kept of it. */
+/** A new key, and its stored record. */
 export type NewKey = { readonly apiKey: string; readonly record: KeyRecord };
 
 const KEY_ID_CHARS = 20;
 const HINT_CHARS = 4;
 
-/** Returns a new key with every scope, unless `more` says otherwise. */
+/** Creates a key, with every scope unless `more` has others. */
 export function makeKey(
   randomBytes: RandomBytes,
   accountId: string,
@@ -48,7 +48,7 @@ export function makeKey(
   return { apiKey, record };
 }
 
-/** Returns what is kept of a key of which the hash alone is known, with every scope. */
+/** Returns the record of a key of which only the hash is known, with every scope. */
 export function hashedKeyRecord(keyHash: string, accountId: string, now: number): KeyRecord {
   const unused = { name: null, lastUsedAt: null, expiresAt: null, rotatesAt: null, revokedAt: null };
   const keyId = `key_${keyHash.slice(0, KEY_ID_CHARS)}`;
@@ -57,9 +57,9 @@ export function hashedKeyRecord(keyHash: string, accountId: string, now: number)
 }
 
 /**
- * Gives the account a new key in the place of another, with its name and scopes, or in the place of all where no key
- * is named. These end after the overlap, or earlier where an earlier end was set before. What `replyOf` returns is
- * written in the same transaction. Throws an ApiError `not_found` where no such key works.
+ * Replaces a key by a new one with its name and scopes, or all keys where none is named. The old ones expire after the
+ * overlap, or earlier where that was set before. Writes the reply of `replyOf` in the same transaction. Throws an ApiError
+ * `not_found` where there is no such valid key.
  */
 export function rotateKey(
   dependencies: {
@@ -74,7 +74,7 @@ export function rotateKey(
 ): Answer<RotatedKey> {
   const { store, keyRing, clock, randomBytes } = dependencies;
   const now = Math.floor(clock.now());
-  // To the second, as it is announced, and never later than that.
+  // Rounded down to the second that is announced.
   const endsAt = Math.floor(now / 1_000) * 1_000 + overlapSeconds * 1_000;
   return after(store.listKeys(accountId, now), (keys) => {
     const old = keys.find((key) => key.keyId === keyId);

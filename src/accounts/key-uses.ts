@@ -3,7 +3,7 @@ import type { KeyPort } from "../store/account-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { StorageError, UnsettledError } from "../store/storage-error.ts";
 
-/** The hours in which keys were used, written together. */
+/** Records in which hours keys were used, in batches. */
 export type KeyUses = {
   /** Notes that the key of a hash was used in an hour; it is written within a second. */
   readonly note: (keyHash: string, hour: number) => void;
@@ -41,7 +41,7 @@ export function createKeyUses(store: Pick<KeyPort & Upkeep, "markKeysUsed" | "is
   };
 }
 
-/** A disk that takes nothing shows in the calls that are charged. */
+/** Ignores a failing disk, which charged calls report. */
 function pass(error: unknown): void {
   if (!(error instanceof StorageError) && !(error instanceof UnsettledError)) throw error;
 }

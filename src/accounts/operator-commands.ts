@@ -11,7 +11,7 @@ import type { Accounts } from "./accounts.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { hashedKeyRecord } from "./key-rotation.ts";
 
-/** What an operator asks for. An account is named by its id or its mailbox. */
+/** A command of an operator. It names an account by its id or its mailbox. */
 export type OperatorAsk = {
   readonly action: OperatorAction;
   readonly account?: string | undefined;
@@ -38,31 +38,31 @@ export const OPERATOR_ACTIONS = [
 
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 
-/** What came of it: a sentence for what cannot be done. */
+/** The outcome of a command; a sentence for one that failed. */
 export type OperatorOutcome =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly reason: string };
 
 export type Operators = {
-  /** Does what is asked and records it as an act of `operator`. */
+  /** Runs a command and records it under the name of `operator`. */
   readonly run: (ask: OperatorAsk, operator: string) => Promise<OperatorOutcome>;
-  /** Does what operators ask from other processes, within a second, until the function it returns is called. */
+  /** Runs the commands of other processes within a second each, until the returned function is called. */
   readonly start: (onProblem: (error: unknown) => void) => () => void;
 };
 
 const PAGE_ACCOUNTS = 100;
 const UNITS_MAX = 1_000_000_000;
 const LOOK_EVERY_MS = 500;
-/** Who asked has given up by then. */
+/** The client of a command has timed out by then. */
 const ASKED_AGO_MAX_MS = 30_000;
 
-/** Creates what operators do to accounts, each act recorded. */
+/** Creates the commands of operators, each of which is recorded. */
 export function createOperators(dependencies: {
   store: AccountingStore;
   meter: Pick<Meter, "ledger" | "flush" | "forget">;
   keyRing: Pick<KeyRing, "forget">;
   accounts: Pick<Accounts, "view" | "changePlan">;
-  /** The machine's: a doubt about it is what one of the acts ends. */
+  /** The machine's clock, which one of the commands confirms. */
   clock: Clock;
 }): Operators {
   const { store, meter, keyRing, accounts, clock } = dependencies;
@@ -114,7 +114,7 @@ export function createOperators(dependencies: {
         keyRing.forget(accountId);
         return done({ account_id: accountId });
       case "erase":
-        // Months that are over are entered first, so that the last one ends now.
+        // Finished months are closed first, so that the current one ends now.
         await meter.flush();
         await meter.ledger(accountId);
         await store.eraseAccount(accountId, now, act);

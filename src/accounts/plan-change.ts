@@ -7,14 +7,14 @@ import type { PlanDecision } from "../store/account-port.ts";
 
 export type PlanChange = {
   readonly plan: PlanName;
-  /** Null takes the limit away; left out, it stays as it is. */
+  /** Null removes the limit; undefined keeps it. */
   readonly spendLimitMicroUsd?: number | null | undefined;
 };
 
 /**
- * Returns what a change of plan and spend limit writes. An upgrade begins a plan period now; a downgrade waits for
- * the end of the month; asking for the present plan withdraws what waits. Calls that are running stay with the plan
- * under which they began.
+ * Returns the writes of a change of plan and spend limit. An upgrade starts a plan period now; a downgrade is pending until
+ * the end of the month; choosing the current plan cancels a pending one. Running calls stay with the plan under which they
+ * started.
  */
 export function decidePlanChange(
   dependencies: { plans: PlanCatalogue; clock: Clock },
@@ -29,7 +29,7 @@ export function decidePlanChange(
     const pendingPlan = plan === current.plan ? null : plan;
     return { plan: current.plan, pendingPlan, spendLimitMicroUsd, started: null };
   }
-  // A clock that was set back must not begin a plan period before the one it follows.
+  // With a clock that was set back, a plan period still starts after the one before it.
   const startsAt = Math.max(Math.floor(clock.now()), current.startsAt);
   const started = newPlanPeriod(plans, { accountId, plan, period, startsAt });
   return { plan, pendingPlan: null, spendLimitMicroUsd, started };

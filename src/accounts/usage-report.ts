@@ -20,9 +20,9 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DAYS_MAX = 366;
 
 /**
- * Usage by day or by endpoint, from the first to the last day, both included. Without dates: to today,
- * and from the first of the last day's month. A moment ("2026-11-20T10:00:00Z") stands for its day in UTC. Days
- * without a call are left out.
+ * Returns the usage by day or by endpoint, from the first to the last day inclusive. By default the last day is today, and
+ * the first one the first of its month. A time ("2026-11-20T10:00:00Z") means its day in UTC. Days without a call are
+ * omitted.
  */
 export function usageReport(
   store: Pick<UsagePort, "usageByDay" | "usageByEndpoint">,

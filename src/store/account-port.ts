@@ -10,19 +10,19 @@ import type {
 } from "./account-records.ts";
 import type { NewEvent } from "./webhook-port.ts";
 
-/** What a change of plan writes; what is left out stays. */
+/** The writes of a change of plan. */
 export type PlanDecision = {
   readonly plan: string;
   readonly pendingPlan: string | null;
   readonly spendLimitMicroUsd?: number | null | undefined;
-  /** Ends the running plan period where it starts. */
+  /** Starts where the running plan period ends. */
   readonly started: NewPlanPeriod | null;
 };
 
-/** An account's month and what was used in it, endpoint by endpoint. */
+/** An account's month, with its usage by endpoint. */
 export type AccountOverview = { readonly month: AccountMonth; readonly usage: readonly EndpointUse[] };
 
-/** Makes the reply to keep of the outcome of a change. */
+/** Returns the reply to keep for the outcome of a change. */
 export type ReplyOf<Outcome> = (outcome: Outcome) => ReplyRecord | null;
 
 export type AccountPort = {
@@ -30,7 +30,7 @@ export type AccountPort = {
   readonly signUp: (account: AccountRecord, key: KeyRecord, planPeriod: NewPlanPeriod) => Answer<boolean>;
   readonly findAccount: (accountId: string) => Answer<AccountRecord | null>;
   readonly readOverview: (accountId: string) => Answer<AccountOverview>;
-  /** Returns the account as it is afterwards. `decide` is shown it as it was. */
+  /** Returns the changed account. `decide` gets it before the change. */
   readonly changePlan: (
     accountId: string,
     decide: (before: AccountMonth) => PlanDecision,
@@ -40,20 +40,20 @@ export type AccountPort = {
 
 export type KeyPort = {
   readonly findKey: (keyHash: string) => Answer<FoundKey | null>;
-  /** Returns the keys of an account that work, or ended after `endedAfter`, oldest first. */
+  /** Returns the keys of an account that are valid, or expired after `endedAfter`, oldest first. */
   readonly listKeys: (accountId: string, endedAfter: number) => Answer<readonly KeyRecord[]>;
-  /** False, and nothing written, where `keysMax` keys of the account work. */
+  /** False, and nothing written, where the account has `keysMax` valid keys. */
   readonly addKey: (key: KeyRecord, keysMax: number, reply: ReplyRecord | null) => Answer<boolean>;
   /**
-   * Adds a key in the place of another, or of all others where `keyId` is null: these end at `endsAt`, unless they
-   * end before. False, and nothing written, where there is no such key that works.
+   * Adds a key that replaces another, or all others where `keyId` is null: these expire at `endsAt`, unless they expire
+   * earlier. False, and nothing written, where there is no such valid key.
    */
   readonly rotateKey: (
     key: KeyRecord,
     replaced: { readonly keyId: string | null; readonly endsAt: number },
     reply: ReplyRecord | null,
   ) => Answer<boolean>;
-  /** Ends a key. `check` is shown the keys that work, and throws to keep it. False where there is no such one. */
+  /** Revokes a key. `check` gets the valid keys and may throw to prevent it. False where there is no such valid key. */
   readonly revokeKey: (
     accountId: string,
     keyId: string,
@@ -64,8 +64,8 @@ export type KeyPort = {
     uses: readonly { readonly keyHash: string; readonly lastUsedAt: number }[],
   ) => Answer<void>;
   /**
-   * Emits the events of up to `limit` keys that end after one time and until another, each key once; returns how many.
-   * Keys that were revoked or rotated are passed over.
+   * Emits one event for each of up to `limit` keys that expire in a range of time; returns their number. Revoked and rotated
+   * keys are skipped.
    */
   readonly emitExpiringKeys: (
     ending: { readonly after: number; readonly until: number; readonly limit: number },

@@ -1,17 +1,17 @@
-// Accounts and what is counted and billed of them, as the store keeps it. Times are milliseconds since the epoch, money
-// is micro-USD, days are "2026-11-20" in UTC.
+// The records of accounts, usage and invoices. Times are milliseconds since the epoch, money is micro-USD, days are
+// "2026-11-20" in UTC.
 
 export type AccountRecord = {
   readonly accountId: string;
   readonly email: string;
-  /** The key by which two spellings of one mailbox are found to be the same. */
+  /** The normalised mailbox, which is the same for all its spellings. */
   readonly normalized: string;
   readonly name: string | null;
   readonly company: string | null;
   readonly country: string | null;
   readonly referralCode: string | null;
   readonly plan: string;
-  /** The plan that begins with the next period. */
+  /** The plan that starts with the next month. */
   readonly pendingPlan: string | null;
   readonly spendLimitMicroUsd: number | null;
   readonly createdAt: number;
@@ -29,22 +29,22 @@ export type KeyRecord = {
   readonly name: string | null;
   /** Prefix and last four characters. */
   readonly hint: string;
-  /** Words with spaces between them. */
+  /** Words separated by spaces. */
   readonly scopes: string;
   readonly createdAt: number;
   /** Exact to the hour; null before the first call. */
   readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
-  /** The end that a rotation has set. */
+  /** The expiry that a rotation has set. */
   readonly rotatesAt: number | null;
   readonly revokedAt: number | null;
 };
 
-/** A key with what is asked at every call of the account that it belongs to. */
+/** A key with the fields of its account that every call needs. */
 export type FoundKey = KeyRecord & {
   readonly plan: string;
   readonly suspendedAt: number | null;
-  /** It has expired by the clock of the store, where that is another one than the caller's. */
+  /** Whether it has expired by the clock of a shared store. */
   readonly isExpiredThere?: boolean;
 };
 
@@ -59,7 +59,7 @@ export type NewPlanPeriod = {
   readonly startsAt: number;
 };
 
-/** The time an account spent on one plan within one month, with the plan's prices as they were when it began. */
+/** The time for which an account had one plan within one month, with the plan's prices at its start. */
 export type PlanPeriodRecord = NewPlanPeriod & {
   readonly planPeriodId: number;
   /** Null while it runs. */
@@ -71,7 +71,7 @@ export type PlanPeriodRecord = NewPlanPeriod & {
   readonly creditedUnits: number;
 };
 
-/** An account and the plan periods of its running month, in the order in which they began; the last one runs. */
+/** An account and the plan periods of its running month, in order of their starts; the last one is running. */
 export type AccountMonth = {
   readonly account: AccountRecord;
   readonly planPeriods: readonly PlanPeriodRecord[];
@@ -92,8 +92,8 @@ export type ChargeEntry = {
 };
 
 /**
- * What a call with an Idempotency-Key was answered. A large body is a file beside the store; one with both was a file
- * of the store that it was carried over from.
+ * The kept reply to a call with an Idempotency-Key. A large body is a file beside the store. With both a body and a file
+ * name, the file was migrated into the row.
  */
 export type ReplyRecord = {
   readonly accountId: string;
@@ -117,7 +117,7 @@ export type InvoiceRecord = Month & {
   readonly invoiceId: string;
   readonly units: number;
   readonly totalMicroUsd: number;
-  /** The text that callers get. */
+  /** The body as callers get it. */
   readonly body: string;
   readonly issuedAt: number;
 };

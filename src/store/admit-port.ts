@@ -3,10 +3,10 @@ import type { AccountMonth, ChargeEntry, ReplyRecord } from "./account-records.t
 import type { QuotaMark } from "./billing-port.ts";
 import type { FinishedChunk } from "./job-port.ts";
 
-// What a store that several processes write to does beside the others: there a charge is decided where it is written,
-// and what a process has read may be old.
+// Use cases of a store that several processes write to: charges are decided inside its transactions, as what a process has
+// read may be stale.
 
-/** A charge that is asked for, with what it pays for. */
+/** A requested charge, with the records that it pays for. */
 export type Admission = {
   readonly entry: ChargeEntry;
   readonly reply: ReplyRecord | null;
@@ -17,15 +17,15 @@ export type Admission = {
 };
 
 /**
- * GCRA: the time between two calls, and the time that a whole burst takes to be there again. `ageMs` is how long ago
- * the call came in: calls that took long and end together are no burst.
+ * GCRA: the emission interval, and the time to refill the whole burst. `ageMs` is the age of the call: slow calls that end
+ * together are not a burst.
  */
 export type AdmissionRate = { readonly stepMs: number; readonly burstMs: number; readonly ageMs: number };
 
 export type AdmissionGroup = {
-  /** What pays for chunks of jobs goes beside the calls; groups of one lane follow each other. */
+  /** Charges of jobs and of calls have lanes of their own; the groups of one lane are sequential. */
   readonly lane: "calls" | "chunks";
-  /** The account whose own lane it is: none other's charges are in it. */
+  /** The account whose own lane this is; null for the lanes that accounts share. */
   readonly apart?: string;
   /** Counts up with each group of this process in its lane. A group that is sent again with its number is written once. */
   readonly sequence: number;

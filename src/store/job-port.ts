@@ -1,8 +1,8 @@
 import type { Answer } from "../platform/answer.ts";
 import type { ReplyRecord } from "./account-records.ts";
 
-// The chunk ledger of jobs is their queue: a chunk is claimed, worked on and finished, and what it found, what it cost
-// and the progress of its job become durable together (UsagePort.record) or not at all.
+// The chunk ledger of jobs is their queue. A chunk is claimed, worked on and finished: its results, its charge and the
+// progress of its job become durable in one transaction (UsagePort.record).
 
 export type JobStatus =
   | "receiving"
@@ -17,7 +17,7 @@ export type JobStatus =
 /** States of a job that has not ended. */
 export const UNFINISHED: readonly JobStatus[] = ["receiving", "queued", "running", "paused", "cancelling"];
 
-/** Numbers of results by the words of the summary. */
+/** Counts of results by the words of the summary. */
 export type JobCounts = { readonly [word: string]: number };
 
 export type JobRecord = {
@@ -30,13 +30,13 @@ export type JobRecord = {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** When input and results are erased. */
+  /** When input and results are due to be erased. */
   readonly expiresAt: number | null;
-  /** When they were. */
+  /** When they were erased. */
   readonly erasedAt: number | null;
-  /** The caller deleted it: it is no longer listed. */
+  /** When the caller deleted it, after which it is not listed. */
   readonly deletedAt: number | null;
-  /** What the caller asked for, as JSON. */
+  /** The options of the caller, as JSON. */
   readonly options: string;
   /** The columns of a CSV input, as JSON; null for other forms. */
   readonly inputTable: string | null;
@@ -44,7 +44,7 @@ export type JobRecord = {
   readonly rows: number;
   readonly distinctRows: number;
   readonly unitsPerItem: number;
-  /** Rows whose results stand. */
+  /** Rows with a final result. */
   readonly processed: number;
   /** JobCounts as JSON. */
   readonly counts: string;
@@ -64,18 +64,18 @@ export type NewJobChunk = {
   readonly body: Uint8Array;
 };
 
-/** Who holds a chunk: a chunk that was claimed again since is another claim. */
+/** Identifies the claim of a chunk: each claim has another `attempt`. */
 export type ChunkClaim = { readonly jobId: string; readonly n: number; readonly attempt: number };
 
-/** A claimed chunk, and its job as it is. */
+/** A claimed chunk, and the current record of its job. */
 export type ClaimedWork = { readonly chunk: ClaimedChunk; readonly job: JobRecord };
 
 export type ClaimedChunk = NewJobChunk & {
   /** A bit for each row, 1 for a duplicate of an earlier row; null without duplicates. */
   readonly duplicates: Uint8Array | null;
-  /** Rows that an earlier part of the chunk has finished. */
+  /** Rows of the chunk that are finished already. */
   readonly rowsDone: number;
-  /** One more than the attempts that were counted before: who finishes it must name it. */
+  /** The attempts counted before, plus one. */
   readonly attempt: number;
 };
 
@@ -84,19 +84,19 @@ export type FinishedChunk = {
   readonly jobId: string;
   readonly n: number;
   readonly attempt: number;
-  /** Rows of the chunk that are finished now, those of earlier parts included. */
+  /** Rows of the chunk that are finished now, earlier ones included. */
   readonly rowsDone: number;
   readonly isWhole: boolean;
-  /** Attempts to count for the rows that are left. */
+  /** Attempts to count for the remaining rows. */
   readonly attemptsAfter: number;
   /** The results as JSON lines, compressed; in a second round those of the whole chunk. */
   readonly body: Uint8Array;
   /** Bytes of the lines. */
   readonly lineBytes: number;
   readonly units: number;
-  /** Rows whose look-up failed and is tried once more; they are in none of the numbers below. */
+  /** Rows whose look-up failed and is tried once more; the numbers below exclude them. */
   readonly unchecked: number;
-  /** The body takes the place of what the chunk had: in the second round. */
+  /** Whether the body replaces the chunk's results, as in the second round. */
   readonly replaces: boolean;
   readonly processed: number;
   readonly counts: JobCounts;
@@ -118,7 +118,7 @@ export type JobPage = {
   readonly limit: number;
 };
 
-/** What becomes of a job; what is left out stays. */
+/** The fields of a job to change. */
 export type JobChange = Partial<
   Pick<
     JobRecord,
@@ -142,28 +142,28 @@ export type JobChange = Partial<
   >
 >;
 
-/** What became of a round: the job where it changed, and whether chunks wait to be claimed. */
+/** The outcome of ending a round: the job if it changed, and whether chunks wait to be claimed. */
 export type RoundEnd = { readonly changed: JobRecord | null; readonly isWaiting: boolean };
 
-/** A chunk was finished by a process that no longer holds it: nothing of what it found stands. */
+/** The process that finished a chunk no longer held its claim: its results are discarded. */
 export class ClaimLostError extends Error {
   override readonly name = "ClaimLostError";
 }
 
 export type JobPort = {
   /**
-   * Creates a job, together with the reply that says so. False, and nothing written, where the account has
-   * `unfinishedMax` jobs that have not ended.
+   * Creates a job, and keeps the reply to its call in the same transaction. False, and nothing written, where the account
+   * has `unfinishedMax` unfinished jobs.
    */
   readonly createJob: (job: JobRecord, reply: ReplyRecord | null, unfinishedMax: number) => Answer<boolean>;
-  /** Takes the input of a job that is being received, for this process alone. False while another one reads it. */
+  /** Claims the input of a job that is being received, for this process. False while another one holds it. */
   readonly claimInput: (jobId: string) => Answer<boolean>;
   readonly releaseInput: (jobId: string) => Answer<void>;
-  /** Jobs that are being received, and whose input no process reads. */
+  /** Returns the jobs that are being received and whose input no process has claimed. */
   readonly unreadJobs: () => Answer<readonly JobRecord[]>;
   /**
-   * Adds chunks to a job whose input this process has taken; durable with the change that starts the job. Throws a
-   * StorageError where the job is no longer received, or deleted.
+   * Adds chunks to a job whose input this process has claimed; durable with the change that starts the job. Throws a
+   * StorageError where the job was started or deleted.
    */
   readonly addJobChunks: (jobId: string, chunks: readonly NewJobChunk[]) => Answer<void>;
   /** Marks the duplicates of chunks from `firstChunk` on; durable with the change that starts the job. */
@@ -172,7 +172,7 @@ export type JobPort = {
     firstChunk: number,
     duplicates: readonly (Uint8Array | null)[],
   ) => Answer<void>;
-  /** Changes a job that has one of these states, and these options where they are given. Null where it has not. */
+  /** Changes a job in one of these states, with these options if given. Null where it has another state or options. */
   readonly changeJob: (
     jobId: string,
     from: readonly JobStatus[],
@@ -180,8 +180,8 @@ export type JobPort = {
     options?: string,
   ) => Answer<JobRecord | null>;
   /**
-   * Starts a job whose input is whole, together with the reply that says so. Null where it is not being received, no
-   * longer by this process, or deleted.
+   * Starts a job whose input is complete, and keeps the reply to its call in the same transaction. Null where the job is not
+   * being received by this process, or was deleted.
    */
   readonly startJob: (
     jobId: string,
@@ -189,45 +189,45 @@ export type JobPort = {
     reply: ReplyRecord | null,
   ) => Answer<JobRecord | null>;
   readonly findJob: (jobId: string) => Answer<JobRecord | null>;
-  /** Returns jobs newest first; null where `afterJobId` names none of the account. */
+  /** Returns jobs, newest first; null where `afterJobId` is not a job of the account. */
   readonly jobPage: (page: JobPage) => Answer<readonly JobRecord[] | null>;
   readonly jobsIn: (statuses: readonly JobStatus[]) => Answer<readonly JobRecord[]>;
-  /** Returns how many jobs of all accounts have not ended, by their state and its reason. */
+  /** Returns the number of unfinished jobs of all accounts, by state and reason. */
   readonly unfinishedJobs: () => Answer<
     readonly { readonly status: JobStatus; readonly statusReason: string | null; readonly jobs: number }[]
   >;
   readonly countJobs: (accountId: string, statuses: readonly JobStatus[]) => Answer<number>;
-  /** Jobs whose data is due to be erased. */
+  /** Returns jobs whose data is due to be erased. */
   readonly jobsToErase: (now: number, limit: number) => Answer<readonly JobRecord[]>;
-  /** Claims the first chunk of a job that waits; null where none does, or the job is to run no further. */
+  /** Claims the first waiting chunk of a job; null without one, or where the job must not run. */
   readonly claimChunk: (jobId: string) => Answer<ClaimedWork | null>;
   /**
-   * Claims the first chunk of a paused job that waits while a later one has results: what was charged for these cannot be
-   * read before. Null where there is no such gap.
+   * Claims the first waiting chunk of a paused job before a chunk with results, which cannot be read until this gap is
+   * closed. Null without such a gap.
    */
   readonly claimGap: (jobId: string) => Answer<ClaimedWork | null>;
-  /** Puts a claimed chunk back, with the attempts to count for it. */
+  /** Releases a claimed chunk, with the attempts to count for it. */
   readonly releaseChunk: (chunk: ChunkClaim, attempts: number) => Answer<void>;
-  /** Lets the rows of a claimed chunk stand whose look-up failed, without looking them up again. */
+  /** Finishes a claimed chunk of the second round with its results of the first. */
   readonly keepUnchecked: (chunk: ChunkClaim) => Answer<void>;
-  /** Puts all chunks back that a former process had claimed, and counts that attempt; returns how many. */
+  /** Releases all chunks that a former process had claimed, and counts that attempt; returns their number. */
   readonly reapChunks: () => Answer<number>;
   /**
-   * Where all chunks of a running job are done, puts those back that have unchecked rows, once, or completes the job.
-   * Where a job is being cancelled and none of its chunks is claimed, it is cancelled.
+   * Once all chunks of a running job are done, releases those with unchecked rows for a second round, or completes the job.
+   * A job that is being cancelled is cancelled once none of its chunks is claimed.
    */
   readonly endRound: (
     jobId: string,
     ended: { readonly finishedAt: number; readonly expiresAt: number },
   ) => Answer<RoundEnd>;
-  /** Returns finished chunks from `fromChunk` on, up to the first gap. */
+  /** Returns consecutive finished chunks from `fromChunk` on. */
   readonly chunkResults: (jobId: string, fromChunk: number, limit: number) => Answer<readonly ChunkResults[]>;
-  /** The bodies of a chunk's results, in the order of its rows. */
+  /** Returns the bodies of a chunk's results, in the order of its rows. */
   readonly resultBodies: (jobId: string, n: number) => Answer<readonly Uint8Array[]>;
   readonly inputBody: (jobId: string, n: number) => Answer<Uint8Array | null>;
-  /** Erases inputs and results of some chunks; returns false when none are left. */
+  /** Erases the input and results of up to `limit` chunks; false once none are left. */
   readonly eraseChunks: (jobId: string, limit: number) => Answer<boolean>;
   readonly forgetJob: (jobId: string) => Answer<void>;
-  /** Clears what the store keeps of erased rows beside its tables. False where it has to be tried again. */
+  /** Clears the traces of erased rows outside the tables, such as the log. False where it must be tried again. */
   readonly clearErased: () => Answer<boolean>;
 };

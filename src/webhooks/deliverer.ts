@@ -12,7 +12,7 @@ export type DelivererDependencies = {
   readonly store: WebhookPort;
   readonly client: Pick<HttpClient, "send">;
   readonly clock: Clock;
-  /** By which deliveries grow old and are removed. */
+  /** The clock of the deliveries' retention. */
   readonly retentionClock: Pick<Clock, "now">;
   readonly random: () => number;
   readonly report: (error: unknown) => void;
@@ -21,18 +21,18 @@ export type DelivererDependencies = {
 
 export type DelivererSettings = {
   readonly inFlightMax: number;
-  /** Of one account, so that receivers that hang hold up nobody else. */
+  /** Attempts of one account at a time, so that receivers that hang delay nobody else. */
   readonly accountInFlightMax: number;
-  /** How often deliveries are looked for that a process was sending which is gone; null where there is no other one. */
+  /** How often the deliveries of processes that are gone are reaped; null without other processes. */
   readonly reapEveryMs: number | null;
 };
 
 export type Deliverer = AsyncDisposable & {
-  /** Takes up what is due, as far as there is room; resolves when that is under way. */
+  /** Starts the deliveries that are due, within the limits; resolves once they are started. */
   readonly pump: () => Promise<void>;
   /** Resolves once nothing is in flight. */
   readonly idle: () => Promise<void>;
-  /** Puts back what a former process was sending, and looks for what is due from now on. */
+  /** Reaps the deliveries of the former process, and starts to poll for due ones. */
   readonly start: () => Promise<void>;
   readonly inFlight: () => number;
   readonly stats: () => DelivererStats;
@@ -45,7 +45,7 @@ export type DelivererStats = {
   readonly failed: number;
 };
 
-/** What one attempt may take; the answer's first bytes are kept. */
+/** The limits of one attempt; the first bytes of the response are kept. */
 export const DELIVERY_LIMITS = {
   connectTimeoutMs: 5_000,
   headTimeoutMs: 15_000,
@@ -58,7 +58,7 @@ const PRUNE_MS = 60_000;
 export const KEPT_MS = 30 * 86_400_000;
 const PRUNED_AT_ONCE_MAX = 500;
 
-/** Sends what is due to webhooks: a few at a time, each account within its share. */
+/** Sends due deliveries: a bounded number at a time, each account within its share. */
 export function createDeliverer(dependencies: DelivererDependencies): Deliverer {
   const { store, client, clock, retentionClock, random, report, settings } = dependencies;
   const inFlight = createTally();
@@ -78,7 +78,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     }
   }
 
-  /** Takes up what is due; one claims at a time, so that no account has more than its share. */
+  /** Starts due deliveries. Claims one at a time, so that no account exceeds its share. */
   function pump(): Promise<void> {
     isAsked = true;
     taking ??= guarded(takeAll).finally(() => {
@@ -91,7 +91,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     while (isAsked) {
       isAsked = false;
       while (!stop.signal.aborted && running.size < settings.inFlightMax && (await takeNext())) {
-        // Attempts that fail at once, as for a name that does not exist, would leave nobody else a turn.
+        // Yield: attempts that fail at once, as for an unknown name, would otherwise block the event loop.
         await nextTurn();
       }
     }
@@ -133,7 +133,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
       truncateBody: true,
       signal: stop.signal,
     });
-    // What was cut off by the end of this process is sent by the next one.
+    // A delivery that the end of this process interrupts is sent by the next one.
     if (stop.signal.aborted) return;
     const latencyMs = Math.round(reply.totalMs);
     const outcome: AttemptOutcome = reply.ok
@@ -146,7 +146,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     outcomes[end.state === "pending" ? "retried" : end.state] += 1;
   }
 
-  /** Tries again what the store does not take now: nobody sends a delivery further whose attempt has not ended. */
+  /** Retries a write that the store refuses: until an attempt is ended, its delivery is not continued. */
   async function stored(write: () => Promise<void>): Promise<boolean> {
     for (let isFirst = true; !stop.signal.aborted; isFirst = false) {
       try {

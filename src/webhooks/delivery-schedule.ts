@@ -6,7 +6,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** After each attempt that failed, the wait before the next one. */
+/** The wait after each failed attempt. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -30,7 +30,7 @@ export type EndedAttempt = {
   readonly delivery: Pick<DeliveryRecord, "scheduled" | "url">;
   readonly webhook: Pick<WebhookRecord, "failingSince">;
   readonly outcome: Pick<AttemptOutcome, "status" | "error">;
-  /** The header of the answer. */
+  /** The Retry-After header of the response. */
   readonly retryAfter: string | null;
   readonly at: number;
   /** From 0 up to 1. */
@@ -38,8 +38,8 @@ export type EndedAttempt = {
 };
 
 /**
- * Says what follows an attempt: 2xx is success, 410 disables the webhook, as do five days without a success; else there
- * is a retry while the schedule has one. What a job's own address answers says nothing of the webhook.
+ * Decides what follows an attempt: 2xx is success; 410 disables the webhook, as do five days without a success; otherwise
+ * the schedule's next retry. The responses of a job's own address do not count for a webhook.
  */
 export function afterAttempt({
   delivery,

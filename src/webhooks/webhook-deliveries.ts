@@ -8,9 +8,9 @@ import type { WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
 import { KEPT_MS } from "./deliverer.ts";
 import { deliveryView } from "./webhook-view.ts";
 
-/** What the owner of a webhook does with its deliveries. */
+/** The operations of an owner on the deliveries of a webhook. */
 export type WebhookDeliveries = {
-  /** Sends an event that means nothing. */
+  /** Sends a test event. */
   readonly test: (
     accountId: string,
     webhookId: string,
@@ -33,7 +33,7 @@ export type WebhookDeliveries = {
 export type WebhookDeliveriesDependencies = {
   readonly store: Pick<WebhookPort, "addDelivery" | "deliveryPage" | "replayDelivery">;
   readonly clock: Clock;
-  /** Something is to be sent now. */
+  /** Called when a delivery is due now. */
   readonly wake: () => void;
   /** Returns the webhook of an account; throws `not_found`. */
   readonly find: (accountId: string, webhookId: string) => Answer<WebhookRecord>;

@@ -2,10 +2,10 @@ import { ApiError } from "../contract/errors.ts";
 import { OutgoingError } from "../net/failure.ts";
 import { readTarget, type TargetRules } from "../net/target.ts";
 
-/** Only https, on its own port, to names; what a name resolves to is checked at each attempt. */
+/** Only https, on port 443, to names. The addresses of a name are checked at each attempt. */
 export const WEBHOOK_TARGETS = { ports: [443], allowLiterals: false, httpsOnly: true } as const;
 
-/** Throws `invalid_request` for an address that a webhook may not have; `field` names it to the caller. */
+/** Throws `invalid_request` for a URL that a webhook may not have; the message names `field`. */
 export function requireUrl(field: string, url: string, rules: TargetRules): void {
   try {
     readTarget(url, rules);

@@ -3,7 +3,7 @@ import type { DeliveryBody, WebhookBody } from "../contract/specification/webhoo
 import { WEBHOOK_EVENTS } from "../contract/words.ts";
 import type { DeliveryRecord, WebhookRecord } from "../store/webhook-port.ts";
 
-/** Returns a webhook as its account sees it, without its secret. */
+/** Returns a webhook on the wire, without its secret. */
 export function webhookView(webhook: WebhookRecord): WebhookBody {
   const { webhookId, url, events, description, disabledReason, failingSince, createdAt } = webhook;
   return {
@@ -18,7 +18,7 @@ export function webhookView(webhook: WebhookRecord): WebhookBody {
   };
 }
 
-/** Returns a delivery as its account sees it. */
+/** Returns a delivery on the wire. */
 export function deliveryView(delivery: DeliveryRecord): DeliveryBody {
   const { deliveryId, eventId, type, url, createdAt, state, attempts, lastAttemptAt } = delivery;
   const { status, error, latencyMs, answer, nextAttemptAt } = delivery;

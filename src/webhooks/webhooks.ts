@@ -27,7 +27,7 @@ export type WebhookPatchFields = {
   readonly enabled?: boolean | undefined;
 };
 
-/** What the owner of an account does with its webhooks. Throws ApiErrors: `not_found`, `invalid_request`. */
+/** The operations of an owner on the webhooks of an account. They throw the ApiErrors `not_found`, `invalid_request`. */
 export type Webhooks = WebhookDeliveries & {
   readonly list: (accountId: string) => Answer<{ readonly data: readonly WebhookBody[] }>;
   readonly create: (
@@ -48,7 +48,7 @@ export type Webhooks = WebhookDeliveries & {
     overlapSeconds: number,
     replyOf: ReplyOf<RotatedSecretBody>,
   ) => Answer<RotatedSecretBody>;
-  /** Throws `invalid_request` unless an address may receive the events of one job: it must be allowed, and a secret must sign. */
+  /** Throws `invalid_request` unless the URL is allowed and the account has a webhook, whose secret signs the job's events. */
   readonly requireJobUrl: (accountId: string, url: string) => Answer<void>;
 };
 
@@ -57,7 +57,7 @@ export type WebhooksDependencies<WebhookStore = WebhookPort> = {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly rules: TargetRules;
-  /** Something is to be sent now. */
+  /** Called when a delivery is due now. */
   readonly wake: () => void;
 };
 
@@ -116,7 +116,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
         if (url !== undefined) requireUrl("url", url, rules);
         const isMoved = url !== undefined && url !== formerUrl;
         const to: WebhookChange = {
-          // What the former address did says nothing of the new one.
+          // Failures of the former address do not count for the new one.
           ...(isMoved ? { url, failingSince: null } : {}),
           ...(events === undefined ? {} : { events }),
           ...(enabled === true ? { disabledReason: null, failingSince: null } : {}),
