@@ -1,5 +1,6 @@
 import { createClient } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
+import { RefusedError, UnreachableError } from "../client/failure.ts";
 import { hasEnded } from "../client/job-watch.ts";
 import { isDocumentType } from "../contract/words.ts";
 import { commandNamed } from "../platform/command-name.ts";
@@ -13,7 +14,7 @@ import { createUploadOf, type Upload, uploadItems } from "./job-upload.ts";
 import { createJobVerifier } from "./job-verifier.ts";
 import { statOf } from "./output.ts";
 import { counted, createProgress, grouped, type Progress } from "./progress.ts";
-import { cliError } from "./server-verifier.ts";
+import { cliError, jobFrom } from "./server-reply.ts";
 
 export type JobRunDependencies = FileRunDependencies & { readonly apiKey: string };
 
@@ -38,7 +39,7 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
     return `Interrupted. ${jobId === null ? "Nothing was begun." : comeBack(run, jobId)}`;
   });
   try {
-    let job = jobId === null ? null : await client.job(jobId);
+    let job = jobId === null ? null : jobFrom(url, await client.job(jobId));
     if (job === null || job.status === "receiving") {
       const upload: Upload = { client, run, progress };
       const begun =
@@ -55,7 +56,7 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
               };
       jobId = begun.jobId;
       if (!run.quiet && job === null) dependencies.stderr.write(`The job is ${jobId}.\n`);
-      job = await uploadItems(upload, begun);
+      job = jobFrom(url, await uploadItems(upload, begun));
     }
     progress.stop();
     progress = progressOf(run, dependencies, job.counts.rows);
@@ -75,8 +76,15 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
     return await writeResults(run, dependencies, client, job);
   } catch (error) {
     progress.stop();
-    throw cliError(error, url, EXIT.stopped);
+    const failure = cliError(error, url, EXIT.stopped);
+    if (!(failure instanceof CliError) || jobId === null || !isPassing(error)) throw failure;
+    throw new CliError(`${failure.message} Come back with: ${wayBack(run, jobId)}`, failure.exitCode);
   }
+}
+
+/** Whether the server may be back soon, with the job. */
+function isPassing(error: unknown): boolean {
+  return error instanceof UnreachableError || (error instanceof RefusedError && error.status >= 500);
 }
 
 /** Writes the results into the output, from where an earlier run left it. */
@@ -157,11 +165,15 @@ function unfinished(run: JobRun, job: Job): CliError {
   return new CliError(`The job is paused ${done}: ${why}. ${comeBack(run, jobId)}`, EXIT.stopped);
 }
 
-/** How to come back to a job. */
-function comeBack({ input, server, output, task }: JobRun, jobId: string): string {
+function comeBack(run: JobRun, jobId: string): string {
+  return `The job goes on; come back with: ${wayBack(run, jobId)}`;
+}
+
+/** The command that comes back to a job. */
+function wayBack({ input, server, output, task }: JobRun, jobId: string): string {
   const words = { email: "", identity: "documents ", phone: "phones " }[task.kind];
   const to = output === null ? "" : ` --output ${quoted(output)}`;
-  return `The job goes on; come back with: ${commandNamed("verify")} ${words}${quoted(input.path)} --server ${server.url} --attach ${jobId}${to}`;
+  return `${commandNamed("verify")} ${words}${quoted(input.path)} --server ${server.url} --attach ${jobId}${to}`;
 }
 
 function quoted(path: string): string {

@@ -9,6 +9,7 @@ import type { FileRun } from "./file-run-options.ts";
 import { openRows } from "./input.ts";
 import { type JobState, removeJobState, writeJobState } from "./job-state.ts";
 import type { Progress } from "./progress.ts";
+import { jobFrom } from "./server-reply.ts";
 import { openSource } from "./source.ts";
 
 export type Upload = {
@@ -30,7 +31,8 @@ export async function createUploadOf({ client, run }: Upload, server: string): P
     name,
     when_out_of_units: partial ? "pause" : "refuse",
   };
-  const { job_id: jobId } = await client.createUpload("application/x-ndjson", fields);
+  const created = await client.createUpload("application/x-ndjson", fields);
+  const { job_id: jobId } = jobFrom(server, created);
   const state: JobState = { version: 1, jobId, server, task: JSON.stringify(task), parts: [] };
   writeJobState(output, state);
   return state;

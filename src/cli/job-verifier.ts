@@ -1,12 +1,9 @@
 import type { Client } from "../client/client.ts";
 import type { Job } from "../client/contract-types.ts";
-import { KINDS, type Result, type Task } from "../tables/task.ts";
+import type { Result, Task } from "../tables/task.ts";
 import { BLOCK_ROWS_MAX, type BlockResults, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
-import { cliError } from "./server-verifier.ts";
-
-/** A batch shows the beginning of a longer item. */
-const COMPARED_CHARS_MAX = 10_000;
+import { cliError, isResultOf } from "./server-reply.ts";
 
 export type JobResultsSource = {
   readonly client: Client;
@@ -57,10 +54,4 @@ export function createJobVerifier({ client, url, job, task, afterRow }: JobResul
       await results.return();
     },
   };
-}
-
-/** Card numbers are masked in their results. */
-function isResultOf({ kind }: Task, item: string, result: Result): boolean {
-  if (kind === "identity" || item.length > COMPARED_CHARS_MAX) return true;
-  return result[KINDS[kind].field] === item;
 }

@@ -4,6 +4,7 @@ import { workerFiles } from "../app/platform.ts";
 import { settingWarnings } from "../app/setting-names.ts";
 import { ConfigError } from "../app/setting-reader.ts";
 import { readConfig } from "../app/settings.ts";
+import { isSendable } from "../client/transport.ts";
 import { systemClock } from "../platform/clock.ts";
 import { commandNamed } from "../platform/command-name.ts";
 import type { Task } from "../tables/task.ts";
@@ -60,6 +61,9 @@ async function openVerifier(task: Task, server: ServerTarget | null): Promise<Ve
 
 function readApiKey(): string {
   const apiKey = process.env.ASSAY_API_KEY?.trim() ?? "";
+  if (!isSendable(apiKey)) {
+    throw new CliError("ASSAY_API_KEY holds a character that no key has, such as a line end.");
+  }
   if (apiKey !== "") return apiKey;
   throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
 }

@@ -1,9 +1,10 @@
 import { type Client, createClient } from "../client/client.ts";
-import { RefusedError, UnreachableError } from "../client/failure.ts";
+import { isObject } from "../platform/json-value.ts";
 import type { Task } from "../tables/task.ts";
 import { BLOCK_ROWS_MAX, type BlockResults, type ServerTarget, type Verifier } from "./block-verifier.ts";
 import { CliError, EXIT } from "./failure.ts";
 import { budgetOf } from "./run-cost.ts";
+import { cliError, foreignReply, isResultOf } from "./server-reply.ts";
 
 const BLOCKS_IN_FLIGHT = 4;
 
@@ -31,10 +32,17 @@ async function accountOn(url: string, apiKey: string, retriesMax: number) {
   const client = createClient({ baseUrl: url, apiKey, retriesMax });
   try {
     const account = await client.account();
-    return { account, plans: (await client.plans()).plans };
+    const { plans } = (await client.plans()) ?? {};
+    if (!isAccount(account) || !Array.isArray(plans)) throw foreignReply(url, EXIT.badInput);
+    return { account, plans };
   } catch (error) {
     throw cliError(error, url, EXIT.badInput);
   }
+}
+
+function isAccount(reply: unknown): boolean {
+  if (!isObject(reply) || !isObject(reply.limits) || !isObject(reply.usage)) return false;
+  return typeof reply.limits.max_batch_size === "number";
 }
 
 async function verifyItems(
@@ -43,10 +51,15 @@ async function verifyItems(
   items: readonly string[],
   idempotencyKey: string,
 ): Promise<BlockResults> {
-  const { results, summary } = await batchOf(client, task, items, idempotencyKey);
-  if (results.length !== items.length)
-    throw new CliError("The server answered another number of items.", EXIT.stopped);
-  return { results, unitsCharged: summary.units_charged };
+  const batch = await batchOf(client, task, items, idempotencyKey);
+  const reply: unknown = batch;
+  const given = isObject(reply) && isObject(reply.summary) ? reply.results : null;
+  const isTheirs =
+    Array.isArray(given) &&
+    given.length === items.length &&
+    items.every((item, at) => isResultOf(task, item, given[at]));
+  if (!isTheirs) throw new CliError("The server answered with results of other items.", EXIT.stopped);
+  return { results: batch.results, unitsCharged: batch.summary.units_charged };
 }
 
 function batchOf(client: Client, task: Task, items: readonly string[], idempotencyKey: string) {
@@ -64,13 +77,4 @@ function batchOf(client: Client, task: Task, items: readonly string[], idempoten
       return client.validateDocuments(documents, { idempotencyKey });
     }
   }
-}
-
-/** Returns what a server refuses, or that it does not answer, as the user reads it. */
-export function cliError(error: unknown, url: string, exitCode: number): unknown {
-  if (error instanceof UnreachableError) return new CliError(`${url} does not answer.`, exitCode);
-  if (error instanceof RefusedError) {
-    return new CliError(`${url} refused (${error.status} ${error.code}): ${error.message}`, exitCode);
-  }
-  return error;
 }

@@ -39,18 +39,25 @@ export type Send = <Read>(
   read: (reply: Response) => Promise<Read>,
 ) => Promise<Read>;
 
+/** The code of a reply that is none of this API. */
+export const UNREADABLE = "unreadable_reply";
+
 /** Waits before sending again where the server does not say how long: 250 ms, then twice as long each time. */
 const FIRST_PAUSE_MS = 250;
 
 /**
- * Sends calls. 429 and 503 are sent again after their Retry-After; a broken connection only where sending twice
- * is harmless: a GET, PUT or DELETE, or a POST with an idempotency key. Throws RefusedError, UnreachableError, or the signal's reason.
+ * Sends calls. 429 and 503 are sent again after their Retry-After; a broken connection, and what a proxy answers in the
+ * place of the server, only where sending twice is harmless: a GET, PUT or DELETE, or a POST with an idempotency key.
+ * Throws RefusedError, UnreachableError, or the signal's reason.
  */
 export function createTransport(settings: ClientSettings): Send {
   const { apiKey, retriesMax = 4, retryWaitMaxMs = 60_000 } = settings;
   const send = settings.fetch ?? ((url: string, init: RequestInit) => fetch(url, init));
   const wait = settings.pause ?? pause;
   const base = addressOf(settings.baseUrl);
+  if (apiKey !== undefined && !isSendable(apiKey)) {
+    throw new TypeError("apiKey holds a character that no key has, such as a line end.");
+  }
 
   return async (method, path, { body, raw, accept, headers, signal, idempotencyKey }, read) => {
     const key = method === "POST" && idempotencyKey === undefined ? crypto.randomUUID() : idempotencyKey;
@@ -90,6 +97,11 @@ function addressOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, "");
 }
 
+/** Whether a header can hold a key, with blanks around it: anything else would look as if the server did not answer. */
+export function isSendable(apiKey: string): boolean {
+  return /^[\x21-\x7e]*$/.test(apiKey.trim());
+}
+
 type Attempt<Read> =
   | { readonly value: Read; readonly failure: null }
   | { readonly value: null; readonly failure: RefusedError | UnreachableError };
@@ -103,7 +115,12 @@ async function attemptOnce<Read>(
   try {
     const reply = await send();
     if (!reply.ok) return { value: null, failure: await refusalOf(reply) };
-    return { value: await read(reply), failure: null };
+    try {
+      return { value: await read(reply), failure: null };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return { value: null, failure: unreadable(reply) };
+    }
   } catch (cause) {
     signal?.throwIfAborted();
     return {
@@ -122,6 +139,8 @@ function pauseBefore(
   const backoffMs = FIRST_PAUSE_MS * 2 ** attempt;
   if (failure instanceof UnreachableError) return isRepeatable ? backoffMs : null;
   const { status, code, retryAfterSeconds } = failure;
+  const isOfProxy = code === UNREADABLE && (status === 502 || status === 504 || status < 300);
+  if (isOfProxy) return isRepeatable ? backoffMs : null;
   // Our own first attempt may still be running behind a connection that broke.
   const isOwnShadow = code === "idempotency_in_progress" && attempt > 0;
   if (status !== 429 && status !== 503 && !isOwnShadow) return null;
@@ -130,15 +149,26 @@ function pauseBefore(
 
 async function refusalOf(reply: Response): Promise<RefusedError> {
   const text = await reply.text().catch(() => "");
-  const { code, message } = envelopeOf(text) ?? {
-    code: "unreadable_reply",
-    message: `The server answered ${reply.status} with no error of this API.`,
-  };
-  const retryAfter = reply.headers.get("retry-after")?.trim() ?? "";
+  const envelope = envelopeOf(text);
+  return envelope === null ? unreadable(reply) : refusedWith(reply, envelope);
+}
+
+/** The failure of a reply that is none of this API, such as a page of a proxy or a portal. */
+function unreadable(reply: Response): RefusedError {
+  const kind = reply.ok ? "reply" : "error";
+  const message = `The server answered ${reply.status} with no ${kind} of this API.`;
+  return refusedWith(reply, { code: UNREADABLE, message });
+}
+
+function refusedWith(
+  { status, headers }: Response,
+  { code, message }: { readonly code: string; readonly message: string },
+): RefusedError {
+  const retryAfter = headers.get("retry-after")?.trim() ?? "";
   return new RefusedError(message, {
-    status: reply.status,
+    status,
     code,
-    requestId: reply.headers.get("x-request-id"),
+    requestId: headers.get("x-request-id"),
     retryAfterSeconds: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null,
   });
 }

@@ -122,6 +122,32 @@ describe("sending again", () => {
     expect(hasty.pauses).toEqual([]);
   });
 
+  test("repeats what a proxy answers in the place of the server, but for a POST without a key", async () => {
+    const proxied = [502, 504, 200].map(
+      (status) => () => new Response("<h1>Bad gateway</h1>", { status, headers: { "Retry-After": "9" } }),
+    );
+    const { url, calls } = serve(...proxied, () => Response.json({ valid: true }));
+    const { client, pauses } = clientOf(url);
+    expect((await client.validatePhone("+5511987654321")).valid).toBe(true);
+    expect(pauses).toEqual([250, 500, 1000]);
+    expect(new Set(calls.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(1);
+    for (const answer of proxied) {
+      const other = serve(answer);
+      const unkeyed = clientOf(other.url).client.verifyEmail("a@b.co", { idempotencyKey: null });
+      await expect(unkeyed).rejects.toMatchObject({ code: "unreadable_reply" });
+      expect(other.calls).toHaveLength(1);
+    }
+  });
+
+  test("a key that no header can hold is refused before any call, one with a line end behind it is taken", async () => {
+    const { url, calls } = serve(() => Response.json({ plan: "free" }));
+    await createClient({ baseUrl: url, apiKey: "asy_one\n" }).account();
+    expect(calls[0]?.headers.get("authorization")).toBe("Bearer asy_one");
+    expect(() => createClient({ baseUrl: "http://127.0.0.1:1", apiKey: "asy_one\nasy_two" })).toThrow(
+      new TypeError("apiKey holds a character that no key has, such as a line end."),
+    );
+  });
+
   test("does not repeat other refusals", async () => {
     const { url, calls } = serve(refusal(500, "internal_error"));
     await expect(clientOf(url).client.verifyEmail("a@b.co")).rejects.toMatchObject({ status: 500 });

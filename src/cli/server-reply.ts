@@ -1,0 +1,39 @@
+import type { Job } from "../client/contract-types.ts";
+import { IncompleteReplyError, RefusedError, UnreachableError } from "../client/failure.ts";
+import { UNREADABLE } from "../client/transport.ts";
+import { isObject } from "../platform/json-value.ts";
+import { KINDS, type Result, type Task } from "../tables/task.ts";
+import { CliError, EXIT } from "./failure.ts";
+
+/** A batch shows the beginning of a longer item. */
+const COMPARED_CHARS_MAX = 10_000;
+
+/** Whether a server answered with the result of an item. Card numbers are masked in theirs. */
+export function isResultOf({ kind }: Task, item: string, result: unknown): result is Result {
+  if (!isObject(result)) return false;
+  if (kind === "identity" || item.length > COMPARED_CHARS_MAX) return true;
+  return result[KINDS[kind].field] === item;
+}
+
+/** Returns the job that a server answered with. Throws CliError for anything else. */
+export function jobFrom(url: string, job: Job): Job {
+  const reply: unknown = job;
+  if (isObject(reply) && typeof reply.job_id === "string" && isObject(reply.counts)) return job;
+  throw foreignReply(url, EXIT.stopped);
+}
+
+/** What another server answers, or the page of a portal. */
+export function foreignReply(url: string, exitCode: number): CliError {
+  return new CliError(`${url} is no server of this API: what it answers cannot be read.`, exitCode);
+}
+
+/** Returns what a server refuses, or that it does not answer, as the user reads it. */
+export function cliError(error: unknown, url: string, exitCode: number): unknown {
+  if (error instanceof UnreachableError) return new CliError(`${url} does not answer.`, exitCode);
+  if (error instanceof IncompleteReplyError) {
+    return new CliError(`${url} breaks its replies off, or does not answer.`, exitCode);
+  }
+  if (!(error instanceof RefusedError)) return error;
+  if (error.code === UNREADABLE && error.status < 300) return foreignReply(url, exitCode);
+  return new CliError(`${url} refused (${error.status} ${error.code}): ${error.message}`, exitCode);
+}
