@@ -27,6 +27,7 @@ export function withTestTenants(meter: Meter, freePlan: Plan): Meter {
       return { limitUnits: includedUnits, remainingUnits: includedUnits, isHardStop: false, resetSeconds };
     },
     enter: (accountId) => meter.enter(ownerOf(accountId)),
+    ledger: (accountId) => meter.ledger(ownerOf(accountId)),
   };
 }
 

@@ -57,7 +57,7 @@ export type JobReceiver = {
 export type JobReceiverDependencies = InputReadingDependencies & {
   readonly store: JobPort;
   readonly runner: Pick<JobRunner, "run">;
-  readonly meter: Pick<Meter, "enter" | "reserve">;
+  readonly meter: Pick<Meter, "ledger" | "reserve">;
   readonly clock: Clock;
   readonly newJobId: () => string;
   readonly changed: (job: JobRecord) => void;
@@ -98,7 +98,8 @@ export function createJobReceiver(dependencies: JobReceiverDependencies): JobRec
       if (unfinished - repeats > plan.maxJobs) throw tooManyJobs(plan);
       const unitsPerItem = unitsOf(request);
       if (request.options.whenOutOfUnits === "refuse") {
-        await meter.enter(accountId);
+        // As the database has it now: another process may have charged for the job before this one.
+        await meter.ledger(accountId);
         meter.reserve(account, input.distinct * unitsPerItem, { isCall: false }).release();
       }
       const started = {

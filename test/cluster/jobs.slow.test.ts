@@ -112,6 +112,21 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
     while ((await held(place)) === 0) await Bun.sleep(1);
   }
 
+  test("a job that costs more than is left is refused through any node, as soon as the one before has ended", async () => {
+    const key = await signUp();
+    const rows = (name: string) => Array.from({ length: 600 }, (_, at) => `${name}${at}@good.com`);
+    // Each node has read what is left before the first job.
+    for (const place of [0, 1, 2]) expect((await jobOf(place, key, "none")).status).toBeUndefined();
+    const { job_id: jobId } = await create(0, key, rows("one"));
+    expect(await ended(0, key, jobId)).toMatchObject({ status: "completed", units_charged: 600 });
+    for (const place of [1, 2, 0]) {
+      const headers = { "Content-Type": "text/plain" };
+      const body = rows("two").join("\n");
+      expect((await call(place, "/v1/jobs", key, { method: "POST", headers, body })).status).toBe(402);
+    }
+    expect(await unitsOf(0, key)).toBe(600);
+  });
+
   test("a job outlives a node that is killed and one that hangs: each row once and in order, charged once", async () => {
     const key = await signUp("growth");
     const rows = Array.from({ length: ROWS }, (_, at) => `user.${at % 10 === 9 ? at - 1 : at}@good.com`);

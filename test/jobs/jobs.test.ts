@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_PLANS } from "../../src/billing/plans.ts";
+import type { Ledger } from "../../src/billing/usage-ledger.ts";
+import { ApiError } from "../../src/contract/errors.ts";
 import { ROOM_ELSEWHERE } from "../../src/jobs/disk-room.ts";
 import { createIntake } from "../../src/jobs/intake/intake-thread.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
@@ -18,7 +20,9 @@ function jobsOn(
   folder: string,
   around: (store: JobPort) => JobPort = (store) => store,
   pace: (signal: AbortSignal) => Promise<void> = async () => {},
+  units = { known: 0, stored: 0 },
 ) {
+  let unitsLeft = units.known;
   const store = openStore({ path: ":memory:", clock });
   const intake = createIntake(INTAKE_THREAD);
   const jobs = createJobs({
@@ -34,8 +38,12 @@ function jobsOn(
       async [Symbol.asyncDispose]() {},
     },
     meter: {
-      enter: () => undefined,
-      reserve: () => {
+      ledger: async () => {
+        unitsLeft = units.stored;
+        return {} as Ledger;
+      },
+      reserve: (_, count) => {
+        if (count > unitsLeft) throw new ApiError("quota_exceeded");
         throw new Error("nothing is started");
       },
     },
@@ -189,5 +197,25 @@ test("an input that is refused has the store cleared by the pruning alone, a del
   expect(clearings).toBe(2);
   await jobs.prune();
   expect(clearings).toBe(2);
+  store.close();
+});
+
+test("a job is refused by the units that the database has, not by those that were read before", async () => {
+  using folder = temporaryFolder("jobs");
+  const { store, intake, jobs } = jobsOn(folder.path, undefined, undefined, {
+    known: 2,
+    stored: 1,
+  });
+  await using _ = intake;
+  await signUp(store, "acc_a");
+  const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
+  if (plan === undefined) throw new Error("there is no free plan");
+  const account = { accountId: "acc_a", plan };
+  const request = { kind: "email", name: null, webhookUrl: null, options: OPTIONS, form: "text" } as const;
+  const job = await jobs.begin(account, request);
+  const pieces = [new TextEncoder().encode("a@good.com\nb@good.com\n")];
+  const input = { next: async () => pieces.shift() ?? null, signal: new AbortController().signal };
+  const received = await jobs.receive(account, job, request, input, () => request);
+  await expect(jobs.start(account, received, null)).rejects.toMatchObject({ code: "quota_exceeded" });
   store.close();
 });
