@@ -3,6 +3,7 @@ import type { ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import type { ChunkClaims } from "./chunks/chunk-claims.ts";
 import type { ChunkPlaces } from "./chunks/chunk-places.ts";
+import type { ChunkStops } from "./chunks/chunk-stops.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import type { JobGaps } from "./job-gaps.ts";
 import type { JobQueue } from "./job-queue.ts";
@@ -16,6 +17,7 @@ export type JobReconciliationDependencies = {
   readonly places: Pick<ChunkPlaces, "isLeftFor">;
   readonly waits: JobWaits;
   readonly gaps: JobGaps;
+  readonly stops: Pick<ChunkStops, "giveUp" | "seen">;
   readonly steps: Pick<JobSteps, "resume">;
   readonly room: Pick<DiskRoom, "isBack">;
   readonly unitsLeft: (accountId: string) => Answer<number>;
@@ -33,7 +35,7 @@ export type JobReconciliationDependencies = {
  * processes included, resumes paused jobs whose units or disk space are back, and ends cancelled ones.
  */
 export function createJobReconciliation(dependencies: JobReconciliationDependencies): () => Promise<void> {
-  const { store, queue, claims, places, waits, gaps, steps, room, unitsLeft } = dependencies;
+  const { store, queue, claims, places, waits, gaps, stops, steps, room, unitsLeft } = dependencies;
   const { seen, isEnding, work, finishIdle } = dependencies;
 
   /** Works on the chunks of a paused job that precede finished ones, within the places for chunks in work. */
@@ -61,7 +63,10 @@ export function createJobReconciliation(dependencies: JobReconciliationDependenc
     const jobs = await store.jobsIn(["paused", "queued", "running", "cancelling"]);
     seen(jobs);
     gaps.seen(jobs);
+    stops.seen(jobs);
     for (const job of jobs) {
+      // Another process may have deleted it.
+      if (job.deletedAt !== null) void stops.giveUp(job.jobId);
       if (job.status === "cancelling") await finishIdle(job.jobId);
       else if (waits.isLater(job.jobId)) continue;
       else if (job.status !== "paused") queue.add(job.accountId, job.jobId);

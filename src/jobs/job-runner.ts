@@ -7,6 +7,7 @@ import { createChunkClaims } from "./chunks/chunk-claims.ts";
 import { createChunkFailures } from "./chunks/chunk-failures.ts";
 import type { ChunkOutcome } from "./chunks/chunk-outcome.ts";
 import { type ChunkPlacesOptions, createChunkPlaces } from "./chunks/chunk-places.ts";
+import { createChunkStops } from "./chunks/chunk-stops.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import type { Job } from "./job.ts";
 import { createJobGaps } from "./job-gaps.ts";
@@ -22,6 +23,8 @@ export type JobRunner = AsyncDisposable & {
   readonly run: (job: JobRecord) => void;
   /** Takes a job out of the queue; its chunks in work are finished. */
   readonly hold: (job: JobRecord) => Promise<void>;
+  /** Takes a deleted job out of the queue, aborts its chunks in work, and resolves once this process has none. */
+  readonly giveUp: (job: JobRecord) => Promise<void>;
   readonly chunksInWork: () => number;
   readonly queued: () => number;
   /** The claims of this process. */
@@ -66,6 +69,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
   const { changed, seen, reportBug, settings } = dependencies;
   const places = createChunkPlaces(settings);
   const claims = createChunkClaims(store);
+  const stops = createChunkStops();
   const gaps = createJobGaps({ store, unitsLeft });
   const waits = createJobWaits(clock, settings.lookUpAgainMs);
   const { retentionMs, pausesForStorage } = settings;
@@ -79,9 +83,10 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     store,
     places,
     gaps,
+    stops,
     room,
     seen,
-    work: (claimed) => void work(claimed),
+    work: begin,
     finishIdle,
   });
   let watch: Timer | undefined;
@@ -106,14 +111,23 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
         continue;
       }
       queue.countTaken(accountId);
-      void work(claimed);
+      begin(claimed);
       return true;
     }
     return false;
   }
 
+  function begin(claimed: ClaimedWork): void {
+    const { jobId } = claimed.job;
+    const ended = work(claimed);
+    stops.track(jobId, ended);
+    void ended.then(() => (isEnding() ? undefined : continueWith(jobId)));
+  }
+
+  /** Never rejects. */
   async function work({ chunk, job: record }: ClaimedWork): Promise<void> {
     const { jobId } = record;
+    const signal = stops.signalOf(jobId);
     const claim = { jobId, n: chunk.n, attempt: chunk.attempt };
     claims.add(claim);
     const place = places.acquire(record);
@@ -121,17 +135,20 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       if (place.commit() && !isEnding()) void pump();
     };
     try {
-      const outcome = await runChunk(await steps.start(record), chunk, stop.signal, onCommit);
+      const outcome = await runChunk(await steps.start(record), chunk, signal, onCommit);
       if (outcome === "out_of_units") {
         await claims.release(claim, claim.attempt - 1);
         await steps.pause(record, "out_of_units");
       }
     } catch (error) {
-      await settleFailure(record, claim, error).catch((failure: unknown) => reportUnknown(failure, jobId));
+      const isGivenUp = signal.aborted && !isEnding();
+      const settled = isGivenUp
+        ? claims.release(claim, claim.attempt - 1)
+        : settleFailure(record, claim, error);
+      await settled.catch((failure: unknown) => reportUnknown(failure, jobId));
     } finally {
       claims.delete(claim);
       place.release();
-      if (!isEnding()) await continueWith(jobId);
     }
   }
 
@@ -203,6 +220,11 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       steps.hold(job);
       if (job.status === "cancelling") await finishIdle(job.jobId);
     },
+    async giveUp(job) {
+      steps.hold(job);
+      await stops.giveUp(job.jobId);
+      await finishIdle(job.jobId);
+    },
     chunksInWork: places.inWork,
     queued: () => queue.jobs(),
     held: claims.held,
@@ -210,6 +232,7 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
       clearTimeout(starting);
       clearInterval(watch);
       stop.abort();
+      stops.giveUpAll();
       await pumping;
     },
   };

@@ -42,9 +42,9 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
     const ended = isLive ? ({ status: "cancelling", statusReason: "by_caller" } as const) : {};
     const removed = await change(job, [status], { ...ended, deletedAt: now, expiresAt: now });
     if (removed === null) return false;
-    if (isLive) await runner.hold(removed);
+    if (isLive) await runner.giveUp(removed);
     const after = await store.findJob(jobId);
-    // Chunks in work are finished first; the pruning erases the rest.
+    // Another process has chunks of it in work, and aborts them within a second; the pruning erases the rest.
     if (after === null || UNFINISHED.includes(after.status)) return true;
     await erase(after, now);
     return true;

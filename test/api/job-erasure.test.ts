@@ -7,7 +7,7 @@ import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
 import { startFileServer, TEST_ZONE } from "../support/server.ts";
 
-const server = await startFileServer({ zone: TEST_ZONE });
+const server = await startFileServer({ zone: `${TEST_ZONE}*.silent.com !silent\n` });
 
 /** What the tables hold of the inputs and results of a job. */
 function storedBodies(jobId: string): readonly Buffer[] {
@@ -66,4 +66,25 @@ test("where a backup reads the log meanwhile, they are gone soon after it has en
   backup.run("COMMIT");
   backup.close();
   await until("the clearing of the log", () => bodies.every((body) => filesWith(body).length === 0));
+});
+
+test("a job that is deleted while its domains are looked up is gone as soon as the reply says so", async () => {
+  const key = await server.signUp();
+  const { job_id: jobId } = await jsonOf<Job>(
+    await server.call("/v1/jobs", {
+      key,
+      method: "POST",
+      body: Array.from({ length: 5_000 }, (_, at) => `someone@host${at}.silent.com\n`).join(""),
+      headers: { "Content-Type": "text/plain" },
+    }),
+  );
+  await until("the first look-ups", async () => {
+    const { status } = await jsonOf<Job>(await server.call(`/v1/jobs/${jobId}`, { key }));
+    return status === "running";
+  });
+  const bodies = storedBodies(jobId);
+  expect(bodies).toHaveLength(2);
+  expect((await server.call(`/v1/jobs/${jobId}`, { key, method: "DELETE" })).status).toBe(204);
+  expect(storedBodies(jobId)).toEqual([]);
+  for (const body of bodies) expect(filesWith(body)).toEqual([]);
 });

@@ -142,3 +142,29 @@ test.each(["paused", "cancelling"] as const)(
     store.close();
   },
 );
+
+test("the chunks in work of a job that another process has deleted are aborted and put back", async () => {
+  const signals: AbortSignal[] = [];
+  const { store, runner } = runnerOn(
+    (_, __, signal) => {
+      signals.push(signal);
+      const { promise, reject } = Promise.withResolvers<ChunkOutcome>();
+      signal.addEventListener("abort", () => reject(signal.reason));
+      return promise;
+    },
+    { watchMs: 20 },
+  );
+  await using _ = runner;
+  await signUp(store, "acc_a");
+  await startedJob(store, "job_1", 2, "acc_a");
+  await startedJob(store, "job_2", 1, "acc_a");
+  await runner.start();
+  await until("chunks in work", () => signals.length === 3);
+  store.changeJob("job_1", ["running"], { status: "cancelling", deletedAt: 5 });
+  await until("its end", () => store.findJob("job_1")?.status === "cancelled");
+  expect(store.findJob("job_1")).toMatchObject({ processed: 0, unitsCharged: 0, expiresAt: 5 });
+  // The other job goes on.
+  expect(signals.filter(({ aborted }) => aborted)).toHaveLength(2);
+  expect(runner.chunksInWork()).toBe(1);
+  store.close();
+});

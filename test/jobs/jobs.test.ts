@@ -32,6 +32,7 @@ function jobsOn(
       start: async () => {},
       run: () => {},
       hold: async () => {},
+      giveUp: async () => {},
       chunksInWork: () => 0,
       queued: () => 0,
       held: () => [],
