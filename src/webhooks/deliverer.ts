@@ -5,7 +5,7 @@ import { pause } from "../platform/pause.ts";
 import { createTally } from "../platform/tally.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
 import type { AttemptOutcome, DeliveryRecord, WebhookPort, WebhookRecord } from "../store/webhook-port.ts";
-import { afterAttempt } from "./delivery-schedule.ts";
+import { afterAttempt, isTaken } from "./delivery-schedule.ts";
 import { signedHeaders } from "./signature.ts";
 
 export type DelivererDependencies = {
@@ -138,7 +138,7 @@ export function createDeliverer(dependencies: DelivererDependencies): Deliverer 
     const latencyMs = Math.round(reply.totalMs);
     const outcome: AttemptOutcome = reply.ok
       ? { status: reply.status, error: null, latencyMs, answer: Buffer.from(reply.body).toString() }
-      : { status: reply.status, error: reply.reason, latencyMs, answer: null };
+      : { status: reply.status, error: isTaken(reply.status) ? null : reply.reason, latencyMs, answer: null };
     const retryAfter = reply.ok ? reply.headers.get("retry-after") : null;
     const at = clock.now();
     const end = afterAttempt({ delivery, webhook, outcome, retryAfter, at, random: random() });

@@ -26,6 +26,11 @@ const JITTER = 0.1;
 const RETRY_AFTER_MAX_MS = DAY_MS;
 const GONE = 410;
 
+/** Whether a receiver has taken a delivery: the head of its answer says so, whatever becomes of the body. */
+export function isTaken(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
 export type EndedAttempt = {
   readonly delivery: Pick<DeliveryRecord, "scheduled" | "url">;
   readonly webhook: Pick<WebhookRecord, "failingSince">;
@@ -51,7 +56,7 @@ export function afterAttempt({
 }: EndedAttempt): AttemptEnd {
   const { status, error } = outcome;
   const isOwn = delivery.url === null;
-  if (error === null && status !== null && status >= 200 && status < 300) {
+  if (error === null && isTaken(status)) {
     return { state: "delivered", nextAttemptAt: null, webhook: isOwn ? { failingSince: null } : {} };
   }
   const failed = { state: "failed", nextAttemptAt: null } as const;

@@ -193,6 +193,28 @@ test("an attempt whose end the store does not take at first ends all the same, a
   expect(w.errors.splice(0)).toEqual([new StorageError("the disk is full")]);
 });
 
+test("a receiver that answers 2xx has taken the delivery, though its answer never ends or is cut off", async () => {
+  const heads = [
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok",
+  ];
+  const answers = [...heads];
+  const server = await startRawServer((socket) => {
+    const head = answers.shift() ?? "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n";
+    socket.write(head);
+    if (head.includes("Length")) socket.end();
+  });
+  closing.push(() => server[Symbol.dispose]());
+  const w = world({ totalTimeoutMs: 500 });
+  const accountId = w.account();
+  const { webhook_id } = w.create(accountId, `http://127.0.0.1:${server.port}/hook`);
+  for (const _ of heads) w.webhooks.test(accountId, webhook_id, () => null);
+  await w.deliver();
+  const taken = { state: "delivered", attempts: 1, status: 200, error: null };
+  expect(w.deliveries(accountId, webhook_id)).toMatchObject([taken, taken]);
+  expect(server.connections()).toBe(2);
+});
+
 test("an endpoint that is moved has not failed yet", async () => {
   const { url } = receiver(() => new Response("no", { status: 500 }));
   const w = world();
