@@ -78,7 +78,7 @@ async function main(): Promise<number> {
       randomName: () => crypto.randomUUID(),
       step: atOnce,
     },
-    { ...target, known: [], startedMs: systemClock.monotonic() },
+    { ...target, isOwner: true, known: [], startedMs: systemClock.monotonic() },
   );
   if (evidence === null) {
     process.stderr.write(`${origin}/robots.txt keeps ${SCAN_AGENT} out.\n`);

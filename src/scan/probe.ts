@@ -12,6 +12,7 @@ import {
   type TlsEvidence,
 } from "./evidence.ts";
 import { createProbeSender, type Planned, REQUESTS_MAX, type Sent } from "./probe-sender.ts";
+import { probeResources, REQUESTS_OF_RESOURCE } from "./resource-probes.ts";
 import { resourcesOf } from "./resources.ts";
 
 export type ProbeDependencies = {
@@ -30,6 +31,8 @@ export type ProbeRequest = {
   readonly origin: string;
   /** At most 5, of the origin. */
   readonly resources: readonly string[];
+  /** Who names them speaks for the origin: the report is for him alone. */
+  readonly isOwner: boolean;
   /** What the directory knows of the origin's resources. */
   readonly known: readonly Resource[];
   /** When the scan began, monotonic. */
@@ -43,8 +46,6 @@ export const SCAN_AGENT = "assay-scan";
 const PROBING_MS_MAX = 18_500;
 /** Requests that redirects, other places and second tries may take before the resources are asked. */
 const EXTRA_REQUESTS_MAX = 6;
-/** What a resource takes at most: see `probesOf`. */
-const REQUESTS_OF_RESOURCE = 3;
 
 const FILES: readonly (readonly [ExchangeRole, string])[] = [
   ["root", "/"],
@@ -104,11 +105,9 @@ export async function probeOrigin(
     resources: [],
     exchanges: exchangesIn(found),
   };
-  const known = (await step(() => resourcesOf(partial, request))).filter(isAllowed);
-  const resources = thatFit(known, sender.left());
-  const planned = resources.flatMap(probesOf);
-  sender.allowExtra(sender.left() - planned.length);
-  const all = [...found, ...(await sender.send(planned))];
+  const named = (await step(() => resourcesOf(partial, request))).filter(isAllowed);
+  const { resources, sent } = await probeResources(sender, named);
+  const all = [...found, ...sent];
   return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesIn(all) };
 }
 
@@ -145,30 +144,11 @@ function isDescription({ exchange }: Sent): boolean {
   return exchange.status === 200 && jsonOf(exchange) !== null;
 }
 
-/** Returns the first resources, as many as there are requests for. */
-function thatFit(resources: readonly Resource[], requests: number): readonly Resource[] {
-  let left = requests;
-  return resources.filter((resource) => {
-    left -= probesOf(resource).length;
-    return left >= 0;
-  });
-}
-
 function notSent({ role, method, url }: Planned, failure: string): Sent {
   return {
     exchange: { role, method, url, status: null, ms: null, failure, headers: {}, body: "" },
     reply: null,
   };
-}
-
-/** The declared method, and a POST without a body where that is another. HEAD where the resource is read. */
-function probesOf({ method, url }: Resource): Planned[] {
-  if (method === "POST") return [{ role: "resource", method: "POST", url }];
-  return [
-    { role: "resource", method: "GET", url },
-    { role: "resource_head", method: "HEAD", url },
-    { role: "resource_post", method: "POST", url },
-  ];
 }
 
 function tlsOf(origin: string, sent: readonly Sent[]): TlsEvidence | null {

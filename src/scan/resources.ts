@@ -1,4 +1,3 @@
-import { SCAN_RESOURCES_MAX } from "../contract/scan-limits.ts";
 import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { basePathOf, paidOperations } from "./checks/disc-openapi.ts";
 import { listedResources } from "./checks/disc-wellknown.ts";
@@ -8,35 +7,41 @@ export type ResourceRequest = {
   readonly origin: string;
   /** Those that the caller names. */
   readonly resources: readonly string[];
+  readonly isOwner: boolean;
   /** What is known of the origin's resources from before. */
   readonly known: readonly Resource[];
 };
 
-/** A resource, and whether something says by which method it is called. */
-type Named = Resource & { readonly isDeclared: boolean };
+/** A resource, and whether any but a caller who is not the origin's names it. */
+export type NamedResource = Resource & { readonly isConfirmed: boolean };
+/** And whether something says by which method it is called. */
+type Named = NamedResource & { readonly isDeclared: boolean };
 
-/** Returns the resources to ask, at most 5: the caller's first, then those that the origin names itself. */
+/** Returns the resources to ask: the caller's first, then those that the origin names itself. */
 export function resourcesOf(
   evidence: Evidence,
-  { origin, resources, known }: ResourceRequest,
-): readonly Resource[] {
+  { origin, resources, isOwner, known }: ResourceRequest,
+): readonly NamedResource[] {
   const { hostname } = new URL(origin);
   const openapi = jsonOf(exchangeOf(evidence, "openapi"));
   const wellKnown = jsonOf(exchangeOf(evidence, "well_known"));
   const found: readonly Named[] = [
-    ...resources.map((url) => named(URL.parse(url)?.href ?? url, "caller", null)),
+    ...resources.map((url) => ({
+      ...named(URL.parse(url)?.href ?? url, "caller", null),
+      isConfirmed: isOwner,
+    })),
     ...(openapi === null ? [] : ofOpenapi(openapi, origin)),
     ...(wellKnown === null ? [] : listedResources(wellKnown, origin)).map((entry) =>
       named(entry.url.href, "well_known", entry.method),
     ),
-    ...known.map((resource) => ({ ...resource, isDeclared: false })),
+    ...known.map((resource) => ({ ...resource, isConfirmed: true, isDeclared: false })),
   ];
   const byUrl = new Map<string, Named>();
   for (const resource of found) {
     if (URL.parse(resource.url)?.hostname !== hostname) continue;
     byUrl.set(resource.url, merged(byUrl.get(resource.url), resource));
   }
-  return [...byUrl.values()].slice(0, SCAN_RESOURCES_MAX).map(({ isDeclared: _, ...resource }) => resource);
+  return [...byUrl.values()].map(({ isDeclared: _, ...resource }) => resource);
 }
 
 /** The first that names a resource matters most; each adds what those before it do not know. */
@@ -46,6 +51,7 @@ function merged(first: Named | undefined, more: Named): Named {
     ...first,
     method: first.isDeclared || !more.isDeclared ? first.method : more.method,
     isDeclared: first.isDeclared || more.isDeclared,
+    isConfirmed: first.isConfirmed || more.isConfirmed,
     listedMicroUsd: first.listedMicroUsd ?? more.listedMicroUsd,
     knownPayees: [...first.knownPayees, ...more.knownPayees],
   };
@@ -60,6 +66,7 @@ function named(url: string, source: Resource["source"], method: string | null): 
     source,
     listedMicroUsd: null,
     knownPayees: [],
+    isConfirmed: true,
     isDeclared,
   };
 }

@@ -71,7 +71,7 @@ export function createScan(
         randomName: dependencies.randomName,
         step,
       },
-      { origin, resources, known: await knownResources(store, origin), startedMs },
+      { origin, resources, isOwner: false, known: await knownResources(store, origin), startedMs },
     );
     if (evidence === null) {
       return { kind: "refused", reason: `${origin}/robots.txt keeps ${SCAN_AGENT} out.` };

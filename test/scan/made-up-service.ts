@@ -172,7 +172,11 @@ export function statusesOf(evidence: Evidence): { readonly [check: string]: Chec
 export async function scanService(
   { origin, requests, connect: dial }: ReturnType<typeof startMadeUpService>,
   { unresolved = false, unknownAuthority = false, answerMs }: ServiceChanges,
-  asked: { readonly resources?: readonly string[]; readonly known?: readonly Resource[] } = {},
+  asked: {
+    readonly resources?: readonly string[];
+    readonly isOwner?: boolean;
+    readonly known?: readonly Resource[];
+  } = {},
 ): Promise<Evidence | null> {
   requests.length = 0;
   const lookUp = async () =>
@@ -190,7 +194,7 @@ export async function scanService(
       step: atOnce,
       randomName: () => "nothing-is-here",
     },
-    { origin, resources: [], known: [], ...asked, startedMs: clock.monotonic() },
+    { origin, resources: [], isOwner: false, known: [], ...asked, startedMs: clock.monotonic() },
   );
   if (requests.length > 26) throw new Error(`${requests.length} requests are more than a scan may send`);
   const odd = requests.find((request) => !/^(GET|HEAD|POST) /.test(request));

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { and, BASE_PAYEE, changed, good, redirect, SOLANA, SOLANA_PAYEE, status } from "./made-up-answers.ts";
-import { type Answer, scan, scanService, startMadeUpService, statusesOf } from "./made-up-service.ts";
+import {
+  type Answer,
+  type ServiceChanges,
+  scan,
+  scanService,
+  startMadeUpService,
+  statusesOf,
+} from "./made-up-service.ts";
 
 /** What a scan asks of a service, and what it knows of it from before. */
 
@@ -90,6 +97,45 @@ describe("what a scan sends", () => {
       evidence?.exchanges.filter(({ role, status: code }) => role === "resource" && code === 402).length,
     ).toBe(5);
     expect(service.requests.length).toBeLessThanOrEqual(26);
+  });
+});
+
+describe("a resource that the caller alone names", () => {
+  const FREE = ["/", "/health", "/robots.txt", "/llms.txt", "/openapi.json"];
+  const scanNamed = async (paths: readonly string[], isOwner: boolean, changes: ServiceChanges = {}) => {
+    using service = startMadeUpService(changes);
+    const resources = paths.map((path) => `${service.origin}${path}`);
+    const evidence = await scanService(service, changes, { resources, isOwner });
+    if (evidence === null) throw new Error("kept out");
+    const asked = evidence.resources.map(({ url }) => url.slice(service.origin.length));
+    return { evidence, asked, statuses: statusesOf(evidence) };
+  };
+
+  test("changes nothing of the grade where it is free: nobody has a service graded by its free pages", async () => {
+    const plain = await scanNamed([], false);
+    const named = await scanNamed(FREE, false);
+    expect([named.asked, named.statuses]).toEqual([plain.asked, plain.statuses]);
+    expect(named.statuses).toMatchObject({ "pay.402": "pass", "pay.first": "pass" });
+    expect(named.evidence.exchanges.filter(({ role }) => role.startsWith("resource")).length).toBe(3);
+  });
+
+  test("counts where it asks to be paid, and where the origin names none", async () => {
+    const paid = await scanNamed(["/v1/paid?n=1", "/health"], false);
+    expect(paid.asked).toEqual(["/v1/paid?n=1", "/v1/paid"]);
+    const unnamed = {
+      answers: { "/.well-known/x402": () => status(404), "/openapi.json": () => status(404) },
+    };
+    const free = await scanNamed(["/health"], false, unnamed);
+    expect([free.asked, free.statuses["pay.402"], free.statuses["pay.first"]]).toEqual([
+      ["/health"],
+      "fail",
+      "fail",
+    ]);
+  });
+
+  test("counts for who asks of a service of his own", async () => {
+    const { asked, statuses } = await scanNamed(FREE, true);
+    expect([asked, statuses["pay.402"]]).toEqual([FREE, "fail"]);
   });
 });
 
