@@ -200,6 +200,20 @@ describe("card", () => {
     });
   });
 
+  test.each([
+    ["Authorize.net", "5424000000000015"],
+    ["Square", "4532759734545858"],
+    ["Redsys", "4548812049400004"],
+    ["Mercado Pago", "5031433215406351"],
+    ["Paystack", "5060666666666666666"],
+    ["Flutterwave", "5531886652142950"],
+    ["iyzico", "5528790000000008"],
+    ["Razorpay", "5267318187975449"],
+    ["Opayo", "4462000000000003"],
+  ])("knows the test numbers of %s", (_, number) => {
+    expect(judge("card", number)).toMatchObject({ valid: true, warnings: ["test_number"] });
+  });
+
   test("takes an unknown brand with a warning, and legacy lengths too", () => {
     expect(judge("card", "9999999999999995")).toMatchObject({ valid: true, warnings: ["unknown_issuer"] });
     expect(judge("card", "9999999999999995").details.brand).toBeNull();
