@@ -6,20 +6,20 @@ export type Resolution =
   | {
       readonly ok: true;
       readonly addresses: readonly string[];
-      /** Why nothing is known of one of the two kinds of addresses; absent where both were answered. */
+      /** Why the look-up of one address family failed; absent where both were answered. */
       readonly failure?: "dns_failed" | "dns_timeout";
     }
   | { readonly ok: false; readonly reason: "dns_not_found" | "dns_failed" | "dns_timeout" };
 
-/** Finds all addresses of a host, in the order in which they are to be tried. Never rejects. */
+/** Resolves all addresses of a host, in the order in which to try them. Never rejects. */
 export type AddressLookup = (host: string) => Promise<Resolution>;
 
 const LOOPBACK = ["127.0.0.1", "::1"];
 
-/** Returns a look-up by our own resolver or a cache before it: A and AAAA at once, the two kinds by turns. */
+/** Creates a look-up by our own resolver or cache: A and AAAA in parallel, the families alternating. */
 export function createAddressLookup(resolver: Resolver): AddressLookup {
   return async (host) => {
-    // RFC 6761, 6.3: the name is the machine itself, and nobody is asked for it.
+    // RFC 6761, 6.3: the name is this machine, and is not looked up.
     if (host === "localhost" || host.endsWith(".localhost")) return { ok: true, addresses: LOOPBACK };
     const lookups = await Promise.all([resolver.lookUp(host, "A"), resolver.lookUp(host, "AAAA")]);
     const [ipv4, ipv6] = lookups;
@@ -30,7 +30,7 @@ export function createAddressLookup(resolver: Resolver): AddressLookup {
   };
 }
 
-/** The look-up of the operating system, which knows the machine's own names too: for addresses that an operator sets. */
+/** The look-up of the operating system, which also knows local names: for hosts that an operator sets. */
 export const systemAddressLookup: AddressLookup = async (host) => {
   try {
     const entries = await lookup(host, { all: true });

@@ -9,16 +9,16 @@ import { type Framing, tooLarge } from "./response-body.ts";
 export type BodyFlowOptions = {
   readonly reader: ByteReader;
   readonly framing: Framing;
-  /** Of the body; more is an error. */
+  /** Bytes of the body; more is an error. */
   readonly bytesMax: number;
-  /** How long it may be silent while it is not held back. */
+  /** The idle timeout while it is not paused. */
   readonly idleTimeoutMs: number;
   readonly deadline: Pick<Deadline, "signal" | "end">;
 };
 
 /**
- * Hands over the bytes of a body as they come, with no promise for each part: from the first `resume` on, and all that has
- * come before at once. The request ends with the body.
+ * Pushes the bytes of a body as they arrive, without a promise for each part, from the first `resume` on. The request ends
+ * with the body.
  */
 export function startBodyFlow(options: BodyFlowOptions, { part, end }: ByteSink): BodyFlow {
   const { reader, deadline, idleTimeoutMs } = options;
@@ -59,7 +59,7 @@ export function startBodyFlow(options: BodyFlowOptions, { part, end }: ByteSink)
   };
 }
 
-/** Takes the framing off (RFC 9112, 6.3). The end is an error where it comes too soon, or too late. */
+/** Removes the framing (RFC 9112, 6.3). A body that ends too early or too late is an error. */
 function flowFramed({ reader, framing, bytesMax }: BodyFlowOptions, { part, end }: ByteSink): void {
   const decoder = framing.kind === "chunked" ? createChunkDecoder() : null;
   const length = framing.kind === "length" ? framing.bytes : Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { OutgoingError } from "./failure.ts";
 import type { OutgoingSocket } from "./socket.ts";
 
-/** Bytes from a connection, by lines and by parts; the connection is paused while 64 KB wait for somebody to ask. */
+/** Reads a connection by lines and by parts. The connection is paused while 64 KB are buffered. */
 export type ByteReader = {
   /**
    * Returns the next line without its end (LF, or CR and LF), one character for each octet; null at the end of the
@@ -10,22 +10,22 @@ export type ByteReader = {
   readonly readLine: (bytesMax: number) => Promise<string | null>;
   /** Returns the next bytes, at most `bytesMax`; null at the end of the connection. */
   readonly readPart: (bytesMax: number) => Promise<Uint8Array | null>;
-  /** Hands over all that comes from now on, in place of the two above; what has come already is handed over at once. */
+  /** Pushes all further bytes to a sink, instead of the two methods above; buffered ones at once. */
   readonly flow: (sink: ByteSink) => void;
-  /** Holds a flow back, from the next bytes or the ones after them. */
+  /** Pauses the pushed bytes, within one more part. */
   readonly pause: () => void;
   readonly resume: () => void;
 };
 
-/** Gets bytes as they come. */
+/** Receives bytes as they arrive. */
 export type ByteSink = {
   readonly part: (bytes: Uint8Array) => void;
-  /** Called once: null where all has come. Nothing comes behind it. */
+  /** Called once, last: null at the regular end. */
   readonly end: (error: OutgoingError | null) => void;
 };
 
 const LINE_END = 0x0a;
-/** To pause for each chunk would take longer than to read it. */
+/** Buffered bytes before the connection is paused: pausing for each chunk would take longer than reading it. */
 const WAITING_BYTES_MAX = 65_536;
 
 /** Reads a socket. Throws OutgoingError (`body_incomplete`) where the connection breaks. */
@@ -82,7 +82,7 @@ type Puller = Pick<ByteReader, "flow" | "pause" | "resume"> & {
 function createPuller(socket: OutgoingSocket): Puller {
   const chunks: Uint8Array[] = [];
   let waitingBytes = 0;
-  // A connection is handed over paused.
+  // A connection arrives paused.
   let isPaused = true;
   /** Whether the sink wants nothing for now. */
   let isHeld = false;

@@ -1,10 +1,10 @@
 import { OutgoingError } from "./failure.ts";
 
-/** Undoes the chunked coding (RFC 9112, 7.1). */
+/** Decodes the chunked transfer coding (RFC 9112, 7.1). */
 export type ChunkDecoder = {
   /** Takes the next bytes and returns the data in them. Throws OutgoingError (`bad_response`). */
   readonly push: (bytes: Uint8Array) => Uint8Array;
-  /** Whether the last chunk and the trailer have come. */
+  /** Whether the last chunk and the trailer have been received. */
   readonly isDone: () => boolean;
 };
 
@@ -28,7 +28,7 @@ export function createChunkDecoder(): ChunkDecoder {
   let trailerBytes = 0;
   let trailerLineBytes = 0;
 
-  /** Takes one byte of what stands between the data. */
+  /** Takes one byte of the framing. */
   function step(byte: number): void {
     lineBytes += 1;
     if (lineBytes > LINES_BYTES_FREE + 8 * dataBytes) throw unreadable();
@@ -85,7 +85,7 @@ export function createChunkDecoder(): ChunkDecoder {
     } else if (byte !== CR) trailerLineBytes += 1;
   }
 
-  /** Returns the data of bytes that are one chunk and nothing else, as those of a stream mostly are; null otherwise. */
+  /** Returns the data of bytes that are exactly one chunk, as in most streams; else null. */
   function oneChunk(bytes: Uint8Array): Uint8Array | null {
     let length = 0;
     let at = 0;
@@ -95,7 +95,7 @@ export function createChunkDecoder(): ChunkDecoder {
       length = length * 16 + digit;
     }
     const end = at + 2 + length;
-    // Of two bytes at least: what stands around them is within bounds then.
+    // With at least two bytes of data, the framing is within its bounds.
     const isOne = length > 1 && bytes.length === end + 2 && isLineEnd(bytes, at) && isLineEnd(bytes, end);
     return isOne ? bytes.subarray(at + 2, end) : null;
   }
@@ -108,7 +108,7 @@ export function createChunkDecoder(): ChunkDecoder {
         lineBytes += bytes.length - only.length;
         return only;
       }
-      // Most often the data stand in one piece, which needs no copy.
+      // Usually the data is contiguous and needs no copy.
       let data = bytes;
       let start = 0;
       let filled = 0;
@@ -136,7 +136,7 @@ export function createChunkDecoder(): ChunkDecoder {
   };
 }
 
-/** Returns room for all bytes, with the first of the data in it. */
+/** Returns a buffer for all bytes that starts with the data so far. */
 function copied(bytes: Uint8Array, start: number, length: number): Uint8Array {
   const data = new Uint8Array(bytes.length);
   data.set(bytes.subarray(start, start + length));

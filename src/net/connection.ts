@@ -7,7 +7,7 @@ import type { OutgoingSocket } from "./socket.ts";
 export type Connection = {
   readonly socket: OutgoingSocket;
   readonly peer: Peer;
-  /** Until TCP was connected, and from there until the handshake was done (0 for plain http). */
+  /** The time to connect by TCP, and that of the handshake (0 for plain http). */
   readonly connectMs: number;
   readonly tlsMs: number;
 };
@@ -15,19 +15,19 @@ export type Connection = {
 export type ConnectionOptions = {
   readonly address: string;
   readonly port: number;
-  /** The name that the certificate must have; null: no TLS. */
+  /** The name that the certificate must cover; null for no TLS. */
   readonly tlsName: string | null;
-  /** Roots to trust in place of the built-in ones, PEM. */
+  /** Trusted roots instead of the built-in ones, PEM. */
   readonly ca: string | null;
   readonly monotonic: () => number;
-  /** Aborted, it ends the connection, established or not. */
+  /** Ends the connection when aborted, established or not. */
   readonly signal: AbortSignal;
 };
 
-/** Connects to one address. Throws OutgoingError where that fails or the certificate is not the name's. */
+/** Connects to one address. Throws OutgoingError where that fails or the certificate does not cover the name. */
 export type Connect = (options: ConnectionOptions) => Promise<Connection>;
 
-/** Connects by TCP, and TLS 1.2 or later where there is a name to verify; nothing is sent before the certificate is good. */
+/** Connects by TCP, and by TLS 1.2 or later where there is a name. Nothing is sent before the certificate is verified. */
 export const connect: Connect = (options) => {
   const { address, port, tlsName, signal, monotonic } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Connection>();
@@ -52,7 +52,7 @@ export const connect: Connect = (options) => {
     fail(new OutgoingError(reason, `${address} port ${port}: ${cause.code ?? cause.message}`, { cause }));
   });
   const established = (peer: Peer, doneMs: number): void => {
-    // From here on a silent one reads: what comes before that must wait in the kernel.
+    // Paused until somebody reads: bytes that arrive before must wait in the kernel.
     socket.pause();
     const tcpMs = (connectedMs ?? doneMs) - startedMs;
     resolve({ socket: asOutgoing(socket), peer, connectMs: tcpMs, tlsMs: doneMs - startedMs - tcpMs });
@@ -89,7 +89,7 @@ function asOutgoing(socket: Socket): OutgoingSocket {
   };
 }
 
-/** The certificate is looked at by hand, so that a failure can say what was wrong with it. */
+/** Verifies the certificate explicitly, so that a failure can name its fault. */
 function openTls({ address, port, ca }: ConnectionOptions, name: string): TLSSocket {
   return connectTls({
     host: address,
@@ -97,7 +97,7 @@ function openTls({ address, port, ca }: ConnectionOptions, name: string): TLSSoc
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
     ALPNProtocols: ["http/1.1"],
-    // An address is no server name (RFC 6066, 3).
+    // An IP address is not sent as server name (RFC 6066, 3).
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(ca === null ? {} : { ca }),
   });

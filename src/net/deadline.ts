@@ -2,15 +2,15 @@ import type { Clock } from "../platform/clock.ts";
 import { createPatience } from "../platform/patience.ts";
 import { type FailureReason, OutgoingError } from "./failure.ts";
 
-/** One request's time, step by step and in all. Passing it, or the caller's signal, aborts `signal`. */
+/** The deadlines of one request: for each step, and in all. A missed one, or the caller's signal, aborts `signal`. */
 export type Deadline = {
-  /** Its reason is an OutgoingError. */
+  /** The reason is an OutgoingError. */
   readonly signal: AbortSignal;
-  /** Waits for a step. Throws OutgoingError with the reason where the step takes longer. */
+  /** Waits for a step. Throws OutgoingError where the step takes longer. */
   readonly within: <T>(step: Promise<T>, ms: number, reason: FailureReason, message: string) => Promise<T>;
-  /** Returns what waits for steps that follow on one another, each as by `within`; one timer is for all. */
+  /** Like `within` for consecutive steps, with one timer for all. */
   readonly paced: (ms: number, reason: FailureReason, message: string) => <T>(step: Promise<T>) => Promise<T>;
-  /** Ends the request: aborts what is left of it, and lets go of the timer and of the caller's signal. */
+  /** Ends the request: aborts the rest of it, and releases the timer and the caller's signal. */
   readonly end: () => void;
 };
 

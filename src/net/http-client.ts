@@ -18,7 +18,7 @@ import { type ResponseHead, readHead } from "./response-head.ts";
 import { readTarget, type Target, type TargetRules } from "./target.ts";
 import { createTargetConnector, type OutgoingDependencies } from "./target-connection.ts";
 
-/** What holds for all requests of a client. What is left out is the strictest: public addresses, no redirects. */
+/** The rules of all requests of a client. The defaults are the strictest: public addresses, no redirects. */
 export type OutgoingRules = Partial<TargetRules> &
   RequestDefaults & {
     /** How many redirects are followed; with 0 a redirect is a reply like any other. */
@@ -29,13 +29,13 @@ export type OutgoingRules = Partial<TargetRules> &
   };
 
 export type HttpClient = {
-  /** Sends a request and returns once the head of the reply has come; the body is read as it is asked for. */
+  /** Sends a request and resolves with the head of the reply; the body is read on demand. */
   readonly open: (url: string, request?: OutgoingRequest) => Promise<OpenReply | OutgoingFailure>;
   /** Sends a request and returns the whole reply. */
   readonly send: (url: string, request?: OutgoingRequest) => Promise<OutgoingReply | OutgoingFailure>;
 };
 
-/** A connection on which the head of a reply has come. */
+/** A connection whose reply head has been received. */
 type Hop = {
   readonly target: Target;
   readonly connection: Connection;
@@ -53,9 +53,9 @@ const STRICTEST: TargetRules = {
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Creates the one way out: each host is resolved once, every address is checked, and the connection goes to a
- * checked one, so that a second answer of the DNS cannot lead it elsewhere. Whatever goes wrong is a value. Each
- * request has a connection of its own.
+ * Creates the HTTP client for all outgoing requests. Each host is resolved once, every address is checked, and the
+ * connection goes to a checked one, so that DNS rebinding cannot redirect it. Failures are values. Each request has a
+ * connection of its own.
  *
  * @example
  * const client = createHttpClient({ lookUp: createAddressLookup(resolver), clock: systemClock }, { redirectsMax: 2 });

@@ -1,21 +1,21 @@
 export type OutgoingLimits = {
   readonly lookupTimeoutMs: number;
-  /** TCP and TLS, all addresses together. */
+  /** For TCP and TLS, over all addresses. */
   readonly connectTimeoutMs: number;
   /** From the connection until the head is complete. */
   readonly headTimeoutMs: number;
-  /** Between two parts of the body that are asked for. */
+  /** Between two reads of the body. */
   readonly idleTimeoutMs: number;
   /** From the call to the end of the body, redirects included; may be infinite. */
   readonly totalTimeoutMs: number;
   readonly headBytesMax: number;
-  /** As they come. */
+  /** As received. */
   readonly bodyBytesMax: number;
-  /** Once gzip is undone. */
+  /** After gzip is decoded. */
   readonly decodedBytesMax: number;
 };
 
-/** What a request to an unknown server may take. */
+/** The limits of a request to an unknown server. */
 export const OUTGOING_LIMITS: OutgoingLimits = {
   lookupTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
@@ -27,5 +27,5 @@ export const OUTGOING_LIMITS: OutgoingLimits = {
   decodedBytesMax: 262_144,
 };
 
-/** The ports at which unknown servers are asked; more by setting. */
+/** The ports on which unknown servers are called; settings may add more. */
 export const OUTGOING_PORTS: readonly number[] = [80, 443];

@@ -1,4 +1,4 @@
-/** Who answers at the other end. */
+/** The other end of a connection. */
 export type Peer = {
   readonly address: string;
   readonly port: number;
@@ -6,11 +6,11 @@ export type Peer = {
   readonly tls: PeerCertificate | null;
 };
 
-/** What the handshake showed. A connection that is used is always `authorized`; a failure may carry one that is not. */
+/** The outcome of the TLS handshake. It is always `authorized` on a usable connection; a failure may carry another. */
 export type PeerCertificate = {
   /** As `TLSv1.3`. */
   readonly protocol: string | null;
-  /** The chain leads to a trusted root, the time is within the certificate's, and the name is one of its names. */
+  /** The chain leads to a trusted root, the certificate is current, and it covers the name. */
   readonly authorized: boolean;
   /** As `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
   readonly error: string | null;

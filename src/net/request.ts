@@ -2,16 +2,16 @@ import { OutgoingError } from "./failure.ts";
 import { isFieldName, isFieldValue } from "./response-head.ts";
 import type { Target } from "./target.ts";
 
-/** One request. Host, length and connection are written for it. */
+/** One request, without the headers Host, Content-Length and Connection, which are added. */
 export type OutgoingRequest = {
   /** In upper case; GET unless given. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** Less or more of the body than the client's limit. */
+  /** Overrides the client's limit of the body. */
   readonly bodyBytesMax?: number;
-  /** Takes the beginning of a longer body for the body, where the whole is asked for. */
+  /** Truncates a longer body instead of failing, where the whole is read. */
   readonly truncateBody?: boolean;
 };
 
@@ -27,12 +27,12 @@ export type RequestDefaults = { readonly acceptGzip?: boolean; readonly userAgen
 const USER_AGENT = "assay";
 const METHODS_REFUSED: readonly string[] = ["CONNECT", "TRACE"];
 const WITH_LENGTH: readonly string[] = ["POST", "PUT", "PATCH"];
-/** What says where a message goes and where it ends. */
+/** Headers that route and frame a message. */
 const OWN_FIELDS =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding)$/;
 const CREDENTIALS = /^(authorization|cookie)$/;
 
-/** Holds a request against what may be sent. Throws OutgoingError (`bad_request`). */
+/** Validates a request. Throws OutgoingError (`bad_request`). */
 export function readRequest(request: OutgoingRequest, defaults: RequestDefaults): WrittenRequest {
   const { method = "GET", body } = request;
   if (!isFieldName(method) || METHODS_REFUSED.includes(method)) {
@@ -63,7 +63,7 @@ export function writeRequest({ method, headers, body }: WrittenRequest, { url }:
   return body === null ? head : Buffer.concat([head, body]);
 }
 
-/** Returns what is sent to where a redirect leads (RFC 9110, 15.4); credentials go to the same origin alone. */
+/** Returns the request that follows a redirect (RFC 9110, 15.4). Credentials are sent to the same origin only. */
 export function afterRedirect(
   request: WrittenRequest,
   status: number,

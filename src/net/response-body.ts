@@ -14,7 +14,7 @@ type Reader = Pick<ByteReader, "readPart">;
 
 const PART_BYTES_MAX = 65_536;
 
-/** Says where the body of a reply ends. Throws OutgoingError where the head contradicts itself. */
+/** Determines how the body of a reply is framed. Throws OutgoingError where the head contradicts itself. */
 export function framingOf(method: string, { status, headers }: ResponseHead): Framing {
   if (method === "HEAD" || status === 204 || status === 304) return { kind: "none" };
   const coding = headers.get("transfer-encoding");
@@ -62,7 +62,7 @@ async function* readChunks(reader: Reader): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Undoes gzip where the reply says so. Throws OutgoingError for any other coding. */
+/** Decodes gzip where the reply names it. Throws OutgoingError for any other coding. */
 export async function* decode(raw: AsyncGenerator<Uint8Array>, headers: Headers): AsyncGenerator<Uint8Array> {
   const coding = (headers.get("content-encoding") ?? "").trim().toLowerCase();
   if (coding === "" || coding === "identity") return yield* raw;
@@ -72,7 +72,7 @@ export async function* decode(raw: AsyncGenerator<Uint8Array>, headers: Headers)
   yield* inflated(raw);
 }
 
-/** Inflates piece by piece: a piece of output is counted before the next one is made. */
+/** Inflates piece by piece, so that the output is counted before more of it is produced. */
 async function* inflated(raw: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip();
   pipeline(Readable.from(raw), gunzip, () => {});
@@ -87,7 +87,7 @@ async function* inflated(raw: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** Yields the bytes; throws OutgoingError once there are more than `bytesMax`. `end` is called when nobody wants more. */
+/** Yields the bytes; throws OutgoingError past `bytesMax`. `end` is called once the consumer stops. */
 export async function* limited(
   parts: AsyncGenerator<Uint8Array>,
   bytesMax: number,

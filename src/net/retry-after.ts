@@ -1,4 +1,4 @@
-/** A date as it is to be sent has 29. */
+/** The longest date that is parsed: an HTTP date has 29 characters. */
 const DATE_CHARACTERS_MAX = 40;
 
 /** Reads a Retry-After in seconds or as a date (RFC 9110, 10.2.3), in ms from `now`; null where it is missing or invalid. */

@@ -1,9 +1,9 @@
-/** What a robots.txt says to one agent. */
+/** The rules of a robots.txt for one agent. */
 export type RobotsRules = readonly RobotsRule[];
 
 type RobotsRule = { readonly pattern: string; readonly allows: boolean };
 
-/** The bytes that are fetched of a robots.txt, and the characters that are read of its text. */
+/** The bytes of a robots.txt that are fetched, and the characters that are read. */
 export const ROBOTS_LENGTH_MAX = 65_536;
 
 /** Returns the rules of a robots.txt for an agent (RFC 9309), of its first 64 KB. */
@@ -18,7 +18,7 @@ export function robotsRules(text: string, agent: string): RobotsRules {
     if (field === "user-agent") {
       if (inRules) applies = false;
       inRules = false;
-      // Some write the version behind the name.
+      // Some files append a version to the name.
       applies ||= rule.replace(/\/.*$/, "").trim().toLowerCase() === agent.toLowerCase();
     } else if (field === "allow" || field === "disallow") {
       inRules = true;
@@ -28,7 +28,7 @@ export function robotsRules(text: string, agent: string): RobotsRules {
   return rules;
 }
 
-/** Whether the rules keep their agent from a path: the longest decides, `Allow` wins a tie. */
+/** Whether the rules disallow a path: the longest match decides, `Allow` wins a tie. */
 export function isDisallowed(rules: RobotsRules, path: string): boolean {
   let best: RobotsRule | null = null;
   for (const rule of rules) {
@@ -38,7 +38,7 @@ export function isDisallowed(rules: RobotsRules, path: string): boolean {
   return best !== null && !best.allows;
 }
 
-/** Whether a path begins as a rule says, in which `*` stands for anything, and a `$` behind it for the end. */
+/** Whether a path matches a rule as a prefix; `*` matches anything, a final `$` the end. */
 function isMatched(rule: string, path: string): boolean {
   const parts = rule.endsWith("$") ? rule.slice(0, -1).split("*") : [...rule.split("*"), ""];
   const last = parts.pop() ?? "";
@@ -52,7 +52,7 @@ function isMatched(rule: string, path: string): boolean {
   return path.length - at >= last.length && path.endsWith(last);
 }
 
-/** Returns what the rules of a robots.txt are held against. */
+/** Returns the part of a URL that rules are matched against. */
 export function pathOf(url: string): string {
   const { pathname, search } = new URL(url);
   return `${pathname}${search}`;

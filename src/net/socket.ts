@@ -1,4 +1,4 @@
-/** A connected socket, handed over paused. */
+/** A connected socket, which starts paused. */
 export type OutgoingSocket = {
   readonly write: (bytes: Uint8Array) => void;
   readonly pause: () => void;

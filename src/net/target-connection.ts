@@ -11,7 +11,7 @@ import type { Target } from "./target.ts";
 export type OutgoingDependencies = {
   readonly lookUp: AddressLookup;
   readonly clock: Clock;
-  /** Roots to trust in place of the built-in ones, PEM. */
+  /** Trusted roots instead of the built-in ones, PEM. */
   readonly ca?: string;
   readonly connect?: Connect;
 };
@@ -21,8 +21,8 @@ export type TargetConnection = { readonly connection: Connection; readonly looku
 const ADDRESSES_MAX = 4;
 
 /**
- * Returns what connects to a target: its host is resolved once, every address is checked, and the connection goes to a
- * checked one. Throws OutgoingErrors.
+ * Creates a connector: it resolves the host of a target once, checks every address, and connects to a checked one. Throws
+ * OutgoingErrors.
  */
 export function createTargetConnector(
   dependencies: OutgoingDependencies,

@@ -1,18 +1,18 @@
 import { isAddress } from "../dns/public-address.ts";
 import { OutgoingError } from "./failure.ts";
 
-/** Where requests may go. */
+/** The rules for targets of requests. */
 export type TargetRules = {
-  /** Lifts what concerns addresses, names, ports and plain http: for one's own network only. */
+  /** Allows private addresses and names, any port and plain http: only for an operator's own network. */
   readonly allowPrivate: boolean;
   readonly ports: readonly number[] | "any";
-  /** Takes addresses in the place of names; they are checked all the same. */
+  /** Allows IP literals, which are checked too. */
   readonly allowLiterals: boolean;
   /** Refuses http. */
   readonly httpsOnly: boolean;
 };
 
-/** An address that the rules let pass. */
+/** A target that the rules allow. */
 export type Target = {
   readonly url: URL;
   readonly isSecure: boolean;
@@ -22,13 +22,12 @@ export type Target = {
   readonly port: number;
 };
 
-/** Names that no public DNS holds (RFC 6761, 6762, 7686, 8375 and ICANN's reservation of `internal`). */
+/** Names outside the public DNS (RFC 6761, 6762, 7686, 8375 and ICANN's reservation of `internal`). */
 const LOCAL_SUFFIXES = [".localhost", ".local", ".internal", ".onion", ".home.arpa"];
 
 /**
- * Reads an address and holds it against the rules; nothing is looked up. The URL parser has brought every spelling
- * of an IPv4 address (`0x7f.1`, `2130706433`, `①②⑦.0.0.1`) to a dotted quad before it is looked at. Throws
- * OutgoingError.
+ * Parses a URL and checks it against the rules, without a look-up. The URL parser has normalised every spelling of an IPv4
+ * address (`0x7f.1`, `2130706433`, `①②⑦.0.0.1`) to a dotted quad. Throws OutgoingError.
  */
 export function readTarget(text: string, rules: TargetRules): Target {
   const url = URL.parse(text);

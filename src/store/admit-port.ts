@@ -25,7 +25,7 @@ export type AdmissionRate = { readonly stepMs: number; readonly burstMs: number;
 export type AdmissionGroup = {
   /** Charges of jobs and of calls have lanes of their own; the groups of one lane are sequential. */
   readonly lane: "calls" | "chunks";
-  /** The account whose own lane this is; null for the lanes that accounts share. */
+  /** The account whose own lane this is; absent for the lanes that accounts share. */
   readonly apart?: string;
   /** Counts up with each group of this process in its lane. A group that is sent again with its number is written once. */
   readonly sequence: number;
