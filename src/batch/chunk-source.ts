@@ -2,27 +2,27 @@ import type { AddressParser } from "../verification/email/address.ts";
 import type { Items } from "./items.ts";
 import { type BatchKind, type Chunk, NO_DOMAIN } from "./messages.ts";
 
-/** Where the chunks of a batch come from: the body of a call. */
+/** The chunks of a batch. */
 export type ChunkSource = {
   readonly kind: BatchKind;
-  /** Items in a chunk, about. */
+  /** The approximate number of items in a chunk. */
   readonly chunkItems: number;
-  /** In order, each as soon as it is there. Throws where the source fails. To be gone through once. */
+  /** Yields the chunks in order as they are made. Throws where the source fails. Must be iterated once. */
   readonly chunks: AsyncIterable<Chunk>;
-  /** Resolves when the last chunk is there, rejects where the source fails before that. */
+  /** Resolves with the last chunk; rejects where the source fails. */
   readonly ended: Promise<unknown>;
-  /** True once the last chunk is there, or no more will come. */
+  /** True once no more chunks will come. */
   readonly hasEnded: () => boolean;
 };
 
-/** Makes chunks of a batch's items; to be asked for one after the other, as it numbers the batch's domains. */
+/** Makes chunks of ranges of items, which must be consecutive, as it numbers the batch's domains. */
 export type ChunkMaker = (
   items: Items,
   range: { readonly start: number; readonly end: number; readonly position: number },
   duplicates: Uint32Array,
 ) => Chunk;
 
-/** Creates the maker of one batch's chunks. The parser may be shared among batches. */
+/** Creates the chunk maker of one batch. Batches may share the parser. */
 export function createChunkMaker(kind: BatchKind, parser: AddressParser): ChunkMaker {
   const numbers = new Map<string, number>();
   return (items, { start, end, position }, duplicates) => ({
@@ -36,7 +36,7 @@ export function createChunkMaker(kind: BatchKind, parser: AddressParser): ChunkM
   });
 }
 
-/** Numbers the domains of a range of items, on from those of earlier ranges. */
+/** Numbers the domains of a range of items, continuing after those of earlier ranges. */
 function numberDomains(
   items: Items,
   start: number,

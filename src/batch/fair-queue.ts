@@ -1,15 +1,15 @@
 import type { Clock } from "../platform/clock.ts";
 import { createShares } from "./shares.ts";
 
-/** Who works, and what its time weighs beside that of others. */
+/** The tenant of some work, and the weight of its time. */
 export type Share = {
-  /** Opaque: an account's id, or any other name for one who takes part. */
+  /** Opaque: an account's id, or any other name. */
   readonly tenant: string;
-  /** Of two that wait, one of twice the weight gets twice the time. */
+  /** Of two waiting tenants, one of twice the weight gets twice the time. */
   readonly weight: number;
 };
 
-/** Work that a caller waits for comes before work that nobody waits for; neither ever shuts the other out. */
+/** Work that a caller waits for is preferred to background work; neither starves the other. */
 export const INTERACTIVE_WEIGHT = 8;
 export const BACKGROUND_WEIGHT = 1;
 
@@ -18,17 +18,17 @@ export class QueueFullError extends Error {
   override readonly name = "QueueFullError";
 }
 
-/** A thread in use. Release it once, whatever became of the work: its time counts either way. */
+/** A thread in use. Must be released once, even if the work failed: its time counts either way. */
 export type Lease = {
   readonly release: () => void;
-  /** Aborted where the work has taken longer than `patienceMs` and another tenant waits for a thread. */
+  /** Aborted when the work has taken longer than `patienceMs` while another tenant waits for a thread. */
   readonly overdue: AbortSignal;
 };
 
 export type FairQueue = {
   /** Waits for a thread. Throws QueueFullError at once, or the reason of the signal. */
   readonly acquire: (share: Share, options?: AcquireOptions) => Promise<Lease>;
-  /** From now on for a while, the tenant's work breaks threads: it runs on one thread at a time. */
+  /** Suspects the tenant of breaking threads: for a while its work runs on one thread at a time. */
   readonly suspect: (tenant: string) => void;
   readonly running: () => number;
   readonly waiting: () => number;
@@ -42,24 +42,24 @@ export type AcquireOptions = {
 
 export type FairQueueOptions = {
   readonly threads: number;
-  /** Who wait for a thread, all tenants together; see `createShares`. */
+  /** Waiting work of all tenants; see `createShares`. */
   readonly waitingMax: number;
-  /** How long work goes on undisturbed while another tenant waits. */
+  /** How long work runs undisturbed while another tenant waits. */
   readonly patienceMs: number;
   readonly clock: Clock;
 };
 
-/** Tenants under suspicion are so for this long after their last failure. */
+/** How long a tenant is suspected after its last failure. */
 const SUSPICION_MS = 30_000;
 const SUSPECTS_MAX = 10_000;
-/** How fast the expected cost follows what work takes. */
+/** The smoothing factor of the expected cost. */
 const SMOOTHING = 0.1;
 const EXPECTED_MS_FIRST = 10;
 
 type Waiting = { readonly start: () => void; readonly isRetry: boolean };
 type Running = { readonly startedMs: number; readonly chargedMs: number; readonly overdue: AbortController };
 
-/** What waits and runs for one tenant at one weight. */
+/** The waiting and running work of one tenant at one weight. */
 type Flow = {
   readonly share: Share;
   readonly waiting: Set<Waiting>;
@@ -69,10 +69,10 @@ type Flow = {
 };
 
 /**
- * Shares threads among tenants by start-time fair queueing (Goyal, Vin, Cheng 1996): of those who wait, the one that has
- * had the least thread time for its weight is next. The time counts that the work took, work that failed or was ended
- * included; what it takes is expected beforehand and corrected afterwards. Who comes back after a pause starts level
- * with the others: nobody saves time up. A choice is linear in the tenants that wait.
+ * Shares threads among tenants by start-time fair queueing (Goyal, Vin, Cheng 1996): of the waiting tenants, the one with
+ * the least thread time for its weight is next. All time counts, also of failed and aborted work; it is estimated
+ * beforehand and corrected afterwards. A tenant that returns after a pause starts level with the others: idle time is not
+ * saved up. A choice is linear in the waiting tenants.
  */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const { threads, clock, patienceMs } = options;
@@ -103,7 +103,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     return count;
   }
 
-  /** Threads that tenants under suspicion have together. One is left to the others wherever there are two. */
+  /** Threads that suspected tenants use together. With two or more threads, one is left to the others. */
   function suspectThreads(): number {
     let count = 0;
     for (const flow of flows.values())
@@ -118,7 +118,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     return runningOf(flow.share.tenant) === 0 && suspectThreads() < Math.max(1, threads - 1);
   }
 
-  /** Work under way counts as it goes on, not only when it ends. */
+  /** Running work counts while it runs, not only at its end. */
   function tagOf({ share, running, tag }: Flow): number {
     const nowMs = clock.monotonic();
     let tagNow = tag;
@@ -174,7 +174,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     forgetIdle();
   }
 
-  /** A flow that owes nothing is like a new one; where nothing is under way, nobody owes anything. */
+  /** Forgets flows without debt, which are like new ones; with nothing running, there is no debt. */
   function forgetIdle(): void {
     const isIdle = runningCount === 0;
     for (const [key, { waiting, running, tag }] of flows) {
@@ -182,7 +182,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     }
   }
 
-  /** Looks at work under way when the first of it may be overdue, for as long as anyone waits. */
+  /** Checks running work when the first of it may be overdue, while any tenant waits. */
   function watchRunning(): void {
     clearTimeout(watch);
     if (queued.held() === 0) return;
@@ -205,7 +205,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
         if (nowMs - startedMs >= patienceMs) overdue.abort(new Error("other tenants wait for a thread"));
       }
     }
-    // What goes on all the same is looked at again a while later.
+    // Work that continues all the same is checked again later.
     watch = setTimeout(watchRunning, patienceMs);
     watch.unref();
   }

@@ -12,24 +12,24 @@ import {
 import type { FactsBuffer } from "./shared-facts.ts";
 
 /**
- * Starts to find the facts of a batch's mail domains. What it returns takes the chunks in turn, and resolves when the
+ * Starts the look-ups of a batch's mail domains. The returned function takes the chunks in order, and resolves when the
  * domains of a chunk and of all before it are found.
  */
 export type GatherFacts = (options: {
   readonly deep: boolean;
   readonly dns: boolean;
-  /** On the monotonic clock; called for each look-up when it begins. */
+  /** On the monotonic clock; called when a look-up starts. */
   readonly deadlineMs: () => number;
   /** Whose share of the look-ups it takes. */
   readonly tenant: string;
-  /** Aborted, it ends the look-ups: chunks that still wait for some fail. */
+  /** Ends the look-ups when aborted; chunks that wait for some then fail. */
   readonly signal: AbortSignal;
 }) => (chunk: ChunkDomains) => Promise<SharedFacts>;
 
-/** The mail domains of a chunk that has some. */
+/** The mail domains of a chunk of addresses. */
 export type ChunkDomains = Pick<Chunk, "newDomains"> & {
   readonly domainNumbers: Uint32Array;
-  /** Of its own look-ups, instead of the batch's. */
+  /** The deadline of this chunk's look-ups, instead of the batch's. */
   readonly deadlineMs?: number;
 };
 
@@ -64,10 +64,10 @@ export function createGatherFacts(
   };
 }
 
-/** Domains of a batch that there is room for at first. */
+/** Initial capacity, in domains. */
 const DOMAINS_FIRST = 256;
 
-/** Where the facts of a batch's domains are, by the numbers of the domains. */
+/** The offsets of the facts of a batch's domains, by the numbers of the domains. */
 function createOffsets(factsBuffer: FactsBuffer) {
   const buffers: SharedBuffer[] = [];
   let bufferOf = new Uint32Array(0);
@@ -75,7 +75,7 @@ function createOffsets(factsBuffer: FactsBuffer) {
   let numbers = new Float64Array(memory);
 
   return {
-    /** Makes room for `domainCount` domains. Threads keep the memory that they have received, with all that they need. */
+    /** Grows to `domainCount` domains. Threads keep the former buffer, which has all that they need. */
     makeRoom(domainCount: number): void {
       if (domainCount <= bufferOf.length) return;
       const capacity = Math.max(DOMAINS_FIRST, bufferOf.length * 2, domainCount);
@@ -92,16 +92,16 @@ function createOffsets(factsBuffer: FactsBuffer) {
       numbers[first] = key;
       numbers[first + 1] = start;
       numbers[first + 2] = end;
-      // A domain met before is on an older buffer: there are few.
+      // Domains whose facts are on older buffers are few.
       let at = buffers.lastIndexOf(buffer);
       if (at === -1) at = buffers.push(buffer) - 1;
       bufferOf[number] = at;
     },
-    /** The buffers that these domains need, in the order of their keys. */
+    /** Returns the buffers that these domains need, in the order of their keys. */
     neededFor(domainNumbers: Uint32Array): SharedFacts {
       const isNeeded = new Uint8Array(buffers.length);
       let others = buffers.length;
-      // A chunk of many domains needs all of them: that shows long before its end.
+      // A chunk of many domains needs all buffers, which shows early: stop then.
       for (let at = 0; at < domainNumbers.length && others > 0; at++) {
         const number = domainNumbers[at] ?? NO_DOMAIN;
         if (number === NO_DOMAIN) continue;
@@ -138,7 +138,7 @@ function createLookupQueue(
   let running = 0;
   let pause: Promise<void> | null = null;
 
-  /** Where nothing is asked of the DNS, nothing else leaves turns to other calls. */
+  /** Yields to other calls, which nothing else does while all domains are cached. */
   async function pauseForOthers(): Promise<void> {
     await nextTurn();
     pause = null;

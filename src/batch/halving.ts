@@ -4,18 +4,18 @@ import type { Counts, VerifiedChunk, VerifyTask } from "./messages.ts";
 import { PoolTaskError } from "./pool.ts";
 import { addCounts } from "./verifier.ts";
 
-/** Runs a task in a thread that has failed before, as a whole or as a part of another. */
+/** Runs a task that has failed before, alone or as a part of another one. */
 export type Retry = (task: VerifyTask) => Promise<VerifiedChunk>;
 
-/** Failures that a batch may still have before its items are given up untried. */
+/** Failures left to a batch before its remaining items are given up untried. */
 export type FailureBudget = { left: number };
 
-/** One poisoned item of 4,000 is found after 12 halvings. Each failure may cost a thread and its deadline. */
+/** A poisonous item among 4,000 is isolated by 12 halvings. Each failure may cost a thread and its deadline. */
 export const FAILURES_PER_BATCH_MAX = 64;
 
 /**
- * Verifies a chunk that has failed: its halves each by itself, and those of a half that fails, until what fails is one
- * item. That is given up once it has failed alone, and all that is left where the batch has failed too often.
+ * Verifies a failed chunk by bisection: each half by itself, and the halves of a half that fails, down to a single item. An
+ * item that fails alone is given up; so is everything left once the batch has failed too often.
  */
 export async function verifyByHalves(
   task: VerifyTask,
@@ -65,7 +65,7 @@ function partOf(task: VerifyTask, items: readonly Item[], start: number, end: nu
   };
 }
 
-/** Outcomes of neighbouring tasks as one: each but the first begins with a separator. */
+/** Joins the outcomes of neighbouring tasks; each but the first starts with a separator. */
 function joined(outcomes: readonly VerifiedChunk[]): VerifiedChunk {
   const counts: { [status: string]: Counts[string] } = {};
   for (const outcome of outcomes) addCounts(counts, outcome.counts);

@@ -1,13 +1,13 @@
 import type { VerifiedChunk } from "./messages.ts";
 import { createShares } from "./shares.ts";
 
-/** The results of all batches that wait for their readers. */
+/** Counts the results of all batches that wait for their readers. */
 export type HeldResults = {
-  /** Whether a tenant holds more than its share while there is too much of all. */
+  /** Whether a tenant holds more than its share while the limit is exceeded. */
   readonly isTight: (tenant: string) => boolean;
   /**
-   * Yields what `verify` yields. A result counts as held from its end to the moment at which the next one is asked for,
-   * or the reader leaves.
+   * Yields the results of `verify`. A result counts as held from its completion until the next one is requested, or the
+   * reader leaves.
    */
   readonly untilRead: (
     tenant: string,
@@ -16,8 +16,8 @@ export type HeldResults = {
 };
 
 /**
- * Results that wait for their readers, of all batches. Past it, batches of tenants over their share go on a chunk at a
- * time: readers who stall or are slow hold about this much, however many they are.
+ * Bytes of results that wait for their readers, of all batches. Past it, batches of tenants over their share continue one
+ * chunk at a time: slow readers hold about this much together, however many they are.
  */
 const RESULT_BYTES_MAX = 67_108_864;
 

@@ -5,13 +5,13 @@ import { createEmailItems } from "./email-items.ts";
 import type { VerifiedChunk, VerifyTask } from "./messages.ts";
 import { verifyItems } from "./verifier.ts";
 
-/** Verifies small chunks where they arrive, as a `ChunkVerifier` does. */
+/** Verifies small chunks on the main thread, as a `ChunkVerifier` does. */
 export type InlineVerifier = {
   readonly verify: (task: VerifyTask) => Answer<VerifiedChunk>;
   readonly failed: (task: VerifyTask) => Answer<VerifiedChunk>;
 };
 
-/** What checks documents and phone numbers is a third of all code, and read with the first of them. */
+/** The code of documents and phone numbers is a third of all code, and loaded with the first of them. */
 export function createInlineVerifier(): InlineVerifier {
   const emailItems = createEmailItems();
   const writer = new ByteWriter();

@@ -1,9 +1,9 @@
-/** One item of a batch: a text, or a document as its type (null: find it out) and its value. */
+/** One item of a batch: a text, or a document as its type (null to detect it) and its value. */
 export type Item = string | readonly [type: string | null, value: string];
 
 /**
- * Items in the order of the request, each as a view into a text: to copy a text out of another takes memory for each,
- * and a tenth of the time that it takes to verify an address.
+ * Items in the order of the request, each a view into a text: copying them out would take memory, and a tenth of the time
+ * of verifying an address.
  */
 export type Items = {
   readonly count: number;
@@ -11,15 +11,15 @@ export type Items = {
   readonly source: (position: number) => string;
   readonly start: (position: number) => number;
   readonly end: (position: number) => number;
-  /** What an item has in common with its duplicates alone. */
+  /** Returns the key of an item, which it shares with its duplicates alone. */
   readonly identity: (position: number) => string;
-  /** A run of items as a JSON array: strings, or documents as `readDocuments` reads them; long ones shortened. */
+  /** Returns a range of items as a JSON array: strings, or documents as `readDocuments` reads them; long ones shortened. */
   readonly json: (start: number, end: number) => string;
 };
 
 /**
- * Of a longer item only the beginning goes on to be verified and shown, so that no reply grows with what is refused.
- * No call of one check can hold as much, and every limit of length is far below.
+ * A longer item is truncated before it is verified and echoed, so that replies do not grow with refused input. It exceeds
+ * the body of a single check and every limit of length.
  */
 export const ITEM_UNITS_MAX = 131_072;
 
@@ -34,7 +34,7 @@ function shortenedItem(item: Item): Item {
   return typeof item === "string" ? shortened(item) : [item[0], shortened(item[1])];
 }
 
-/** Items that are texts of their own. */
+/** Creates items from separate texts. */
 export function listedItems(items: readonly Item[]): Items {
   const textAt = (position: number): string => {
     const item = items[position] ?? "";
@@ -54,8 +54,8 @@ export function listedItems(items: readonly Item[]): Items {
 }
 
 /**
- * Texts within JSON, without an escape, with the same separator between each two of them. `starts` are where they
- * start, and where one more would.
+ * Creates items from texts within JSON, without escapes and with the same separator between all. `starts` has their starts,
+ * and the one after the last.
  */
 export function itemsWithin(json: string, starts: Uint32Array, separator: string): Items {
   const start = (position: number) => starts[position] ?? 0;
@@ -77,7 +77,7 @@ export function itemsWithin(json: string, starts: Uint32Array, separator: string
   };
 }
 
-/** Reads what `json` has written of `count` texts. */
+/** Reads `count` texts that `json` has written. */
 export function readTexts(json: string, count: number): Items {
   if (json.includes("\\") || !json.startsWith('["')) return listedItems(JSON.parse(json));
   const separator = separatorIn(json);
@@ -92,7 +92,7 @@ export function readTexts(json: string, count: number): Items {
   return itemsWithin(json, starts, separator);
 }
 
-/** From the end of the first text to the start of the second: a comma between quotes, and white space around it. */
+/** Returns the separator between the first two texts: a comma between quotes, with white space. */
 function separatorIn(json: string): string {
   const end = json.indexOf('"', '["'.length);
   const start = json.indexOf('"', end + 1);

@@ -1,35 +1,35 @@
 import type { ErrorCode } from "../contract/errors.ts";
 
-/** What crosses the thread border: plain data, text and bytes, because those pass quickest and survive whole. */
+/** Messages between threads: plain data, text and bytes, which are the fastest to pass and survive unchanged. */
 
 export type BatchKind = "email" | "identity" | "phone";
 
-/** How the items of a request body are written down. */
+/** The format of a request body. */
 export type BodyForm = "json" | "ndjson" | "text";
 
-/** A request body to make chunks of. */
+/** A request body to be chunked. */
 export type ChunkingTask = {
   readonly kind: BatchKind;
   readonly form: BodyForm;
   readonly body: Uint8Array;
   readonly itemsMax: number;
-  /** Items in a chunk; the larger the batch, the more. The first chunk has the fewest. */
+  /** Items in a chunk, more in larger batches. The first chunk has the fewest. */
   readonly chunkItemsMin: number;
   readonly chunkItemsMax: number;
 };
 
-/** What is emitted while a body is chunked, in this order: what it is, and its chunks, some at a time. */
+/** Events of chunking, in this order: the head of the batch, then groups of chunks. */
 export type ChunkingEvent = { readonly head: BatchHead } | { readonly chunks: readonly Chunk[] };
 
-/** What is known of a batch before its chunks are there. */
+/** The part of a batch that is known before its chunks. */
 export type BatchHead = {
   readonly count: number;
   readonly chunkCount: number;
-  /** What a JSON body says beside its items; empty for the other forms. */
+  /** The fields of a JSON body beside its items; empty for other forms. */
   readonly options: BatchOptions;
 };
 
-/** What is known of a batch when all its chunks are there, or the refusal of its body. */
+/** The totals of a batch after its last chunk, or the refusal of its body. */
 export type ChunkingOutcome =
   | ({ readonly ok: true } & BatchTotals)
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
@@ -45,9 +45,9 @@ export type BatchOptions = {
   readonly country?: string;
 };
 
-/** A run of items in the order of the request. */
+/** A range of items in the order of the request. */
 export type Chunk = {
-  /** Of its first item in the batch. */
+  /** The position of its first item in the batch. */
   readonly position: number;
   /** A JSON array: strings, or documents, each as `[type or null, value]` or as an object of its type and its value. */
   readonly items: string;
@@ -55,15 +55,14 @@ export type Chunk = {
   /** Ascending positions of the items that duplicate an earlier item of the batch. */
   readonly duplicates: Uint32Array;
   /**
-   * Mail domains that no chunk before has, one per line; empty without any. The batch numbers its domains
-   * in this order, from 0.
+   * Mail domains that no earlier chunk has, one per line. They number the domains of the batch, in this order from 0.
    */
   readonly newDomains: string;
   /** The number of each item's mail domain, or NO_DOMAIN; null for items that have none. */
   readonly domainNumbers: Uint32Array | null;
 };
 
-/** In place of a domain's number: the item is refused whatever the DNS says. */
+/** Instead of a domain's number: the item is refused whatever the DNS says. */
 export const NO_DOMAIN = 0xffff_ffff;
 
 /** A chunk to verify. */
@@ -73,53 +72,53 @@ export type VerifyTask = {
   readonly count: number;
   readonly duplicates: Uint32Array;
   readonly domainNumbers: Uint32Array | null;
-  /** What is known of the batch's domains, as far as this chunk needs it; null for items that have none. */
+  /** The facts of the domains that this chunk needs; null for items without domains. */
   readonly facts: SharedFacts | null;
   /** The default country of phone numbers, as the caller wrote it. */
   readonly country: string | null;
   readonly separator: "," | "\n";
   /** The chunk's text begins with a separator. */
   readonly continues: boolean;
-  /** What the bytes are to be compressed with; null for text as it is. */
+  /** The encoding of the bytes; null for plain text. */
   readonly encoding?: ChunkEncoding | null;
 };
 
-/** Facts of a batch's domains, in memory that the threads share. */
+/** Facts of a batch's domains, in shared memory. */
 export type SharedFacts = {
-  /** Those that the chunk needs, in the order of their keys. */
+  /** The buffers that the chunk needs, in the order of their keys. */
   readonly buffers: readonly SharedBuffer[];
   /**
-   * For each domain by its number: the key of its facts, and where they start and end, each of 64 bits, as a busy
-   * server's keys pass 32. A key of 0: not known.
+   * For each domain by its number: the key of its facts, their start and their end, each of 64 bits, as the keys of a busy
+   * server exceed 32. A key of 0 means not known.
    */
   readonly offsets: SharedArrayBuffer;
 };
 
-/** Facts as JSON, never changed once they are written. A key is never used for another text. */
+/** Facts as JSON, append-only. A key is never used for another text. */
 export type SharedBuffer = {
-  /** It holds the facts with this key and higher ones, up to the first key of the buffer behind it. */
+  /** The lowest key of its facts; they reach up to the first key of the next buffer. */
   readonly firstKey: number;
   readonly memory: SharedArrayBuffer;
 };
 
-/** Numbers to a domain in `SharedFacts.offsets`. */
+/** Numbers for each domain in `SharedFacts.offsets`. */
 export const NUMBERS_PER_OFFSET = 3;
 export const OFFSET_BYTES = NUMBERS_PER_OFFSET * Float64Array.BYTES_PER_ELEMENT;
 
-/** What the bytes of a streamed reply are compressed with. */
+/** The encoding of a streamed reply. */
 export type ChunkEncoding = "gzip" | "zstd";
 
-/** What a gzip trailer says of the text before it was compressed. */
+/** The fields of a gzip trailer: of the text before it was compressed. */
 export type PlainText = { readonly crc32: number; readonly byteLength: number };
 
 /** A verified chunk. */
 export type VerifiedChunk = {
-  /** The results as JSON text in UTF-8, joined by the separator; compressed where `plain` is there. */
+  /** The results as JSON in UTF-8, joined by the separator; compressed if `plain` is present. */
   readonly bytes: Uint8Array;
   readonly plain?: PlainText;
-  /** How many results have which status. */
+  /** The number of results by status. */
   readonly counts: Counts;
-  /** Results to pay for: neither duplicates nor our own failures. */
+  /** Results to charge: neither duplicates nor our own failures. */
   readonly chargeable: number;
   /** Results of our own failures, those of duplicates included. */
   readonly failures: number;

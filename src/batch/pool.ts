@@ -10,7 +10,7 @@ import type { Emitted } from "./thread-tasks.ts";
 
 /** The tasks of a batch. */
 export type PoolTasks = {
-  /** Emits events by a port while it runs: see thread-tasks.ts. */
+  /** Emits events through a port while it runs: see thread-tasks.ts. */
   readonly chunkBody: {
     readonly task: ChunkingTask;
     readonly outcome: ChunkingOutcome;
@@ -21,7 +21,7 @@ export type PoolTasks = {
     readonly outcome: VerifiedChunk;
     readonly event: never;
   };
-  /** Does nothing, in a thread: to see that one responds. */
+  /** Does nothing, to see that a thread responds. */
   readonly ping: {
     readonly task: Record<string, never>;
     readonly outcome: string;
@@ -33,14 +33,14 @@ export type PoolTasks = {
 export type Pool = TaskPool<PoolTasks>;
 
 export type PoolSettings = {
-  /** The worker file: an address that `new Worker` takes. */
+  /** The URL of the worker file. */
   readonly workerFile: string;
   readonly threads: number;
   /** Tasks that may wait for a thread. */
   readonly waitingMax: number;
   /** From the transfer to a thread until the result. */
   readonly taskTimeoutMs: number;
-  /** Its threads yield to all others: they start with the first task, and every bound of time is ten times as long. */
+  /** A pool of low priority: its threads start with the first task, and every deadline is ten times as long. */
   readonly isBackground?: boolean;
   readonly clock: Clock;
 };
@@ -50,11 +50,11 @@ export class PoolTaskError extends Error {
   override readonly name = "PoolTaskError";
 }
 
-/** Threads that read their code keep a small machine busy: calls at the start are answered first for this long. */
+/** The threads start this long after the pool, as loading their code would delay the first calls on a small machine. */
 const THREADS_START_MS = 250;
-/** A task of at most 4,000 items takes a tenth of it. */
+/** How long a task runs undisturbed while others wait; one of 4,000 items takes a tenth of it. */
 const PATIENCE_MS = 500;
-/** A thread that yields to others has a tenth of a core where they want it. */
+/** A thread of low priority gets a tenth of a core when others compete for it. */
 const BACKGROUND_TIMES = 10;
 
 /**
@@ -68,7 +68,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
   let isClosed = false;
   const warm = Promise.withResolvers<void>();
   let isWarm = false;
-  // What runs threads is read with them: calls at the start need none.
+  // piscina is loaded with the threads, as the first calls need none.
   const threads = loadedOnce(async () => {
     const [{ Piscina }, { transfer }] = await Promise.all([import("piscina"), import("./transfer.ts")]);
     if (isClosed) throw new Error("the pool is closed");
@@ -77,7 +77,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
     void warmUp(pool);
     return { pool, transfer };
   });
-  /** Each thread reads its code, which counts against no task's deadline. */
+  /** Loads the code of each thread, so that it counts against no task's deadline. */
   async function warmUp(pool: Piscina): Promise<void> {
     const pings = Array.from({ length: settings.threads }, () => pool.run({}, { name: "ping" }));
     await Promise.allSettled(pings);
@@ -144,7 +144,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
       throw new PoolTaskError(`The task ${name} failed`, { cause });
     } finally {
       totals.runMs += clock.monotonic() - startedMs;
-      // The thread that ended is in use until another is there in its place; else the next task would wait for it.
+      // A thread that ended counts as used until its replacement is ready: else the next task would wait for it.
       if (replaced === undefined) lease.release();
       else void replaced.then(lease.release);
     }
@@ -160,7 +160,7 @@ export function createPool<Tasks extends TaskTypes = PoolTasks>(settings: PoolSe
   };
 
   return {
-    // What a task takes and returns is known to the worker file alone.
+    // Only the worker file knows the types of its tasks.
     run: run as RunTask<Tasks>,
     runTwice: runTwice as RunTask<Tasks>,
     stats: () => ({

@@ -14,35 +14,35 @@ import type { BatchKind, Chunk, ChunkEncoding, ChunkingTask, VerifiedChunk, Veri
 import { type Pool, PoolTaskError } from "./pool.ts";
 import { createShares } from "./shares.ts";
 
-/** What a batch is verified by, beside its items. */
+/** How a batch is verified. */
 export type VerifyOptions = {
   readonly deep: boolean;
   readonly dns: boolean;
   readonly country: string | null;
   readonly separator: "," | "\n";
-  /** What chunks from threads are compressed with. */
+  /** The encoding of chunks from threads. */
   readonly encoding?: ChunkEncoding | null;
-  /** Whose share of threads and look-ups it takes. */
+  /** Whose share of threads and look-ups is used. */
   readonly share: Share;
-  /** Waited for once the domains of a chunk are found, before a thread is. */
+  /** Awaited after the look-ups of a chunk, before it takes a thread. */
   readonly turn?: () => Promise<void>;
 };
 
 export type BatchRunner = {
-  /** Counts a batch among those under way; throws `overloaded` over the tenant's share. Dispose of it at the end. */
+  /** Counts a batch as running until it is disposed of; throws `overloaded` over the tenant's share. */
   readonly enter: (tenant: string) => Disposable;
-  /** Reads a body and starts to make chunks of it. */
+  /** Reads a body and starts chunking. */
   readonly startChunking: (
     task: Omit<ChunkingTask, "chunkItemsMin" | "chunkItemsMax">,
     share: Share,
   ) => Promise<ChunkingStart>;
-  /** Verifies chunks side by side and yields the results in order; reading slowly slows the work down. */
+  /** Verifies chunks in parallel and yields the results in order, with backpressure. */
   readonly verify: (
     source: ChunkSource,
     options: VerifyOptions,
     signal: AbortSignal,
   ) => AsyncGenerator<VerifiedChunk, void, undefined>;
-  /** Returns what verifies single chunks, by what `factsOf` finds of their domains. */
+  /** Returns a verifier of single chunks, which get their facts from `factsOf`. */
   readonly verifyChunk: (
     kind: BatchKind,
     options: Omit<VerifyOptions, "deep" | "dns">,
@@ -56,7 +56,7 @@ export type BatchRunnerDependencies = {
   readonly pool: Pool;
   readonly gatherFacts: GatherFacts;
   readonly clock: Clock;
-  /** The work itself, for batches so small that a thread would cost more than it saves. */
+  /** Verifies on the main thread, for batches so small that a thread costs more than it saves. */
   readonly inline: {
     readonly chunkBody: BodyChunker;
     readonly verify: (task: VerifyTask) => Answer<VerifiedChunk>;
@@ -71,25 +71,25 @@ export type BatchRunnerDependencies = {
   };
 };
 
-/** Up to here a batch is chunked, and a chunk verified, where it arrives. */
+/** Up to this size a batch is chunked, and a chunk verified, on the main thread. */
 const INLINE_ITEMS_MAX = 32;
 const INLINE_BYTES_MAX = 8192;
-/** Up to here a body is chunked within a millisecond: to verify its first chunk meanwhile would gain less than it costs. */
+/** Up to this size a body is chunked within a millisecond: starting verification meanwhile would cost more than it gains. */
 const EMITTED_AT_END_BYTES_MAX = 65_536;
-/** A tenant has as many batches as this under way whatever the others have. */
+/** Running batches that are guaranteed to each tenant. */
 const BATCHES_GUARANTEED = 4;
 const BATCHES_OVERFLOW = 8;
 
-/** What has failed gets at least this long: 4,000 items take a tenth of it on a machine that is not busy. */
+/** The shortest deadline of a retry: 4,000 items take a tenth of it on an idle machine. */
 const RETRY_TIMEOUT_MS_MIN = 500;
 
-/** Returns how long what has failed may take: its part of the time of the whole chunk. */
+/** Returns the deadline of a retry: proportional to its part of the chunk. */
 function retryTimeoutMs(taskTimeoutMs: number, part: VerifyTask, whole: VerifyTask): number {
   const partMs = (taskTimeoutMs * part.count) / whole.count;
   return Math.min(taskTimeoutMs, Math.max(RETRY_TIMEOUT_MS_MIN, partMs));
 }
 
-/** The way of every batch: chunk, look up, verify in threads, in order. */
+/** Creates the pipeline of every batch: chunk, look up, verify in threads, yield in order. */
 export function createBatchRunner({
   pool,
   gatherFacts,
@@ -121,7 +121,7 @@ export function createBatchRunner({
       const timeoutMs = retryTimeoutMs(settings.taskTimeoutMs, part, task);
       return pool.run("verifyChunk", part, { share, signal, isRetry: true, timeoutMs });
     };
-    // Halves are joined as text.
+    // Halves can only be joined uncompressed.
     return await verifyByHalves({ ...task, encoding: null }, retry, inline.failed, budget);
   }
 
@@ -167,7 +167,7 @@ export function createBatchRunner({
       );
     },
     verify({ kind, chunkItems, chunks, ended, hasEnded }, options, signal) {
-      // A source that takes long takes nothing from the time for its look-ups.
+      // The deadline of the look-ups starts here, so that a slow source does not shorten it.
       let endedMs: number | null = null;
       const atEnd = () => {
         endedMs = clock.monotonic();

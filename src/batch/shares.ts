@@ -1,10 +1,10 @@
-/** Something that tenants hold parts of, such as places or bytes. */
+/** A capacity that tenants share, such as places or bytes. */
 export type Shares = {
-  /** Takes an amount for a tenant; false where it is over the tenant's share and nothing else is left. */
+  /** Acquires an amount for a tenant; false where the capacity is used up and the tenant is at its share. */
   readonly acquire: (tenant: string, amount: number) => boolean;
-  /** Counts an amount that is there already, over the share or not. */
+  /** Counts an amount that exists already, whatever the share. */
   readonly hold: (tenant: string, amount: number) => void;
-  /** Gives back what was acquired or is held. */
+  /** Releases an amount. */
   readonly release: (tenant: string, amount: number) => void;
   /** Whether `acquire` would succeed. */
   readonly fits: (tenant: string, amount: number) => boolean;
@@ -17,19 +17,19 @@ export type Shares = {
 export type SharesOptions = {
   /** One tenant alone may hold all of it. */
   readonly capacity: number;
-  /** What a tenant may hold even where others hold all. */
+  /** The amount that a tenant may hold even if others hold everything. */
   readonly guaranteed: number;
-  /** As much of it as the last quarter of the overflow is kept for, where many tenants hold what is guaranteed. */
+  /** The part of `guaranteed` up to which a tenant may use the last quarter of the overflow. */
   readonly guaranteedFirst?: number;
-  /** What all may hold together, as a multiple of the capacity, while those who came first hold on to theirs. */
+  /** The total that all may hold, as a multiple of the capacity, while early tenants keep their amounts. */
   readonly overflow: number;
 };
 
 /**
- * Divides a capacity among tenants. While some of it is free, anyone may take it. Once it is used up, a tenant below
- * its equal share, or below what is guaranteed, still gets in on top, so that those who came first do not shut it out;
- * a tenant at its share is refused until others give something back. Of that, the last part is for tenants that hold
- * next to nothing, so that many of them do not shut out the next. Each step costs the same however many tenants.
+ * Divides a capacity among tenants. While some of it is free, anyone may take it. Once it is used up, a tenant below its
+ * equal share, or below the guaranteed amount, may use the overflow, so that early tenants do not starve it; a tenant at
+ * its share is refused until others release. The last part of the overflow is for tenants that hold next to nothing, so
+ * that many of them do not starve the next. Every operation takes constant time.
  */
 export function createShares({
   capacity,
