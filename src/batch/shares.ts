@@ -19,7 +19,7 @@ export type SharesOptions = {
   readonly capacity: number;
   /** The amount that a tenant may hold even if others hold everything. */
   readonly guaranteed: number;
-  /** The part of `guaranteed` up to which a tenant may use the last quarter of the overflow. */
+  /** Only tenants that hold at most this amount may use the last quarter of the overflow; all of `guaranteed` unless given. */
   readonly guaranteedFirst?: number;
   /** The total that all may hold, as a multiple of the capacity, while early tenants keep their amounts. */
   readonly overflow: number;

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
+import { splitGroup } from "./charge-group.ts";
 import type { WaitingCharge } from "./charge-log.ts";
 
 /** Until when a charge waits is on the monotonic clock. */
@@ -71,8 +72,8 @@ export function createChargeLane(dependencies: ChargeLaneDependencies): ChargeLa
       const others = Math.min(busiest.current(), groupMax) - 1;
       await company(others);
       const nowMs = clock.monotonic();
-      const group = queue.slice(0, groupMax);
-      queue = queue.slice(groupMax);
+      const { group, rest } = splitGroup(queue, groupMax);
+      queue = rest;
       perMs = group.length / (nowMs - begunMs);
       begunMs = nowMs;
       // What waited has been refused meanwhile.

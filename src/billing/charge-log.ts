@@ -6,6 +6,7 @@ import type { FinishedChunk } from "../store/job-port.ts";
 import type { EmbeddedStore } from "../store/port.ts";
 import { StorageError } from "../store/storage-error.ts";
 import { createBusiestCount, GROUP_WAIT_MAX_MS } from "./busiest-count.ts";
+import { splitGroup } from "./charge-group.ts";
 import { createLaterCharges } from "./later-charges.ts";
 
 /** What a charge pays for, written in the same transaction. */
@@ -114,7 +115,7 @@ export function createChargeLog(dependencies: {
     schedule();
   }
 
-  /** The sums that nobody waits for, by themselves; kept for another try where the disk takes none. */
+  /** Writes the sums that no call waits for; kept for another try where the disk fails. */
   function writeLater(): void {
     const entries = later.take();
     if (entries.length === 0 || !store.isOpen()) return;
@@ -147,17 +148,10 @@ export function createChargeLog(dependencies: {
     store.record({ sums, replies, chunks, quotaMarks: quotaMarks(sums), keptAt: timeToKeep() }, durability);
   }
 
-  /** What waits first; almost always all of it, which need not be copied. */
-  function takeGroup(): readonly WaitingCharge[] {
-    const waiting = queue;
-    const isAll = waiting.length <= entriesPerCommitMax;
-    queue = isAll ? [] : waiting.slice(entriesPerCommitMax);
-    return isAll ? waiting : waiting.slice(0, entriesPerCommitMax);
-  }
-
-  /** Writes what waits first. Returns the charges that are committed; those that cannot be are rejected. */
+  /** Writes the next group. Returns the charges that are committed; the others are rejected. */
   function writeNext(durability: Durability): readonly WaitingCharge[] {
-    const group = takeGroup();
+    const { group, rest } = splitGroup(queue, entriesPerCommitMax);
+    queue = rest;
     if (group.length === 0) return [];
     const entries = later.take();
     const error = caught(() => writeGroup(group, entries, durability));
@@ -192,7 +186,7 @@ export function createChargeLog(dependencies: {
   };
 }
 
-/** Brings memory up to date with a group, in the turn of its commit. Returns the charges that are committed. */
+/** Settles a group in memory, in the turn of its commit. Returns the charges that are committed. */
 function settle(group: readonly WaitingCharge[], error: unknown): readonly WaitingCharge[] {
   for (const { settled } of group) settled(error === undefined);
   if (error === undefined) return group;
@@ -200,7 +194,7 @@ function settle(group: readonly WaitingCharge[], error: unknown): readonly Waiti
   return [];
 }
 
-/** What the work throws, or undefined. */
+/** Returns the error that the work throws, or undefined. */
 function caught(work: () => void): unknown {
   try {
     work();
@@ -210,7 +204,7 @@ function caught(work: () => void): unknown {
   }
 }
 
-/** What the work rejects with, or undefined. */
+/** Returns the error that the work rejects with, or undefined. */
 async function caughtLater(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();

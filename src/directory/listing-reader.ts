@@ -15,7 +15,9 @@ const URL_LENGTH_MAX = 2048;
 const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Carries the reason of the first fault out of the nested readers; it never leaves this file. */
-class Fault extends Error {}
+class Fault extends Error {
+  override readonly name = "Fault";
+}
 
 /**
  * Reads a record of an upstream. Only the fields of the contract are taken over. `now` in ms UTC bounds the

@@ -101,9 +101,18 @@ function rowsBefore({ replaces, rowsDone, processed, unchecked }: FinishedChunk)
 export function finishedText(chunk: FinishedChunk): string {
   const { jobId, n, attempt, rowsDone, isWhole, attemptsAfter, unchecked, units, lineBytes } = chunk;
   return JSON.stringify({
-    ...{ job_id: jobId, n, attempt, rows_before: rowsBefore(chunk), rows_done: rowsDone, is_whole: isWhole },
-    ...{ attempts_after: attemptsAfter, unchecked, units, line_bytes: lineBytes },
-    ...{ processed: chunk.processed, counts: chunk.counts },
+    job_id: jobId,
+    n,
+    attempt,
+    rows_before: rowsBefore(chunk),
+    rows_done: rowsDone,
+    is_whole: isWhole,
+    attempts_after: attemptsAfter,
+    unchecked,
+    units,
+    line_bytes: lineBytes,
+    processed: chunk.processed,
+    counts: chunk.counts,
   });
 }
 

@@ -102,7 +102,10 @@ export function deliveryQueueCases({ transact, read }: Connection, processId: st
             attempts: delivery.attempts + 1,
             scheduled: delivery.scheduled + 1,
             lastAttemptAt: at,
-            ...{ state, nextAttemptAt, owner: null, leaseUntil: null },
+            state,
+            nextAttemptAt,
+            owner: null,
+            leaseUntil: null,
           })
           .where(isHeld);
         if (nextAttemptAt !== null) await hasten(orm, webhook.webhookId, nextAttemptAt);

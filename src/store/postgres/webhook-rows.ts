@@ -106,8 +106,18 @@ export async function deliver(
     .insert(deliveries)
     .values({
       deliveryId: sql`'dlv_' || ${RANDOM_HEX}`,
-      ...{ webhookId, accountId, url, eventId, type, body, createdAt: at },
-      ...{ state: "pending", attempts: 0, scheduled: 0, latencyMs: 0, nextAttemptAt: at },
+      webhookId,
+      accountId,
+      url,
+      eventId,
+      type,
+      body,
+      createdAt: at,
+      state: "pending",
+      attempts: 0,
+      scheduled: 0,
+      latencyMs: 0,
+      nextAttemptAt: at,
     })
     .returning(DELIVERY_COLUMNS);
   if (delivery === undefined) throw new Error("a delivery was not inserted");
