@@ -1,14 +1,17 @@
-import { alphabetOf, compactBy, DIGITS } from "./alphabet.ts";
+import { alphabetOf, compactBy, DIGITS, VALUE_CHARACTERS_MAX } from "./alphabet.ts";
 
 export const CARD_ALPHABET = alphabetOf(DIGITS, "-.");
 
 /** From this many digits on a text may hold a card number. */
 const CARD_DIGITS_MIN = 12;
 
+/** Stars by their number, for every value that is read. */
+const STARS = Array.from({ length: VALUE_CHARACTERS_MAX + 1 }, (_, count) => "*".repeat(count));
+
 /** `4242424242424242` → `424242******4242`; fewer than twelve digits are no card number and stay. */
 export function maskDigits(digits: string): string {
   if (digits.length < CARD_DIGITS_MIN) return digits;
-  return `${digits.slice(0, 6)}${"*".repeat(digits.length - 10)}${digits.slice(-4)}`;
+  return `${digits.slice(0, 6)}${starsOf(digits.length - 10)}${digits.slice(-4)}`;
 }
 
 /**
@@ -32,5 +35,9 @@ function hasDigits(text: string, digitsMin: number): boolean {
 
 /** The text with a star for every digit, for where first and last ones may be no card number's. */
 export function starDigits(text: string): string {
-  return text.replace(/\p{N}+/gu, (run) => "*".repeat(run.length));
+  return text.replace(/\p{N}+/gu, (run) => starsOf(run.length));
+}
+
+function starsOf(count: number): string {
+  return STARS[count] ?? "*".repeat(count);
 }

@@ -36,13 +36,18 @@ function format(digits: string): string {
   return `${digits.slice(0, 2)}-${digits.slice(2)}`;
 }
 
+/** What is written so as it is, NFKC leaves as it is. */
+function isWritten(value: string): boolean {
+  return WRITTEN.test(value) || WRITTEN.test(value.normalize("NFKC"));
+}
+
 function validate(value: string): Outcome<"ein"> {
   const digits = compact(value);
   if (digits === null) return unreadable("ein", value, "An EIN", ALPHABET, UNREAD);
   if (digits.length !== LENGTH) {
     return wrongLength("ein", value, digits, `An EIN has ${LENGTH} digits`, UNREAD);
   }
-  if (digits !== value && !WRITTEN.test(value.normalize("NFKC"))) {
+  if (digits !== value && !isWritten(value)) {
     const message = "An EIN is written 12-3456789, with no other separator.";
     return failed("ein", value, "format", message, { ...UNREAD, normalized: digits });
   }
