@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "./defaults.ts";
 import { PhoneCountry } from "./phone-country.ts";
-import { LineOrNull, Word } from "./schema.ts";
+import { Line, LineOrNull, Word } from "./schema.ts";
 import { DOCUMENT_TYPES, KEY_SCOPES, PLAN_NAMES } from "./words.ts";
 
 /** What callers send, as schemas: the same ones check the calls and describe them in the specification. */
@@ -83,7 +83,7 @@ export const UsageQuery = Type.Object({
 
 export const InvoicesQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: DEFAULTS.invoicesLimit })),
-  starting_after: Type.Optional(Text(100)),
+  starting_after: Type.Optional(Line(100)),
 });
 
 export const KeyBody = Type.Object({

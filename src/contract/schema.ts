@@ -45,8 +45,8 @@ export function Word<const Words extends readonly string[]>(words: Words, descri
  * Names and the like, which people read on one line: no control characters, no ends of lines or paragraphs (U+2028,
  * U+2029), and nothing that turns the direction of the text behind it (U+202A to U+202E, U+2066 to U+2069).
  */
-export const Line = (maxLength: number) =>
-  Type.String({ maxLength, pattern: LINE, demand: `must be ${lineOf(maxLength)}` });
+export const Line = (maxLength: number, more: { readonly minLength?: number } = {}) =>
+  Type.String({ ...more, maxLength, pattern: LINE, demand: `must be ${lineOf(maxLength)}` });
 
 /** The same, or null. */
 export const LineOrNull = (maxLength: number) =>

@@ -13,7 +13,7 @@ import type { Call } from "./call.ts";
 import type { FairTurns } from "./fair-turns.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { json, type Reply } from "./reply.ts";
-import type { Route, Routing } from "./routing.ts";
+import { type Route, type Routing, requireReadableIds } from "./routing.ts";
 
 export type AccountRoutingDependencies = {
   readonly routing: Routing;
@@ -92,6 +92,7 @@ export function createAccountRouting(dependencies: AccountRoutingDependencies): 
         const replayAccount = secret ? await guard.accountForReplay(call) : null;
         if (replayAccount !== null) return replay(call, replayAccount);
         const account = await guard.admit(call, scopes);
+        requireReadableIds(call);
         requireJson(call.request);
         using body = await bodies.read(call.request, { tenant: account.accountId });
         return await idempotent.run(call, account, body.digest, async (entry) => {

@@ -1,5 +1,6 @@
 import type { Account } from "../accounts/key-ring.ts";
 import type { Rate } from "../billing/rate-limiter.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { Access, Operation } from "../contract/specification/operation.ts";
 import type { Guard } from "./auth.ts";
 import type { Call, Handler } from "./call.ts";
@@ -68,8 +69,14 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
       handler: limited(handler),
       operation: null,
     }),
-    keyed: (operation, handler) => {
+    keyed: (operation, handle) => {
       const { scopes = ["verify"] } = operation;
+      const handler: KeyedHandler = operation.path.includes(":")
+        ? (call, account) => {
+            requireReadableIds(call);
+            return handle(call, account);
+          }
+        : handle;
       return routeOf(operation, "key", (call) => {
         const admitted = guard.admit(call, scopes);
         // What `after` does, without a function that is made for each call.
@@ -79,6 +86,13 @@ export function createRouting({ guard, publicRequestsPerSecond }: RoutingDepende
     },
     guarded: (operation, handler) => routeOf(operation, "key", handler),
   };
+}
+
+/** Throws `not_found` for an id with a NUL: none has one, and PostgreSQL takes no text that does. */
+export function requireReadableIds({ params }: Call): void {
+  for (const id of Object.values(params)) {
+    if (id.includes("\0")) throw new ApiError("not_found", "Nothing has such an id.");
+  }
 }
 
 function routeOf(operation: Operation, access: Access, handler: Handler): Route {

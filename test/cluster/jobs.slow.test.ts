@@ -112,6 +112,47 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
     while ((await held(place)) === 0) await Bun.sleep(1);
   }
 
+  test("ids, cursors and addresses with a NUL, which PostgreSQL does not take, are refused as such", async () => {
+    const key = await signUp();
+    const json = { "Content-Type": "application/json" };
+    const url = "https://example.com/hook";
+    const made = await call(0, "/v1/webhooks", key, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({ url }),
+    });
+    const hook = `/v1/webhooks/${(await jsonOf<{ webhook_id: string }>(made)).webhook_id}`;
+    const calls: readonly (readonly [number, string, string, string?])[] = [
+      [404, "GET", "/v1/jobs/a%00b"],
+      [404, "GET", "/v1/jobs/a%00b/results"],
+      [404, "GET", "/v1/jobs/a%00b/events"],
+      [404, "DELETE", "/v1/jobs/a%00b"],
+      [404, "POST", "/v1/jobs/a%00b/pause"],
+      [404, "POST", "/v1/jobs/a%00b/start"],
+      [404, "PUT", "/v1/jobs/a%00b/parts/1"],
+      [400, "GET", "/v1/jobs?starting_after=a%00b"],
+      [400, "GET", "/v1/account/invoices?starting_after=a%00b"],
+      [404, "PATCH", "/v1/webhooks/a%00b", "{}"],
+      [404, "DELETE", "/v1/webhooks/a%00b"],
+      [404, "GET", "/v1/webhooks/a%00b/deliveries"],
+      [400, "GET", `${hook}/deliveries?starting_after=a%00b`],
+      [404, "POST", `${hook}/deliveries/a%00b/replay`],
+      [400, "POST", "/v1/webhooks", JSON.stringify({ url: `${url}\0` })],
+      [400, "PATCH", hook, JSON.stringify({ url: `${url}\0` })],
+      [400, "POST", "/v1/jobs", JSON.stringify({ items: [], webhook_url: `${url}\0` })],
+    ];
+    const answers = await Promise.all(
+      calls.map(async ([, method, path, body]) => {
+        const { status } = await call(0, path, key, {
+          method,
+          ...(body === undefined ? {} : { headers: json, body }),
+        });
+        return [status, method, path];
+      }),
+    );
+    expect(answers).toEqual(calls.map(([status, method, path]) => [status, method, path]));
+  });
+
   test("a job that costs more than is left is refused through any node, as soon as the one before has ended", async () => {
     const key = await signUp();
     const rows = (name: string) => Array.from({ length: 600 }, (_, at) => `${name}${at}@good.com`);

@@ -13,7 +13,7 @@ const options = {
   country: Type.Optional(PhoneCountry),
   type: Type.Optional(Word(DOCUMENT_TYPES)),
   when_out_of_units: Type.Optional(Word(["refuse", "pause"])),
-  webhook_url: Type.Optional(Type.String({ maxLength: 2_000 })),
+  webhook_url: Type.Optional(Line(2_000)),
 };
 
 const optionTexts = {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "../defaults.ts";
-import { Word } from "../schema.ts";
+import { Line, Word } from "../schema.ts";
 import { JobQuery, JobRequest, jobId } from "./job-fields.ts";
 import { putJobPart, startJob } from "./job-parts.ts";
 import { JOB_STATUSES, JobPage, oneJob } from "./job-replies.ts";
@@ -50,7 +50,7 @@ export const listJobs = operation({
     Type.Object({
       status: Type.Optional(Word(JOB_STATUSES)),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-      starting_after: Type.Optional(Type.String()),
+      starting_after: Type.Optional(Line(100)),
     }),
     {
       status: "Only jobs in this state.",

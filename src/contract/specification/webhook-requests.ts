@@ -4,7 +4,7 @@ import { Line } from "../schema.ts";
 import { WEBHOOK_EVENTS } from "../words.ts";
 import { described } from "./operation.ts";
 
-const Url = Type.String({ minLength: 1, maxLength: 2_000 });
+const Url = Line(2_000, { minLength: 1 });
 const Events = Type.Array(
   Type.String({
     enum: [...WEBHOOK_EVENTS],

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { DEFAULTS } from "../defaults.ts";
+import { Line } from "../schema.ts";
 import {
   CHANGES_ACCOUNT,
   CHANGES_ACCOUNT_ONCE,
@@ -121,7 +122,7 @@ export const listDeliveries = operation({
   query: described(
     Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-      starting_after: Type.Optional(Type.String({ maxLength: 100 })),
+      starting_after: Type.Optional(Line(100)),
     }),
     {
       limit: `Deliveries on a page; ${DEFAULTS.deliveriesLimit} where it is not named.`,
