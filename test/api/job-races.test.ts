@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Job, JobPage } from "../../src/client/contract-types.ts";
 import { until } from "../support/caller.ts";
 import { jsonOf } from "../support/json.ts";
-import { refusalOf, startFileServer, TEST_ZONE } from "../support/server.ts";
+import { refusalOf, startFileServer, startTestServer, TEST_ZONE } from "../support/server.ts";
 
 const server = await startFileServer({ zone: `${TEST_ZONE}silent.com !silent\n` });
 
@@ -61,6 +61,18 @@ test.each([10, 50_000])(
     expect(storedChunks()).toEqual(before);
   },
 );
+
+test("an input that falls silent is given up, and its job counts no longer", async () => {
+  await using patient = await startTestServer({ environment: { READER_STALL_SECONDS: "1" } });
+  const key = await patient.signUp("free");
+  const { body, goOn } = heldBody(rows("a", 5), rows("b", 5));
+  const headers = { ...TEXT, Authorization: `Bearer ${key}` };
+  const reply = await fetch(`${patient.url}/v1/jobs`, { method: "POST", body, headers });
+  expect(await refusalOf(reply)).toBe("400 invalid_request");
+  goOn();
+  const next = await patient.call("/v1/jobs", { key, body: "a@good.com\n", headers: TEXT });
+  expect(next.status).toBe(202);
+});
 
 test("an upload that is deleted while it is started is gone, and the start says so or came first", async () => {
   const key = await server.signUp();

@@ -6,6 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { createTally } from "../../platform/tally.ts";
 import type { JobRecord } from "../../store/job-port.ts";
 import { slicesOf } from "../bodies/request-body.ts";
+import { withinSilence } from "../bodies/silence.ts";
 import type { Call } from "../call.ts";
 import type { FairTurns } from "../fair-turns.ts";
 import type { Idempotent } from "../idempotent.ts";
@@ -21,6 +22,8 @@ export type JobCreateDependencies = {
   readonly turns: FairTurns;
   readonly requests: JobRequestReader;
   readonly arriving: InputArrivals;
+  /** How long the input may fall silent. */
+  readonly readerStallMs: number;
 };
 
 /** Inputs that are being received under Idempotency-Keys. Of those under one key at most one becomes a job. */
@@ -44,7 +47,7 @@ export function createInputArrivals(): InputArrivals {
 
 /** Receives the whole input before the job is started or refused. */
 export async function createFromBody(
-  { jobs, meter, idempotent, clock, requests, arriving, turns }: JobCreateDependencies,
+  { jobs, meter, idempotent, clock, requests, arriving, turns, readerStallMs }: JobCreateDependencies,
   call: Call,
   account: Account,
   fields: Parameters<JobRequestReader["request"]>[1],
@@ -54,7 +57,8 @@ export async function createFromBody(
   if (call.request.body === null) throw new ApiError("invalid_request", "The body is empty.");
   call.suspendIdleTimeout();
   const hash = new Bun.CryptoHasher("sha256");
-  const slices = slicesOf(call.request);
+  // The job of a caller who left without a word would count among those that its account may have, for a day.
+  const slices = withinSilence(slicesOf(call.request), readerStallMs);
   await turns.turnOf(accountId);
   const job = await jobs.begin(account, request, { mayRepeat: call.request.headers.has("idempotency-key") });
   using arrival = arriving.begin(account, call);
