@@ -50,8 +50,11 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     return true;
   }
 
-  async function eraseData({ jobId, status }: JobRecord, at: number): Promise<void> {
+  async function eraseData(job: JobRecord, at: number): Promise<void> {
+    const { jobId, status } = job;
     await dropChunks(jobId);
+    // Its start left the removal of its parts to itself.
+    if (jobOf(job).options.upload !== undefined) await dropParts(jobId);
     await store.changeJob(jobId, [status], { erasedAt: at });
     note();
   }

@@ -23,6 +23,7 @@ function jobsOn(
   units = { known: 0, stored: 0 },
 ) {
   let unitsLeft = units.known;
+  const droppedParts: string[] = [];
   const store = openStore({ path: ":memory:", clock });
   const intake = createIntake(INTAKE_THREAD);
   const jobs = createJobs({
@@ -53,11 +54,13 @@ function jobsOn(
     pace,
     random32: () => 7,
     changed: () => {},
-    dropParts: async () => {},
+    dropParts: async (jobId) => {
+      droppedParts.push(jobId);
+    },
     room: ROOM_ELSEWHERE,
     settings: { folder, inputBytesMax: INPUT_BYTES_MAX, uploadMs: 1_000 },
   });
-  return { store, intake, jobs };
+  return { store, intake, jobs, droppedParts };
 }
 
 const OPTIONS = {
@@ -218,5 +221,21 @@ test("a job is refused by the units that the database has, not by those that wer
   const input = { next: async () => pieces.shift() ?? null, signal: new AbortController().signal };
   const received = await jobs.receive(account, job, request, input, () => request);
   await expect(jobs.start(account, received, null)).rejects.toMatchObject({ code: "quota_exceeded" });
+  store.close();
+});
+
+test("the parts of an upload that was started are removed by its deletion, wherever that of the start is", async () => {
+  using folder = temporaryFolder("jobs");
+  const { store, intake, jobs, droppedParts } = jobsOn(folder.path);
+  await using _ = intake;
+  await signUp(store, "acc_a");
+  const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
+  if (plan === undefined) throw new Error("there is no free plan");
+  const upload = { given: "text", said: null, otherwise: null, encoding: null } as const;
+  const request = { kind: "email", name: null, webhookUrl: null, options: { ...OPTIONS, upload } } as const;
+  const { jobId } = await jobs.begin({ accountId: "acc_a", plan }, request);
+  store.changeJob(jobId, ["receiving"], { status: "completed", chunkCount: 0 });
+  await jobs.remove("acc_a", jobId);
+  expect(droppedParts).toEqual([jobId]);
   store.close();
 });
