@@ -18,12 +18,15 @@ type Stop = { readonly controller: AbortController; readonly work: Set<Promise<v
 /** Holds a signal for each job that has not ended: what is looked up for one chunk serves the next ones too. */
 export function createChunkStops(): ChunkStops {
   const stops = new Map<string, Stop>();
+  let areAllGivenUp = false;
 
   function stopOf(jobId: string): Stop {
     const known = stops.get(jobId);
     if (known !== undefined) return known;
     const made = { controller: new AbortController(), work: new Set<Promise<void>>() };
     stops.set(jobId, made);
+    // A chunk may be claimed while the process ends.
+    if (areAllGivenUp) made.controller.abort();
     return made;
   }
 
@@ -46,6 +49,7 @@ export function createChunkStops(): ChunkStops {
       }
     },
     giveUpAll() {
+      areAllGivenUp = true;
       for (const { controller } of stops.values()) controller.abort();
     },
   };

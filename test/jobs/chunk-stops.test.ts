@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { createChunkStops } from "../../src/jobs/chunks/chunk-stops.ts";
+
+test("a job that is given up is waited for until its last chunk has ended, and others go on", async () => {
+  const stops = createChunkStops();
+  const work = Promise.withResolvers<void>();
+  const [mine, other] = [stops.signalOf("job_1"), stops.signalOf("job_2")];
+  stops.track("job_1", work.promise);
+  let isGivenUp = false;
+  const givenUp = stops.giveUp("job_1").then(() => {
+    isGivenUp = true;
+  });
+  await Promise.resolve();
+  expect([mine.aborted, other.aborted, isGivenUp]).toEqual([true, false, false]);
+  work.resolve();
+  await givenUp;
+});
+
+test("a job that has ended is forgotten, one with a chunk in work is not", async () => {
+  const stops = createChunkStops();
+  const work = Promise.withResolvers<void>();
+  const signals = ["job_1", "job_2", "job_3"].map(stops.signalOf);
+  stops.track("job_2", work.promise);
+  stops.seen([{ jobId: "job_3" }]);
+  const now = ["job_1", "job_2", "job_3"].map(stops.signalOf);
+  expect(now.map((signal, at) => signal === signals[at])).toEqual([false, true, true]);
+  work.resolve();
+});
+
+test("what is begun when all is given up is given up at once", () => {
+  const stops = createChunkStops();
+  const before = stops.signalOf("job_1");
+  stops.giveUpAll();
+  expect([before.aborted, stops.signalOf("job_2").aborted]).toEqual([true, true]);
+});
