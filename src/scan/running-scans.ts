@@ -66,7 +66,7 @@ export function createRunningScans<Result>(
   const { runningMax, waitingMax, waitingPerTenantMax, intervalMs, patienceMs, newId } = options;
   const latest = new Map<string, Entry<Result>>();
   const unfinishedIds = new Set<string>();
-  /** By the key of the call: scans whose callers were answered `late` and will call again. */
+  /** By origin and key of the call: scans whose callers were answered `late` and will call again. */
   const late = new Map<string, Entry<Result>>();
   const waiting: { readonly tenant: string; readonly start: () => void }[] = [];
   let running = 0;
@@ -131,7 +131,9 @@ export function createRunningScans<Result>(
 
   return {
     async join(origin, caller, scan) {
-      const { tenant, key, arrivedMs } = caller;
+      const { tenant, arrivedMs } = caller;
+      // A payment that has bought nothing yet may come back for another origin.
+      const key = `${origin}\n${caller.key}`;
       const shared = late.get(key) ?? joinable(origin, arrivedMs);
       if (shared === null) requireInterval(origin);
       const entry = shared ?? start(origin, tenant, scan);

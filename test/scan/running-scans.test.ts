@@ -94,6 +94,15 @@ test("past capacity scans wait in order, no caller takes all the places, and the
   expect([scanned, scans.stats()]).toEqual([["a", "b", "c", "d", "f"], { running: 0, waiting: 0 }]);
 });
 
+test("a call that was late and comes back for another origin gets a scan of that one", async () => {
+  const { join, finish } = setUp({ runningMax: 1, patienceMs: 5 });
+  expect(await join("a", "1")).toEqual({ kind: "late", id: "rep_1" });
+  await finish("a");
+  const other = join("b", "1");
+  await finish("b");
+  expect(await other).toEqual({ kind: "finished", result: "b by rep_2", joined: false });
+});
+
 test("a call that is late gets the same scan when it comes back, however late", async () => {
   const { join, scans, scanned, finish, pass } = setUp({ runningMax: 1, patienceMs: 5 });
   const running = join("a", "1");
