@@ -1,7 +1,7 @@
-/** What a part answers at once where it can, and later where it has to wait. */
+/** A result that is synchronous where possible, and a promise where it has to wait. */
 export type Answer<T> = T | Promise<T>;
 
-/** The same functions where none of them has to wait; those that always do stay as they are. */
+/** The same functions with synchronous results; those that always return a promise are unchanged. */
 export type AtOnce<Functions> = {
   readonly [Name in keyof Functions]: Functions[Name] extends (...values: infer Values) => infer Returned
     ? (...values: Values) => Immediate<Returned>
@@ -12,7 +12,7 @@ type Immediate<Returned> = [Exclude<Returned, Promise<unknown>>] extends [never]
   ? Returned
   : Exclude<Returned, Promise<unknown>>;
 
-/** Returns what `next` makes of an answer: at once where the answer is there, and later where it has to be waited for. */
+/** Applies `next` to an answer: synchronously if it is not a promise. */
 export function after<Value, Result>(
   answer: Answer<Value>,
   next: (value: Value) => Answer<Result>,
@@ -20,7 +20,7 @@ export function after<Value, Result>(
   return answer instanceof Promise ? answer.then(next) : next(answer);
 }
 
-/** Returns what `work` does, after which `end` is called, whether it succeeds or throws. */
+/** Returns the result of `work`, and calls `end` after it, whether it succeeds or throws. */
 export function finallyDo<Result>(work: () => Answer<Result>, end: () => void): Answer<Result> {
   let answer: Answer<Result>;
   try {

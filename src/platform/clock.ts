@@ -1,4 +1,4 @@
-/** Where every part reads the time. */
+/** The source of time of every component. */
 export type Clock = {
   /** Milliseconds since the epoch, UTC. It may jump when the operator sets the time. */
   readonly now: () => number;

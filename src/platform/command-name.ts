@@ -1,7 +1,7 @@
-/** Below it a single executable has the files that were built into it. */
+/** The root of the files inside a single executable. */
 export const EMBEDDED_ROOT = "/$bunfs/root";
 
-/** Returns how a command of this program is called: `assay NAME` of the executable, `bun run NAME` of the sources. */
+/** Returns the command line of a command: `assay NAME` for the executable, `bun run NAME` for the sources. */
 export function commandNamed(name: string): string {
   return Bun.main.startsWith(EMBEDDED_ROOT) ? `assay ${name}` : `bun run ${name}`;
 }

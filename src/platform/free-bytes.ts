@@ -1,9 +1,9 @@
-/** Less is left to the collector. */
+/** Smaller buffers are left to the garbage collector. */
 const FREED_BYTES_MIN = 65_536;
 
 /**
- * Gives memory back at once that nobody reads any more: megabytes that only the collector gives back stay until it has
- * walked over all objects there are. Of bytes that are a part of something else, nothing is.
+ * Frees a buffer that is no longer read at once: otherwise its megabytes stay until a full collection. Does nothing for a
+ * view into a larger buffer.
  */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (byteLength < FREED_BYTES_MIN || byteLength < buffer.byteLength) return;

@@ -1,4 +1,4 @@
-/** Returns a text as it is written in HTML, between tags and in attributes alike. */
+/** Escapes a text for HTML, in elements and attributes. */
 export function escaped(text: string): string {
   return text
     .replaceAll("&", "&amp;")

@@ -2,18 +2,18 @@ import type { Steps } from "./steps.ts";
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** In place of the value of a text that holds more values than were allowed. */
+/** Returned for a text with more values than allowed. */
 export const TOO_MANY_VALUES = Symbol("too many values");
-/** In place of the value of a text that is nested deeper than was allowed. */
+/** Returned for a text that is nested deeper than allowed. */
 export const TOO_DEEP = Symbol("too deep");
 
-/** Each takes up to 80 bytes once it is parsed. */
+/** Default limit of values; each takes up to 80 bytes once it is parsed. */
 const VALUES_MAX = 500_000;
 
 /**
- * Returns the value of a JSON text; undefined for invalid JSON. A text of 33 MB that is nothing but
- * brackets would take gigabytes: so `TOO_MANY_VALUES` is returned, with nothing parsed, where there are more, and
- * `TOO_DEEP` where values are nested deeper than `depthMax`, which recursion could not walk.
+ * Parses JSON; undefined for invalid JSON. As 33 MB of brackets would take gigabytes, the text is scanned first:
+ * `TOO_MANY_VALUES` is returned past `valuesMax`, and `TOO_DEEP` for a nesting deeper than `depthMax`, which recursion could
+ * not walk.
  */
 export function parseJson(
   text: string,
@@ -28,10 +28,10 @@ export function parseJson(
   return parsed(text);
 }
 
-/** Characters that are looked at in one step: about 1 ms. */
+/** Characters that are scanned in one step: about 1 ms. */
 const MEASURED_AT_ONCE = 524_288;
 
-/** Returns the same, for a long text; only the parsing itself is one step, some 5 ns a character. */
+/** Parses a long text in steps; the parsing itself is one step, some 5 ns a character. */
 export async function parseJsonInSteps(
   text: string,
   step: Steps,
@@ -49,8 +49,8 @@ export async function parseJsonInSteps(
 }
 
 /**
- * Returns whether an object in a JSON text has a name twice, by the value that the text was parsed to, which has the last
- * of them alone. Other programs take the first.
+ * Returns whether an object in a JSON text has a duplicate name, by comparison with the parsed value, which keeps the last
+ * of them. Other programs keep the first.
  */
 export async function repeatsName(text: string, value: unknown, step: Steps): Promise<boolean> {
   const all = Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ export async function repeatsName(text: string, value: unknown, step: Steps): Pr
   return step(() => 1 + commasAndBrackets(value) !== measured.values);
 }
 
-/** Counts what `measure` counts in the shortest text of a value. */
+/** Applies `measure` to the shortest JSON of a value. */
 function commasAndBrackets(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const parts = Object.values(value);
@@ -77,13 +77,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the object that a short text is in JSON; null for anything else. */
+/** Parses a short text as a JSON object; null for anything else. */
 export function parseObject(text: string): JsonObject | null {
   const value = parsed(text);
   return isObject(value) ? value : null;
 }
 
-/** Returns whether a value of JSON is an object, and no array. */
+/** Returns whether a JSON value is an object, not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -96,7 +96,7 @@ const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** What was seen of a text up to a place. */
+/** The state of a scan at a position. */
 type Measured = {
   readonly at: number;
   readonly values: number;
@@ -108,8 +108,8 @@ type Measured = {
 const BEGINNING: Measured = { at: 0, values: 1, depth: 0, deepest: 0, inText: false };
 
 /**
- * How many values a JSON text holds at least, and how deep, from a place up to an end; no further than one past a limit.
- * About 1 ns a character.
+ * Scans a range of a JSON text for a lower bound of its values and its depth, up to one past a limit. About 1 ns a
+ * character.
  */
 function measure(
   text: string,

@@ -1,14 +1,14 @@
 import type { Answer } from "./answer.ts";
 
-/** What is loaded with the first call that needs it, as the start need not wait for what may never be asked for. */
+/** A value that is loaded with the first use, so that the start does not wait for it. */
 export type LoadedOnce<Value> = {
-  /** Returns the value: at once where it is loaded. Rejects where loading fails; the next call then loads again. */
+  /** Returns the value. Rejects where loading fails; the next call then loads again. */
   readonly get: () => Answer<Value>;
   /** Returns the value, or undefined before it is loaded. */
   readonly known: () => Value | undefined;
 };
 
-/** Returns what calls `load` with the first `get`. Calls that come meanwhile share its outcome. */
+/** Calls `load` with the first `get`; concurrent calls share its outcome. */
 export function loadedOnce<Value>(load: () => Promise<Value>): LoadedOnce<Value> {
   let loaded: { readonly value: Value } | undefined;
   let loading: Promise<Value> | undefined;
@@ -21,7 +21,7 @@ export function loadedOnce<Value>(load: () => Promise<Value>): LoadedOnce<Value>
           return value;
         },
         (error: unknown) => {
-          // Files may be out of reach for a moment.
+          // The failure may be temporary, as of files.
           loading = undefined;
           throw error;
         },

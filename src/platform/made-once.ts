@@ -1,11 +1,11 @@
-/** What is made when it is first asked for, as it takes its time: large tables, and statements of a database. */
+/** A value that is expensive to make, and made with the first use: large tables, prepared statements. */
 export type MadeOnce<Made> = {
   readonly get: () => Made;
   /** Returns it, or undefined before it is made. */
   readonly known: () => Made | undefined;
 };
 
-/** Returns what calls `make` with the first `get`, which the start need not wait for. */
+/** Calls `make` with the first `get`. */
 export function madeOnce<Made extends object>(make: () => Made): MadeOnce<Made> {
   let made: Made | undefined;
   return {

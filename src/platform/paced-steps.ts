@@ -1,15 +1,15 @@
-/** Takes steps of which many wait. */
+/** Takes queued steps, a bounded number in each turn. */
 export type PacedSteps = {
   /** To be called when there is something to do. */
   readonly wake: () => void;
 };
 
-/** A turn of the event loop that was asked for. */
+/** A scheduled turn of the event loop. */
 type Turn = { steps: number; begunMs: number | null };
 
 /**
- * Takes a bounded number of steps, for a bounded time, in one turn of the event loop: other calls go on during a burst.
- * Each is taken by itself: all that it has resolved then goes on before the next one is, and counts.
+ * Takes a bounded number of steps, for a bounded time, in one turn of the event loop, so that other calls continue during a
+ * burst. Each step is a callback of its own: what it resolves runs before the next step, and counts towards the time.
  */
 export function createPacedSteps({
   step,
@@ -19,7 +19,7 @@ export function createPacedSteps({
   workMsATurn,
 }: {
   readonly step: () => void;
-  /** How many steps there are to take. */
+  /** The number of queued steps. */
   readonly left: () => number;
   readonly monotonic: () => number;
   readonly stepsATurn: number;

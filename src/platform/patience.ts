@@ -1,13 +1,13 @@
-/** Watches steps that follow on one another, with one timer for all of them. */
+/** A deadline for consecutive steps, with one timer for all of them. */
 export type Patience = {
-  /** A step begins, or one begins anew; where it is not ended in time, `onLate` is called once. */
+  /** Starts a step, or restarts it. Unless it ends in time, `onLate` is called once. */
   readonly begin: () => void;
   readonly end: () => void;
-  /** Lets go of the timer. */
+  /** Releases the timer. */
   readonly close: () => void;
 };
 
-/** Looks within the time that is allowed; a step ends late by at most the time between two. */
+/** Checks in the time of one step, so that `onLate` comes late by at most the time between two. */
 const TICKS = 10;
 
 /** Calls `onLate` for a step that takes longer than `ms` milliseconds, up to a tenth later. */
@@ -28,7 +28,7 @@ export function createPatience(ms: number, onLate: () => void): Patience {
   };
   return {
     begin() {
-      // To note it costs less than to set a timer, or to read a clock.
+      // Setting a flag costs less than setting a timer or reading a clock.
       begunTick = tick;
       timer ??= setTimeout(look, ms / TICKS);
     },

@@ -1,10 +1,10 @@
-/** A bound on how much runs at a time. */
+/** Bounds how many holders there are at a time. */
 export type Semaphore = {
-  /** Waits for a place, behind those who came before, and returns its release. Throws the reason of the signal. */
+  /** Waits for a place, first come, first served, and returns its release. Throws the reason of the signal. */
   readonly acquire: (signal?: AbortSignal) => Promise<() => void>;
 };
 
-/** How many wait is bounded by the callers. */
+/** The number of waiting callers must be bounded by them. */
 export function createSemaphore(places: number): Semaphore {
   const waiting = new Set<() => void>();
   let free = places;

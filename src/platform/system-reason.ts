@@ -1,4 +1,4 @@
-/** Returns the code of a failure of the system, such as ENOENT; empty for what has none. */
+/** Returns the code of a system error, such as ENOENT; empty without one. */
 export function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
@@ -17,7 +17,7 @@ const WORDS: { readonly [code: string]: string } = {
   EIO: "the disk failed",
 };
 
-/** Says in words why the system refused. */
+/** Describes a system error in words. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
   return WORDS[code] ?? (code === "" ? String(error instanceof Error ? error.message : error) : code);

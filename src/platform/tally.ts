@@ -1,4 +1,4 @@
-/** Counts things under way by a name; holds an entry for each name that has some. */
+/** Counts by name; holds an entry for each name with a count above 0. */
 export type Tally = {
   readonly count: (name: string) => number;
   readonly add: (name: string, by: number) => void;

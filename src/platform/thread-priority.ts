@@ -1,15 +1,14 @@
 import { setPriority } from "node:os";
 
 /**
- * Lowers the priority of the thread that calls, from 0 to 19, so that the main thread comes before it wherever there
- * are more threads than cores. Does nothing but on Linux, which keeps priorities by thread: elsewhere the whole process
- * would be slowed.
+ * Raises the nice value of the calling thread, 0 to 19, so that the main thread is preferred when there are more threads
+ * than cores. Works on Linux alone, where it applies to a thread; elsewhere it would slow the whole process.
  */
 export function yieldThread(priority: number): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(0, priority);
   } catch {
-    // Not permitted: then the scheduler decides alone.
+    // Not permitted: the priority stays.
   }
 }

@@ -1,4 +1,4 @@
-/** Returns the result of work, or null where it takes longer than `ms` milliseconds; it goes on then. Rejects as it does. */
+/** Resolves with the result of the work, or with null after `ms` milliseconds, when the work continues. Rejects as it does. */
 export async function within<Result>(
   work: Promise<Result>,
   ms: number,

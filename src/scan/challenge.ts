@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from "../platform/json-value.ts";
 import { type Evidence, type Exchange, exchangesOf, jsonOf, parseFields } from "./evidence.ts";
 
-/** The challenge of a 402, as its header and its body have it. */
+/** The challenge of a 402, from its header and its body. */
 export type SeenChallenge = {
   readonly exchange: Exchange;
-  /** Null where there is no header. */
+  /** Null without the header. */
   readonly header: JsonObject | "undecodable" | null;
-  /** Null where the body is no challenge of version 1. */
+  /** Null where the body is not a challenge of version 1. */
   readonly body: JsonObject | null;
-  /** The entries of `accepts`, of the header where it can be read. */
+  /** The entries of `accepts`: of the header, or of the body where the header is unreadable. */
   readonly accepts: readonly JsonObject[];
   readonly version: 1 | 2 | null;
 };
@@ -22,16 +22,16 @@ function challengesOf(evidence: Evidence): readonly SeenChallenge[] {
     .map(challengeOf);
 }
 
-/** Returns the challenges that count for what they hold: one a resource. */
+/** Returns the challenges whose content is checked: one for each resource. */
 export function challengePerResource(evidence: Evidence): readonly SeenChallenge[] {
   const seen = new Set<string>();
   return challengesOf(evidence).filter(({ exchange: { url } }) => !seen.has(url) && seen.add(url) !== null);
 }
 
-/** Of one challenge, which may be long for the sake of it. */
+/** Entries of one challenge, which may be long to slow the checks down. */
 const ACCEPTS_MAX = 50;
 
-/** Many checks read the same challenge, which may be long for the sake of it. */
+/** Parsed challenges: many checks read the same one, which may be long to slow them down. */
 const read = new WeakMap<Exchange, SeenChallenge>();
 
 /** Returns the challenge of a 402. */
@@ -60,18 +60,18 @@ function decode(text: string): JsonObject | "undecodable" {
   return parseFields(Buffer.from(text, "base64").toString("utf8")) ?? "undecodable";
 }
 
-/** Reads what checks read of an exchange, and keeps it for them. */
+/** Parses an exchange for the checks, and caches that. */
 export function readAhead(exchange: Exchange): void {
   if (exchange.status === 402) challengeOf(exchange);
   else jsonOf(exchange);
 }
 
-/** Returns the amount of an entry as it is written, in either version. */
+/** Returns the amount of an entry, of either version. */
 export function amountOf(entry: JsonObject): unknown {
   return entry.amount ?? entry.maxAmountRequired;
 }
 
-/** Returns what an entry names as its resource, in either version. */
+/** Returns the resource that an entry names, of either version. */
 export function resourceUrlOf(challenge: SeenChallenge): unknown {
   const resource = isObject(challenge.header) ? challenge.header.resource : undefined;
   return isObject(resource) ? resource.url : challenge.accepts[0]?.resource;

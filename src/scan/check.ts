@@ -1,18 +1,18 @@
 import type { Evidence, Exchange } from "./evidence.ts";
 
-/** What a check says. `na`: it does not apply. `blocked`: a gate that failed, or the target, keeps us from looking. */
+/** The outcome of a check. `na`: it does not apply. `blocked`: a failed gate, or the target, prevents it. */
 export type CheckStatus = "pass" | "warn" | "fail" | "na" | "blocked";
 
 export type Finding = {
   readonly status: CheckStatus;
-  /** The exchange that shows it, where one does. */
+  /** The exchange that shows it, or null. */
   readonly at: Exchange | null;
   readonly observed: string;
-  /** A failure that sets no limit to the grade, unlike others of its check. */
+  /** A failure that does not cap the grade, unlike others of its check. */
   readonly isUncapped?: true;
 };
 
-/** One of the 25 rules. `find` is pure: the same evidence gives the same finding, in any process and at any time. */
+/** One of the 25 rules. `find` is pure: a finding depends on the evidence alone. */
 export type Check = {
   readonly id: string;
   readonly title: string;
@@ -34,7 +34,7 @@ export function fail(at: Exchange | null, observed: string): Finding {
   return { status: "fail", at, observed };
 }
 
-/** Returns the worst of some findings, the first of several that are as bad; null without any. */
+/** Returns the worst finding, the first of equal ones; null without any. */
 export function worst(findings: readonly Finding[]): Finding | null {
   const by = (status: CheckStatus) => findings.find((finding) => finding.status === status);
   return by("fail") ?? by("warn") ?? findings[0] ?? null;

@@ -1,7 +1,7 @@
 import type { AddressLookup } from "../net/address-lookup.ts";
 import type { DnsEvidence } from "./evidence.ts";
 
-/** Returns the look-up of a scan, by the look-up that its requests are sent with. */
+/** Creates the DNS evidence of a scan from the look-up that its requests use. */
 export function createDnsEvidence(lookUp: AddressLookup): (host: string) => Promise<DnsEvidence> {
   return async (host) => {
     const found = await lookUp(host);

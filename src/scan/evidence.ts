@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts"
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
 
-/** Why a request was made. */
+/** The purpose of a request. */
 export type ExchangeRole =
   | "root"
   | "robots"
@@ -21,22 +21,22 @@ export type ExchangeRole =
   | "resource_head"
   | "resource_post";
 
-/** One request of a scan and what came of it. */
+/** One request of a scan, and its outcome. */
 export type Exchange = {
   readonly role: ExchangeRole;
   readonly method: string;
   readonly url: string;
-  /** Where redirects led; absent where there were none. */
+  /** The URL after redirects; absent without any. */
   readonly redirectedTo?: string;
-  /** Null where no reply came. */
+  /** Null without a reply. */
   readonly status: number | null;
-  /** Until the head of the reply had come, the connection included. */
+  /** From the start of the connection to the head of the reply. */
   readonly ms: number | null;
-  /** Why no reply came. */
+  /** Why there is no reply. */
   readonly failure: string | null;
   /** Names in lower case. */
   readonly headers: { readonly [name: string]: string };
-  /** The beginning of the body; empty for a 2xx of a paid resource, which nobody has paid for. */
+  /** The beginning of the body; empty for an unpaid 2xx of a paid resource. */
   readonly body: string;
 };
 
@@ -47,7 +47,7 @@ export type DnsEvidence = {
 };
 
 export type TlsEvidence = {
-  /** The chain leads to a trusted root and the name is the certificate's. */
+  /** The chain leads to a trusted root, and the certificate covers the name. */
   readonly isValid: boolean;
   readonly error: string | null;
   readonly protocol: string | null;
@@ -55,18 +55,18 @@ export type TlsEvidence = {
   readonly validTo: number | null;
 };
 
-/** A paid resource that was found, and what it was said to cost. */
+/** A paid resource, and its listed price. */
 export type Resource = {
   readonly method: string;
   readonly url: string;
   readonly source: "caller" | "openapi" | "well_known" | "directory";
-  /** Micro-USD; null where nothing says it. */
+  /** Micro-USD; null where it is not listed. */
   readonly listedMicroUsd: number | null;
-  /** The payee that the directory or the last scan knows. */
+  /** The payees in the directory or the last scan. */
   readonly knownPayees: readonly string[];
 };
 
-/** Everything that a scan saw: its checks are functions of this and of nothing else. */
+/** The result of probing. Checks are functions of this alone. */
 export type Evidence = {
   readonly origin: string;
   /** Milliseconds since the epoch. */
@@ -87,7 +87,7 @@ export function exchangesOf(evidence: Evidence, role: ExchangeRole): readonly Ex
   return evidence.exchanges.filter((exchange) => exchange.role === role);
 }
 
-/** Many checks read the same body, which may be long and nested for the sake of it. */
+/** Parsed bodies: many checks read the same one, which may be long to slow them down. */
 const parsed = new WeakMap<Exchange, JsonObject | null>();
 
 /** Returns the body as a JSON object, or null. */
@@ -101,15 +101,15 @@ export function jsonOf(exchange: Exchange | null): JsonObject | null {
 }
 
 /**
- * Returns the object that a text of the target is in JSON, or null; also null where it holds more than 65,536 values, or is
- * nested deeper than 512: to parse that would hold up others.
+ * Parses a text of the target as a JSON object; else null, also for more than 65,536 values or a nesting deeper than 512,
+ * which would block the event loop.
  */
 export function parseFields(text: string): JsonObject | null {
   const value = parseJson(text, VALUES_MAX, DEPTH_MAX);
   return isObject(value) ? value : null;
 }
 
-/** Returns a value that a service chose, as text: objects are not asked what they would be as text, for they may lie. */
+/** Returns a value of the target as text, without calling `toString` of objects. */
 export function written(value: unknown): string {
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }

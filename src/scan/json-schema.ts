@@ -4,9 +4,9 @@ const STEPS_MAX = 2000;
 const DEPTH_MAX = 64;
 
 /**
- * Returns where a value does not fit a JSON Schema, as a path with the keyword; null where nothing is found. Looks at
- * `type`, `const`, `enum`, `required`, `properties`, `additionalProperties` and `items`: the patterns of another are not
- * run and its references not followed. Both come from the target, so no more than 2,000 places are looked at.
+ * Returns the first violation of a JSON Schema, as a path with the keyword; null without one. Supports `type`, `const`,
+ * `enum`, `required`, `properties`, `additionalProperties` and `items`: patterns of the target are not run, and its
+ * references not followed. Visits at most 2,000 places.
  */
 export function schemaFault(value: unknown, schema: unknown): string | null {
   const left = { steps: STEPS_MAX };
@@ -43,7 +43,7 @@ function firstFault<Part>(
   return null;
 }
 
-/** Returns the keyword that a value itself does not fit, or null. */
+/** Returns the keyword that a value itself violates, or null. */
 function ownFault(value: unknown, schema: { readonly [name: string]: unknown }): string | null {
   const { type, required } = schema;
   const types = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === "string");
@@ -60,11 +60,11 @@ function isOfType(value: unknown, type: string): boolean {
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isObject(value);
   if (type === "integer") return Number.isInteger(value);
-  // A type that is not known says nothing.
+  // An unknown type is not checked.
   return ["string", "number", "boolean"].includes(type) ? typeof value === type : true;
 }
 
-/** Of simple values; objects and arrays are not compared. */
+/** Compares scalars; objects and arrays count as equal. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === "object" && one !== null);
 }

@@ -1,6 +1,6 @@
 /**
- * Returns the origin of a text in its one form: lower case, without a path or a default port. Null where it cannot be
- * scanned. A host without a scheme is taken for https.
+ * Normalises an origin: lower case, without a path or a default port. Null where it cannot be scanned. A host without a
+ * scheme counts as https.
  */
 export function readOrigin(text: string): string | null {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);

@@ -7,39 +7,39 @@ import type { Exchange, ExchangeRole } from "./evidence.ts";
 
 export type Planned = { readonly role: ExchangeRole; readonly method: string; readonly url: string };
 
-/** A request that was sent, or was to be, and what came of it. */
+/** A planned request, and its outcome. */
 export type Sent = { readonly exchange: Exchange; readonly reply: OutgoingReply | OutgoingFailure | null };
 
-/** Sends the requests of one scan, and counts them. */
+/** Sends the requests of one scan within their limits. */
 export type ProbeSender = {
   /**
-   * Sends requests, 4 at a time. Follows redirects, and tries again what is to be sent later, as long as extra requests are
-   * left: in the order of the requests, so that two scans of one origin follow the same.
+   * Sends requests, 4 at a time. Follows redirects and short retry requests while extra requests are left, in the order of
+   * the requests, so that two scans of one origin behave alike.
    */
   readonly send: (planned: readonly Planned[]) => Promise<Sent[]>;
-  /** Sends, as extra ones, as many as are left. */
+  /** Sends as many of these as extra requests are left. */
   readonly sendExtra: (planned: readonly Planned[]) => Promise<Sent[]>;
-  /** How many requests may still be sent. */
+  /** The number of requests that may still be sent. */
   readonly left: () => number;
-  /** Sets how many requests beyond those that are planned may be sent from now on. */
+  /** Sets the number of extra requests: those beyond the planned ones. */
   readonly allowExtra: (requests: number) => void;
 };
 
 const CONCURRENCY = 4;
-/** Of a scan. */
+/** Requests of one scan. */
 export const REQUESTS_MAX = 26;
 const REDIRECTS_MAX = 2;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-/** To these a call without a body may be sent anew by the same method. */
+/** Redirects that keep the method, which a POST follows. */
 const POST_REDIRECTS: readonly number[] = [307, 308];
-/** Refusals that pass, where they say so. */
+/** Refusals with a Retry-After. */
 const WAITS: readonly number[] = [429, 503];
 const WAIT_SECONDS_MAX = 2;
 const HEADERS_KEPT_BYTES_MAX = 4096;
-/** The challenge is judged by its length too. */
+/** The length of the challenge is checked too. */
 const CHALLENGE_KEPT_BYTES_MAX = 65_536;
 const BODY_KEPT_BYTES_MAX = 65_536;
-/** Descriptions of whole services are long, and of no use where they are cut. */
+/** Descriptions of whole services are long, and useless when truncated. */
 const DESCRIPTION_KEPT_BYTES_MAX = 262_144;
 const DESCRIPTIONS: readonly ExchangeRole[] = ["openapi", "well_known"];
 
@@ -122,7 +122,7 @@ export function createProbeSender(
 
 type Tries = { redirects: number; waits: number };
 
-/** What is sent anew in place of the request at a place of a list. */
+/** The request that repeats or redirects the one at index `at`. */
 type NextTry = {
   readonly at: number;
   readonly planned: Planned;
@@ -130,7 +130,7 @@ type NextTry = {
   readonly redirectedTo: string | undefined;
 };
 
-/** Returns what a reply asks to be sent anew, and counts it; null where the reply stands. */
+/** Returns the retry or redirect that a reply asks for, and counts it; null where the reply is final. */
 function nextTry(exchange: Exchange, tries: Tries | undefined, at: number): NextTry | null {
   const { role, method, url, redirectedTo } = exchange;
   if (tries === undefined || role === "plain_http") return null;
@@ -155,7 +155,7 @@ function exchangeOf(
   { status, headers, timings, body }: OutgoingReply,
 ): Exchange {
   const ms = Math.round(timings.lookupMs + timings.connectMs + timings.tlsMs + timings.headMs);
-  // An answer that was not paid for is evidence that it came, and is not kept.
+  // A 2xx without payment is evidence by its status; its body is not kept.
   const isLeak = role.startsWith("resource") && status < 300;
   const kept = { headers: keptHeaders(headers), body: isLeak ? "" : new TextDecoder().decode(body) };
   return { role, method, url, status, ms, failure: null, ...kept };
@@ -170,7 +170,7 @@ function keptHeaders(headers: Headers): { readonly [name: string]: string } {
   return kept;
 }
 
-/** Returns where a reply sends its caller on the same origin, or there by TLS; null elsewhere: another port is another server. */
+/** Returns the target of a redirect on the same origin, or its upgrade to TLS; else null, as another port is another server. */
 function redirectOf({ status, method, headers }: Exchange, from: string): string | null {
   const followed = method === "POST" ? POST_REDIRECTS : REDIRECTS;
   const { location } = headers;
@@ -182,7 +182,7 @@ function redirectOf({ status, method, headers }: Exchange, from: string): string
   return to.origin === before.origin || isUpgrade ? to.href : null;
 }
 
-/** Returns how long a refusal asks to wait, where that is short; null for any other reply. */
+/** Returns the Retry-After of a refusal, if it is short; else null. */
 function waitOf({ status, headers }: Exchange): number | null {
   const seconds = headers["retry-after"] ?? "";
   const isShort = /^\d$/.test(seconds) && Number(seconds) <= WAIT_SECONDS_MAX;

@@ -18,11 +18,11 @@ import { resourcesOf } from "./resources.ts";
 export type ProbeDependencies = {
   readonly client: HttpClient;
   readonly clock: Clock;
-  /** Looks up the addresses of the host. Never rejects. */
+  /** Resolves the host. Never rejects. */
   readonly lookUp: (host: string) => Promise<DnsEvidence>;
-  /** Letters and digits for a path that exists nowhere. */
+  /** Returns a random path segment that does not exist on any server. */
   readonly randomName: () => string;
-  /** What reads the target's bodies goes by. */
+  /** Steps for parsing the target's bodies. */
   readonly step: Steps;
 };
 
@@ -33,18 +33,18 @@ export type ProbeRequest = {
   readonly resources: readonly string[];
   /** Who names them speaks for the origin: the report is for him alone. */
   readonly isOwner: boolean;
-  /** What the directory knows of the origin's resources. */
+  /** Resources of the origin from the directory. */
   readonly known: readonly Resource[];
-  /** When the scan began, monotonic. */
+  /** The start of the scan, monotonic. */
   readonly startedMs: number;
 };
 
-/** What a server sees of us, and what robots.txt may name to keep us out. */
+/** The product token of the User-Agent, which robots.txt may name. */
 export const SCAN_AGENT = "assay-scan";
 
-/** Of the 20 s that a scan may take: the rest is for the checks and the report. */
+/** The part of a scan's 20 s for probing; the rest is for the checks and the report. */
 const PROBING_MS_MAX = 18_500;
-/** Requests that redirects, other places and second tries may take before the resources are asked. */
+/** Requests for redirects, other places and retries before the resources are probed. */
 const EXTRA_REQUESTS_MAX = 6;
 
 const FILES: readonly (readonly [ExchangeRole, string])[] = [
@@ -58,15 +58,15 @@ const FILES: readonly (readonly [ExchangeRole, string])[] = [
   ["health", "/health"],
 ];
 
-/** Where a description may stand instead. */
+/** Alternative places of descriptions. */
 const OTHER_PLACES: readonly (readonly [ExchangeRole, string])[] = [
   ["openapi", "/.well-known/openapi.json"],
   ["well_known", "/.well-known/x402.json"],
 ];
 
 /**
- * Gathers the evidence of one origin: at most 26 requests, 4 at a time, until 18.5 s after the scan began, none of them
- * with a payment. Returns null where robots.txt keeps this agent out.
+ * Gathers the evidence of one origin: at most 26 requests, 4 at a time, within 18.5 s of the start of the scan, none of them
+ * with a payment. Returns null where robots.txt disallows this agent.
  */
 export async function probeOrigin(
   dependencies: ProbeDependencies,
@@ -77,7 +77,7 @@ export async function probeOrigin(
   const scannedAt = clock.now();
   const sender = createProbeSender(dependencies, request.startedMs + PROBING_MS_MAX);
   const plan = plannedFiles(origin, randomName());
-  // Whom the caller has named is asked, whatever else may be left out for it.
+  // The caller's resources are probed first, even if other requests are dropped for them.
   const promised = 1 + plan.length + REQUESTS_OF_RESOURCE * request.resources.length;
   sender.allowExtra(Math.min(EXTRA_REQUESTS_MAX, REQUESTS_MAX - promised));
   const [dns, robots] = await Promise.all([
@@ -94,7 +94,7 @@ export async function probeOrigin(
   await readAll(files, step);
   const others = await sender.sendExtra(otherPlaces(origin, files).filter(isAllowed));
   await readAll(others, step);
-  // What stands at the other place counts where it is good; else the usual place is the one that is reported.
+  // A valid description at the alternative place counts; otherwise the usual place is reported.
   const good = others.filter(isDescription);
   const found = [...good, ...files, ...others.filter((sent) => !good.includes(sent))];
   const partial: Evidence = {
@@ -111,7 +111,7 @@ export async function probeOrigin(
   return { ...partial, tls: tlsOf(origin, all), resources, exchanges: exchangesIn(all) };
 }
 
-/** Reads each body in a step of its own: the target may have made them long. */
+/** Parses each body in a step of its own, as the target may have made them long. */
 async function readAll(sent: readonly Sent[], step: Steps): Promise<void> {
   for (const { exchange } of sent) await step(() => jsonOf(exchange));
 }
@@ -131,7 +131,7 @@ function plannedFiles(origin: string, unknownName: string): Planned[] {
   return planned;
 }
 
-/** Returns the other places of descriptions that were answered with something else at the usual one. */
+/** Returns the alternative places of descriptions that the usual place answered without. */
 function otherPlaces(origin: string, files: readonly Sent[]): Planned[] {
   return OTHER_PLACES.flatMap(([role, path]) => {
     const usual = files.find(({ exchange }) => exchange.role === role);

@@ -1,7 +1,7 @@
 import { escaped } from "../platform/html.ts";
 import type { CheckView, ScanView } from "./report.ts";
 
-/** A kept report, as far as its page shows it. */
+/** The fields of a stored report that its page shows. */
 export type PagedReport = ScanView & { readonly report_id: string; readonly expires_at: string };
 
 const MARKS = { pass: "pass", warn: "warn", fail: "fail", na: "n/a", blocked: "blocked" } as const;
@@ -27,11 +27,11 @@ footer { margin-top: 2rem; font-size: 0.875rem; color: #777; }
 @media print { body { margin: 0; max-width: none; } details::details-content { content-visibility: visible; height: auto; } }
 `;
 
-/** What the page may load: nothing. */
+/** The content security policy of the page, which loads nothing. */
 export const REPORT_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Returns a report as a page to share: the grade, what to fix first, and each check with its evidence. No script. */
+/** Renders a report as a page without scripts: the grade, what to fix first, and each check with its evidence. */
 export function reportPage(report: PagedReport): string {
   const { origin, grade, score, confidence, checks, caps, scanned_at } = report;
   const open = checks.filter(({ status }) => status === "fail" || status === "warn");

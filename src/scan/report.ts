@@ -2,7 +2,7 @@ import type { CheckStatus } from "./check.ts";
 import type { Evidence, Exchange } from "./evidence.ts";
 import { type CheckedRule, RULES_VERSION, type Scored } from "./score.ts";
 
-/** One check as a report shows it. */
+/** One check in a report. */
 export type CheckView = {
   readonly id: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export type CheckView = {
   readonly repeat: string;
 };
 
-/** What a scan found, without what only a kept report has. */
+/** A scan on the wire, without the fields of a stored report. */
 export type ScanView = {
   readonly origin: string;
   readonly grade: Scored["grade"];
@@ -37,7 +37,7 @@ export type ScanView = {
 const HEADERS_SHOWN_MAX = 20;
 const VALUE_SHOWN_LENGTH_MAX = 200;
 
-/** Returns what a scan found, in the words of the wire. */
+/** Returns a scan on the wire. */
 export function scanView(evidence: Evidence, { checks, score, grade, caps, confidence }: Scored): ScanView {
   return {
     origin: evidence.origin,
@@ -78,10 +78,10 @@ function shownHeaders(at: Exchange | null): { readonly [name: string]: string } 
   return Object.fromEntries(entries.map(([name, value]) => [name, shown(value)]));
 }
 
-/** What moves a terminal, and what turns the order of the text around it. */
+/** Control characters of terminals, and of bidirectional text. */
 const MOVES_TEXT = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** The target's words: cut, and without half a character, which nobody can sign. */
+/** Sanitises and truncates a text of the target, without lone surrogates, which cannot be signed. */
 function shown(text: string): string {
   return text.replace(MOVES_TEXT, "?").slice(0, VALUE_SHOWN_LENGTH_MAX).toWellFormed();
 }
@@ -101,7 +101,7 @@ function repeatOf(id: string, at: Exchange | null, origin: string): string {
   return `curl -si${method === "GET" ? "" : ` -X ${method}`} -H 'Origin: https://example.com' ${url}`;
 }
 
-/** Quotes for a shell: what the target names must not become a command. */
+/** Quotes a text of the target for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -5,10 +5,10 @@ import { type Evidence, exchangeOf, jsonOf, type Resource, written } from "./evi
 
 export type ResourceRequest = {
   readonly origin: string;
-  /** Those that the caller names. */
+  /** Resources that the caller names. */
   readonly resources: readonly string[];
   readonly isOwner: boolean;
-  /** What is known of the origin's resources from before. */
+  /** Resources of the origin from the directory and the last scan. */
   readonly known: readonly Resource[];
 };
 
@@ -44,7 +44,7 @@ export function resourcesOf(
   return [...byUrl.values()].map(({ isDeclared: _, ...resource }) => resource);
 }
 
-/** The first that names a resource matters most; each adds what those before it do not know. */
+/** Merges two descriptions of a resource; the first has priority. */
 function merged(first: Named | undefined, more: Named): Named {
   if (first === undefined) return more;
   return {
@@ -59,7 +59,7 @@ function merged(first: Named | undefined, more: Named): Named {
 
 function named(url: string, source: Resource["source"], method: string | null): Named {
   const isDeclared = method === "GET" || method === "POST";
-  // No other method is sent to the server of another.
+  // Scans send no other method.
   return {
     method: isDeclared ? method : "GET",
     url,

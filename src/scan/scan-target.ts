@@ -2,9 +2,9 @@ import { OutgoingError } from "../net/failure.ts";
 import { readTarget, type TargetRules } from "../net/target.ts";
 import { readOrigin } from "./origin.ts";
 
-/** What is to be scanned. */
+/** The origin to scan, and its resources that the caller names. */
 export type ScanTarget = {
-  /** In its one form: see `readOrigin`. */
+  /** Normalised by `readOrigin`. */
   readonly origin: string;
   readonly resources: readonly string[];
 };

@@ -8,7 +8,7 @@ const MARKS = {
   blocked: "blocked",
 } as const;
 
-/** Returns a scan for a terminal: the grade, what to fix first, and every check in a line. */
+/** Renders a scan for a terminal: the grade, what to fix first, and a line for each check. */
 export function scanText({ origin, grade, score, confidence, checks, caps }: ScanView): string {
   const lines = [
     `${origin}  grade ${grade}, ${score} of 100${confidence === "low" ? ", low confidence" : ""}`,

@@ -3,7 +3,7 @@ import { amountOf, challengePerResource } from "./challenge.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Scored } from "./score.ts";
 
-/** A scanned host as the directory lists it. */
+/** The directory's listing of a scanned host. */
 export type ScannedListing = {
   readonly host: string;
   readonly service_name: string | null;
@@ -31,8 +31,8 @@ export type ScannedListing = {
 const MICRO_USD_MAX = 999_999_999_999_999;
 
 /**
- * Returns the listing of a scanned host; null where no resource of it says over https whom to pay. `judgeUrl` is the
- * server whose judging check the listing points to.
+ * Returns the listing of a scanned host; null where none of its resources names a payee over https. `judgeUrl` is the server
+ * whose judging check the listing links to.
  */
 export function scannedListing(
   evidence: Evidence,
@@ -70,8 +70,8 @@ export function scannedListing(
 }
 
 /**
- * Returns the host whose listing a scan makes or takes away; null for plain http, of which a listing says nothing: who has
- * that scanned must not take the listing away.
+ * Returns the host whose listing a scan updates; null for plain http, which listings do not cover: such a scan must not
+ * remove one.
  */
 export function listedHost({ origin }: Evidence): string | null {
   const { protocol, hostname } = new URL(origin);

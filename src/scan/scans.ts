@@ -13,11 +13,11 @@ import { probeOrigin, SCAN_AGENT } from "./probe.ts";
 import { scanView } from "./report.ts";
 import { type Scored, scoreInSteps } from "./score.ts";
 
-/** What a scan brought. */
+/** The outcome of a scan. */
 export type ScanResult =
   | {
       readonly kind: "scanned";
-      /** JSON, for the call that began the scan, and for those that joined it. */
+      /** JSON: one for the call that started the scan, one for those that joined it. */
       readonly report: string;
       readonly joinedReport: string;
     }
@@ -25,10 +25,10 @@ export type ScanResult =
   | { readonly kind: "refused"; readonly reason: string };
 
 export type ScanRequest = {
-  /** In its one form: see `readOrigin`. */
+  /** Normalised by `readOrigin`. */
   readonly origin: string;
   readonly resources: readonly string[];
-  /** Under which callers find the report. */
+  /** The address of the report. */
   readonly reportUrl: string;
 };
 
@@ -36,15 +36,15 @@ export type ScansDependencies = {
   readonly store: ScanStore;
   readonly clock: Clock;
   readonly lookUp: AddressLookup;
-  /** Makes the client of one scan, which looks hosts up once. */
+  /** Creates the client of one scan, with a look-up that resolves each host once. */
   readonly clientOf: (lookUp: AddressLookup) => HttpClient;
   readonly signingKey: Pick<SigningKey, "sign">;
   readonly randomName: () => string;
-  /** Called for each scan once it is in the store; what it writes there is on the disk with the scan. */
+  /** Called once a scan is stored; what it writes to the store is durable with the scan. */
   readonly onScanned: (evidence: Evidence, scored: Scored) => void;
 };
 
-/** Scans an origin for any caller, and keeps the report. */
+/** Scans an origin, and stores the report. */
 export type Scan = (reportId: string, request: ScanRequest) => Promise<ScanResult>;
 
 export function createScan(
@@ -52,7 +52,7 @@ export function createScan(
   options: { readonly allowPrivate: boolean },
 ): Scan {
   const { store, clock, signingKey, onScanned } = dependencies;
-  // Scans of services that want to hold up others may end at the same time, each with megabytes to look at.
+  // In steps: several hostile targets may finish together, each with megabytes to check.
   const step = createSteps(clock.monotonic);
   return async (reportId, { origin, resources, reportUrl }) => {
     const startedMs = clock.monotonic();
@@ -111,7 +111,7 @@ export function createScan(
   };
 }
 
-/** The name is resolved once, whatever the DNS says later. */
+/** Resolves each name once, so that DNS rebinding has no effect. */
 function onceForEachHost(lookUp: AddressLookup): AddressLookup {
   const known = new Map<string, ReturnType<AddressLookup>>();
   return (host) => {
@@ -121,7 +121,7 @@ function onceForEachHost(lookUp: AddressLookup): AddressLookup {
   };
 }
 
-/** What the last scan of the origin found: resources that it need not name again, and whom they paid. */
+/** Returns the resources of the last scan of the origin, with their payees. */
 async function knownResources(store: ScanStore, origin: string): Promise<readonly Resource[]> {
   const last = store.newest(origin);
   if (last === undefined) return [];

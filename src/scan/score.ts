@@ -6,23 +6,23 @@ import type { Evidence } from "./evidence.ts";
 
 export type Grade = "A" | "B" | "C" | "D" | "F";
 
-/** A check with what it found. */
+/** A check with its finding. */
 export type CheckedRule = { readonly check: Check; readonly finding: Finding };
 
-/** A limit that a failed check sets to the grade, whatever the score. */
+/** A failed check caps the grade, whatever the score. */
 export type Cap = { readonly check: string; readonly grade: Grade };
 
 export type Scored = {
   readonly checks: readonly CheckedRule[];
-  /** 0–100, whole. */
+  /** An integer of 0 to 100. */
   readonly score: number;
   readonly grade: Grade;
   readonly caps: readonly Cap[];
-  /** `low` where the target kept us from looking. */
+  /** `low` where the target blocked checks. */
   readonly confidence: "normal" | "low";
 };
 
-/** Names the checks, weights, caps and grades of this version. They never change under the same name. */
+/** The version of checks, weights, caps and grades: any change needs a new one. */
 export const RULES_VERSION = "2026-11-1";
 
 const CREDIT: { readonly [status in CheckStatus]: number } = {
@@ -51,13 +51,13 @@ const CAPS: { readonly [check: string]: Grade } = {
   "pay.wildcard": "C",
 };
 const BLOCKS: ReadonlySet<number> = new Set([403, 429]);
-/** Without a connection nothing can be looked at. */
+/** Gates without which nothing can be checked. */
 const REACH_GATES = ["reach.dns", "reach.tls"];
-/** Without a 402 there is no challenge to look at, for these and for all `pay.` checks. */
+/** The gate of all `pay.` checks, and of `OF_CHALLENGES`. */
 const PAY_GATE = "pay.402";
 const OF_CHALLENGES: ReadonlySet<string> = new Set(["disc.bazaar", "http.cors"]);
 
-/** Returns checks, score and grade of a scan. Pure: anyone can recompute them from the evidence. */
+/** Returns checks, score and grade of a scan. Pure, so that anyone can recompute them from the evidence. */
 export function scoreEvidence(evidence: Evidence): Scored {
   const isBlocked = isBlockedByTarget(evidence);
   return scoreOf(
@@ -66,7 +66,7 @@ export function scoreEvidence(evidence: Evidence): Scored {
   );
 }
 
-/** Returns the same, one check at a step. */
+/** Scores a scan in steps, one for each check. */
 export async function scoreInSteps(evidence: Evidence, step: Steps): Promise<Scored> {
   const isBlocked = isBlockedByTarget(evidence);
   for (const exchange of evidence.exchanges) await step(() => readAhead(exchange));
@@ -88,12 +88,12 @@ function scoreOf(found: readonly CheckedRule[], isBlocked: boolean): Scored {
     const isCapped = finding.status === "fail" && finding.isUncapped !== true;
     return grade !== undefined && isCapped ? [{ check: check.id, grade }] : [];
   });
-  // The letters are in order: the last of them is the worst.
+  // The last letter is the worst.
   const grade = [gradeOf(score), ...caps.map((cap) => cap.grade)].sort().at(-1) ?? "F";
   return { checks, score, grade, caps, confidence: isBlocked ? "low" : "normal" };
 }
 
-/** What cannot be looked at because a gate failed counts nothing; left out, it would raise the score of the worst. */
+/** A check that a failed gate blocks scores 0: omitting it would raise the score of the worst targets. */
 function blockedByGates(checks: readonly CheckedRule[]): readonly CheckedRule[] {
   const failed = checks.filter(({ finding }) => finding.status === "fail").map(({ check }) => check.id);
   const reach = REACH_GATES.find((gate) => failed.includes(gate));
@@ -117,7 +117,7 @@ function gradeOf(score: number): Grade {
   return GRADES.find(({ from }) => score >= from)?.grade ?? "F";
 }
 
-/** Every reply is a refusal of the caller: it says nothing of the service. */
+/** Whether every reply refuses the caller, which says nothing about the service. */
 function isBlockedByTarget({ exchanges }: Evidence): boolean {
   const replies = exchanges.filter(({ status, role }) => status !== null && role !== "plain_http");
   return replies.length > 0 && replies.every(({ status }) => BLOCKS.has(status ?? 0));

@@ -12,7 +12,7 @@ export const discLlms: Check = {
     if (file === null || file.status !== 200 || /^\s*<(!doctype|html)/i.test(file.body))
       return fail(file, "absent or HTML");
     const hasHeading = /^#\s+\S/m.test(file.body);
-    // Bounded on all sides: a file of brackets must not take the square of its length.
+    // Bounded quantifiers: a file of brackets must not take quadratic time.
     const hasLinks = /\[[^[\]]{1,300}\]\([^()]{1,2000}\)|https?:\/\//.test(file.body);
     return hasHeading && hasLinks ? pass(file, "a heading and links") : warn(file, "thin");
   },

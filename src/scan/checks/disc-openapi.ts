@@ -42,8 +42,8 @@ export function operationsOf(json: JsonObject): readonly PaidOperation[] {
 }
 
 /**
- * Returns the operations that a scan asks: those with `x-payment-info`, or where no operation has it those with a 402;
- * paths without parameters first, which nobody can guess.
+ * Returns the operations to probe: those with `x-payment-info`, or without any such, those with a 402. Paths without
+ * parameters come first, as values of parameters cannot be guessed.
  */
 export function paidOperations(json: JsonObject): readonly PaidOperation[] {
   const all = operationsOf(json).filter(({ method }) => method === "GET" || method === "POST");
@@ -53,7 +53,7 @@ export function paidOperations(json: JsonObject): readonly PaidOperation[] {
   return [...paid.filter((one) => !isOpen(one)), ...paid.filter(isOpen)];
 }
 
-/** Returns what stands before the paths on a host: the path of the first server there, without a slash at its end. */
+/** Returns the base path on a host: that of its first server, without a trailing slash. */
 export function basePathOf(json: JsonObject, origin: string): string {
   const servers = Array.isArray(json.servers) ? json.servers.slice(0, 20) : [];
   const { hostname } = new URL(origin);

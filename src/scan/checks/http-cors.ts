@@ -1,7 +1,7 @@
 import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 
-/** The origin that every request of a scan names. */
+/** The Origin header of every request of a scan. */
 export const PROBE_ORIGIN = "https://example.com";
 
 export const httpCors: Check = {

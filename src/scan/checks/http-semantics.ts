@@ -37,7 +37,7 @@ export const httpSemantics: Check = {
   },
 };
 
-/** What a reply says that the call costs; null where it says nothing. */
+/** Returns the price that a reply names; null without one. */
 function priceOf(exchange: Exchange): string | null {
   const { status } = exchange;
   if (status !== null && status >= 200 && status < 300) return "free";

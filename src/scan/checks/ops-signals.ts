@@ -24,7 +24,7 @@ export const opsSignals: Check = {
   },
 };
 
-/** Whether all paid resources may be read by those whom a robots.txt does not name. */
+/** Whether robots.txt allows all paid resources to agents that it does not name. */
 function allowsPaid({ resources }: Evidence, text: string): boolean {
   const rules = robotsRules(text, "*");
   return resources.every(({ url }) => !isDisallowed(rules, pathOf(url)));

@@ -3,7 +3,7 @@ import { amountOf, challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { written } from "../evidence.ts";
 
-/** Of each list: a challenge may be long for the sake of it. */
+/** Entries of each list: a challenge may be long to slow the check down. */
 const ENTRIES_MAX = 200;
 
 export const payParse: Check = {
@@ -33,7 +33,7 @@ export const payParse: Check = {
   },
 };
 
-/** What is paid and to whom. Networks go by other names in the other version. */
+/** The key of an entry: what is paid, and to whom. The versions name networks differently. */
 function wayOf(entry: JsonObject): string {
   return [amountOf(entry), entry.asset, entry.payTo].map((value) => written(value).toLowerCase()).join(" ");
 }

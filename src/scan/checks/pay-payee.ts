@@ -5,7 +5,7 @@ import { challengePerResource } from "../challenge.ts";
 import { type Check, fail, notApplicable, pass, warn } from "../check.ts";
 import { written } from "../evidence.ts";
 
-/** Of one challenge: to look at the checksum of an address takes some 0.1 ms. */
+/** Addresses of one challenge: the checksum of an address takes some 0.1 ms. */
 const ENTRIES_MAX = 20;
 /** The zero addresses: nobody has their keys. */
 const NOBODY: readonly string[] = [`0x${"0".repeat(40)}`, "1".repeat(32)];
@@ -52,7 +52,7 @@ function faultOf(entry: JsonObject): string | null {
   const { asset, extra } = entry;
   const payTo = written(entry.payTo);
   const kind = kindOf(written(entry.network));
-  // The addresses of other networks are not known here; that the network is, is another check's to say.
+  // The addresses of other networks cannot be checked; `pay.network` checks whether a network is known.
   const isAddress = kind === "other" ? payTo !== "" : payeeKey(payTo) !== null;
   if (!isAddress) return `payTo ${payTo.slice(0, 60)} is no address`;
   if (kind !== "other" && payTo.startsWith("0x") !== (kind === "evm"))

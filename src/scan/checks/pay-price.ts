@@ -9,7 +9,7 @@ const WHOLE = /^\d{1,78}$/;
 const USDC_DECIMALS = 6;
 const HIGH_USD = 10;
 const DECOY_USD = 1000;
-/** More than a hundredth of what is listed. */
+/** A larger difference than this part of the listed price is a finding. */
 const DRIFT = 0.01;
 
 export const payPrice: Check = {
@@ -44,7 +44,7 @@ export const payPrice: Check = {
   },
 };
 
-/** Of a token that is not known, as if it had the decimals of USDC, as most have. */
+/** Assumes the decimals of USDC for an unknown token, as most have them. */
 function worthOf(entry: JsonObject, amount: string): { readonly usd: number; readonly isKnown: boolean } {
   const network = findKnownNetwork(written(entry.network));
   const token = network === null ? null : findToken(network, written(entry.asset));

@@ -33,7 +33,7 @@ function faultOf({ accepts, version }: SeenChallenge): string | null {
   return null;
 }
 
-/** What clients of a version cannot do without. */
+/** The fields that clients of a version require. */
 function missingOf(entry: JsonObject, version: SeenChallenge["version"]): string | null {
   const text = TEXTS.find((name) => typeof entry[name] !== "string" || entry[name] === "");
   if (text !== undefined) return text;
