@@ -1,14 +1,14 @@
 import { join } from "node:path";
 
-/** The files of the page as a browser takes them. */
+/** The files of the page, as they are served. */
 export type ConsoleFiles = { readonly script: string; readonly worker: string; readonly style: string };
 
 const PAGE = join(import.meta.dir, "page");
 const STYLES = join(PAGE, "styles");
 
 /**
- * Bundles the page from its source, which takes some 50 ms. An executable has no source: there this module is replaced
- * by the files that were built with it. Throws with the bundler's words.
+ * Bundles the page from its source in some 50 ms. An executable has no source: there this module is replaced by the files
+ * that were built with it. Throws with the bundler's message.
  */
 export async function buildConsole(): Promise<ConsoleFiles> {
   const [script, worker, style] = await Promise.all([

@@ -7,7 +7,7 @@ const AROUND = 2 * Math.PI * RADIUS;
 /** Longer numbers do not fit in the ring. */
 const WRITTEN_OUT_BELOW = 1_000_000;
 
-/** The parts of a whole as a donut, with a table of the same numbers as its key. */
+/** The parts of a whole as a donut chart, with a table of the same numbers as its legend. */
 export function Shares({ title, shares }: { readonly title: string; readonly shares: readonly Share[] }) {
   const total = shares.reduce((sum, { count }) => sum + count, 0);
   let before = 0;

@@ -1,4 +1,4 @@
-/** An address that is broken behind its slashes first. */
+/** A URL that wraps after its slashes first. */
 export function Breakable({ text }: { readonly text: string }) {
   return (
     <>

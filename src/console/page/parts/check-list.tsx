@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Check } from "./check.tsx";
 
-/** Several of some words, each with its text. */
+/** A choice of several words, each with its text. */
 export function CheckList({
   label,
   options,
@@ -13,7 +13,7 @@ export function CheckList({
   readonly options: readonly (readonly [string, ComponentChildren])[];
   readonly chosen: readonly string[];
   readonly onChosen: (chosen: readonly string[]) => void;
-  /** One beside another. */
+  /** Side by side. */
   readonly isWide?: boolean;
 }) {
   const checks = options.map(([word, text]) => (

@@ -4,7 +4,7 @@ import { Button } from "./button.tsx";
 
 const SHOWN_MS = 2_000;
 
-/** Copies a text. Where the browser forbids it, it says so. */
+/** Copies a text, or says that the browser forbids it. */
 export function CopyButton({ text, name }: { readonly text: string; readonly name?: string }) {
   const { announcement } = useConsole();
   const [said, setSaid] = useState<string | null>(null);
@@ -28,7 +28,7 @@ export function CopyButton({ text, name }: { readonly text: string; readonly nam
   );
 }
 
-/** Rejects where the browser forbids it, or has no clipboard: it has one on https and on its own machine alone. */
+/** Rejects where the browser forbids it, or has no clipboard: it has one on https and on localhost only. */
 async function write(text: string): Promise<void> {
   await navigator.clipboard.writeText(text);
 }

@@ -22,7 +22,7 @@ export function ClosingDialog({ title, onClose, children }: DialogOptions) {
   );
 }
 
-/** A dialog over the page: the rest waits, Escape closes it. What had the focus before has it again behind it. */
+/** A modal dialog: Escape closes it, and the focus then returns to where it was. */
 export function Dialog({ title, onClose, children }: DialogOptions) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
@@ -32,7 +32,7 @@ export function Dialog({ title, onClose, children }: DialogOptions) {
     const before = document.activeElement;
     dialog?.showModal();
     return () => {
-      // While it is open the page behind it takes no focus.
+      // While it is open, the page behind it takes no focus.
       isGone.current = true;
       dialog?.close();
       focusAgain(before);
@@ -46,7 +46,7 @@ export function Dialog({ title, onClose, children }: DialogOptions) {
   );
 }
 
-/** Who goes by keyboard or by ear would else begin at the top of the page. */
+/** Returns the focus to where it was: keyboards and screen readers would otherwise start at the top of the page. */
 function focusAgain(before: Element | null): void {
   const next = before?.isConnected === true ? before : document.getElementById("main");
   if (next instanceof HTMLElement) next.focus();

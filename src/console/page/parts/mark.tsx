@@ -1,4 +1,4 @@
-/** The sign of the house, as in `favicon.svg`; drawn in the page, it waits for no file. */
+/** The logo, as in `favicon.svg`; inline, so that it waits for no file. */
 export function Mark({ size }: { readonly size: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -4,11 +4,11 @@ export type Column<Row> = {
   readonly head: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** The cells are buttons: at the end of a row, and without their head where the screen is narrow. */
+  /** The cells are buttons: at the end of the row, and without their head on a narrow screen. */
   readonly isActions?: boolean;
 };
 
-/** A style sheet that lays a table out anew takes its meaning from it: here it is said again. */
+/** The roles of a table, which browsers drop when a style sheet changes its layout. */
 const TABLE = { role: "table" } as const;
 const GROUP = { role: "rowgroup" } as const;
 const ROW = { role: "row" } as const;
@@ -21,7 +21,7 @@ function classOf({ isNumber = false, isActions = false }: Column<never>): string
   return isNumber ? "number" : isActions ? "actions" : undefined;
 }
 
-/** A table whose rows are stacks of cells, each with its head before it, where the screen is narrow. */
+/** A table. On a narrow screen each row is a stack of cells, each with its head. */
 export function Table<Row>({
   caption,
   columns,
@@ -35,7 +35,7 @@ export function Table<Row>({
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly empty?: ComponentChildren;
-  /** Its columns fit a narrow screen but the last, which is left out there. */
+  /** Whether the columns fit a narrow screen without the last one, which is omitted there. */
   readonly isCompact?: boolean;
 }) {
   if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;

@@ -28,7 +28,7 @@ export function TextField({ label, value, onValue, hint, type = "text", ...attri
         <input
           {...ids}
           {...attributes}
-          // Of all kinds of fields the compiler is shown one: they take the same attributes.
+          // All kinds of fields take the same attributes; the type of one of them stands for all.
           type={type as "text"}
           value={value}
           spellcheck={false}

@@ -1,10 +1,10 @@
-/** Reads the cells of CSV text that comes in pieces; empty lines are passed over, as the server does. */
+/** Reads the cells of CSV text that comes in pieces; empty lines are skipped, as by the server. */
 export type CsvReader = {
   readonly push: (piece: string) => void;
   readonly end: () => void;
 };
 
-/** A cell that is longer was opened by a quote that nobody closed. */
+/** A longer cell was opened by a quote without an end. */
 const CELL_CHARS_MAX = 1_000_000;
 
 export function createCsvReader(delimiter: string, onRow: (cells: readonly string[]) => void): CsvReader {

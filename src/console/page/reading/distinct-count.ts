@@ -1,4 +1,4 @@
-/** Counts the texts that differ from all before, by a hash of 64 bits each: 8 bytes a text, twice that while it grows. */
+/** Counts distinct texts by a 64-bit hash of each: 8 bytes a text, twice that while the table grows. */
 export type DistinctCount = { readonly add: (text: string) => void; readonly count: () => number };
 
 const FIRST_SLOTS = 65_536;
@@ -8,7 +8,7 @@ export function createDistinctCount(): DistinctCount {
   let lows = new Uint32Array(FIRST_SLOTS);
   let count = 0;
 
-  /** Returns whether the hash is new. A slot with two zeros is free. */
+  /** Adds a hash; returns whether it is new. A slot with two zeros is free. */
   const put = (high: number, low: number): boolean => {
     const mask = highs.length - 1;
     for (let slot = (high ^ low) & mask; ; slot = (slot + 1) & mask) {

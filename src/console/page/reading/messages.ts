@@ -1,4 +1,4 @@
-/** What the page and the thread that reads a list say to each other. */
+/** The messages between the page and the thread that reads a list. */
 
 export type ListKind = "email" | "identity" | "phone";
 export type ListForm = "csv" | "text" | "ndjson";
@@ -7,7 +7,7 @@ export type ReadRequest = {
   readonly file: File;
   readonly kind: ListKind;
   readonly form: ListForm;
-  /** A number from 1; null where it is to be found. */
+  /** From 1; null to detect it. */
   readonly column: number | null;
   readonly delimiter: string | null;
   readonly encoding: string | null;
@@ -17,7 +17,7 @@ export type Preview = {
   readonly delimiter: string | null;
   readonly columns: readonly string[];
   readonly hasHeader: boolean;
-  /** From 1; null where no column stands out. */
+  /** From 1; null where none was detected. */
   readonly column: number | null;
   readonly rows: readonly (readonly string[])[];
 };

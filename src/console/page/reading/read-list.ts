@@ -13,11 +13,11 @@ const REPORT_EVERY_BYTES = 4_194_304;
 type Row = readonly string[];
 type Layout = Pick<Preview, "delimiter" | "columns" | "hasHeader" | "column">;
 
-/** Reads a list once from end to end: reports its layout with five rows, then how many rows differ. */
+/** Reads a list once: reports its layout with five rows, then the number of distinct rows. */
 export async function readList(request: ReadRequest, report: (report: ReadReport) => void): Promise<void> {
   const { file, form } = request;
   const mark = encodingByMark(new Uint8Array(await file.slice(0, MARK_BYTES).arrayBuffer()));
-  // The types of one platform name fewer encodings than it knows.
+  // The platform's types list fewer encodings than it supports.
   const encoding = request.encoding ?? mark ?? "utf-8";
   const start = new TextDecoder(encoding as "utf-8").decode(await file.slice(0, START_BYTES).arrayBuffer());
   const found = form === "csv" ? csvFormOf(start) : null;
@@ -87,7 +87,7 @@ function layoutOf(first: readonly Row[], request: ReadRequest, delimiter: string
     return written(chooseColumn(file.name, first, kind, options), delimiter);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    // No column stands out: the first is laid out and the visitor chooses.
+    // No column was detected: the preview shows the first, and the visitor chooses.
     const any = chooseColumn(file.name, first, kind, { column: "1", header: undefined });
     return { ...written(any, delimiter), column: null };
   }

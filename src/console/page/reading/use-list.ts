@@ -3,7 +3,7 @@ import type { Preview, ReadReport, ReadRequest } from "./messages.ts";
 
 export type ReadList = {
   readonly preview: Preview | null;
-  /** Of the reading, from 0 to 1. */
+  /** The part of the file that is read, from 0 to 1. */
   readonly share: number;
   readonly counted: { readonly rows: number; readonly distinct: number } | null;
   readonly failure: string | null;
@@ -11,7 +11,7 @@ export type ReadList = {
 
 const NOTHING: ReadList = { preview: null, share: 0, counted: null, failure: null };
 
-/** Reads a list in a thread of its own, anew whenever what is asked of it changes. */
+/** Reads a list in a worker, and again whenever the request changes. */
 export function useList(request: ReadRequest): ReadList {
   const [read, setRead] = useState<ReadList>(NOTHING);
   const { file, kind, form, column, delimiter, encoding } = request;

@@ -1,4 +1,4 @@
-/** Divides CSV into its records as they are written, line ends and all. Text comes in pieces. */
+/** Splits CSV into its records, line ends included. Text comes in pieces. */
 export function createCsvRecords(): (piece: string, isLast: boolean) => readonly string[] {
   let rest = "";
   let scanned = 0;

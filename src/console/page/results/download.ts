@@ -50,10 +50,10 @@ export async function download(
   offer(new Blob([...blobs, ...piece], { type }), `${name.replace(/\.\w+$/, "")}-results.${format}`);
 }
 
-/** Writes a text anew that comes in pieces. */
+/** Rewrites a text that comes in pieces. */
 type Rewriting = (piece: string, isLast: boolean) => string | Promise<string>;
 
-/** What the server does not do for this download, in order; nothing where its bytes are what is wanted. */
+/** Returns the rewrites that the server does not do for this download, in order; none where its bytes are right. */
 async function rewritings(
   form: DownloadForm,
   { domain }: Filter,

@@ -1,6 +1,6 @@
 import type { ResultRow } from "../wire/bodies.ts";
 
-/** Which results are wanted; empty words want all. */
+/** A filter of results; an empty word filters nothing. */
 export type Filter = { readonly status: string; readonly subStatus: string; readonly domain: string };
 
 export const NO_FILTER: Filter = { status: "", subStatus: "", domain: "" };
@@ -9,7 +9,7 @@ export function isFiltered({ status, subStatus, domain }: Filter): boolean {
   return status !== "" || subStatus !== "" || domain !== "";
 }
 
-/** The part of a filter that the server knows. */
+/** Returns the query of the part that the server filters. */
 export function queryOf({ status, subStatus }: Filter, format: string): string {
   const query = new URLSearchParams({ format });
   if (status !== "") query.set("status", status);
@@ -17,7 +17,7 @@ export function queryOf({ status, subStatus }: Filter, format: string): string {
   return `${query}`;
 }
 
-/** Whether a result passes the part that the server does not know. Subdomains count as their domain. */
+/** Whether a result passes the part that the server does not filter. Subdomains count as their domain. */
 export function isOfDomain(result: ResultRow, domain: string): boolean {
   if (domain === "") return true;
   const address = String(result.email ?? "");

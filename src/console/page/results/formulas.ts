@@ -1,6 +1,6 @@
 /**
- * Rewrites CSV so that a spreadsheet takes no cell for a formula: before a cell that begins with `=`, `+`, `-`, `@`, a
- * tab or a line end an apostrophe is put. Nothing else changes. Text comes in pieces.
+ * Rewrites CSV against formula injection: an apostrophe is put before a cell that starts with `=`, `+`, `-`, `@`, a tab or a
+ * line end. Nothing else changes. Text comes in pieces.
  */
 export function createFormulaGuard(): (piece: string, isLast: boolean) => string {
   let delimiter: string | null = null;
@@ -13,7 +13,7 @@ export function createFormulaGuard(): (piece: string, isLast: boolean) => string
     let from = 0;
     for (let at = 0; at < text.length; at++) {
       const character = text.charAt(at);
-      // A byte order mark is no part of the cell that it stands before.
+      // A byte order mark is not a part of the first cell.
       if (character === "\ufeff" && isCellStart) continue;
       if (isCellStart) {
         if (character === '"' && !isQuoted) {
@@ -26,7 +26,7 @@ export function createFormulaGuard(): (piece: string, isLast: boolean) => string
           from = at;
         }
       }
-      // Inside of quotes a doubled quote closes and opens at once.
+      // Within quotes, a doubled quote closes and reopens.
       if (character === '"') isQuoted = !isQuoted;
       else if (!isQuoted && (character === separator || character === "\n" || character === "\r")) {
         isCellStart = true;
@@ -49,7 +49,7 @@ export function createFormulaGuard(): (piece: string, isLast: boolean) => string
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
-/** The header of a download has a dozen columns of ours, so what separates them stands in it most often. */
+/** Detects the delimiter: the most frequent one in the header, which has a dozen columns of ours. */
 function delimiterOf(header: string): string {
   const bare = header.replace(/"[^"]*"/g, "");
   const counts = DELIMITERS.map((each) => bare.split(each).length);

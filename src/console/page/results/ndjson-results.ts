@@ -1,6 +1,6 @@
 import type { ResultRow } from "../wire/bodies.ts";
 
-/** Returns the results of an NDJSON reply, some at a time as they come; the last line needs no line end. */
+/** Yields the results of an NDJSON reply in groups as they arrive; the last line needs no line end. */
 export async function* resultsOf(reply: Response): AsyncGenerator<readonly ResultRow[], void, undefined> {
   if (reply.body === null) return;
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -19,7 +19,7 @@ export async function* resultsOf(reply: Response): AsyncGenerator<readonly Resul
   }
 }
 
-/** The same one by one. */
+/** Yields the results one by one. */
 export async function* eachOf(
   results: AsyncIterable<readonly ResultRow[]>,
 ): AsyncGenerator<ResultRow, void, undefined> {

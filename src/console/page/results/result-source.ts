@@ -1,11 +1,11 @@
 import type { Api } from "../wire/api.ts";
 import type { ResultRow } from "../wire/bodies.ts";
 
-/** Reads any stretch of a finished list by byte ranges; what was read is kept in a small window. */
+/** Reads any range of rows of a finished list by byte ranges, with a small cache. */
 export type ResultSource = {
   /** Returns the results of the rows from `first` on, both counted from 1. */
   readonly rows: (first: number, count: number, signal: AbortSignal) => Promise<readonly ResultRow[]>;
-  /** Returns results from `parts` places spread evenly over the list, or all of a short one. */
+  /** Returns a sample of results from `parts` evenly spread positions, or all of a short list. */
   readonly sample: (parts: number, signal: AbortSignal) => Promise<readonly ResultRow[]>;
 };
 
@@ -17,7 +17,7 @@ const WINDOW_BYTES = 65_536;
 const WHOLE_BYTES_MAX = 2_097_152;
 const WINDOWS_KEPT = 24;
 const ANCHORS_KEPT = 512;
-/** Each try narrows the place of a row down; lines differ little in length, so two or three are usual. */
+/** Tries to locate a row by interpolation; lines differ little in length, so two or three suffice. */
 const TRIES_MAX = 24;
 
 export function createResultSource(api: Api, jobId: string, rowCount: number): ResultSource {
@@ -35,7 +35,7 @@ export function createResultSource(api: Api, jobId: string, rowCount: number): R
     }
   };
 
-  /** Reads whole lines from a byte on; `start` may lie within a line, whose rest is passed over. */
+  /** Reads whole lines from a byte on; `start` may lie within a line, whose rest is skipped. */
   const readWindow = async (start: number, bytes: number, signal: AbortSignal): Promise<Window | null> => {
     const from = Math.max(0, start - 1);
     const reply = await api.open(path, {

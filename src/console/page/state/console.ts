@@ -6,13 +6,13 @@ import type { Route } from "./route.ts";
 import type { Session } from "./session.ts";
 import type { Store } from "./store.ts";
 
-/** What every view may use. */
+/** The dependencies of all views. */
 export type Console = {
   readonly api: Api;
   readonly session: Session;
   readonly route: Store<Route>;
   readonly connection: Store<Connection>;
-  /** What a screen reader says next. */
+  /** The next announcement of screen readers. */
   readonly announcement: Store<string>;
   readonly uploads: Uploads;
   /** Milliseconds since 1970. */

@@ -1,9 +1,9 @@
 import { createStore, type Store } from "./store.ts";
 
-/** A place of the console: `#/lists/job_1` is view `lists` with the id `job_1`. */
+/** A route of the console: `#/lists/job_1` is the view `lists` with the id `job_1`. */
 export type Route = { readonly view: string; readonly id: string | null };
 
-/** Follows the address's fragment, which no server sees. */
+/** Follows the fragment of the URL, which no server sees. */
 export function createRoute(window: Window): Store<Route> {
   const read = (): Route => {
     const [view = "", id] = window.location.hash.replace(/^#\/?/, "").split("/");

@@ -3,15 +3,15 @@ import { createStore, type Store } from "./store.ts";
 /** Shared with the documentation of the same server. */
 const KEY_NAME = "assay-key";
 
-/** The visitor's key: kept in this tab, gone with it. */
+/** The visitor's key, kept in this tab only. */
 export type Session = {
   readonly key: Store<string | null>;
-  /** Whether the visitor is out because the server no longer takes his key. */
+  /** Whether the visitor was signed out because the server no longer accepts the key. */
   readonly isRefused: Store<boolean>;
   readonly enter: (key: string) => void;
-  /** Forgets the key and all else that the tab keeps. */
+  /** Signs out: forgets the key and everything else that the tab keeps. */
   readonly leave: () => void;
-  /** Leaves with a key that the server no longer takes. */
+  /** Signs out because the server no longer accepts the key. */
   readonly leaveRefused: () => void;
 };
 

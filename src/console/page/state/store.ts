@@ -1,8 +1,8 @@
-/** A value that others may follow. */
+/** An observable value. */
 export type Store<Value> = {
   readonly get: () => Value;
   readonly set: (value: Value) => void;
-  /** Calls the listener after each change; returns what ends that. */
+  /** Calls the listener after each change; returns a function that unsubscribes it. */
   readonly subscribe: (listener: () => void) => () => void;
 };
 

@@ -5,7 +5,7 @@ export type Theme = (typeof THEMES)[number];
 
 const THEME_NAME = "assay-theme";
 
-/** The colours of the page: those of the visitor's system unless he chooses for this tab. */
+/** The colour theme: the system's, unless the visitor chooses another for this tab. */
 export function createTheme(root: HTMLElement, storage: Storage): Store<Theme> {
   const kept = THEMES.find((theme) => theme === storage.getItem(THEME_NAME));
   const store = createStore<Theme>(kept ?? "system");

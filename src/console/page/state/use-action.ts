@@ -9,7 +9,7 @@ export type Action = {
   readonly fail: (message: string | null) => void;
 };
 
-/** Runs one piece of work at a time for a button or a form, and keeps what went wrong. */
+/** Runs the action of a button or a form, one at a time, and keeps its failure. */
 export function useAction(): Action {
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);

@@ -9,13 +9,13 @@ export type Loading<Value> =
 export type Loaded<Value> = {
   readonly state: Loading<Value>;
   readonly reload: () => void;
-  /** Puts a value in the place of what was loaded. */
+  /** Replaces the loaded value. */
   readonly replace: (value: Value) => void;
 };
 
 /**
- * Loads a value, anew when one of the inputs changes, `reload` is called or a lost server is back. What was loaded is
- * shown until the new value is there.
+ * Loads a value, and again when one of the inputs changes, `reload` is called or a lost server is back. The old value is
+ * shown until the new one has loaded.
  */
 export function useLoad<Value>(
   load: (signal: AbortSignal) => Promise<Value>,

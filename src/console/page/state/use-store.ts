@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Store } from "./store.ts";
 
-/** Returns the value of a store, and draws anew when it changes. */
+/** Returns the value of a store, and renders again when it changes. */
 export function useStore<Value>(store: Store<Value>): Value {
   const [value, setValue] = useState(() => store.get());
   useEffect(() => {

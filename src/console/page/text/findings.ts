@@ -2,11 +2,11 @@ import { REASONS } from "../../../contract/email-reasons.ts";
 import { gibberishPoints, SCORING } from "../../../verification/email/scoring.ts";
 import type { EmailResult } from "../wire/bodies.ts";
 
-/** A finding as a visitor reads it. */
+/** A finding as text. */
 export type FindingText = {
   readonly name: string;
   readonly meaning: string;
-  /** What it takes from 100; less than nothing adds. */
+  /** The points that it takes from 100; a negative number adds. */
   readonly points: number;
 };
 
@@ -25,7 +25,7 @@ export function findingsOf({ reasons, gibberish_score }: EmailResult): readonly 
   });
 }
 
-/** The documented sentence, without its marks of code. */
+/** Returns the documented sentence, without its backticks. */
 function meaningOf(reason: string): string {
   return (MEANINGS[reason] ?? reason.replaceAll("_", " ")).replaceAll("`", "");
 }

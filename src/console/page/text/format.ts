@@ -1,6 +1,6 @@
 /** Numbers, money and times in the visitor's own locale. */
 
-/** A formatter takes milliseconds to be made, so each is made when it is first asked for. */
+/** A formatter takes milliseconds to create, so each is created with its first use. */
 function lazily<Formatter>(make: () => Formatter): () => Formatter {
   let made: Formatter | undefined;
   return () => {
@@ -88,7 +88,7 @@ export function shortDayOf(iso: string): string {
   return shortDays().format(new Date(iso));
 }
 
-/** A time that something takes, in its two largest units. */
+/** A duration, in its two largest units. */
 export function durationOf(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   const minutes = Math.round(seconds / 60);

@@ -2,7 +2,7 @@ import { MICRO_USD_PER_USD, parseUsd } from "../../../billing/money.ts";
 import { basePrices, includedShare, type PlanPeriod } from "../../../billing/plan-shares.ts";
 import type { Account, Plan } from "../wire/bodies.ts";
 
-/** What a change of plan would do, as the server computes it to the second. */
+/** The effect of a change of plan, as the server computes it to the second. */
 export type Proration =
   | { readonly type: "none" }
   /** At the end of the month. */
@@ -16,7 +16,7 @@ export type Proration =
       readonly seconds: number;
     };
 
-/** Returns the preview of a change from the present plan to another, were it made now. */
+/** Returns the effect of a change from the current plan to another, made now. */
 export function prorationOf(account: Account, from: Plan, to: Plan, now: number): Proration {
   if (from.plan === to.plan) return { type: "none" };
   const isUpgrade = Number(to.monthly_price_usd) > Number(from.monthly_price_usd);

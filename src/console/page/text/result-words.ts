@@ -8,7 +8,7 @@ export function verdictsOf(kind: Job["kind"]): readonly string[] {
   return SUMMARY_WORDS[kind];
 }
 
-/** What was checked, as it was given, to be read. */
+/** Returns the item that was checked, as the caller gave it. */
 export function itemOf(result: ResultRow): string {
   return visible(String(result.email ?? result.phone ?? result.value ?? ""));
 }

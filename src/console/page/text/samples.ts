@@ -3,7 +3,7 @@ export type Sample = { readonly language: string; readonly text: string };
 
 type JsonCall = { readonly path: string; readonly body: { readonly [name: string]: unknown } };
 
-/** Returns a POST in curl, TypeScript and Python. The key is named, never written out. */
+/** Returns a POST in curl, TypeScript and Python. The key is read from a variable. */
 export function samplesOf(origin: string, { path, body }: JsonCall): readonly Sample[] {
   const json = JSON.stringify(body);
   const shell = `'${json.replaceAll("'", `'\\''`)}'`;

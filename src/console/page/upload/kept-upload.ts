@@ -1,6 +1,6 @@
 import { PART_BYTES_MAX } from "../../../contract/words.ts";
 
-/** An upload in parts as the tab remembers it across a reload: what is on the server, never the rows. */
+/** An upload in parts that the tab remembers across a reload: the parts on the server, never the rows. */
 export type KeptUpload = {
   readonly jobId: string;
   readonly name: string;

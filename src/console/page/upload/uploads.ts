@@ -24,20 +24,20 @@ export type UploadState =
 export type List = {
   readonly file: File;
   readonly contentType: string;
-  /** The job's options, as the query says them. */
+  /** The query with the job's options. */
   readonly query: URLSearchParams;
 };
 
-/** The one upload of this tab; it goes on while other views are looked at. */
+/** The one upload of this tab; it continues while other views are shown. */
 export type Uploads = {
   readonly state: Store<UploadState>;
   readonly begin: (list: List) => Promise<void>;
-  /** Goes on with a file that is the same as before. */
+  /** Resumes with the same file. */
   readonly resume: (file: File) => Promise<void>;
   /** Ends the upload and erases what the server has of it. */
   readonly discard: () => Promise<void>;
   readonly clear: () => void;
-  /** Stops at once, without a word to the server: the visitor has left. */
+  /** Stops at once without calling the server, because the visitor has left. */
   readonly forget: () => void;
 };
 
@@ -54,7 +54,7 @@ export function createUploads({ api, storage }: { readonly api: Api; readonly st
   const show = (file: File, sent: number, isWaiting = false) =>
     state.set({ status: "sending", name: file.name, sent, size: file.size, isWaiting });
 
-  /** Runs an upload and shows what becomes of it. */
+  /** Runs an upload and shows its state. */
   const run = async (work: (signal: AbortSignal) => Promise<Job>) => {
     stop = new AbortController();
     const { signal } = stop;
@@ -161,7 +161,7 @@ async function untilAnswered<Value>(
   }
 }
 
-/** SHA-256 in base64; empty on a page that is not trustworthy enough for the browser to compute it. */
+/** Returns the SHA-256 in base64; empty where the page is not a secure context. */
 async function digestOf(part: Blob): Promise<string> {
   if (globalThis.crypto?.subtle === undefined) return "";
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await part.arrayBuffer()));

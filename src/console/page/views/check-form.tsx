@@ -4,7 +4,7 @@ import { Failure } from "../parts/notice.tsx";
 import { CheckFrame } from "./check-frame.tsx";
 import type { Check } from "./use-check.ts";
 
-/** Fields, the button that checks what is in them, and below what came of it. */
+/** Fields, the button that checks them, and the result below. */
 export function CheckForm<Result>({
   of: { checked, failure, isRunning },
   act,

@@ -7,7 +7,7 @@ import { useAction } from "../state/use-action.ts";
 import { codeOf } from "../wire/api.ts";
 import { refusalOf, Unreachable } from "../wire/refusal.ts";
 
-/** Takes a key that the server takes; one whose scopes do not reach the account is welcome, too. */
+/** Signs in with a key that the server accepts, even one whose scopes exclude the account. */
 export function EnterForm() {
   const { session } = useConsole();
   const [key, setKey] = useState("");

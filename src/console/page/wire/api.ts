@@ -7,7 +7,7 @@ export type Api = {
   readonly read: <Body>(path: string, signal?: AbortSignal) => Promise<Body>;
   readonly send: <Body>(method: "POST" | "PATCH" | "PUT", path: string, body?: unknown) => Promise<Body>;
   readonly remove: (path: string) => Promise<void>;
-  /** The header that names the visitor; empty without a key. */
+  /** The authorization header; empty without a key. */
   readonly authorization: () => { readonly [name: string]: string };
 };
 
@@ -74,7 +74,7 @@ export function codeOf(error: unknown): string | null {
   return error instanceof Refusal ? error.code : null;
 }
 
-/** What a visitor reads of an error. */
+/** Returns the message of an error for the visitor. */
 export function messageOf(error: unknown): string {
   if (error instanceof Refusal || error instanceof Unreachable) return error.message;
   return "The page met a fault of its own. Load it again.";

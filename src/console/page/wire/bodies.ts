@@ -19,7 +19,7 @@ import type {
   WebhookBody,
 } from "../../../contract/specification/webhook-replies.ts";
 
-/** What the server answers: the types of the contract's own schemas, under the names that the page uses. */
+/** The bodies of replies: types of the contract's schemas, under the names that the page uses. */
 
 export type Account = AccountBody;
 export type Invoice = InvoiceBody;

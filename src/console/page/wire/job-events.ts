@@ -12,9 +12,8 @@ export function isEnded(job: Job): boolean {
 }
 
 /**
- * Emits the job at each change until it ends, over the server's events. A stream that breaks off is taken up again
- * where it stood, as after a restart of the server. Returns when the job has ended, the signal aborts or the server
- * refuses for good.
+ * Emits the job at each change until it ends, from the server's events. A broken stream is resumed where it stopped, as
+ * after a restart of the server. Resolves when the job has ended, the signal aborts or the server refuses for good.
  */
 export async function watchJob(
   api: Api,

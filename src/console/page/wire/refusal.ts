@@ -1,4 +1,4 @@
-/** A refusal of the server, as its envelope says it. */
+/** A refusal of the server, from its error envelope. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -13,14 +13,14 @@ export class Refusal extends Error {
   }
 }
 
-/** There was no reply: the server or the way to it is gone. */
+/** There was no reply: the server or the network is down. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
 const AWAY: readonly number[] = [502, 503, 504];
 
-/** Whether the same may succeed a little later: the server is away, or this key calls too often. */
+/** Whether a retry may succeed: the server is down, or this key calls too often. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof Refusal) return AWAY.includes(error.status) || error.code === "rate_limited";
   return error instanceof Unreachable;
