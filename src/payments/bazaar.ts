@@ -1,11 +1,11 @@
 import type { JsonObject } from "../platform/json-value.ts";
 
-/** How a paid call is made, for agents that read it in the challenge. */
+/** Describes a paid call to agents, in its challenge. */
 export type CallDescription = {
   readonly method: string;
-  /** A call as an example, and the JSON Schema that it fits: of the body of a POST, of the query of a GET. */
+  /** An example and its JSON Schema: of the body of a POST, of the query of a GET. */
   readonly input: { readonly example: JsonObject; readonly schema: JsonObject };
-  /** The beginning of an answer. */
+  /** An example of an answer, abridged. */
   readonly output: JsonObject;
 };
 

@@ -2,9 +2,9 @@ import type { Clock } from "../platform/clock.ts";
 import type { Facilitator } from "./facilitator.ts";
 import type { Network } from "./networks.ts";
 
-/** Knows which account pays the fee on each Solana network, as the facilitator reported it last. */
+/** Caches the fee payer of each Solana network, as reported by the facilitator. */
 export type FeePayers = {
-  /** Returns the look-up by network. Asks the facilitator where the answer is old, and waits only for the first. */
+  /** Returns a look-up by network. Refreshes it in the background once it is old; only the first call waits. */
   readonly current: () => Promise<(network: Network) => string | null>;
 };
 

@@ -1,27 +1,27 @@
 import { decryptText, encryptText } from "../billing/encryption.ts";
 import { sha256 } from "../platform/sha256.ts";
 
-/** An answer as it is kept for a payment that is shown again. */
+/** The stored answer of a payment, for its repetition. */
 export type KeptAnswer = {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
 };
 
-/** Returns the SHA-256 of a request, by which the same request is known again. */
+/** Returns the SHA-256 of a request, which identifies its repetitions. */
 export function fingerprintOf(request: string): string {
   return sha256(`fingerprint\n${request}`);
 }
 
 /**
- * Encrypts an answer with a key made of the request, which is not kept: a signed payment becomes public once it is
- * settled, so that the payment alone must not open what it bought.
+ * Encrypts an answer with a key derived from the request, which is not stored: a signed payment becomes public once it is
+ * settled, so the payment alone must not decrypt the answer.
  */
 export function sealAnswer(answer: KeptAnswer, request: string, paymentId: string): string {
   return encryptText(JSON.stringify(answer), sha256(`answer\n${request}`), paymentId);
 }
 
-/** Returns the answer of `sealAnswer`. Throws where the request is another one. */
+/** Decrypts an answer of `sealAnswer`. Throws for another request. */
 export function unsealAnswer(sealed: string, request: string, paymentId: string): KeptAnswer {
   const text = decryptText(sealed, sha256(`answer\n${request}`), paymentId);
   if (text === null) throw new Error("a kept answer does not open with the request that it was kept for");

@@ -1,6 +1,6 @@
 import { aliasOf, type Network } from "./networks.ts";
 
-/** What is paid for, as the challenge describes it. */
+/** The paid resource, as the challenge describes it. */
 export type PaidResource = {
   /** The address that was called. */
   readonly url: string;
@@ -8,7 +8,7 @@ export type PaidResource = {
   readonly mimeType: string;
 };
 
-/** What one call costs and what for. */
+/** The price of one call, and its resource. */
 export type Offer = {
   readonly resource: PaidResource;
   readonly priceMicroUsd: number;
@@ -47,14 +47,13 @@ export type RequirementV1 = {
 export type Payee = { readonly network: Network; readonly payTo: string };
 
 /**
- * How long a payment stays good once it is signed. As long as clients and scanners take for reasonable, because a
- * settlement whose outcome is unknown can be cleared up only while the payment is good.
+ * The validity of a signed payment. As long as clients and scanners accept, because an unknown outcome of a settlement can
+ * be resolved only while the payment is valid.
  */
 const MAX_TIMEOUT_SECONDS = 600;
 
 /**
- * Returns the ways to pay an offer. Solana needs the account that pays the fee, which the facilitator names; without
- * it that network is left out.
+ * Returns the requirements of an offer, one for each network. Solana is omitted without the facilitator's fee payer.
  */
 export function requirementsOf(
   offer: Offer,

@@ -1,13 +1,13 @@
 import type { KeptAnswer } from "./kept-answer.ts";
 import type { Offer } from "./offer.ts";
 
-/** A verified payment, as the work that it pays for sees it. */
+/** A verified payment, as passed to the work. */
 export type Payment = {
   readonly paymentId: string;
   readonly x402Version: 1 | 2;
   /** CAIP-2. */
   readonly network: string;
-  /** The facilitator's word on Solana. */
+  /** On Solana as reported by the facilitator. */
   readonly payer: string;
   readonly payTo: string;
   readonly asset: string;
@@ -17,16 +17,16 @@ export type Payment = {
 
 /** A payment that was settled. */
 export type SettledPayment = Payment & {
-  /** Null where the facilitator reports that it is settled and not by which transaction. */
+  /** Null where the facilitator reports no transaction. */
   readonly transaction: string | null;
 };
 
-/** What the work has made, not yet paid. */
+/** The outcome of the work, before the settlement. */
 export type PreparedAnswer =
   | ({ readonly kind: "answer" } & KeptAnswer)
   | {
       readonly kind: "stream";
-      /** Begins the reply, whose first byte is ready. `kept` resolves with what is kept of it, or null. */
+      /** Starts the reply, whose first byte is ready. `kept` resolves with the answer to keep, or null. */
       readonly start: (payment: SettledPayment) => PaidReply & { readonly kept: Promise<KeptAnswer | null> };
       /** Called instead of `start` where the payment was not settled. */
       readonly cancel: () => void;
@@ -36,16 +36,16 @@ export type PreparedAnswer =
 export type PaidCall = {
   readonly headers: { get(name: string): string | null };
   readonly offer: Offer;
-  /** Everything that decides the answer, as text: method, path, query and body. */
+  /** All that determines the answer, as text: method, path, query and body. */
   readonly request: string;
-  /** Gets the id of the payment once it is taken up. */
+  /** Called with the id of the payment. */
   readonly onPayment?: (paymentId: string) => void;
   /**
-   * Does what is paid for. Nothing is charged where it throws or prepares an answer that is no 2xx. A settled payment
-   * whose answer was lost comes here again, and is not charged again.
+   * Does the paid work. Nothing is charged where it throws or its answer is not a 2xx. It runs again for a settled payment
+   * whose answer was lost, which is not charged again.
    */
   readonly work: (payment: Payment) => Promise<PreparedAnswer>;
-  /** Puts what only a settled payment shows into the answer, the same each time: a receipt. */
+  /** Adds to the answer what depends on the settled payment, such as a receipt. Must be deterministic. */
   readonly finish?: (answer: KeptAnswer, payment: SettledPayment) => KeptAnswer | Promise<KeptAnswer>;
 };
 
@@ -56,20 +56,20 @@ export type PaidReply = {
   readonly body: string | ByteSource;
 };
 
-/** Bytes that are sent on as they come, to one reader. */
+/** Bytes that are pushed to one reader as they arrive. */
 export type ByteSource = {
-  /** Begins to emit what there is and what comes; called once. */
+  /** Starts to emit, with buffered bytes first; called once. */
   readonly flow: (sink: SourceSink) => void;
-  /** The reader takes nothing for now: what comes waits. */
+  /** Pauses: further bytes are buffered. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The reader has left; nothing is emitted any more. */
+  /** Stops emitting, because the reader has left. */
   readonly cancel: () => void;
 };
 
 export type SourceSink = {
   readonly write: (part: string) => void;
   readonly end: () => void;
-  /** The source is broken; nothing comes behind it. */
+  /** Called last where the source fails. */
   readonly fail: (error: unknown) => void;
 };

@@ -10,7 +10,7 @@ import { settlementHeaders } from "./x402-codec.ts";
 export type SettledResult = Extract<SettlementResult, { kind: "settled" }>;
 type Prepared = Awaited<ReturnType<PaidCall["work"]>>;
 
-/** What a call is answered once its settlement has an outcome. */
+/** The replies to a call after its settlement. */
 export type PaymentAnswers = {
   /** The answer that the payment bought, with its receipt. */
   readonly first: (
@@ -19,7 +19,7 @@ export type PaymentAnswers = {
     result: SettledResult,
     prepared: Prepared,
   ) => Promise<PaidReply>;
-  /** The same again: kept, or made once more where the process ended before there was one. */
+  /** Returns the kept answer, or makes it again where the process ended before there was one. */
   readonly again: (paying: PayingCall, row: PaymentRow, result: SettledResult) => Promise<PaidReply>;
   readonly unsettled: (
     paying: PayingCall,
@@ -59,7 +59,7 @@ export function createPaymentAnswers({
     if (clock.now() >= row.answerExpiresAt) {
       return challenge(call, requirements, "the answer that this payment bought is no longer kept");
     }
-    // The process ended in the middle of a stream.
+    // The process ended during a stream.
     const prepared = await call.work(payment);
     if (prepared.kind === "answer") {
       if (!isSuccess(prepared.status)) return prepared;

@@ -4,26 +4,26 @@ import type { Network } from "./networks.ts";
 import type { Requirement } from "./offer.ts";
 import { solanaMessage } from "./solana-message.ts";
 
-/** What makes a payment this one and no other. */
+/** The identity of a payment. */
 export type PaymentIdentity = {
-  /** `pay_` and 32 hex digits, made of network, payer and nonce: the same payment has it on every call. */
+  /** `pay_` and 32 hex digits, derived from network, payer and nonce: the same on every call. */
   readonly id: string;
   /** The address that pays; null on Solana, where only the facilitator knows it. */
   readonly payer: string | null;
   /** The nonce of an authorization, or the SHA-256 of a transaction's message. */
   readonly nonce: string;
-  /** SHA-256 of the signed payment. Who has it, holds the payment. */
+  /** SHA-256 of the signed payment, which proves possession of it. */
   readonly proof: string;
-  /** What an authorization says of itself; null on Solana, where the facilitator reads it. */
+  /** The fields of an authorization; null on Solana, where the facilitator reads them. */
   readonly authorized: Authorized | null;
-  /** What was read of the payload: a facilitator that is shown more may settle something else than what was checked. */
+  /** The validated fields of the payload: from further ones a facilitator might settle something else. */
   readonly payload: JsonObject;
 };
 
 type Authorized = {
   readonly payTo: string;
   readonly amount: bigint;
-  /** When it begins and ceases to be good, in seconds since the epoch. */
+  /** Its validity, in seconds since the epoch. */
   readonly after: bigint;
   readonly before: bigint;
 };
@@ -35,12 +35,12 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** A Solana transaction is at most one packet. */
 const SOLANA_TRANSACTION_BYTES_MAX = 1232;
 /**
- * The work comes before the settlement, and a scan takes up to 25 s: who could let the authorization end meanwhile would
- * have the scan for nothing, as its report is there for everybody.
+ * The work precedes the settlement, and a scan takes up to 25 s: with an authorization that expires meanwhile it would be
+ * free, as its report is public.
  */
 const SECONDS_LEFT_MIN = 60n;
 
-/** Returns the identity of a payload on a network, or the reason why it has none. Whether it is good is not looked at. */
+/** Returns the identity of a payload on a network, or the reason why it has none. Does not validate the payment. */
 export function identify(payload: JsonObject, network: Network): PaymentIdentity | string {
   return network.kind === "evm"
     ? identifyAuthorization(payload, network)
@@ -48,8 +48,8 @@ export function identify(payload: JsonObject, network: Network): PaymentIdentity
 }
 
 /**
- * Returns why a payment cannot pay a requirement at this time, or null: by what it says itself, as the facilitator knows
- * the rest. What was taken before is good for its answer at any time, whatever is required by then.
+ * Returns why a payment cannot pay a requirement at this time, or null. Checks its own fields only; the facilitator checks
+ * the rest. Not for payments of the journal, which keep their answers whatever is required later.
  */
 export function unfit(
   { authorized }: PaymentIdentity,

@@ -4,7 +4,7 @@ import type { Requirement } from "./offer.ts";
 import type { PaidCall, PaidReply } from "./paid-call.ts";
 import { challengeOf } from "./x402-codec.ts";
 
-/** Seconds after which a payment that is in work or being settled may be shown again. */
+/** Seconds until a payment in use or in settlement may be sent again. */
 const RETRY_SECONDS = 2;
 
 /** Returns the 402 of a call: `payment_required`, or `payment_invalid` with the reason. */
@@ -44,7 +44,7 @@ export function outcomeUnknown(): PaidReply {
   return waitRefusal(503, "settlement_unknown", message, RETRY_SECONDS);
 }
 
-/** Returns a refusal in the envelope of every error, with more fields and headers where they are given. */
+/** Returns a refusal in the error envelope, with further fields and headers. */
 function refusal(
   status: number,
   code: ErrorCode,
@@ -58,7 +58,7 @@ function refusal(
   };
 }
 
-/** Returns a refusal that passes by itself. Clients that retry by themselves must not: they would sign anew. */
+/** Returns a temporary refusal. Clients must not retry it automatically, as they would sign a new payment. */
 function waitRefusal(status: number, code: ErrorCode, message: string, retryAfterSeconds: number): PaidReply {
   const headers = { "Retry-After": String(retryAfterSeconds), "x-should-retry": "false" };
   return refusal(status, code, message, { headers });

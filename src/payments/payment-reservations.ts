@@ -1,12 +1,12 @@
 import { ApiError } from "../contract/errors.ts";
 import { createTally } from "../platform/tally.ts";
 
-/** The payments that are worked for or being settled, each by one call at a time. */
+/** Locks payments in work or settlement, each for one call at a time. */
 export type PaymentReservations = {
   readonly has: (paymentId: string) => boolean;
   readonly size: () => number;
   readonly hold: <T>(paymentId: string, work: () => Promise<T>) => Promise<T>;
-  /** Holds one of the payer's places while its work goes on. Throws `overloaded` where none is left. */
+  /** Holds one of the payer's places during the work. Throws `overloaded` where none is left. */
   readonly holdForPayer: <T>(payer: string, work: () => Promise<T>) => Promise<T>;
 };
 

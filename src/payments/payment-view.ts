@@ -2,7 +2,7 @@ import { formatUsd } from "../billing/money.ts";
 import type { PaymentView } from "../contract/specification/payment.ts";
 import type { PaymentRow } from "../store/payment-port.ts";
 
-/** Returns what is public of a payment. The resource is shown without its query, which may name what was asked. */
+/** Returns the public fields of a payment. The resource is shown without its query, which may be private. */
 export function paymentView(row: PaymentRow): PaymentView {
   return {
     payment_id: row.paymentId,

@@ -27,13 +27,13 @@ import { matchRequirement, networkOf } from "./x402-codec.ts";
 
 /** Takes payments for calls, each for one answer. */
 export type Payments = AsyncDisposable & {
-  /** Clears up what a former process left open, and asks what the facilitator serves. */
+  /** Continues the settlements of a former process, and asks what the facilitator supports. */
   readonly start: () => void;
   /** Answers a call that is to be paid. Throws what the work throws. */
   readonly take: (call: PaidCall) => Promise<PaidReply>;
-  /** Returns the id of the payment that a call carries, good or not; null where it is missing or cannot be read. */
+  /** Returns the id of a call's payment, valid or not; null where it is missing or unreadable. */
   readonly idOf: (headers: PaidCall["headers"]) => string | null;
-  /** Returns a payment as callers see it, or null. */
+  /** Returns a payment on the wire, or null. */
   readonly find: (paymentId: string) => PaymentView | null;
   /** Removes answers that have expired. */
   readonly prune: () => void;
@@ -82,7 +82,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     },
   });
 
-  /** A settlement whose outcome cannot be written is one that is not known. */
+  /** Settles a payment. Where the outcome cannot be written, it is unknown. */
   async function settleRow(row: PaymentRow): Promise<SettlementResult> {
     try {
       return await settle({ store, facilitator, clock }, row);
@@ -111,7 +111,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
   async function takeIdentified(paying: PayingCall): Promise<PaidReply> {
     const { call, sent, requirements, identity } = paying;
     const known = store.find(identity.id);
-    // Before all else: prices and fee payers may be others by now, and what it has bought is its own.
+    // First of all: a payment of the journal keeps its answer, even if prices and fee payers have changed.
     if (known !== undefined) return takeAgain(paying, known);
     if (reservations.has(identity.id)) return inUse();
     const requirement = matchRequirement(sent, requirements);
@@ -119,7 +119,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const network = networkOf(sent);
     const isPayee = options.payees.some((payee) => payee.network === network);
     const isOffered = requirements.some((required) => required.network === network?.id);
-    // Which is left out only while the facilitator cannot be asked for its fee payer.
+    // The network is not offered only while the facilitator cannot be asked for its fee payer.
     return isPayee && !isOffered ? cannotVerify() : challenge(call, requirements, MATCHES_NONE);
   }
 
@@ -131,11 +131,11 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     const verified = await facilitator.verify(request);
     if (verified.kind === "invalid") return challenge(call, requirements, verified.reason);
     if (verified.kind === "unreachable" || !isPayer(verified.payer, identity)) return cannotVerify();
-    // Many may have waited for the facilitator.
+    // Again after the facilitator's answer, which may have taken long.
     const late = unfit(identity, requirement, clock.now());
     if (late !== null) return challenge(call, requirements, late);
     if (reservations.has(identity.id)) return inUse();
-    // Another call with the same payment may have begun and ended meanwhile.
+    // Another call with the same payment may have started and ended meanwhile.
     const settledMeanwhile = store.find(identity.id);
     if (settledMeanwhile !== undefined) return takeAgain(matched, settledMeanwhile);
     const payer = identity.payer ?? verified.payer ?? "";
@@ -146,7 +146,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     );
   }
 
-  /** The work, the journal, the settlement and the answer of a payment that is shown for the first time. */
+  /** Works, writes the journal, settles and answers, for a new payment. */
   async function takeNew(
     matched: MatchedCall,
     payment: Payment,
@@ -168,7 +168,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     return answers.first(matched, payment, result, prepared);
   }
 
-  /** A payment that is in the journal: its kept answer, or what is missing of its settlement or its work. */
+  /** Replays the answer of a payment in the journal, or completes its settlement or its work. */
   async function takeAgain(paying: PayingCall, row: PaymentRow): Promise<PaidReply> {
     const { call, requirements, identity } = paying;
     if (row.proof !== identity.proof)
@@ -179,7 +179,7 @@ export function createPayments(dependencies: PaymentsDependencies, options: Paym
     if (reservations.has(row.paymentId)) return row.state === "settling" ? outcomeUnknown() : inUse();
     return reservations.hold(row.paymentId, async () => {
       if (row.state === "settled") return answers.again(paying, row, resultOf(row));
-      // Nobody can say any more whether it was paid: who holds it is given what it may have bought.
+      // Whether it was paid can no longer be found out: its holder gets the answer.
       if (row.reason === OUTCOME_UNKNOWN)
         return withoutReceipt(await answers.again(paying, row, resultOf(row)));
       if (row.state === "released" && row.answer === null) {
@@ -231,7 +231,7 @@ function withoutReceipt(reply: PaidReply): PaidReply {
   return { ...reply, headers };
 }
 
-/** The facilitator must speak of the payer that signed. */
+/** Whether the facilitator reports the payer that signed. */
 function isPayer(reported: string | null, { payer }: PaymentIdentity): boolean {
   return payer === null || reported === null || reported.toLowerCase() === payer;
 }

@@ -13,35 +13,35 @@ export type SettlementDependencies = {
   readonly clock: Clock;
 };
 
-/** A payment that was good for longer than anyone could say whether it was settled. */
+/** The reason of a payment that expired before the outcome of its settlement was known. */
 export const OUTCOME_UNKNOWN = "outcome_unknown";
 
-/** The nonce or the transaction is on the chain. */
+/** Reasons that show the nonce or the transaction on the chain. */
 const USED = /nonce.*used|already[_ -]?(used|processed|settled)|authorization.*used/i;
-/** Nothing was paid, and nothing else needs to be asked to know it: the token looks at the nonce before the balance. */
+/** Reasons that prove that nothing was paid: the token checks the nonce before the balance. */
 const UNPAID = /insufficient|exceeds balance/i;
-/** It was tried on the chain and failed. What has been paid is not tried any more: it was used, or is too old. */
+/** Reasons of a transaction that failed on the chain, which a paid one cannot. */
 const FAILED_ON_CHAIN = /InstructionError|custom program error/i;
-/** The facilitator has broadcast it, or tried to, and does not say what became of it. */
+/** Reasons of a transaction that the facilitator may have broadcast, with an unknown outcome. */
 const UNDECIDED = /transaction_(failed|state)|unexpected|duplicate|no reason|error/i;
 const DUPLICATE = /duplicate/i;
 
-/** Sends the settlement of a payment that is in the journal, and writes its outcome there. */
+/** Sends the settlement of a payment in the journal, and writes its outcome there. */
 export async function settle(
   dependencies: SettlementDependencies,
   row: PaymentRow,
 ): Promise<SettlementResult> {
   const first = await attempt(dependencies, row);
   if (first.kind !== "untried") return first;
-  // The facilitator could not broadcast it, or lost sight of it. What is on its way to the chain after all is there by
-  // the time that the same payment is tried again.
+  // The facilitator could not broadcast it, or lost track of it. If it is on its way to the chain after all, it has arrived
+  // by the next try.
   const second = await attempt(dependencies, { ...row, isDoubtful: true });
   if (second.kind !== "untried") return second;
   dependencies.store.release(row.paymentId, second.reason);
   return { kind: "released", reason: second.reason };
 }
 
-/** It was refused, and is as good as before. */
+/** The settlement was refused without effect: the payment is as valid as before. */
 type Untried = { readonly kind: "untried"; readonly reason: string };
 
 async function attempt(
@@ -63,7 +63,7 @@ async function attempt(
     store.doubt(row.paymentId);
     return { kind: "unknown" };
   }
-  // What was never sent before cannot have been paid by us: its nonce was used by someone else.
+  // A settlement that we had never sent cannot be ours: its nonce was used elsewhere.
   if (!row.isDoubtful && !UNDECIDED.test(outcome.reason)) return released(outcome.reason);
   store.doubt(row.paymentId);
   if (USED.test(outcome.reason)) return settled(null, null);
@@ -78,7 +78,7 @@ async function attempt(
   return released(UNPAID.test(said) || FAILED_ON_CHAIN.test(said) ? seen.reason : OUTCOME_UNKNOWN);
 }
 
-/** The payer of an authorization is the one that signed it, whatever the facilitator says. */
+/** The payer of an authorization is its signer, whatever the facilitator reports. */
 function payerOf(row: PaymentRow, reported: string | null): string | null {
   return row.payer === "" ? reported : null;
 }

@@ -1,11 +1,11 @@
-/** Of a signature, a key or a hash of a block, in bytes. */
+/** Bytes of a signature, a key and a block hash. */
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 const VERSIONED = 0x80;
 
 /**
- * Returns the message of a Solana transaction, legacy or version 0; null where it is not written as the chain writes it,
- * to the last byte. Facilitators that read it less strictly would take the same transfer again for another payment.
+ * Returns the message of a Solana transaction, legacy or version 0; null where its encoding is not canonical to the last
+ * byte. Facilitators that parse it less strictly would take the same transfer for another payment.
  */
 export function solanaMessage(transaction: Uint8Array): Uint8Array | null {
   const outer = createReader(transaction);
@@ -18,7 +18,7 @@ export function solanaMessage(transaction: Uint8Array): Uint8Array | null {
   const required = byte();
   skip(2);
   skip(count() * KEY_BYTES + KEY_BYTES);
-  /** Instructions and look-ups of addresses are written alike but for what they begin with. */
+  /** Instructions and address look-ups have the same encoding after their first field. */
   const list = (headBytes: number): void => {
     for (let entries = count(); entries > 0 && at() <= message.length; entries -= 1) {
       skip(headBytes);
@@ -31,7 +31,7 @@ export function solanaMessage(transaction: Uint8Array): Uint8Array | null {
   return signatures > 0 && signatures === required && at() === message.length ? message : null;
 }
 
-/** Reads bytes one after the other; past their end, or at a count that is not the shortest, it stands nowhere. */
+/** A reader of bytes. Past their end, or at a count that is not minimal, its position is invalid. */
 function createReader(bytes: Uint8Array) {
   let next = 0;
   const skip = (length: number): void => {

@@ -2,13 +2,13 @@ import { isObject, type JsonObject, parseObject } from "../platform/json-value.t
 import { aliasOf, findNetwork, type Network } from "./networks.ts";
 import { type Offer, type Requirement, requirementV1 } from "./offer.ts";
 
-/** A payment as a caller sent it, not yet checked. */
+/** An unchecked payment. */
 export type SentPayment = {
   readonly x402Version: 1 | 2;
-  /** The whole payload, as the facilitator wants it back. */
+  /** The whole payload, which the facilitator gets. */
   readonly sent: { readonly [name: string]: unknown };
   readonly payload: { readonly [name: string]: unknown };
-  /** What the caller says it pays: an entry of `accepts` in version 2, scheme and network in version 1. */
+  /** The claimed requirement: an entry of `accepts` in version 2, scheme and network in version 1. */
   readonly accepted: { readonly [name: string]: unknown };
 };
 
@@ -17,7 +17,7 @@ export type ReadPayment =
   | { readonly kind: "malformed"; readonly reason: string }
   | { readonly kind: "payment"; readonly payment: SentPayment };
 
-/** A settlement as the caller sees it. */
+/** A settlement on the wire. */
 export type SettlementNotice = {
   readonly success: boolean;
   readonly transaction: string;
@@ -56,7 +56,7 @@ function readHeader(text: string, name: string, version: 1 | 2): ReadPayment {
   return { kind: "payment", payment: { x402Version, sent, payload, accepted } };
 }
 
-/** Returns the network that a payment says it is on, by its name of either version; null for one that is not known. */
+/** Returns the claimed network of a payment, by its name in either version; null for an unknown one. */
 export function networkOf({ accepted: { network } }: Pick<SentPayment, "accepted">): Network | null {
   return typeof network === "string" ? findNetwork(network) : null;
 }
@@ -75,27 +75,26 @@ export function matchRequirement(
   if (accepted.network !== found.network || accepted.amount !== found.amount) return null;
   const { asset, payTo, network: on } = found;
   if (!isSameAddress(accepted.asset, asset, on) || !isSameAddress(accepted.payTo, payTo, on)) return null;
-  // A payer pays the quote that it accepted, and no other.
+  // The payment must be for the quote that the payer accepted.
   const extra = isObject(accepted.extra) ? accepted.extra : {};
   return Object.entries(found.extra).every(([name, value]) => extra[name] === value) ? found : null;
 }
 
-/** Addresses of EVM networks are the same in any case, those of Solana are not. */
+/** Addresses of EVM networks are case-insensitive, those of Solana are not. */
 function isSameAddress(sent: unknown, required: string, network: string): boolean {
   if (typeof sent !== "string") return false;
   if (findNetwork(network)?.kind === "solana") return sent === required;
   return sent.toLowerCase() === required.toLowerCase();
 }
 
-/** What a call is refused with that is to be paid: the header of version 2 and the fields of the body. */
+/** The challenge of a 402: the header of version 2 and the fields of the body. */
 export type Challenge = {
   readonly header: string;
   readonly body: { readonly [name: string]: unknown };
 };
 
 /**
- * Returns the challenge of an offer. Where it would pass the limit of the header, the extensions are left out, which
- * only describe.
+ * Returns the challenge of an offer. Extensions, which only describe, are omitted where the header would exceed its limit.
  */
 export function challengeOf(offer: Offer, requirements: readonly Requirement[], error: string): Challenge {
   const { resource, extensions } = offer;
@@ -110,7 +109,7 @@ export function challengeOf(offer: Offer, requirements: readonly Requirement[], 
   };
 }
 
-/** Returns the headers that report to a caller how its payment was settled. */
+/** Returns the headers with the settlement of a call's payment. */
 export function settlementHeaders(
   x402Version: 1 | 2,
   notice: SettlementNotice,
