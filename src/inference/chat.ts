@@ -14,14 +14,14 @@ import type { UpstreamRefusal } from "./upstream.ts";
 import { jsonOf } from "./upstream-json.ts";
 import type { Upstreams } from "./upstreams.ts";
 
-/** One chat completion that is to be paid for. */
+/** One paid chat completion. */
 export type ChatCall = Pick<PaidChat, "resourceUrl" | "quoteId" | "requestSha256"> & {
   readonly request: ChatRequest;
   /** The model's name at the upstream. */
   readonly upstreamModel: string;
-  /** Where receipts are found: the service's address. */
+  /** The service's origin, for the addresses of receipts. */
   readonly origin: string;
-  /** Aborted where the caller leaves before the answer. */
+  /** Aborted when the caller leaves before the answer. */
   readonly signal: AbortSignal;
   /** Throws where the payment can no longer buy the answer. */
   readonly admit: (payment: Payment) => void;
@@ -40,14 +40,14 @@ export type ChatDependencies = {
   readonly keepAliveMs: number;
   /** Of an answer in one piece, and of a stream as put together. */
   readonly answerBytesMax: number;
-  /** What the streams under way hold, by payer. */
+  /** The memory of running streams, shared among payers. */
   readonly room: Pick<FairShares, "take" | "release">;
 };
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** Returns the work of a chat completion: paid when the first token is there, with a receipt of what came. */
+/** Creates the work of chat completions: paid with the first token, with a receipt of the whole answer. */
 export function createChatWork(dependencies: ChatDependencies): (call: ChatCall) => ChatWork {
   const { upstreams, ledger, clock, keepAliveMs, answerBytesMax, room } = dependencies;
   return (call) => {
@@ -108,7 +108,7 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
       },
     };
 
-    /** Issues the receipt of an answer that is there as a whole. */
+    /** Issues the receipt of a complete answer. */
     function issueWhole(answer: KeptAnswer, payment: SettledPayment): IssuedReceiptRow {
       const whole = jsonOf(answer.body);
       const { choices = [], usage = null, model = null } = isObject(whole) ? whole : {};
@@ -124,7 +124,7 @@ export function createChatWork(dependencies: ChatDependencies): (call: ChatCall)
 
 const STREAM_HEADERS = { "Content-Type": STREAM_TYPE, "X-Accel-Buffering": "no" };
 
-/** Returns an id that nobody can guess. */
+/** Returns an unguessable id. */
 export function newReceiptId(): string {
   return `rcpt_${randomUUID().replaceAll("-", "")}`;
 }
@@ -144,7 +144,7 @@ function receiptFields({ receiptId, jws }: IssuedReceiptRow, origin: string) {
   };
 }
 
-/** What is wrong with the request, in the upstream's words and OpenAI's shape. Nothing is charged. */
+/** Returns the upstream's refusal of the request, in OpenAI's shape. Nothing is charged. */
 function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal): PreparedAnswer {
   const error = {
     code: code ?? (status === 404 ? "not_found" : "invalid_request"),
@@ -157,8 +157,7 @@ function refusalAnswer({ status, message, type, param, code }: UpstreamRefusal):
 }
 
 /**
- * Returns the refusal of a quote made more than 300 s ago: its payment is not taken, and the next challenge has a new
- * one.
+ * Returns the refusal of a quote older than 300 s: its payment is not taken, and the next challenge has a new quote.
  */
 export function quoteExpired(): ApiError {
   return new ApiError(

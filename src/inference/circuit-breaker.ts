@@ -1,12 +1,12 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Keeps calls from a server that has failed again and again. */
+/** Stops calls to a server that fails repeatedly. */
 export type CircuitBreaker = {
   /** Whether a call may be tried now; where it is true, `succeed` or `fail` must follow, or `release`. */
   readonly tryEnter: () => boolean;
   readonly succeed: () => void;
   readonly fail: () => void;
-  /** The call ended without showing how the server is. */
+  /** The call ended without showing the state of the server. */
   readonly release: () => void;
   readonly isOpen: () => boolean;
 };
@@ -16,8 +16,8 @@ const OPEN_MS_FIRST = 5000;
 const OPEN_MS_MAX = 60_000;
 
 /**
- * Creates a breaker that opens after 5 failures in a row, for 5 s; then one call is let through, and if that fails it
- * is open for twice as long, up to a minute.
+ * Creates a circuit breaker that opens after 5 consecutive failures, for 5 s. It then lets one call through, and opens for
+ * twice as long if that fails, up to a minute.
  */
 export function createCircuitBreaker(clock: Pick<Clock, "monotonic">): CircuitBreaker {
   let failures = 0;

@@ -3,10 +3,10 @@ import type { ChatRequest } from "./chat-request.ts";
 import type { JsonObject, JsonValue } from "./choices.ts";
 import type { Model } from "./model-table.ts";
 
-/** The most that a call can cost, and of what. */
+/** The most that a call can cost, and its token counts. */
 export type CostBound = {
   readonly inputTokens: number;
-  /** Of all choices together. */
+  /** For all choices together. */
   readonly outputTokens: number;
   readonly microUsd: number;
 };
@@ -15,14 +15,14 @@ export type BoundCost =
   | ({ readonly ok: true } & CostBound)
   | { readonly ok: false; readonly message: string; readonly param: string };
 
-/** No call costs less. */
+/** The minimum price of a call. */
 export const MIN_MICRO_USD = 2000;
 
-/** What a template puts around a message, and around all of them, in tokens; none is known that puts more. */
+/** Tokens that a chat template adds to each message, and once; no known one adds more. */
 const TOKENS_AROUND_MESSAGE = 16;
 const TOKENS_AROUND_ALL = 256;
 
-/** Fields that are known to be no part of what the model reads. */
+/** Fields that are not a part of the model's input. */
 const UNREAD_FIELDS: ReadonlySet<string> = new Set([
   ...["model", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens", "stop", "seed"],
   ...[
@@ -62,7 +62,7 @@ export function boundCost(request: ChatRequest, model: Model): BoundCost {
     images * (model.imageTokensMax ?? 0);
   const outputEach = Math.min(request.outputTokensMax ?? model.outputTokensMax, model.outputTokensMax);
   const outputTokens = outputEach * request.choices;
-  // Beyond its context a model reads nothing: the upstream refuses the call.
+  // The upstream refuses input beyond the model's context.
   const readTokens = Math.min(inputTokens, model.contextTokens);
   return { ok: true, inputTokens, outputTokens, microUsd: priceOf(model, readTokens, outputTokens) };
 }

@@ -1,9 +1,9 @@
-/** Where a value stands in the text of a JSON object. */
+/** The range of a value in the text of a JSON object. */
 export type Span = { readonly start: number; readonly end: number };
 
 /**
- * Returns where the values of an object's own members stand in its text, the last of equal names, as `JSON.parse` has
- * it. The text must be an object that `JSON.parse` takes. Linear.
+ * Returns the ranges of the values of an object's own members in its text; of duplicate names the last, as `JSON.parse`
+ * does. The text must be an object that `JSON.parse` accepts. Linear.
  */
 export function memberSpans(text: string): ReadonlyMap<string, Span> {
   const spans = new Map<string, Span>();
@@ -21,8 +21,8 @@ export function memberSpans(text: string): ReadonlyMap<string, Span> {
 }
 
 /**
- * Returns the text of a JSON object with some members set; all else stays as it is to the letter, such as numbers that
- * JavaScript cannot hold. Values are JSON.
+ * Sets some members in the text of a JSON object, and keeps everything else verbatim, such as numbers that JavaScript cannot
+ * represent. Values are JSON.
  */
 export function withMembers(text: string, members: { readonly [name: string]: string }): string {
   const spans = memberSpans(text);
@@ -56,9 +56,9 @@ const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** Returns the place behind a string that begins here, in text that is JSON. */
+/** Returns the end of the string that starts here, in valid JSON. */
 export function endOfString(text: string, from: number): number {
-  // Texts may be megabytes long: the search is the engine's, and only quotes are looked at.
+  // Strings may have megabytes: the native search finds the quotes.
   for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
     let escapes = 0;
     while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
@@ -66,7 +66,7 @@ export function endOfString(text: string, from: number): number {
   }
 }
 
-/** Returns the place behind a value that begins here. */
+/** Returns the end of the value that starts here. */
 function endOfValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return endOfString(text, from);

@@ -1,6 +1,6 @@
 import { sha256 } from "../platform/sha256.ts";
 
-/** A Merkle tree that is only ever added to (RFC 9162, 2.1): its perfect subtrees, the largest first. */
+/** An append-only Merkle tree (RFC 9162, 2.1): its perfect subtrees, the largest first. */
 export type MerkleTree = readonly MerkleSubtree[];
 
 type MerkleSubtree = {
@@ -17,7 +17,7 @@ export function leafHash(entry: string): string {
     .digest("hex");
 }
 
-/** Returns the tree with one more leaf. Its subtrees are no more than the logarithm of its leaves. */
+/** Returns the tree with one more leaf. The number of subtrees is logarithmic. */
 export function withLeaf(tree: MerkleTree, hash: string): MerkleTree {
   const subtrees = [...tree];
   let added: MerkleSubtree = { leaves: 1, hash };

@@ -12,7 +12,7 @@ import { jsonOf } from "./upstream-json.ts";
 
 const FRESH_MS = 60_000;
 
-/** Returns what lists the models that are served: those of the table, or those of the first upstream that lists them. */
+/** Creates the list of served models: those of the table, or of the first upstream that lists them. */
 export function createModelList(
   pricing: Pricing,
   {

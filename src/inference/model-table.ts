@@ -1,17 +1,17 @@
-/** A model that is served, with what it costs. */
+/** A served model, with its prices. */
 export type Model = {
-  /** As callers name it. */
+  /** The name for callers. */
   readonly model: string;
   readonly upstreamModel: string;
   /** Millionths of a dollar for a million tokens. */
   readonly inputMicroUsdPerMillion: number;
   readonly outputMicroUsdPerMillion: number;
   readonly contextTokens: number;
-  /** Of one choice; no more than the context. */
+  /** Tokens of one choice; at most the context. */
   readonly outputTokensMax: number;
-  /** Of one image; null where images are not taken. */
+  /** Tokens of one image; null where images are refused. */
   readonly imageTokensMax: number | null;
-  /** What is put on the cost, in hundredths of a percent. */
+  /** The margin on the cost, in hundredths of a percent. */
   readonly marginBasisPoints: number;
 };
 

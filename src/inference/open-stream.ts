@@ -4,9 +4,9 @@ import { hasToken } from "./choices.ts";
 import { createEventParser, DONE, EventStreamError } from "./event-stream.ts";
 import { jsonOf } from "./upstream-json.ts";
 
-/** A stream whose first token is there. It is held back until somebody follows it. */
+/** A stream whose first token has arrived. It is paused until it has a reader. */
 export type OpenStream = {
-  /** Emits the events up to the first token, then those that come; called once. */
+  /** Emits the events up to the first token, then those that follow; called once. */
   readonly follow: (follower: StreamFollower) => void;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -14,20 +14,20 @@ export type OpenStream = {
 };
 
 export type StreamFollower = {
-  /** The data of as many events as came together, without the `[DONE]`. */
+  /** Called with the data of the events that arrived together, without the `[DONE]`. */
   readonly events: (events: readonly string[]) => void;
   /** Called once, unless the stream was cancelled. */
   readonly end: (end: StreamEnd) => void;
 };
 
-/** How a stream ended: with `[DONE]`, or why not. */
+/** How a stream ended: with `[DONE]`, or with a failure. */
 export type StreamEnd = { readonly isComplete: boolean; readonly reason: string | null };
 
-/** More events than this that say nothing are no stream of an answer. */
+/** The most events without content before the first token. */
 const EVENTS_BEFORE_TOKEN_MAX = 10_000;
 const NO_TOKEN = "the stream has no token";
 
-/** Reads a stream up to its first token; returns the stream, or why it did not open. */
+/** Reads a stream up to its first token. Returns the stream, or its failure. */
 export function readStream(reply: OpenReply): Promise<OpenStream | string> {
   const { promise, resolve } = Promise.withResolvers<OpenStream | string>();
   const parser = createEventParser();
@@ -44,7 +44,7 @@ export function readStream(reply: OpenReply): Promise<OpenStream | string> {
     follower?.end(ended);
   }
 
-  /** Looks for the first token. */
+  /** Searches for the first token. */
   function look(data: string): void {
     const chunk = jsonOf(data);
     if (!isObject(chunk) || chunk.error !== undefined) {

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How long a quoted price holds. */
+/** The validity of a quote. */
 export const QUOTE_MS = 300_000;
 
-/** A price for one request, which the server knows again by itself. */
+/** A price for one request, which the server can verify without state. */
 export type Quote = { readonly quoteId: string; readonly microUsd: number; readonly expiresAt: number };
 
 export type Quotes = {
@@ -15,7 +15,7 @@ export type Quotes = {
 
 const QUOTE_ID = /^quote_([0-9a-z]{1,10})_([A-Za-z0-9_-]{43})$/;
 
-/** Quotes are kept nowhere: the id has the time of expiry and a keyed hash of all that it stands for. */
+/** Creates stateless quotes: the id contains the expiry and a keyed hash of request and price. */
 export function createQuotes(secret: string, now: () => number): Quotes {
   const macOf = (expires: string, requestSha256: string, microUsd: number): Buffer =>
     createHmac("sha256", secret).update(`quote\n${expires}\n${requestSha256}\n${microUsd}`).digest();

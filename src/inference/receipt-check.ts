@@ -8,22 +8,22 @@ import type { ReceiptStore } from "../store/receipt-port.ts";
 import type { JsonValue } from "./choices.ts";
 import { responseHash } from "./receipt-ledger.ts";
 
-/** A receipt that was looked at. */
+/** The outcome of checking a receipt. */
 export type CheckedReceipt = {
   /** True where every check has passed. */
   readonly valid: boolean;
-  /** Null where it cannot be read. */
+  /** Null where it is unreadable. */
   readonly receipt: Receipt | null;
   readonly checks: readonly ReceiptCheck[];
 };
 
-/** What the holder of a receipt kept of the call. */
+/** The parts of a call that the holder of its receipt has kept. */
 export type KeptCall = { readonly request?: string; readonly choices?: readonly JsonValue[] };
 
-/** The hashes of it. */
+/** Their hashes. */
 export type KeptHashes = { readonly request?: string; readonly choices?: string | null };
 
-/** What the server that issued a receipt knows of it. */
+/** The records of the server that issued a receipt. */
 export type ReceiptRecords = {
   readonly store: Pick<ReceiptStore, "find" | "at">;
   readonly findPayment: (receipt: Receipt) => PaymentView | null;

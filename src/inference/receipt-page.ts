@@ -1,7 +1,7 @@
 import type { Receipt, ReceiptCheck } from "../contract/receipt.ts";
 import { escaped } from "../platform/html.ts";
 
-/** What the page shows. */
+/** The content of the page. */
 export type ReceiptPage = {
   readonly receipt_id: string;
   readonly valid: boolean;
@@ -30,7 +30,7 @@ th{font-weight:600;width:13rem}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem}
 @media(max-width:30rem){th{width:auto}}`;
 
-/** Returns a page that says in words what was checked of a receipt. It needs no script. */
+/** Renders the checks of a receipt as a page without scripts. */
 export function receiptPage({ receipt_id, valid, receipt, jws, checks }: ReceiptPage): string {
   const verdict = valid ? "This receipt is valid" : "This receipt is not valid";
   const rows = checks

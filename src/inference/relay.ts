@@ -9,51 +9,51 @@ import type { ReceiptEnding } from "./receipt-ledger.ts";
 import { createRelayedAnswer } from "./relayed-answer.ts";
 import { jsonOf } from "./upstream-json.ts";
 
-/** A stream on its way to the caller. */
+/** A stream that is relayed to the caller. */
 export type Relay = {
   readonly body: ByteSource;
   /**
-   * Resolves with all that was sent, and what would have been sent of the end where the caller left. Of a long answer it
-   * is the same in few events; of one that is too long to be kept, the end alone.
+   * Resolves with the sent text, and the unsent end where the caller left. A long answer is condensed into few events; of
+   * one too long to be kept, only the end.
    */
   readonly kept: Promise<string>;
 };
 
 export type RelayOptions = {
-  /** The caller asked for the usage at the end. */
+  /** Whether the caller wants the usage at the end. */
   readonly includesUsage: boolean;
-  /** The time without an event after which a comment is sent. */
+  /** The silence after which a comment is sent. */
   readonly keepAliveMs: number;
-  /** Of the answer as put together; a longer one is broken off. */
+  /** Bytes of the assembled answer; a longer one is broken off. */
   readonly answerBytesMax: number;
-  /** For what is held of the answer until its end; where there is no room left it is broken off. */
+  /** The memory for the answer until its end; where it is used up, the answer is broken off. */
   readonly room: AnswerRoom;
   /** Called once, at the end of the answer. Returns the fields of the last event, in JSON: the receipt. */
   readonly onEnd: (ending: ReceiptEnding) => { readonly [name: string]: string };
 };
 
-/** Room that the answers under way share, in bytes. */
+/** Memory that running answers share, in bytes. */
 export type AnswerRoom = {
-  /** Returns false where too little room is left; nothing is taken then. */
+  /** Acquires bytes; false, and nothing acquired, where too few are left. */
   readonly take: (bytes: number) => boolean;
   readonly release: (bytes: number) => void;
 };
 
-/** Room is taken in such steps, so that most events take none. */
+/** Bytes acquired at a time, so that most events need none. */
 const ROOM_STEP = 32_768;
-/** Up to here what was sent is kept to the letter, in characters. */
+/** Characters of the sent text that are kept verbatim. */
 const KEPT_TEXT_MAX = 16_384;
-/** A longer answer is not kept, in bytes as `Choices.size` counts them: to encrypt and store it would hold up others. */
+/** A longer answer is not kept (bytes as counted by `Choices.size`): encrypting and storing it would block others. */
 const KEPT_ANSWER_MAX = 1_048_576;
 
 /**
- * Passes the events of an upstream on as they come, to the letter. The receipt comes in the last one: an event that may
- * be the last is therefore held back until the next. The caller's leaving stops the upstream at once.
+ * Relays the events of an upstream verbatim, as they arrive. The last one carries the receipt, so an event that may be the
+ * last is held back until the next. When the caller leaves, the upstream is cancelled at once.
  */
 export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
   const { promise: kept, resolve: keep } = Promise.withResolvers<string>();
   const answer = createRelayedAnswer();
-  /** Null where there is more than is kept. */
+  /** Null once it exceeds the limit. */
   let sent: string[] | null = [];
   let sentLength = 0;
   let held: string | null = null;
@@ -65,11 +65,11 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
     patience.begin();
   });
 
-  /** Returns what goes out for an event: the one held back before it, and itself or nothing yet. */
+  /** Returns the text to send for an event: the one held back before, and the event itself unless it is held back. */
   function textOf(data: string, chunk: JsonValue | undefined): string {
     if (isObject(chunk)) {
       answer.add(data, chunk);
-      // The caller did not ask for it, and what is held back may still be the last.
+      // A usage chunk that the caller does not want is dropped; the event held back may still be the last.
       if (!options.includesUsage && isUsageAlone(chunk)) return "";
     }
     const before = held === null ? "" : eventText(held);
@@ -77,7 +77,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
     return held === null ? before + eventText(data) : before;
   }
 
-  /** Issues the receipt, and returns what goes out at the end. */
+  /** Issues the receipt, and returns the end of the stream. */
   function lastText(outcome: ReceiptEnding["outcome"]): string {
     close();
     const fields = options.onEnd(answer.ending(outcome));
@@ -114,7 +114,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
     return text;
   }
 
-  /** Takes the room that is needed by now. To keep what was sent to the letter is given up first. */
+  /** Acquires the memory that is needed by now. If there is none, the verbatim text is dropped first. */
   function hasRoom(): boolean {
     while (answer.size() + (sent === null ? 0 : sentLength) > room) {
       if (options.room.take(ROOM_STEP)) room += ROOM_STEP;
@@ -157,7 +157,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
     keepAll(lastText("caller_left"));
   }
 
-  /** What goes wrong here would otherwise be the connection's. */
+  /** Catches errors, which would otherwise reach the connection. */
   function guarded<T>(step: (value: T) => void): (value: T) => void {
     return (value) => {
       if (hasEnded) return;
@@ -190,7 +190,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): Relay {
   return { body, kept };
 }
 
-/** How the stream of a caller ends that has left. */
+/** The end of a stream whose caller has left. */
 const LEFT = "aborted";
 
 const BROKEN_OFF = JSON.stringify({
@@ -202,7 +202,7 @@ const BROKEN_OFF = JSON.stringify({
   },
 });
 
-/** The usage, or the end of every choice in the chunk: what an answer ends with. */
+/** Whether a chunk may be the last: it has the usage, or ends every choice. */
 function mayBeLast({ choices }: JsonObject): boolean {
   if (!Array.isArray(choices)) return false;
   return choices.every((choice: JsonValue) => isObject(choice) && typeof choice.finish_reason === "string");

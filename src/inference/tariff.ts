@@ -6,26 +6,26 @@ import type { ModelTable } from "./model-table.ts";
 import { ParamError } from "./param-error.ts";
 import type { Quotes } from "./quote.ts";
 
-/** What calls cost: the same for all, or as much as each can cost at most. */
+/** The pricing of calls: a flat price, or the most that each can cost. */
 export type Pricing =
   | { readonly kind: "flat"; readonly models: ModelTable | null }
   | { readonly kind: "cost_plus"; readonly models: ModelTable };
 
-/** What one call costs. */
+/** The price of one call. */
 export type Price = {
   readonly microUsd: number;
-  /** Null where the price is the same for all. */
+  /** Null for a flat price. */
   readonly quoteId: string | null;
   readonly expiresAt: number | null;
-  /** What a quoted price is made of. */
+  /** The calculation of a quoted price. */
   readonly bound: { readonly inputTokens: number; readonly outputTokens: number } | null;
   readonly upstreamModel: string;
 };
 
 export type Tariff = {
   /**
-   * Returns the price of a request: that of the quote which the payment names, where it is for this request, else that
-   * of the present table. Throws ApiError for a model that is not served, or parts that have no price.
+   * Returns the price of a request: that of the payment's quote if it is for this request, else that of the current table.
+   * Throws ApiError for a model that is not served, or parts without a price.
    */
   readonly priceOf: (
     request: ChatRequest,
@@ -76,7 +76,7 @@ function boundOf({ inputTokens, outputTokens }: Extract<BoundCost, { ok: true }>
   return { inputTokens, outputTokens };
 }
 
-/** A payment sends back the requirement that it pays, with the id of its quote. */
+/** Returns the id of the quote in the requirement that a payment repeats. */
 function quoteOfPayment(
   quotes: Quotes,
   requestSha256: string,

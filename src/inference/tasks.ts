@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import { pause } from "../platform/pause.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 
-/** A task as callers see it. */
+/** A task on the wire. */
 export type TaskView = {
   readonly task_id: string;
   readonly status: "running" | "done" | "failed";
@@ -18,12 +18,12 @@ export type TaskView = {
   readonly error: unknown;
 };
 
-/** Calls whose answers are fetched later. */
+/** Asynchronous calls, whose answers are fetched later. */
 export type Tasks = AsyncDisposable & {
-  /** As `Payments.take`, but answers as soon as the payment is verified and reserved; the work goes on. */
+  /** As `Payments.take`, but answers once the payment is verified and reserved; the work continues. */
   readonly take: (call: PaidCall) => Promise<PaidReply>;
   readonly find: (taskId: string) => TaskView | null;
-  /** Goes on with the tasks of a former process. */
+  /** Continues the tasks of a former process. */
   readonly start: () => void;
   readonly prune: () => void;
   readonly running: () => number;
@@ -33,25 +33,25 @@ export type TasksDependencies = {
   readonly store: TaskStore;
   readonly payments: Pick<Payments, "take">;
   readonly clock: Clock;
-  /** Ids are derived and calls encrypted with it. */
+  /** Derives the ids, and encrypts the calls. */
   readonly secret: string;
   readonly reportError: (error: unknown) => void;
-  /** Makes the work of a call anew from what was sent. */
+  /** Creates the work of a stored call. */
   readonly workOf: (call: SentCall, signal: AbortSignal) => Pick<PaidCall, "work" | "finish">;
-  /** Returns where the status of a task is found. */
+  /** Returns the address of a task's status. */
   readonly statusUrlOf: (call: SentCall, taskId: string) => string;
 };
 
-/** A call as it was sent, as far as it decides the answer. */
+/** The parts of a call that determine its answer. */
 export type SentCall = {
   readonly offer: Offer;
   readonly request: string;
   readonly headers: { readonly [name: string]: string };
 };
 
-/** How long an answer is kept once it is there. */
+/** How long an answer is kept. */
 const KEPT_MS = 24 * 3_600_000;
-/** A payment is good for no longer: what has not come by then does not come any more. */
+/** The validity of a payment: a task that has not ended by then has failed. */
 const RUNNING_MS_MAX = 15 * 60_000;
 const RETRY_MS = 2000;
 const RUNNING_MAX = 1000;
@@ -94,17 +94,17 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     store.end(taskId, { state, answer, at, expiresAt: at + KEPT_MS });
   }
 
-  /** Takes a reply for the task; false where it says that the outcome is not known yet. */
+  /** Ends the task with a reply; false where the reply leaves the outcome open. */
   function settleWith(taskId: string, reply: PaidReply): boolean {
     if (typeof reply.body !== "string") throw new Error("a task is no stream");
-    // What was broken off with this process is done by the next.
+    // The next process continues the tasks that the end of this one interrupts.
     if (stopping.signal.aborted && reply.status !== 200) return true;
     if (reply.status === 503 || reply.status === 409) return false;
     end(taskId, reply.status === 200 ? "done" : "failed", reply.body);
     return true;
   }
 
-  /** Shows the payment again until its outcome is known. */
+  /** Sends the payment again until its outcome is known. */
   async function goOn({ taskId, sealed, createdAt }: TaskRow): Promise<void> {
     const text = sealed === null ? null : decryptText(sealed, secret, `call ${taskId}`);
     if (text === null) return end(taskId, "failed", LOST);

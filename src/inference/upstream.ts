@@ -12,7 +12,7 @@ export type UpstreamAddress = {
   readonly apiKey: string | null;
 };
 
-/** An error in the words of an upstream. */
+/** An error of an upstream. */
 export type UpstreamRefusal = {
   readonly status: number;
   readonly message: string;
@@ -21,19 +21,19 @@ export type UpstreamRefusal = {
   readonly code: string | null;
 };
 
-/** What became of a call, up to its first token. */
+/** The outcome of a call, up to its first token. */
 export type UpstreamReply =
   | { readonly kind: "answer"; readonly text: string; readonly answer: JsonObject }
   | { readonly kind: "stream"; readonly stream: OpenStream }
-  /** The request itself is refused: no other upstream is asked. */
+  /** The request itself is refused: no other upstream is tried. */
   | { readonly kind: "refused"; readonly refusal: UpstreamRefusal }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** Statuses that say what is wrong with the request, and not with the upstream or our account there. */
+/** Statuses that blame the request, not the upstream or our account there. */
 const REQUEST_FAULTS: readonly number[] = [400, 404, 409, 413, 422];
 const REFUSAL_BYTES_MAX = 65_536;
 
-/** Sends a chat completion to an upstream; returns once it has answered, or its first token is there. */
+/** Sends a chat completion to an upstream; resolves with its answer, or with its first token. */
 export async function askUpstream(
   client: HttpClient,
   { baseUrl, apiKey }: UpstreamAddress,
@@ -46,7 +46,7 @@ export async function askUpstream(
     readonly body: string;
     readonly isStream: boolean;
     readonly signal: AbortSignal;
-    /** Of an answer in one piece; a longer one is a failure. */
+    /** Bytes of an answer in one piece; a longer one is a failure. */
     readonly answerBytesMax: number;
   },
 ): Promise<UpstreamReply> {
@@ -105,7 +105,7 @@ async function readAnswer(reply: OpenReply, bytesMax: number): Promise<UpstreamR
     : { kind: "failed", reason: "the answer has no choices" };
 }
 
-/** Returns the whole text; null where it is longer, with the rest unread. */
+/** Returns the whole text; null where it is too long, with the rest unread. */
 async function readText({ body, cancel }: OpenReply, bytesMax: number): Promise<string | null> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -10,11 +10,11 @@ export type UpstreamCall = {
   readonly signal: AbortSignal;
 };
 
-/** The upstreams, the preferred one first. */
+/** The upstreams, in order of preference. */
 export type Upstreams = {
   /**
-   * Asks one after the other until one has answered, or its first token is there. Throws `upstream_failed` where none
-   * does, and the reason of the signal where the caller has left.
+   * Tries one after the other until one has answered, or sent its first token. Throws `upstream_failed` where all fail, and
+   * the reason of the signal where the caller has left.
    */
   readonly ask: (call: UpstreamCall) => Promise<Exclude<UpstreamReply, { kind: "failed" }>>;
   readonly states: () => readonly { readonly baseUrl: string; readonly isOpen: boolean }[];
@@ -25,7 +25,7 @@ export type UpstreamsDependencies = {
   readonly clock: Pick<Clock, "monotonic">;
   /** Of an answer in one piece. */
   readonly answerBytesMax: number;
-  /** Gets each failure, for the log: no word of request or answer. */
+  /** Logs a failure, without content of request or answer. */
   readonly report: (facts: { readonly upstream: string; readonly reason: string }) => void;
 };
 
