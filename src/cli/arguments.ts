@@ -10,11 +10,11 @@ import { type FileOptions, fileRun, type ServerOptions, serverTarget } from "./f
 import type { FileRun } from "./file-run-options.ts";
 import { INPUT_FORMATS } from "./input.ts";
 
-/** What the command line asks for. */
+/** A parsed command line. */
 export type Request =
   | { readonly do: "file"; readonly run: FileRun }
   | { readonly do: "item"; readonly run: ItemRun }
-  /** Help was asked for, or something was wrong: the text has been written. */
+  /** Help or an error, whose text is written already. */
   | { readonly do: "nothing"; readonly exitCode: number };
 
 /** One item, given on the command line. */
@@ -69,7 +69,7 @@ type EmailOptions = { readonly deep?: boolean; readonly dns: boolean };
 type DocumentOptions = { readonly type?: string };
 type PhoneOptions = { readonly country?: string };
 
-/** Reads the arguments behind the command's name. Throws CliError where they contradict each other. */
+/** Parses the arguments after the command's name. Throws CliError where they contradict each other. */
 export function readArguments(args: readonly string[]): Request {
   let request: Request = { do: "nothing", exitCode: EXIT.badInput };
   const program = createProgram((received) => {

@@ -81,7 +81,7 @@ async function writeBlocks(work: Work, progress: Progress): Promise<void> {
   }
 }
 
-/** Reads over what an earlier run has written, and goes on only where it is the same input. */
+/** Skips the rows of the earlier run. Throws where the input is another one. */
 async function* undone(blocks: AsyncIterable<Block>, ledger: Ledger): AsyncGenerator<Block> {
   for await (const block of blocks) {
     if (block.isDone) ledger.skip(block);
@@ -104,7 +104,7 @@ async function writeBlock({ run, table, ledger }: Work, block: Block, results: B
   await ledger.write(run.task, block, { ...results, text: lines.join(""), written: lines.length });
 }
 
-/** What was read before a failure is worked off before the failure is met. */
+/** Yields the blocks that were read before a failure, and then throws it. */
 async function* failureLast(
   blocks: AsyncIterable<Block>,
 ): AsyncGenerator<Block | { readonly failure: unknown }> {
@@ -115,7 +115,7 @@ async function* failureLast(
   }
 }
 
-/** The failure as the user reads it: what happened, what is done, how to go on. */
+/** Returns the message of a failure: what happened, what is done, how to resume. */
 function withState(error: unknown, work: Work): unknown {
   const { ledger } = work;
   ledger.save();

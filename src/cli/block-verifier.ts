@@ -10,9 +10,9 @@ export type Verifier = AsyncDisposable & {
   readonly blockRowsMax: number;
   /** Blocks that are worth having under way. */
   readonly blocksInFlight: number;
-  /** What the account may still use; null where nothing is charged. */
+  /** The units that are left to the account; null where nothing is charged. */
   readonly budget: Budget | null;
-  /** What is wrong with what the results were made from, in one sentence; null where nothing is known to be. */
+  /** A sentence about a fault of the data behind the results, such as of the DNS; null without one. */
   readonly trouble: () => Promise<string | null>;
   /** Returns the results of the items in their order. `name` is the same whenever the block is verified again. */
   readonly verify: (items: readonly string[], name: string) => Promise<BlockResults>;

@@ -9,7 +9,7 @@ export type Checkpoint = {
   readonly version: 1;
   /** Names the run to the server, which charges no block of it twice. */
   readonly runId: string;
-  /** What decides the results, as JSON: a run goes on only under the same. */
+  /** The settings that determine the results, as JSON: a run resumes only with the same. */
   readonly settings: string;
   readonly blockRows: number;
   /** Rows of the input whose lines are in the output. */

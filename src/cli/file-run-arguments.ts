@@ -25,7 +25,7 @@ export type FileOptions = {
 
 export type ServerOptions = { readonly server?: string | undefined; readonly retries: number };
 
-/** Returns the run that the options ask for. Throws CliError where they contradict each other. */
+/** Reads the options of a run. Throws CliError where they contradict each other. */
 export function fileRun(path: string, options: FileOptions, task: Task): FileRun {
   const { output = null, force = false, resume = false, partial = false, quiet = false } = options;
   if (force && resume) throw new CliError("--force begins anew and --resume goes on: use one of them.");

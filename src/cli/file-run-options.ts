@@ -4,7 +4,7 @@ import type { Task } from "../tables/task.ts";
 import type { ServerTarget, Verifier } from "./block-verifier.ts";
 import type { InputOptions } from "./input.ts";
 
-/** A file to check, as the command line says it. */
+/** The options of checking a file. */
 export type FileRun = {
   readonly task: Task;
   readonly input: InputOptions;
@@ -32,6 +32,6 @@ export type FileRunDependencies = {
   readonly stderr: NodeJS.WriteStream;
   /** Results that scroll by on a terminal are progress enough. */
   readonly isStdoutTerminal: boolean;
-  /** Given what to do when the user interrupts: keep the state, and return what to say. */
+  /** Registers the handler of an interruption, which keeps the state and returns the message. */
   readonly onInterrupt: (stop: () => string) => void;
 };

@@ -13,8 +13,8 @@ import { createLedger } from "./run-ledger.ts";
 import { openSource, type Source } from "./source.ts";
 
 /**
- * Checks a file from end to end in bounded memory and returns the exit code. What stops it half-way leaves whole
- * lines in the output and, where that is a file, a checkpoint to go on from. Throws CliError.
+ * Checks a file in bounded memory and returns the exit code. An interrupted run leaves whole lines in the output and, if
+ * that is a file, a checkpoint to resume from. Throws CliError.
  */
 export async function verifyFile(run: FileRun, dependencies: FileRunDependencies): Promise<number> {
   const from = run.resume ? checkpointOf(run) : null;
@@ -55,7 +55,7 @@ export async function verifyFile(run: FileRun, dependencies: FileRunDependencies
   });
 }
 
-/** Says what the run may cost, which takes a reading of the whole input. Throws CliError where it is too much. */
+/** Estimates the cost of the run by reading the whole input. Throws CliError where it is too high. */
 async function costNotes(
   { input, task, partial }: FileRun,
   { name, bytesTotal }: Source,
@@ -86,7 +86,7 @@ function columnNotes({ chosen }: Input, name: string, task: Task): readonly stri
   return [`The ${plural} of ${name} are in column ${number} (${title}).`];
 }
 
-/** As the output's name says, or else as the input is. */
+/** Returns the format of the output: that of its name, else that of the input. */
 function tableFormOf({ output, format }: FileRun, input: Input): TableForm {
   const ending = /\.(csv|tsv|ndjson|jsonl)$/i.exec(output ?? "")?.[1]?.toLowerCase();
   const byInput = input.format === "ndjson" ? "ndjson" : "csv";
@@ -101,12 +101,12 @@ function tableFormOf({ output, format }: FileRun, input: Input): TableForm {
   return { format: form, columns, delimiter, hint: hintFor(hint, delimiter), textForm };
 }
 
-/** What an earlier run must have in common with this one. */
+/** Returns the settings that a resumed run must share with the earlier one. */
 function settingsOf({ task, only, server }: FileRun, form: TableForm): string {
   return JSON.stringify({ task, server: server?.url ?? null, only, ...form });
 }
 
-/** Where to go on; null where nothing was begun. */
+/** Returns where to resume; null without an earlier run. */
 function checkpointOf(run: FileRun): Checkpoint | null {
   if (run.output === null)
     throw new CliError("--resume needs --output: standard output cannot be gone on with.");
@@ -121,7 +121,7 @@ function checkpointOf(run: FileRun): Checkpoint | null {
   return checkpoint;
 }
 
-/** Beginning anew over a half-done output is refused with the better advice. */
+/** Refuses to overwrite a partial output, and suggests to resume. */
 function refuseHalfDone({ output, resume, force }: FileRun): void {
   if (output === null || resume || force) return;
   if (readCheckpoint(output) === null || statOf(output) === null) return;

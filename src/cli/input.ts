@@ -13,7 +13,7 @@ import type { Source } from "./source.ts";
 export const INPUT_FORMATS = ["csv", "text", "ndjson"] as const;
 export type InputFormat = (typeof INPUT_FORMATS)[number];
 
-/** What the command line says about the input. */
+/** The options of the input. */
 export type InputOptions = ColumnOptions & {
   readonly path: string;
   /** Undefined: by the name's ending, or by the first line. */

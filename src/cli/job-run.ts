@@ -25,8 +25,8 @@ export type JobRun = FileRun & {
 };
 
 /**
- * Uploads a file as a job, waits for it and writes its results as any run does; returns the exit code. Whatever ends
- * the command, the job goes on, and the same command with --resume, or with --attach, comes back to it. Throws CliError.
+ * Uploads a file as a job, waits for it and writes its results as any run does; returns the exit code. The job continues
+ * even if the command is interrupted; the same command with --resume, or --attach, returns to it. Throws CliError.
  */
 export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies): Promise<number> {
   const { url, retriesMax } = run.server;
@@ -66,7 +66,7 @@ export async function verifyAsJob(run: JobRun, dependencies: JobRunDependencies)
       const { processed } = seen.counts;
       progress.update({ rows: processed, bytes: processed });
       if (seen.status !== "paused" || seen.status_reason === "storage") continue;
-      // Who comes back expects that it goes on: where there are no units yet, it pauses anew.
+      // Resume a paused job: without units it pauses again.
       if (!isComingBack || seen.status_reason !== "out_of_units") break;
       isComingBack = false;
       await client.resumeJob(seen.job_id);
@@ -169,7 +169,7 @@ function comeBack(run: JobRun, jobId: string): string {
   return `The job goes on; come back with: ${wayBack(run, jobId)}`;
 }
 
-/** The command that comes back to a job. */
+/** Returns the command that returns to a job. */
 function wayBack({ input, server, output, task }: JobRun, jobId: string): string {
   const words = { email: "", identity: "documents ", phone: "phones " }[task.kind];
   const to = output === null ? "" : ` --output ${quoted(output)}`;

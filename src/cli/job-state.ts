@@ -4,12 +4,12 @@ import { systemReason } from "../platform/system-reason.ts";
 import { CliError } from "./failure.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
-/** What is known of a job beside its output, until the output is whole. */
+/** The state of a job run, kept beside its output until that is complete. */
 export type JobState = {
   readonly version: 1;
   readonly jobId: string;
   readonly server: string;
-  /** The task, as JSON: a job goes on only under the same. */
+  /** The task, as JSON: a job run resumes only with the same. */
   readonly task: string;
   /** SHA-256 of each part that is on the server, in order. */
   readonly parts: readonly string[];

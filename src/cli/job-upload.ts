@@ -71,7 +71,7 @@ export async function uploadItems({ client, run, progress }: Upload, begun: JobS
   try {
     return await client.startJob(begun.jobId);
   } catch (error) {
-    // What the server refuses for its content it drops.
+    // The server drops an input that it refuses for its content.
     if (error instanceof RefusedError && (error.status === 400 || error.status === 413)) {
       removeJobState(output);
     }

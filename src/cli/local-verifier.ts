@@ -7,7 +7,7 @@ import type { BatchRunner, VerifyOptions } from "../batch/runner.ts";
 import type { Result, Task } from "../tables/task.ts";
 import { BLOCK_ROWS_MAX, type Verifier } from "./block-verifier.ts";
 
-/** What a check needs of the process: neither a database nor a port. */
+/** The dependencies of a local check: neither a database nor a port. */
 export type VerifierDependencies = Pick<Platform, "clock" | "workerFiles">;
 
 /** Nobody shares the threads of a command. */

@@ -68,7 +68,7 @@ function readApiKey(): string {
   throw new CliError("--server needs your key in the environment variable ASSAY_API_KEY.");
 }
 
-/** Whatever is under way may be left: the checkpoint knows what is done. The last one that was given says so. */
+/** Exits at once on an interruption, as the checkpoint is current, with the message of the last registered handler. */
 function createInterrupts(): (stop: () => string) => void {
   let current: (() => string) | null = null;
   const end = (exitCode: number) => {

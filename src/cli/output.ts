@@ -21,9 +21,9 @@ export type Output = {
   readonly write: (text: string) => Promise<void>;
   /** Bytes written so far, from the start of the output. */
   readonly position: () => number;
-  /** Removes what was written after a position; only of a regular file. */
+  /** Truncates a regular file to a position. */
   readonly truncate: (position: number) => void;
-  /** Makes what was written survive a power failure. */
+  /** Makes the written bytes durable. */
   readonly sync: () => void;
   readonly close: () => void;
 };
@@ -32,7 +32,7 @@ export type OutputOptions = {
   /** Null: standard output. */
   readonly path: string | null;
   readonly force: boolean;
-  /** Where to go on in the file, or null to begin it. */
+  /** The position to resume at, or null for a new file. */
   readonly resumeAt: number | null;
   /** The input, which must not be written over. */
   readonly inputPath: string;

@@ -67,7 +67,7 @@ function createLines({ stream, bytesTotal, clock }: ProgressSettings): Progress 
   };
 }
 
-/** Rate and time left, reckoned from the first report: what an earlier run did does not count. */
+/** The rate and the time left since the first report, without the rows of an earlier run. */
 function createPace(bytesTotal: number | null, clock: Clock) {
   let first: { readonly rows: number; readonly bytes: number; readonly ms: number } | null = null;
   return (done: { readonly rows: number; readonly bytes: number }) => {

@@ -8,13 +8,13 @@ import { blocksOf } from "./blocks.ts";
 import { CliError } from "./failure.ts";
 import { counted, grouped } from "./progress.ts";
 
-/** What an account may still use in this month. */
+/** The units that are left to an account in this month. */
 export type Budget = {
   readonly plan: string;
   readonly includedUnitsLeft: number;
   /** Null: a hard stop. */
   readonly overagePriceMicroUsd: number | null;
-  /** What the hard stop or the spend limit leaves; infinite where there is neither. */
+  /** The units left before the hard stop or the spend limit; infinite without either. */
   readonly unitsLeft: number;
 };
 
@@ -59,7 +59,7 @@ export function refuseOverBudget(name: string, units: number | null, budget: Bud
   );
 }
 
-/** Says what a run may cost and what is left. */
+/** Describes the cost of a run and the units left. */
 export function costText(name: string, units: number | null, budget: Budget): string {
   const left = leftText(budget);
   if (units === null) return `${left} What ${name} costs cannot be known beforehand.`;

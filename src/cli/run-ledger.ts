@@ -9,7 +9,7 @@ import { CliError } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { addToTally, EMPTY_TALLY, type Tally } from "./tally.ts";
 
-/** Keeps output, counts and checkpoint in step: the checkpoint never says more than the output holds. */
+/** Keeps output, counts and checkpoint consistent: the checkpoint is never ahead of the output. */
 export type Ledger = {
   readonly runId: string;
   readonly tally: () => Tally;
@@ -22,7 +22,7 @@ export type Ledger = {
   readonly compareSkipped: () => void;
   /** False while an earlier run's blocks are read over. */
   readonly isInStep: () => boolean;
-  /** What the output and the last checkpoint contain. */
+  /** The state of the output and of the last checkpoint. */
   readonly state: () => WrittenState;
   /** Writes the checkpoint, with all lines before it safely on the disk; the old one stays where that fails. */
   readonly save: () => void;
@@ -34,11 +34,11 @@ export type WrittenState = {
   /** Rows whose results are in the output, and how many of these results were chosen to be written. */
   readonly rows: number;
   readonly written: number;
-  /** Rows that a run goes on after; null where there is no checkpoint. */
+  /** Rows to resume after; null without a checkpoint. */
   readonly savedRows: number | null;
   /** Bytes of the output, the header's included. */
   readonly bytes: number;
-  /** Whether a part of the next results stands in an output that cannot be shortened. */
+  /** Whether an output that cannot be truncated contains a part of the next results. */
   readonly isTorn: boolean;
 };
 

@@ -5,7 +5,7 @@ import { CliError } from "./failure.ts";
 
 /** The text of the input, piece by piece. */
 export type Source = {
-  /** What to call it in sentences. */
+  /** The name for messages. */
   readonly name: string;
   readonly text: AsyncIterable<string>;
   /** Null where it cannot be known. */

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Returns what a file of JSON holds, or null where the file is missing. What is no JSON is undefined. */
+/** Reads a JSON file; null where it is missing, undefined where it is not JSON. */
 export function readStateFile(path: string): unknown {
   let text: string;
   try {

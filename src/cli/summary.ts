@@ -3,7 +3,7 @@ import { counted, durationText, grouped } from "./progress.ts";
 import type { WrittenState } from "./run-ledger.ts";
 import { type Tally, uncheckedCount } from "./tally.ts";
 
-/** What is said at the end of a run. */
+/** The figures for the summary of a run. */
 export type RunFacts = {
   readonly task: Task;
   readonly tally: Tally;
@@ -41,7 +41,7 @@ function statusLine(status: string, tally: Tally): string {
   return `  ${status.padEnd(14)}${grouped(count).padStart(11)}${`${share.toFixed(1)}%`.padStart(8)}`;
 }
 
-/** Says what a run that was stopped leaves, and how to go on. `isChosen`: only some statuses are written. */
+/** Describes what an interrupted run leaves, and how to resume it. `isChosen`: only some statuses are written. */
 export function stoppedText(
   state: WrittenState,
   output: { readonly name: string; readonly isChosen: boolean },

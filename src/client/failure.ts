@@ -3,7 +3,7 @@ export class RefusedError extends Error {
   override readonly name = "RefusedError";
   readonly status: number;
   readonly code: string;
-  /** What to give the operator of the server. */
+  /** The id to report to the operator of the server. */
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
 

@@ -9,7 +9,7 @@ const BREAKS_MAX = 4;
 const LINE_END = 0x0a;
 const RANGE_NOT_SATISFIABLE = 416;
 
-/** The position of a reading: what a new connection goes on from. */
+/** The position of a download, from which a new connection resumes. */
 type Place = { row: number; bytes: number; etag: string | null; received: number };
 
 /**
@@ -66,7 +66,7 @@ async function* readOn<Result>(
   const options = { signal, accept: "application/x-ndjson", headers };
   const reply = await send("GET", path, options, async (opened) => opened);
   if (reply.status !== 206) place.bytes = 0;
-  // Only what is not filtered can be gone on with at a byte; a packed reply has a weak tag of the same bytes.
+  // Only an unfiltered download can be resumed at a byte; a compressed reply has a weak tag of the same bytes.
   const tag = reply.headers.get("etag")?.replace(/^W\//, "") ?? null;
   place.etag = reply.headers.has("accept-ranges") ? tag : null;
   for await (const { text, bytes } of wholeLines(reply)) {

@@ -38,6 +38,6 @@ export type ResultsOptions = {
   readonly sub_status?: string;
   /** Results of these first rows are left out (0). */
   readonly afterRow?: number;
-  /** Returns what is finished without a gap now, instead of waiting for the job's end. */
+  /** Returns the results up to the first unfinished row now, instead of waiting for the job's end. */
   readonly partial?: boolean;
 };

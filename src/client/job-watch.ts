@@ -25,8 +25,8 @@ export function hasEnded({ status }: Pick<Job, "status">): boolean {
 }
 
 /**
- * Returns the job as it is and at each change, until it ends. A stream of events that breaks is opened again where it
- * was left; where a proxy lets none through, the job is asked for instead.
+ * Yields the job now and at each change, until it ends. A broken stream of events is resumed where it stopped; where a proxy
+ * blocks events, the job is polled instead.
  */
 export async function* watchJob(
   send: Send,
@@ -57,7 +57,7 @@ export async function* watchJob(
 
 type JobEvent = { readonly id: string | null; readonly job: Job };
 
-/** Ends where the stream does, however it does. Throws what the server refuses, and the signal's reason. */
+/** Reads the stream until it ends or breaks. Throws the server's refusal, and the signal's reason. */
 async function* eventsOnce(
   send: Send,
   jobId: string,

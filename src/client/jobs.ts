@@ -109,7 +109,7 @@ export function createJobCalls(send: Send, wait: Wait) {
     deleteJob: async (jobId: string, options: ReadOptions = {}): Promise<void> => {
       await send("DELETE", jobPath(jobId), options, async (reply) => reply.text());
     },
-    /** The job as it is and at each change until it ends: by events, or by asking where they do not get through. */
+    /** Yields the job now and at each change until it ends: by events, or by polling where they are blocked. */
     watchJob: (jobId: string, options: WatchOptions = {}): AsyncGenerator<Job, void, undefined> =>
       watchJob(send, wait, jobId, options),
     /** Waits for the job's end unless `partial`, and returns its results in the order of the input. */

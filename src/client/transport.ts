@@ -19,7 +19,7 @@ export type CallOptions = {
   readonly idempotencyKey?: string | null | undefined;
 };
 
-/** A body that is sent as it is. */
+/** A body that is sent unchanged. */
 export type BytesBody = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly headers: { readonly [name: string]: string };
@@ -141,7 +141,7 @@ function pauseBefore(
   const { status, code, retryAfterSeconds } = failure;
   const isOfProxy = code === UNREADABLE && (status === 502 || status === 504 || status < 300);
   if (isOfProxy) return isRepeatable ? backoffMs : null;
-  // Our own first attempt may still be running behind a connection that broke.
+  // Our first attempt may still be running after its connection broke.
   const isOwnShadow = code === "idempotency_in_progress" && attempt > 0;
   if (status !== 429 && status !== 503 && !isOwnShadow) return null;
   return retryAfterSeconds === null ? backoffMs : retryAfterSeconds * 1000;

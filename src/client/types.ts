@@ -22,7 +22,7 @@ export type PlanName = Plan["plan"];
 
 /** A result of a batch of documents: detected where the item named no type. */
 export type DocumentOutcome = DocumentResult | DetectedDocument;
-/** What a batch cost. */
+/** The cost of a batch. */
 export type BatchCost = Pick<EmailSummary & ValidSummary, "duplicates" | "units_charged">;
 export type JobKind = Job["kind"];
 export type JobStatus = Job["status"];
@@ -32,7 +32,7 @@ export type JobResult<Result = EmailResult> = Result & { readonly row: number };
 
 export type JobEventType = "job.completed" | "job.failed" | "job.paused" | "job.cancelled";
 
-/** What a webhook is sent. */
+/** The payload of a webhook. */
 export type WebhookEvent =
   | {
       readonly type: JobEventType;

@@ -1,6 +1,6 @@
 import type { WebhookEvent } from "./types.ts";
 
-/** A delivery that is not what it should be: who sent it does not know the secret, or it was held back. */
+/** An invalid delivery: its sender does not know the secret, or it is too old. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 }

@@ -7,7 +7,7 @@ import type { SigningKey } from "../signing/signing-key.ts";
 import { JUDGE_RULES_VERSION, judge } from "./judgement.ts";
 import { type CheckText, createKeptJudgements, type KeptJudgements, TAG_LENGTH } from "./kept-judgements.ts";
 
-/** What this server has seen of a resource by itself. */
+/** The evidence of this server's own prober on a resource. */
 export type OwnEvidence = {
   readonly uptime_30d: number | null;
   readonly probes_30d: number;
@@ -18,19 +18,19 @@ export type OwnEvidence = {
   readonly payee_changed_at: string | null;
 };
 
-/** Returns what the prober knows of a resource; null where it has not probed it. */
+/** Returns the prober's evidence on a resource; null where it has not probed it. */
 export type FindOwnEvidence = (resource: string) => OwnEvidence | null;
 
 export type Check = {
-  /** Returns the answer to a call whose address, as it was spelt, was asked before, while it holds; null otherwise. */
+  /** Returns the cached answer to a call with exactly this URL; null without a valid one. */
   readonly recall: (view: View, asked: string) => CheckText | null;
   /** Judges a resource, and keeps the answer for calls of this address. */
   readonly judge: (view: View, asked: string, resource: URL) => CheckText;
-  /** Says that a resource was probed: what is kept of it does not hold any more. */
+  /** Invalidates the cached judgement of a resource that was probed. */
   readonly probed: (resource: string) => void;
 };
 
-/** A judgement says as of when it is; it is made anew after this time although nothing else has changed. */
+/** The TTL of a judgement, which contains its own time, even if nothing else has changed. */
 const HELD_MS = 300_000;
 /** At about 1.7 KB each: a hundred thousand. */
 const LISTED = { bytesMax: 170 * 1024 * 1024, callsMax: 131_071, heldMs: HELD_MS };
@@ -45,11 +45,11 @@ export function createCheck(dependencies: {
   const { signingKey, ownEvidence, monotonic } = dependencies;
   const listed = createKeptJudgements(LISTED);
   const unlisted = createKeptJudgements(UNLISTED);
-  /** What of the directory all that is kept was made of. */
+  /** The digest of the snapshot that all cached judgements are based on. */
   let digest = "";
   let isStale = false;
 
-  /** Drops what is kept where the directory has changed. */
+  /** Drops the cache where the directory has changed. */
   function turnTo({ snapshot, stale }: View): void {
     if (snapshot.digest === digest && stale === isStale) return;
     digest = snapshot.digest;

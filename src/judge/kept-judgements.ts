@@ -1,6 +1,6 @@
 import { createPlaceIndex } from "./place-index.ts";
 
-/** A judgement as it is answered. */
+/** A judgement on the wire. */
 export type CheckText = {
   /** JSON, in ASCII. */
   readonly text: string;
@@ -8,9 +8,9 @@ export type CheckText = {
   readonly tag: string;
 };
 
-/** Judgements by resource, and by the addresses of the calls that asked for them, as they were spelt. */
+/** A cache of judgements by resource, and by the exact URLs of the calls. */
 export type KeptJudgements = {
-  /** Returns what answers calls of this address; null where nothing does, or what does is as old as it may be. */
+  /** Returns the judgement for a URL of a call; null without one, or past its TTL. */
   readonly ofCall: (asked: string, nowMs: number) => CheckText | null;
   readonly ofResource: (resource: string, nowMs: number) => CheckText | null;
   /** Keeps a judgement in place of the former one of its resource, in all its spellings. */
@@ -19,7 +19,7 @@ export type KeptJudgements = {
   readonly name: (asked: string, resource: string) => void;
   readonly forget: (resource: string) => void;
   readonly clear: () => void;
-  /** Of all texts that are held, with the addresses of their calls. */
+  /** Bytes of all cached texts, with the URLs of their calls. */
   readonly bytes: () => number;
 };
 

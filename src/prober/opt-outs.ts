@@ -4,15 +4,15 @@ import type { Clock } from "../platform/clock.ts";
 
 /** Knows which resources a robots.txt keeps the prober from. */
 export type OptOuts = {
-  /** Asks the host for its robots.txt where what is known of it is old. Never rejects. */
+  /** Checks the host's robots.txt, which is fetched again once the cached one is old. Never rejects. */
   readonly keepsOut: (url: string, signal: AbortSignal) => Promise<boolean>;
 };
 
-/** What a server sees of the prober, and what robots.txt may name to keep it out. */
+/** The product token of the User-Agent, which robots.txt may name. */
 export const PROBE_AGENT = "assay-probe";
 
 const KNOWN_MS = 86_400_000;
-/** Where nobody answered: the host is probed, so that it is seen to be down, and asked again soon. */
+/** Cached where there was no answer: the host is probed, which shows that it is down, and asked again soon. */
 const UNKNOWN_MS = 3_600_000;
 /** The oldest is evicted first: for a directory of 200,000 hosts, nearly all of which name no agent of ours. */
 const ORIGINS_MAX = 200_000;
@@ -21,7 +21,7 @@ const BYTES_MAX = 16_777_216;
 /** As measured, with its pattern. */
 const RULE_BYTES = 100;
 
-/** What a robots.txt says to the prober. */
+/** The cached robots.txt of a host. */
 type Answered = {
   readonly rules: RobotsRules;
   readonly bytes: number;

@@ -5,7 +5,7 @@ import type { Probe, ProbeStore } from "../store/probe-port.ts";
 import { createListingProbe } from "./listing-probe.ts";
 import { firstDay } from "./own-evidence.ts";
 
-/** Calls each listed resource without paying, again and again, and keeps what it sees. */
+/** Probes each listed resource periodically, without paying, and stores the outcomes. */
 export type Prober = AsyncDisposable & {
   readonly start: () => void;
   readonly stats: () => ProberStats;
@@ -26,7 +26,7 @@ export type ProberDependencies = {
   readonly onProbed: (resource: string) => void;
   /** How many listings there are. */
   readonly listingCount: () => number;
-  /** Returns the first listing whose host comes after another one, by the order of hosts; null after the last. */
+  /** Returns the next listing after a host, in the order of hosts; null after the last. */
   readonly listingAfter: (host: string) => ListingBody | null;
   readonly reportError: (error: unknown) => void;
 };
@@ -55,7 +55,7 @@ export function createProber(dependencies: ProberDependencies, options: ProberOp
   let lastHost = "";
   const counts = { probes: 0, rounds: 0, failures: 0 };
 
-  /** Begins what is due by now: the share of the listings that the time gone by is of the interval. */
+  /** Starts the probes that are due: the part of the listings that corresponds to the elapsed part of the interval. */
   function tick(): void {
     const goneMs = clock.monotonic() - roundStartedMs;
     const due = Math.ceil((Math.min(goneMs, intervalMs) / intervalMs) * listingCount());
