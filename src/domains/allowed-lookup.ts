@@ -2,14 +2,14 @@ import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { RecordType } from "../dns/lookup.ts";
 import { NOT_ALLOWED, type QueryAllowance } from "../dns/query-allowance.ts";
 
-/** An allowance of which others hold a share, and give back what they do not need. */
+/** A query allowance with shares of others, who return what they do not need. */
 export type SharedAllowance = {
   readonly allowance: QueryAllowance;
-  /** Settles when the others have given back what is left to them. */
+  /** Settles when the others have returned the rest of their shares. */
   readonly returned: Promise<unknown>;
 };
 
-/** Looks a name up; where the allowance does not suffice, once the others have returned theirs. */
+/** Looks a name up; where the allowance is used up, waits until the others have returned theirs. */
 export async function lookUpWithin<T extends RecordType>(
   cache: DnsCache,
   name: string,

@@ -2,34 +2,34 @@ import { emptyLookup, type Lookup, type RecordType, type Resolver } from "../dns
 import { typoTargets } from "../verification/email/providers.ts";
 
 /**
- * Watches whether the DNS denies what certainly exists: a filter, a captive portal, a resolver that has lost its
- * upstream. As long as it does, nothing is known of anything that it denies.
+ * Watches whether the DNS denies domains that certainly exist, as a filter, a captive portal or a resolver without an
+ * upstream does. While it does, no denial is trusted.
  */
 export type DenialWatch = AsyncDisposable & {
-  /** The same look-ups, with every denial an `error` (`untrusted_denial`) while denials are not to be trusted. */
+  /** Look-ups in which a denial is an `error` (`untrusted_denial`) while denials are not trusted. */
   readonly resolver: Resolver;
-  /** A number that changes when denials cease to be trusted, or are again: what was made under another one is void. */
+  /** A number that changes when trust is lost or regained: results of another epoch are invalid. */
   readonly epoch: () => number;
-  /** What is wrong, in one sentence; null where nothing is known to be. */
+  /** A sentence about the fault; null without one. */
   readonly trouble: () => string | null;
-  /** Settles when the first answers are there; at once where nobody has asked. */
+  /** Settles with the first answers; at once before `start`. */
   readonly checked: () => Promise<void>;
-  /** Asks for the providers now. */
+  /** Looks the providers up now. */
   readonly probe: () => Promise<void>;
-  /** Asks for the providers at once and then every minute. Until the first answers are there, denials wait for them. */
+  /** Looks the providers up now and every minute. Denials wait for the first answers. */
   readonly start: () => void;
 };
 
 export type DenialWatchDependencies = {
   readonly resolver: Resolver;
-  /** Gets a sentence each minute while something is wrong, and one when it is over. */
+  /** Called with a sentence each minute during a fault, and one at its end. */
   readonly report?: (level: "warn" | "info", sentence: string) => void;
 };
 
 const PROBE_INTERVAL_MS = 60_000;
 const PROBED_MAX = 3;
 
-/** The domains that are asked for: the largest providers, there for as long as mail is. */
+/** The domains that are looked up: the largest providers. */
 export const PROBED_DOMAINS: readonly string[] = typoTargets()
   .slice(0, PROBED_MAX)
   .map(({ domain }) => domain);
@@ -40,7 +40,7 @@ type Round = "mute" | "honest" | { readonly denied: string };
 export function createDenialWatch({ resolver, report }: DenialWatchDependencies): DenialWatch {
   let denied: string | null = null;
   let isMute = false;
-  /** It has answered for a large provider: from then on silence about them says nothing of its denials. */
+  /** Whether it has ever answered for a provider: from then on a time-out does not change the trust in denials. */
   let isProven = false;
   let epoch = 0;
   let isStarted = false;
@@ -61,7 +61,7 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
     const round = await askForProviders(resolver);
     isMute = round === "mute";
     isProven ||= round === "honest";
-    // Who is silent has neither gone on denying nor stopped.
+    // A time-out shows neither that the denials continue nor that they have ended.
     if (round !== "mute") denied = round === "honest" ? null : round.denied;
     if (wasTrusted !== isTrusted()) epoch += 1;
     const now = trouble();
@@ -95,7 +95,7 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
   };
 }
 
-/** The largest provider that the DNS says anything of decides: the others may be down, or filtered one by one. */
+/** The largest provider with an answer decides: others may be down, or filtered. */
 async function askForProviders(resolver: Resolver): Promise<Round> {
   const lookups = await Promise.all(PROBED_DOMAINS.map((domain) => resolver.lookUp(domain, "MX")));
   for (const [at, { outcome }] of lookups.entries()) {

@@ -4,21 +4,21 @@ import { type DomainVerdict, verifyDomain } from "../verification/email/domain-v
 import type { DomainFactsSource } from "./facts.ts";
 import { factsIn, type KnownDomain } from "./known-domains.ts";
 
-/** Looks up the domain of one address and verifies it: at once where the domain is known. */
+/** Looks up the domain of an address and verifies the address: synchronously where the domain is cached. */
 export type EmailCheck<Result> = (
   text: string,
   options: { readonly deep: boolean; readonly dns: boolean; readonly tenant?: string },
 ) => Result | Promise<Result>;
 
-/** Domains whose verdict is kept; past this all are forgotten. Each takes 1 to 6 KB. */
+/** Domains whose verdict is cached; past this the cache is cleared. Each takes 1 to 6 KB. */
 const DOMAIN_VERDICTS_MAX = 20_000;
 
-/** Returns a maker of checks, one for each verifier. All that it makes share the verdicts on domains. */
+/** Creates checks, one for each verifier, which share the verdicts on domains. */
 export function createEmailChecks(dependencies: {
   readonly source: DomainFactsSource;
   readonly clock: Clock;
   readonly parser: AddressParser;
-  /** Each check waits for the DNS no longer than this in all. */
+  /** The deadline of all look-ups of a check. */
   readonly timeoutMs: number;
   readonly domainVerdictsMax?: number;
 }) {
@@ -34,7 +34,7 @@ export function createEmailChecks(dependencies: {
     return domain.domainVerdict;
   }
 
-  // The verifier gets no verdict on the domain where no DNS could save the address.
+  // Without a domain verdict where the address is refused whatever the DNS says.
   return <Result>(
     verify: (text: string, domainVerdict: DomainVerdict | undefined) => Result,
   ): EmailCheck<Result> => {

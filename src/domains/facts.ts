@@ -10,27 +10,26 @@ import { createMailPolicies, type PolicyFinding } from "./mail-policy.ts";
 import { createMailRouting, type RoutingFinding } from "./mail-routing.ts";
 
 export type FactsOptions = {
-  /** False: nothing is looked up, and the facts are those of the lists. */
+  /** False for the facts of the lists alone, without look-ups. */
   readonly dns: boolean;
-  /** SPF and DMARC too. */
+  /** Whether SPF and DMARC are looked up too. */
   readonly deep: boolean;
-  /** Whose share of the look-ups it takes; for those who wrap a source. */
+  /** Whose share of the look-ups is used; read by wrappers of a source. */
   readonly tenant?: string;
-  /** The instant on `Clock.monotonic` at which this caller stops waiting. */
+  /** The deadline of this caller, on `Clock.monotonic`. */
   readonly deadlineMs?: number;
-  /** Aborted, it stops this caller's waiting. */
+  /** Ends this caller's wait when aborted. */
   readonly signal?: AbortSignal;
 };
 
-/** Where facts about mail domains come from. The domain is an A-label form in lower case. */
+/** The source of facts about mail domains, which are named in A-label form and lower case. */
 export type DomainFactsSource = {
   /**
-   * Finds what is known, from the cache or the DNS. Never rejects. Where the caller stops waiting first, what is not
-   * known by then stands as `timeout`, or as targets `unknown` where the exchangers are known, and SPF and DMARC as
-   * `temperror`; the look-ups go on for the cache.
+   * Finds the facts, from the cache or the DNS. Never rejects. At the caller's deadline, missing facts are `timeout`, or
+   * targets `unknown` where the exchangers are known, and SPF and DMARC `temperror`; the look-ups continue for the cache.
    */
   readonly findDomain: (domain: string, options: FactsOptions) => Promise<KnownDomain>;
-  /** What is known and still holds: the same object each time. Costs a fraction of a microsecond. */
+  /** Returns the cached facts that have not expired, the same object each time. Takes a fraction of a microsecond. */
   readonly knownDomain: (domain: string, options: FactsOptions) => KnownDomain | undefined;
   readonly stats: () => FactsStats;
 };
@@ -43,38 +42,38 @@ export type DomainFactsDependencies = {
   readonly clock: Clock;
   /** Domains kept for each of the three kinds of question: offline, plain, deep. */
   readonly entriesMax?: number;
-  /** What was found out under another epoch is void. */
+  /** Facts of another epoch are invalid. */
   readonly epoch?: () => number;
 };
 
 const ENTRIES_MAX = 100_000;
 /**
- * Of usual facts, by kind. All of a kind together take as many for each entry at most: a domain may name 4 KB of
- * exchangers. What is known offline is made anew in no time.
+ * Bytes of usual facts, by kind. They bound the cache of a kind, times its entries, as a domain may name 4 KB of
+ * exchangers. Offline facts are cheap to make again.
  */
 const BYTES_PER_ENTRY = { offline: 200, plain: 500, deep: 400 };
 /**
- * What one domain may make us send, whatever its records say. The exchange, the own records of SPF and DMARC and the
- * preferred exchangers come first, then what SPF names, what DMARC walks up, and the other exchangers.
+ * Queries that one domain may cause, whatever its records are. The MX look-up, its own records of SPF and DMARC and the
+ * preferred exchangers come first, then the names in SPF, the parents for DMARC, and the other exchangers.
  */
 const QUERIES_MAX = 20;
-/** Kept for the preferred exchangers, whatever else there is to ask: enough for the five of the largest providers. */
+/** Queries reserved for the preferred exchangers: enough for the five of the largest providers. */
 const PREFERRED_QUERIES = 10;
 const CUT_SHORT: MailPolicy = {
   spf: { state: "temperror", all: null, sendsNoMail: false },
   dmarc: { state: "temperror", policy: null },
 };
 
-/** Facts on their way, shared by all who ask for them. */
+/** Single flight: facts that are being looked up, shared by all their callers. */
 type Gathering = {
   readonly whole: Promise<KnownDomain>;
-  /** As much of the routing as is known so far. */
+  /** The part of the routing that is known so far. */
   readonly sofar: { mail: MailRouting };
 };
 
 /**
- * Creates the source of domain facts. Whole facts are kept as long as the shortest-lived look-up they were made
- * from, so that a domain met again costs one look at a table.
+ * Creates the source of domain facts. Complete facts are cached for the shortest TTL of their look-ups, so that a known
+ * domain costs one access to a table.
  *
  * @example
  * const facts = createDomainFacts({ cache, lists: createDomainLists(), clock: systemClock });
@@ -126,7 +125,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     return known;
   }
 
-  /** Starts to find facts, or joins those who already do. */
+  /** Starts the look-ups of a domain, or joins those that are running. */
   function gather(domain: string, deep: boolean): Gathering {
     const onTheirWay = deep ? gatherings.deep : gatherings.plain;
     const same = onTheirWay.get(domain);
@@ -170,7 +169,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     return known;
   }
 
-  /** What one caller gets who stopped waiting: kept for nobody. */
+  /** Returns the facts for a caller at its deadline, which are not cached. */
   function cutShort(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
     const mail = gathering?.sofar.mail ?? { state: "timeout" };
     const facts = factsFrom(domain, mail, deep ? CUT_SHORT : undefined);

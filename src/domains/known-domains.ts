@@ -3,16 +3,16 @@ import type { DomainFacts } from "../verification/email/domain-facts.ts";
 import type { DomainVerdict } from "../verification/email/domain-verdict.ts";
 
 /**
- * What is known of a domain. The facts are kept as JSON, which is what crosses to a thread: hundreds of thousands of
- * domains may be known, and one text each is little work for the collector of garbage.
+ * The cached facts of a domain, as JSON, which is also what threads get: there may be hundreds of thousands of domains, and
+ * one text each is little work for the garbage collector.
  */
 export type KnownDomain = {
   readonly json: string;
-  /** The epoch of the DNS in which they were asked for. */
+  /** The epoch of the DNS in which they were looked up. */
   readonly epoch: number;
-  /** On the monotonic clock: as long as the shortest-lived look-up that the facts were made from. */
+  /** The expiry, on the monotonic clock: that of the look-up with the shortest TTL. */
   readonly expiresAtMs: number;
-  /** What follows from the facts, once somebody has worked it out. */
+  /** The verdict on the facts, once it is computed. */
   domainVerdict: DomainVerdict | null;
 };
 
@@ -32,8 +32,8 @@ export function factsIn({ json }: KnownDomain): DomainFacts {
 }
 
 /**
- * Creates what keeps known domains, of one kind of question. The reader looks at when one expires: with a time to live of
- * the table's own each look takes a fifth longer.
+ * Creates the cache of one kind of question. Its reader checks the expiry: with the table's own TTL each access takes a
+ * fifth longer.
  */
 export function createKnownDomains(entriesMax: number, bytesPerEntry: number): LRUCache<string, KnownDomain> {
   return new LRUCache<string, KnownDomain>({

@@ -6,13 +6,13 @@ import { NOT_ALLOWED, type QueryAllowance } from "../dns/query-allowance.ts";
 import type { Clock } from "../platform/clock.ts";
 import { madeOnce } from "../platform/made-once.ts";
 
-/** What a host name that mail is sent to resolves to. */
+/** The resolution of a mail host. */
 export type MailHost = {
-  /** `not_asked`: the allowance did not suffice to find out. */
+  /** `not_asked`: the query allowance was used up. */
   readonly reach: "public" | "private" | "dead" | "literal" | "timeout" | "error" | "not_asked";
   /** The name is an alias. */
   readonly alias: boolean;
-  /** The instant on `Clock.monotonic` up to which this holds. */
+  /** The expiry, on `Clock.monotonic`. */
   readonly expiresAt: number;
 };
 
@@ -26,8 +26,7 @@ export type MailHosts = {
 const HOSTS_MAX = 50_000;
 
 /**
- * Resolves mail hosts and remembers them, since few hosts serve most domains. AAAA is asked for only where A alone
- * shows no public address.
+ * Resolves mail hosts with a cache, as few hosts serve most domains. AAAA is looked up only where A has no public address.
  */
 export function createMailHosts({
   cache,
@@ -36,7 +35,7 @@ export function createMailHosts({
 }: {
   readonly cache: DnsCache;
   readonly clock: Clock;
-  /** What was found out under another epoch is void. */
+  /** Results of another epoch are invalid. */
   readonly epoch?: () => number;
 }): MailHosts {
   const known = madeOnce(
@@ -47,7 +46,7 @@ export function createMailHosts({
         ttlResolution: 0,
       }),
   );
-  /** No more than there are look-ups on their way or waiting. */
+  /** Single flight; at most as many as there are look-ups. */
   const onTheirWay = new Map<string, Promise<MailHost>>();
 
   function reachOf(host: string, allowance: QueryAllowance): Promise<MailHost> {
@@ -79,8 +78,7 @@ export function createMailHosts({
 }
 
 /**
- * An address in place of a name, a name that no host can have (no sender asks for one with a space), and the names that
- * mean this very machine (RFC 6761, 6.3).
+ * Names that are not looked up: IP addresses, invalid host names, and the names of the local machine (RFC 6761, 6.3).
  */
 function reachWithoutDns(host: string): "literal" | "private" | "dead" | null {
   if (isAddress(host)) return isPublicAddress(host) ? "literal" : "private";
@@ -91,7 +89,7 @@ function reachWithoutDns(host: string): "literal" | "private" | "dead" | null {
 async function resolve(cache: DnsCache, host: string, allowance: QueryAllowance): Promise<MailHost> {
   const a = await cache.lookUp(host, "A", allowance);
   const settled = a.outcome === "nxdomain" || hasPublic(a);
-  // Who is silent about one type is silent about the other: asking again would only double the wait.
+  // A server that times out for one type does so for the other: asking again would only double the wait.
   if (settled || a.outcome === "timeout") return reachFrom([a]);
   return reachFrom([a, await cache.lookUp(host, "AAAA", allowance)]);
 }

@@ -6,16 +6,15 @@ import { evaluateSpf } from "./spf.ts";
 import { createSpfRecords } from "./spf-records.ts";
 
 export type PolicyFinding = {
-  /** Given whether the domain exists: the policy of a missing sub-domain may be another one. */
+  /** Returns the policy, which may differ for a sub-domain that does not exist. */
   readonly policyFor: (exists: boolean) => MailPolicy;
-  /** The instant on `Clock.monotonic` up to which this holds. */
+  /** The expiry, on `Clock.monotonic`. */
   readonly expiresAt: number;
 };
 
 export type MailPolicies = {
   /**
-   * Finds what a domain publishes by SPF and DMARC. Never rejects. DMARC walks up the tree with what SPF leaves of
-   * the allowance.
+   * Looks up SPF and DMARC of a domain. Never rejects. DMARC walks up the tree with the rest of the query allowance.
    */
   readonly policyOf: (domain: string, shared: SharedAllowance) => Promise<PolicyFinding>;
 };

@@ -1,14 +1,14 @@
 import { LRUCache } from "lru-cache";
 import { parseSpf, type SpfRecord } from "./spf-record.ts";
 
-/** SPF records that were read before: many domains name the same few, and reading is most of an evaluation's cost. */
+/** A cache of parsed SPF records: many domains share the same few, and parsing is most of an evaluation's cost. */
 export type SpfRecords = {
-  /** Reads a record as `parseSpf` does. */
+  /** Parses a record as `parseSpf` does. */
   readonly parse: (text: string) => SpfRecord | null;
 };
 
 const RECORDS_MAX = 4096;
-/** Of all texts; what was read of them takes some ten times as much. */
+/** Characters of all cached texts; their parsed form takes some ten times as much. */
 const CHARACTERS_MAX = 1_000_000;
 
 export function createSpfRecords(): SpfRecords {
