@@ -153,7 +153,8 @@ function typesOf(data: PlanMetadata): {
     return { at, lengths: lengths ?? (data[LENGTHS] as readonly number[]) };
   });
   const mobile = types[MOBILE];
-  const mobileIsFixedLine = !mobile || mobile[0] === "";
+  // An empty pattern stands for that of fixed lines; a plan without one has no mobile numbers.
+  const mobileIsFixedLine = mobile !== undefined && mobile !== 0 && mobile[0] === "";
   return {
     patterns,
     typeOf(matches, length) {

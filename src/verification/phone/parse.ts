@@ -50,12 +50,26 @@ const REASONS: Readonly<Record<string, PhoneReason>> = {
 export function parseNumber(text: string, region: PhoneRegion | undefined): Reading | PhoneReason {
   try {
     const number = parsePhoneNumberWithError(text, optionsOf(region));
-    const type = number.getType();
-    return { number, type: type && TYPES[type] };
+    return { number, type: typeOf(number) };
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     return REASONS[error.message] ?? "not_a_number";
   }
+}
+
+/** The library takes a plan without mobile numbers (Tristan da Cunha's) for one that does not tell them apart. */
+function typeOf(number: PhoneNumber): PhoneType | undefined {
+  const type = number.getType();
+  if (type === "FIXED_LINE_OR_MOBILE" && number.country !== undefined && !hasMobiles(number.country)) {
+    return "fixed_line";
+  }
+  return type && TYPES[type];
+}
+
+function hasMobiles(country: CountryCode): boolean {
+  // Its types leave out what a plan says of each type.
+  const plan = planOf(country) as { readonly type?: (name: "MOBILE") => unknown } | undefined;
+  return plan?.type?.("MOBILE") !== undefined;
 }
 
 /** Returns why the plan has no number of this length. */
