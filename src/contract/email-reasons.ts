@@ -77,7 +77,7 @@ export const REASONS: Readonly<Record<Reason, string>> = {
   domain_control_character: "The domain has a control character.",
   domain_format_character: "The domain has a character that cannot be seen or turns the text around.",
   domain_forbidden_character: "The domain has a character other than letters, digits and hyphens.",
-  domain_idn_invalid: "The domain is not a valid internationalised name (UTS 46).",
+  domain_idn_invalid: "The domain is not a valid internationalised name (UTS 46, RFC 5892).",
   invalid_tld: "The top-level domain does not exist.",
   reserved_domain: "The top-level domain is reserved and never has mail (RFC 6761, 6762, 7686).",
   domain_not_found: "The domain does not exist.",
