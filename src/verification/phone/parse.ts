@@ -57,7 +57,7 @@ export function parseNumber(text: string, region: PhoneRegion | undefined): Read
   }
 }
 
-/** The library takes a plan without mobile numbers (Tristan da Cunha's) for one that does not tell them apart. */
+/** The library takes a plan without mobile numbers (Tristan da Cunha's) for one in which any number may be one. */
 function typeOf(number: PhoneNumber): PhoneType | undefined {
   const type = number.getType();
   if (type === "FIXED_LINE_OR_MOBILE" && number.country !== undefined && !hasMobiles(number.country)) {
