@@ -76,8 +76,13 @@ export function unreadable<T extends DocumentType>(
     return failed(type, value, "length", message, unread);
   }
   const position = foreignPosition(alphabet, value);
-  if (position === 0) return failed(type, value, "length", `${named} is not empty.`, unread);
-  return failed(type, value, "format", `${named} is not written with character ${position} of this.`, unread);
+  if (position === 0) {
+    const message =
+      value.trim() === "" ? "The value is empty." : "The value has separators and nothing else.";
+    return failed(type, value, "length", message, unread);
+  }
+  const message = `Character ${position} has no place in ${named.charAt(0).toLowerCase()}${named.slice(1)}.`;
+  return failed(type, value, "format", message, unread);
 }
 
 /** The refusal of a compact value of a wrong length. `rule` says the right one: "A CPF has 11 digits". */

@@ -189,6 +189,17 @@ describe("vat", () => {
   });
 });
 
+describe("a value that cannot be read", () => {
+  test.each([
+    ["cpf", "529.982.247-2X", "format", "Character 14 has no place in a CPF."],
+    ["iban", "DE89_3704", "format", "Character 5 has no place in an IBAN."],
+    ["card", " - ", "length", "The value has separators and nothing else."],
+    ["isbn", "  ", "length", "The value is empty."],
+  ] as const)("of type %s as %j says why", (type, value, reason, message) => {
+    expect(judge(type, value)).toMatchObject({ reason, message });
+  });
+});
+
 describe("card", () => {
   test("names brand, issuer number and length", () => {
     expect(judge("card", "3782 822463 10005")).toMatchObject({
