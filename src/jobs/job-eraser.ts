@@ -55,7 +55,8 @@ export function createJobEraser({ store, clock, dropParts, settings }: JobEraser
     await dropChunks(jobId);
     // Its start left the removal of its parts to itself.
     if (jobOf(job).options.upload !== undefined) await dropParts(jobId);
-    await store.changeJob(jobId, [status], { erasedAt: at });
+    // The names of its columns are of the input.
+    await store.changeJob(jobId, [status], { erasedAt: at, inputTable: null });
     note();
   }
 

@@ -17,6 +17,9 @@ export type JobStatus =
 /** States of a job that has not ended. */
 export const UNFINISHED: readonly JobStatus[] = ["receiving", "queued", "running", "paused", "cancelling"];
 
+/** States of a job that can still be cancelled. */
+export const CANCELLABLE: readonly JobStatus[] = ["queued", "running", "paused"];
+
 /** Counts of results by the words of the summary. */
 export type JobCounts = { readonly [word: string]: number };
 

@@ -88,3 +88,23 @@ test("a job that is deleted while its domains are looked up is gone as soon as t
   expect(storedBodies(jobId)).toEqual([]);
   for (const body of bodies) expect(filesWith(body)).toEqual([]);
 });
+
+test("the names of the columns are gone with the rows", async () => {
+  const key = await server.signUp();
+  const { job_id: jobId } = await jsonOf<Job>(
+    await server.call("/v1/jobs", {
+      key,
+      method: "POST",
+      body: "email,paid by Ann Other\nann@good.com,5\n",
+      headers: { "Content-Type": "text/csv" },
+    }),
+  );
+  const path = `/v1/jobs/${jobId}`;
+  await until("the end of the job", async () => {
+    return (await jsonOf<Job>(await server.call(path, { key }))).status === "completed";
+  });
+  const name = Buffer.from("paid by Ann Other");
+  expect(filesWith(name)).not.toEqual([]);
+  expect((await server.call(path, { key, method: "DELETE" })).status).toBe(204);
+  expect(filesWith(name)).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../src/platform/clock.ts";
+import { testTenantOf } from "../../src/platform/test-tenant.ts";
 import { chargeSums } from "../../src/store/charge-sums.ts";
 import type { ClaimedWork, FinishedChunk, JobRecord, NewJobChunk } from "../../src/store/job-port.ts";
 import type { Store } from "../../src/store/port.ts";
@@ -351,6 +352,32 @@ export function describeJobs(name: string, open: (clock: Clock) => Store | Promi
       });
       expect((await store.jobsToErase(5, 9)).map(({ jobId }) => jobId)).toEqual(["job_1"]);
       expect(await store.jobsToErase(4, 9)).toEqual([]);
+    });
+
+    test("the jobs of an account that is erased are deleted, and what was said about them", async () => {
+      const store = await opened();
+      await signUp(store, "acc_b");
+      const said = { name: "customers of Ann", webhookUrl: "https://example.com/ann" };
+      for (const status of ["receiving", "queued", "running", "paused", "completed"] as const) {
+        await store.createJob(jobRecord(status, said), null, 100);
+        if (status !== "receiving") await store.changeJob(status, ["receiving"], { status });
+      }
+      await store.createJob(
+        jobRecord("test", { ...said, accountId: testTenantOf("acc_a"), isTest: true }),
+        null,
+        100,
+      );
+      await store.createJob(jobRecord("other", { ...said, accountId: "acc_b" }), null, 100);
+      const act = { at: NOON, operator: "root", action: "erase", accountId: "acc_a", details: "{}" } as const;
+      await store.eraseAccount("acc_a", NOON + 5, act);
+      for (const jobId of ["receiving", "queued", "running", "paused", "completed", "test"]) {
+        const job = await store.findJob(jobId);
+        const left = { name: null, webhookUrl: null, deletedAt: NOON + 5, expiresAt: NOON + 5 };
+        expect(job).toMatchObject({ jobId, ...left });
+        const isLive = ["queued", "running", "paused"].includes(jobId);
+        if (isLive) expect(job?.status).toBe("cancelling");
+      }
+      expect(await store.findJob("other")).toMatchObject({ ...said, deletedAt: null });
     });
 
     test("erasing takes chunks some at a time, and leaves the job and its counts", async () => {

@@ -2,7 +2,7 @@ import { and, count, eq, getTableColumns, inArray, isNull, lt, or, type SQL, sql
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import { jobEvent } from "../job-event.ts";
-import type { JobRecord, JobStatus } from "../job-port.ts";
+import { CANCELLABLE, type JobRecord, type JobStatus } from "../job-port.ts";
 import { SERVER_NOW } from "./account-rows.ts";
 import type { Orm } from "./orm.ts";
 import { jobs } from "./schema.ts";
@@ -57,4 +57,16 @@ export async function jobsOf(orm: Orm, accountId: string, statuses: readonly Job
     .from(jobs)
     .where(and(ofTenant(accountId), inArray(jobs.status, [...statuses])));
   return row?.jobs ?? 0;
+}
+
+/** Deletes the jobs of an account and of its test keys, and what was said about them. Part of a transaction. */
+export async function deleteJobs(orm: Orm, accountId: string, at: number): Promise<void> {
+  const own = eq(jobs.accountId, accountId);
+  const isKept = and(own, isNull(jobs.deletedAt));
+  await orm.update(jobs).set({ name: null, webhookUrl: null }).where(own);
+  await orm
+    .update(jobs)
+    .set({ status: "cancelling", statusReason: "by_operator" })
+    .where(and(isKept, inArray(jobs.status, [...CANCELLABLE])));
+  await orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept);
 }

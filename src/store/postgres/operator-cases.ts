@@ -3,6 +3,7 @@ import type { OperatorPort } from "../operator-port.ts";
 import { changing, endPlanPeriod } from "./account-cases.ts";
 import { CLOCK_ROW, keepClock } from "./clock-rows.ts";
 import type { Connection } from "./connection.ts";
+import { deleteJobs } from "./job-rows.ts";
 import { accounts, apiKeys, keptClock, operatorActs, operatorCommands, planPeriods } from "./schema.ts";
 import { removeWebhooks } from "./webhook-rows.ts";
 
@@ -74,6 +75,7 @@ function actCases({ transact, read }: Connection): Acts {
         }
         await orm.delete(apiKeys).where(eq(apiKeys.accountId, accountId));
         await removeWebhooks(orm, accountId);
+        await deleteJobs(orm, accountId, erasedAt);
         const nothing = { name: null, company: null, country: null, referralCode: null, pendingPlan: null };
         await orm
           .update(accounts)

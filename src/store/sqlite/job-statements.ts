@@ -2,6 +2,7 @@ import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "dr
 import { madeOnce } from "../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import {
+  CANCELLABLE,
   type FinishedChunk,
   type JobChange,
   type JobCounts,
@@ -146,6 +147,19 @@ export function createJobStatements(orm: Orm) {
         .limit(limit)
         .all()
         .map(read),
+
+    /** Deletes the jobs of an account and of its test keys, and what was said about them. */
+    deleteOf: (accountId: string, at: number): void => {
+      const own = eq(jobs.accountId, accountId);
+      const isKept = and(own, isNull(jobs.deletedAt));
+      orm.update(jobs).set({ name: null, webhookUrl: null }).where(own).run();
+      orm
+        .update(jobs)
+        .set({ status: "cancelling", statusReason: "by_operator" })
+        .where(and(isKept, inArray(jobs.status, [...CANCELLABLE])))
+        .run();
+      orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept).run();
+    },
 
     forget: (jobId: string): void => {
       orm.delete(jobs).where(eq(jobs.jobId, jobId)).run();

@@ -5,7 +5,7 @@ import type { Statements } from "./statements.ts";
 
 /** What operators ask and do, and the kept clock. */
 export function createOperatorCases(
-  { accounts, planPeriods, operators, clock, webhooks }: Statements,
+  { accounts, planPeriods, operators, clock, webhooks, jobs }: Statements,
   transact: Transact,
 ): AtOnce<OperatorPort> {
   return {
@@ -31,6 +31,7 @@ export function createOperatorCases(
           );
         }
         accounts.erase(accountId, erasedAt);
+        jobs.deleteOf(accountId, erasedAt);
         for (const { webhookId } of webhooks.ofAccount(accountId)) webhooks.remove(webhookId);
         operators.record(act);
       }),
