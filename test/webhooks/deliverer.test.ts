@@ -205,7 +205,7 @@ test("a receiver that answers 2xx has taken the delivery, though its answer neve
     if (head.includes("Length")) socket.end();
   });
   closing.push(() => server[Symbol.dispose]());
-  const w = world({ totalTimeoutMs: 500 });
+  const w = world({ totalTimeoutMs: 3_000 });
   const accountId = w.account();
   const { webhook_id } = w.create(accountId, `http://127.0.0.1:${server.port}/hook`);
   for (const _ of heads) w.webhooks.test(accountId, webhook_id, () => null);
