@@ -150,7 +150,7 @@ function routesOf(
       bodies: smallBodies,
       turns,
     }),
-    ...directoryRoutesOnDemand({ routing, directory }),
+    ...directoryRoutesOnDemand({ routing, directory, readerStallMs: config.batch.readerStallMs }),
     ...historyRoutes({ routing, directory, clock, probes: components.judging.probes }),
     ...checkRoutes({ routing, directory, check: components.judging.check }),
     ...signingKeyRoutes({ routing, publicKeys: components.judging.publicKeys }),

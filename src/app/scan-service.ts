@@ -1,6 +1,7 @@
 import type { ServiceFacts } from "../contract/specification/service-document.ts";
 import { createStubResolver } from "../dns/resolver.ts";
 import { serversOf } from "../dns/system-servers.ts";
+import { READER_STALL_MS } from "../http/bodies/byte-stream.ts";
 import { directoryRoutes } from "../http/routes/directory.ts";
 import type { Check } from "../http/routes/health.ts";
 import { scanRoutes } from "../http/routes/scans.ts";
@@ -108,7 +109,7 @@ async function openScanService(
     facts: FACTS,
     routes: [
       ...scanRoutes({ routing, paid, scan, runningScans, store, clock, originOf, targetRules }),
-      ...directoryRoutes({ routing, directory: lists.directory }),
+      ...directoryRoutes({ routing, directory: lists.directory, readerStallMs: READER_STALL_MS }),
     ],
     checks: { scans: scanCheck(runningScans), directory: directoryCheck(lists.directory) },
   };

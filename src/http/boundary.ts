@@ -6,6 +6,7 @@ import { errorReply } from "./envelope.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import { createReplyHeaders, type ReplyHeaders } from "./reply-headers.ts";
 import { type Entrance, ServedCall, type ServedCallDependencies } from "./served-call.ts";
+import { createTurnBound } from "./turn-bound.ts";
 import { createUnreadBodies, unreadBytes } from "./unread-bodies.ts";
 
 export type BoundaryDependencies = ServedCallDependencies & {
@@ -21,6 +22,9 @@ export type BoundaryDependencies = ServedCallDependencies & {
   /** Turns the known failures of components into refusals; undefined for a bug. */
   readonly refusalOf: (error: unknown) => ApiError | undefined;
 };
+
+/** Calls that begin in one turn of the event loop, each answered within 0.1 ms where nothing keeps it. */
+const CALLS_A_TURN = 32;
 
 export type RouteOptions = Omit<Entrance, "route"> & {
   readonly open?: boolean;
@@ -42,6 +46,7 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
   const replyHeaders = createReplyHeaders();
   const arrivals = createArrivals(dependencies.untilGroupMs);
   const unreadBodies = createUnreadBodies(dependencies.clock);
+  const turnPassed = createTurnBound(CALLS_A_TURN);
   return {
     route: (route, handler, options = {}) => {
       const entrance = { ...options, route };
@@ -49,6 +54,7 @@ export function createBoundary(dependencies: BoundaryDependencies): Boundary {
       return async ({ request, params }) => {
         const startedMs = dependencies.clock.monotonic();
         if (options.gathersArrivals === true) await arrivals.gathered();
+        else await turnPassed();
         const call = new ServedCall(dependencies, entrance, { request, params }, startedMs);
         let response: Response;
         try {

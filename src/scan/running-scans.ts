@@ -124,9 +124,13 @@ export function createRunningScans<Result>(
     if (entry === undefined) return;
     const leftMs = entry.startedMs + intervalMs - clock.monotonic();
     if (leftMs <= 0) return;
-    throw new ApiError("rate_limited", "This origin was scanned less than a minute ago.", {
-      retryAfterSeconds: leftMs / 1000,
-    });
+    throw new ApiError(
+      "rate_limited",
+      `This origin is scanned every ${Math.ceil(intervalMs / 1000)} s at most.`,
+      {
+        retryAfterSeconds: leftMs / 1000,
+      },
+    );
   }
 
   return {

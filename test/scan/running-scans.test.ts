@@ -4,7 +4,9 @@ import { createRunningScans } from "../../src/scan/running-scans.ts";
 
 /** Who shares a scan, who waits, and who is refused, by a clock that tests move. */
 
-function setUp(options: { runningMax?: number; waitingMax?: number; patienceMs?: number } = {}) {
+function setUp(
+  options: { runningMax?: number; waitingMax?: number; intervalMs?: number; patienceMs?: number } = {},
+) {
   let ms = 0;
   let ids = 0;
   const clock = { now: () => ms, monotonic: () => ms };
@@ -80,6 +82,15 @@ test("an origin is scanned once a minute: what is neither fresh nor due is refus
   await finish("a");
   expect(await again).toMatchObject({ result: "a by rep_2", joined: false });
   expect(scanned).toEqual(["a", "a"]);
+});
+
+test("a refusal names the interval that is set", async () => {
+  const { join, finish, scans, pass } = setUp({ intervalMs: 3_600_000 });
+  const first = join("a", "1");
+  await finish("a");
+  await first;
+  pass(600_000);
+  expect(() => scans.requireJoinable("a")).toThrow("This origin is scanned every 3600 s at most.");
 });
 
 test("past capacity scans wait in order, no caller takes all the places, and the rest is refused", async () => {

@@ -3,7 +3,7 @@ import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../directory/directory-health.ts";
 import { exportBytes, exportParts } from "../../directory/export.ts";
 import type { ExportForm } from "../../directory/sync/syncer.ts";
-import { byteStream, READER_STALL_MS, unsentBody } from "../bodies/byte-stream.ts";
+import { byteStream, unsentBody } from "../bodies/byte-stream.ts";
 import type { Call } from "../call.ts";
 import { replyEncoding } from "../compression.ts";
 import { isCurrent, weightOf } from "../negotiation.ts";
@@ -11,7 +11,11 @@ import { NDJSON_TYPE, type Reply } from "../reply.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
 
 /** All listings: from memory, part by part, or the compressed body that all callers share. */
-export async function answerExport(call: Call, view: View, directory: Directory): Promise<Reply> {
+export async function answerExport(
+  call: Call,
+  view: View,
+  { directory, readerStallMs }: { readonly directory: Directory; readonly readerStallMs: number },
+): Promise<Reply> {
   const { request } = call;
   const { snapshot } = view;
   const form = exportForm(request.headers.get("accept") ?? "");
@@ -54,7 +58,7 @@ export async function answerExport(call: Call, view: View, directory: Directory)
   return {
     status: 200,
     body: byteStream(parts, {
-      stallMs: READER_STALL_MS,
+      stallMs: readerStallMs,
       onEnd,
       onError: (error: unknown) => call.reportError(error),
     }),

@@ -32,17 +32,25 @@ import type { Route, Routing } from "../routing.ts";
 import { answerExport } from "./directory-export.ts";
 import { digestStart, freshnessHeaders } from "./directory-freshness.ts";
 
-export type DirectoryRouteDependencies = { readonly routing: Routing; readonly directory: Directory };
+export type DirectoryRouteDependencies = {
+  readonly routing: Routing;
+  readonly directory: Directory;
+  readonly readerStallMs: number;
+};
 
 /** The directory's four feeds: bytes that were made once by the sync side, cut and joined, never parsed. */
-export function directoryRoutes({ routing, directory }: DirectoryRouteDependencies): readonly Route[] {
+export function directoryRoutes({
+  routing,
+  directory,
+  readerStallMs,
+}: DirectoryRouteDependencies): readonly Route[] {
   const readers = { page: queryReader(listListings), filters: createReader(DirectoryFilters).body };
   const readChanges = queryReader(listChanges);
   const route = (operation: Operation, answer: (call: Call, view: View) => Reply | Promise<Reply>): Route =>
     routing.public(operation, (call) => withView(directory, (view) => answer(call, view)));
   return [
     route(listListings, (call, view) => answerPage(call, view, directory, readers)),
-    route(exportListings, (call, view) => answerExport(call, view, directory)),
+    route(exportListings, (call, view) => answerExport(call, view, { directory, readerStallMs })),
     route(getListing, answerListing),
     route(listChanges, (call) => answerChanges(call, directory, readChanges(call.request.url))),
   ];
