@@ -4,24 +4,26 @@ export const CARD_ALPHABET = alphabetOf(DIGITS, "-.");
 
 /** From this many digits on a text may hold a card number. */
 const CARD_DIGITS_MIN = 12;
+/** From this many digits on the first six and the last four are not all of what is said to be a card number. */
+export const MASKED_DIGITS_MIN = 11;
 
 /** Stars by their number, for every value that is read. */
 const STARS = Array.from({ length: VALUE_CHARACTERS_MAX + 1 }, (_, count) => "*".repeat(count));
 
-/** `4242424242424242` → `424242******4242`; fewer than twelve digits are no card number and stay. */
+/** `4242424242424242` → `424242******4242`; ten digits or fewer stay, as none is beside the first six and the last four. */
 export function maskDigits(digits: string): string {
-  if (digits.length < CARD_DIGITS_MIN) return digits;
+  if (digits.length < MASKED_DIGITS_MIN) return digits;
   return `${digits.slice(0, 6)}${starsOf(digits.length - 10)}${digits.slice(-4)}`;
 }
 
 /**
  * A text that may hold a card number in any writing, safe to show. Digits and separators alone are masked as a
- * card is; among other characters, or in a text too long to be read, twelve digits or more all become stars.
+ * card is; among other characters, or in a text too long to be read, `digitsMin` digits or more all become stars.
  */
-export function maskCardNumber(text: string): string {
+export function maskCardNumber(text: string, digitsMin = CARD_DIGITS_MIN): string {
   const number = compactBy(CARD_ALPHABET, text);
-  if (number !== null) return number.length < CARD_DIGITS_MIN ? text : maskDigits(number);
-  return hasDigits(text, CARD_DIGITS_MIN) ? starDigits(text) : text;
+  if (number !== null) return number.length < digitsMin ? text : maskDigits(number);
+  return hasDigits(text, digitsMin) ? starDigits(text) : text;
 }
 
 function hasDigits(text: string, digitsMin: number): boolean {

@@ -1,7 +1,7 @@
 import type { IdentityWarning } from "../../contract/words.ts";
 import { compactBy, unreadable } from "./alphabet.ts";
 import { type CardBrand, cardBrandOf, cardBrandsVersion } from "./card-brand.ts";
-import { CARD_ALPHABET, maskCardNumber, maskDigits } from "./card-mask.ts";
+import { CARD_ALPHABET, MASKED_DIGITS_MIN, maskCardNumber, maskDigits } from "./card-mask.ts";
 import { digitAt, numberAt } from "./checksums/digits.ts";
 import { luhnRemainder } from "./checksums/luhn.ts";
 import testNumberText from "./data/card-test-numbers.txt" with { type: "text" };
@@ -68,12 +68,12 @@ function validate(value: string): Outcome<"card"> {
   if (digits === null) {
     return {
       ...unreadable("card", value, "A card number", CARD_ALPHABET, UNREAD),
-      value: maskCardNumber(value),
+      value: maskCardNumber(value, MASKED_DIGITS_MIN),
     };
   }
   const shown = maskDigits(digits);
   if (digits.length < LENGTH_MIN || digits.length > LENGTH_MAX)
-    return refuseLength(maskCardNumber(value), digits);
+    return refuseLength(maskCardNumber(value, MASKED_DIGITS_MIN), digits);
   const brand = cardBrandOf(numberAt(digits, 0, 8));
   const finding: Finding<"card"> = {
     normalized: shown,

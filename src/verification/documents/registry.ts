@@ -1,7 +1,7 @@
 import type { DocumentType, IdentityReason } from "../../contract/words.ts";
 import { documents } from "./all-documents.ts";
 import { withoutCardNumber } from "./card-hiding.ts";
-import { maskCardNumber } from "./card-mask.ts";
+import { MASKED_DIGITS_MIN, maskCardNumber } from "./card-mask.ts";
 import { isWholeCardNumber, mayHoldCardNumber } from "./card-search.ts";
 import { type AutodetectResult, failed, type IdentityResult, undetected } from "./outcome.ts";
 
@@ -35,7 +35,7 @@ export function checkFailed(type: DocumentType | null, value: string): IdentityR
 export function checkFailed(type: DocumentType | null, value: string): IdentityResult | AutodetectResult {
   const message = "The check could not be carried out; try again.";
   if (type !== null) {
-    const shown = type === "card" ? maskCardNumber(value) : withoutCardNumber(value);
+    const shown = type === "card" ? maskCardNumber(value, MASKED_DIGITS_MIN) : withoutCardNumber(value);
     return unread(type, shown, "check_failed", message);
   }
   const nothing = undetected(maskCardNumber(value), { reason: "check_failed", message });

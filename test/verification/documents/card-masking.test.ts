@@ -201,3 +201,22 @@ test("what is no card number is shown as it was given", () => {
   expect(validateDocument("iban", long).value).toBe(long);
   expect(autodetect("x".repeat(10_000)).value).toBe("x".repeat(10_000));
 });
+
+test("a card that lost digits is shown by its first six and last four, and its other digits nowhere", () => {
+  fc.assert(
+    fc.property(digits(11), fc.constantFrom(...writings), (number, write) => {
+      const masked = `${number.slice(0, 6)}*${number.slice(-4)}`;
+      const result = validateDocument("card", write(number));
+      expect(result).toMatchObject({ value: masked, normalized: masked, reason: "length" });
+      expect(checkFailed("card", write(number)).value).toBe(masked);
+    }),
+  );
+  const starred = "****x*******";
+  expect(validateDocument("card", "4242x4242424")).toMatchObject({ value: starred, reason: "format" });
+});
+
+test("ten digits are all shown, and eleven that are said to be no card", () => {
+  expect(validateDocument("card", "4242424242").value).toBe("4242424242");
+  expect(validateDocument("cpf", "11144477734").value).toBe("11144477734");
+  expect(autodetect("42424242424").value).toBe("42424242424");
+});
