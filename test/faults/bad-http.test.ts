@@ -41,6 +41,7 @@ const refused = (): { readonly [status: number]: Bad } => ({
     "an unknown encoding": post("Transfer-Encoding: gzip") + CHECK,
     "a chunk size that is no number": `${post("Transfer-Encoding: chunked")}zz\r\n{}\r\n0\r\n\r\n`,
     "a chunk of 2^64": `${post("Transfer-Encoding: chunked")}FFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n`,
+    "a field behind the last chunk": `${post("Transfer-Encoding: chunked")}${CHECK.length.toString(16)}\r\n${CHECK}\r\n0\r\nX-A: 1\r\n\r\n`,
     "a chunk longer than it says": `${post("Transfer-Encoding: chunked")}1\r\n${CHECK}\r\n0\r\n\r\n`,
   },
   431: {

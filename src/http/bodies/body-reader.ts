@@ -130,6 +130,7 @@ export function createBodyReader({
       length = neededBytes;
     }
     if (body.isGivenUp) throw full();
+    if (declared === null) await requireCaller(request);
     return body.bytes.subarray(0, length);
   }
 
@@ -199,6 +200,15 @@ export function createBodyReader({
     },
     heldBytes: () => shares.held(),
   };
+}
+
+/**
+ * Throws where what follows the last chunk is no HTTP: the runtime refuses that by itself and closes the connection, so
+ * that the call would be charged and its reply seen by nobody.
+ */
+async function requireCaller({ signal }: Request): Promise<void> {
+  await nextTurn();
+  if (signal.aborted) throw new ApiError("invalid_request", "The connection closed behind the body.");
 }
 
 function full(): ApiError {
