@@ -4,14 +4,14 @@ import { madeOnce } from "../platform/made-once.ts";
 import { emptyLookup, type Lookup, type RecordType, type Resolver } from "./lookup.ts";
 import { NOT_ALLOWED, QUERIES_PER_QUESTION, type QueryAllowance } from "./query-allowance.ts";
 
-/** A look-up, with the instant on `Clock.monotonic` up to which it holds. */
+/** A cached look-up, with its expiry on `Clock.monotonic`. */
 export type CachedLookup<T extends RecordType> = Lookup<T> & { readonly expiresAt: number };
 
 export type DnsCache = {
   /**
-   * Answers from the cache, or joins the look-up for the same name and type that is on its way, or starts one.
-   * Never rejects. A caller that stops waiting leaves the look-up to the others. With an allowance that is spent, no
-   * look-up is started: an `error` with the detail `not_allowed`, which says nothing of the name and holds for ever.
+   * Answers from the cache, joins the running look-up for the same name and type, or starts one. Never rejects. A caller
+   * that stops waiting does not end the look-up. With a spent allowance no look-up is started: the outcome is an `error`
+   * with the detail `not_allowed`, which depends on nothing else and never expires.
    */
   readonly lookUp: <T extends RecordType>(
     name: string,
@@ -24,7 +24,7 @@ export type DnsCache = {
 export type CacheStats = {
   readonly hits: number;
   readonly misses: number;
-  /** Look-ups that joined one on its way. */
+  /** Look-ups that joined a running one. */
   readonly joined: number;
   readonly entries: number;
 };
@@ -33,25 +33,25 @@ export type DnsCacheDependencies = {
   readonly resolver: Resolver;
   readonly clock: Clock;
   readonly entriesMax?: number;
-  /** A denial that was asked for under another epoch is void. */
+  /** A denial of another epoch is invalid. */
   readonly epoch?: () => number;
 };
 
 const ENTRIES_MAX = 100_000;
-/** Of a usual entry. All entries together take as many at most: one TXT answer can have 64 KB. */
+/** Bytes of a usual entry. They bound all entries together, as one TXT answer can have 64 KB. */
 const BYTES_PER_ENTRY = 400;
-/** Of an entry, beside its texts. */
+/** Bytes of an entry beside its texts. */
 const BYTES_BESIDE_TEXTS = 250;
-/** Of a record that is no text, and of a string. */
+/** Bytes of a record without text, and of a string. */
 const BYTES_PER_RECORD = 40;
 
 const POSITIVE_FLOOR_MS = 60_000;
 const POSITIVE_CAP_MS = 24 * 3_600_000;
 const NEGATIVE_CAP_MS = 3 * 3_600_000;
-/** How long a failure is kept; twice as long each time it comes again (RFC 9520, 3.2). */
+/** The TTL of a failure, which doubles with each repetition (RFC 9520, 3.2). */
 export const FAILURE_FLOOR_MS = 5_000;
 const FAILURE_CAP_MS = 30_000;
-/** Failures of this process, not of the DNS: kept for nobody. */
+/** Failures of this process, not of the DNS, which are not cached. */
 const OWN_FAILURES: ReadonlySet<string> = new Set(["queue_full", "closed", "no_servers"]);
 
 const STALE_TOO = { allowStale: true };
@@ -66,8 +66,8 @@ const NOT_ASKED: Entry = {
 };
 
 /**
- * A cache in front of a resolver: positive answers for their TTL (60 s to 24 h), negative ones for what their SOA
- * allows (RFC 2308, at most 3 h), failures for 5 to 30 s. It evicts what was used least recently.
+ * An LRU cache in front of a resolver: positive answers for their TTL (60 s to 24 h), negative ones for that of their SOA
+ * (RFC 2308, at most 3 h), failures for 5 to 30 s.
  */
 export function createDnsCache({
   resolver,
@@ -112,7 +112,7 @@ export function createDnsCache({
 
   function keep(key: string, lookup: Lookup<RecordType>, askedIn: number): Entry {
     onTheirWay.delete(key);
-    // A failure that has had its time is left in its place, to make the next one last longer.
+    // An expired failure stays in the cache, so that the TTL of the next one doubles.
     const failedBeforeMs = entries.get().peek(key, STALE_TOO)?.failureMs ?? 0;
     const ttlMs = keepForMs(lookup, failedBeforeMs);
     const failed = lookup.outcome === "timeout" || lookup.outcome === "error";

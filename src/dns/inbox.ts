@@ -1,8 +1,8 @@
 import { createPacedSteps } from "../platform/paced-steps.ts";
 
-/** What has arrived and waits to be read. */
+/** A bounded queue of received items. */
 export type Inbox<Item> = {
-  /** False where there is no more room. */
+  /** Adds an item; false where the queue is full. */
   readonly put: (item: Item) => boolean;
   readonly waiting: () => number;
   readonly clear: () => void;
@@ -12,7 +12,7 @@ const ITEMS_A_TURN = 32;
 const WORK_MS_A_TURN = 2;
 const WAITING_MAX = 4096;
 
-/** Reads items in the order in which they came, bounded in number and time in one turn of the event loop. */
+/** Reads items in order of arrival, a bounded number for a bounded time in each turn of the event loop. */
 export function createInbox<Item>(read: (item: Item) => void, monotonic: () => number): Inbox<Item> {
   let items: Item[] = [];
   const reading = createPacedSteps({

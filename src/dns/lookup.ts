@@ -3,7 +3,7 @@ import type { QueryAllowance } from "./query-allowance.ts";
 /** One MX record: where mail goes, the lowest preference first. */
 export type MailExchange = { readonly preference: number; readonly exchange: string };
 
-/** What a record of each type that is asked for carries, as a plain value. */
+/** The plain value of a record, by its type. */
 export type RecordData = {
   /** A dotted quad. */
   readonly A: string;
@@ -23,12 +23,12 @@ export type RecordType = keyof RecordData;
  */
 export type LookupOutcome = "answer" | "nodata" | "nxdomain" | "timeout" | "error";
 
-/** What the DNS said to one question. A look-up never throws: whatever went wrong is a value. */
+/** The outcome of a look-up, failures included: a look-up never throws. */
 export type Lookup<T extends RecordType> = {
   readonly outcome: LookupOutcome;
   /** Empty unless the outcome is `answer`. */
   readonly records: readonly RecordData[T][];
-  /** For how long the DNS lets this be kept; of a negative answer the lesser of its SOA's TTL and MINIMUM. */
+  /** The TTL of the answer; of a negative one the lesser of its SOA's TTL and MINIMUM. */
   readonly ttlSeconds: number;
   /** The name is an alias: the records stand at the end of a CNAME chain. */
   readonly alias: boolean;
@@ -36,7 +36,7 @@ export type Lookup<T extends RecordType> = {
   readonly detail: string | null;
 };
 
-/** Asks the DNS. Names are A-labels, in any case, with or without the last dot. What it sends is taken off the allowance. */
+/** Looks a name up: A-labels, in any case, with or without the last dot. Its queries are charged to the allowance. */
 export type Resolver = {
   readonly lookUp: <T extends RecordType>(
     name: string,

@@ -18,24 +18,24 @@ const POINTER_MIN = 0xc000;
 const QUESTION_FIXED_OCTETS = 4;
 const RECORD_FIXED_OCTETS = 10;
 /**
- * Several times as many as any name has in earnest. By TCP a reply may hold 4,000 with a long name each, which take
- * 10 ms to read: those after these are passed over.
+ * Several times the records of any real name. A reply by TCP may contain 4,000 with a long name each, which take 10 ms to
+ * read: records beyond this are skipped.
  */
 const RECORDS_READ_MAX = 512;
 
 /** A record of class IN; its data is not yet read. */
 export type WireRecord = {
   readonly type: number;
-  /** As `normalName` has it. */
+  /** Normalised by `normalName`. */
   readonly owner: string;
   readonly ttlSeconds: number;
   readonly dataAt: number;
   readonly dataEnd: number;
 };
 
-/** What a message holds for one who asks. */
+/** The parsed sections of a message. */
 export type Sections = {
-  /** With the bits that EDNS adds. */
+  /** Includes the bits that EDNS adds. */
   readonly rcode: number;
   readonly answers: readonly WireRecord[];
   readonly authorities: readonly WireRecord[];
@@ -60,7 +60,7 @@ function readTtl(message: Uint8Array, at: number): number {
   return seconds > TTL_SECONDS_MAX ? 0 : seconds;
 }
 
-/** Finds the records, or returns null where the message does not hold what its header promises. */
+/** Parses the records; null where the message contradicts its header. */
 export function readSections(message: Uint8Array): Sections | null {
   const answerCount = uint16(message, 6);
   const authoritiesEnd = answerCount + uint16(message, 8);

@@ -16,14 +16,14 @@ import { formatServerAddress, type ServerAddress } from "./server-address.ts";
 import { createServerHealth } from "./server-health.ts";
 import { createTransport } from "./transport.ts";
 
-/** Which server is asked when, until a question has its answer or there is none to be had. */
+/** Schedules the attempts of questions over the servers. */
 export type QueryAttempts = {
   /** Asks for the question's name from the first server on. */
   readonly start: (question: Question) => void;
-  /** To be called once `nextAttemptAt` is over. */
+  /** Must be called once `nextAttemptAt` has passed. */
   readonly timedOut: (question: Question) => void;
   readonly stats: () => Pick<ResolverStats, "queries" | "retries" | "tcpQueries" | "ignored" | "servers">;
-  /** Replies that have come and wait for the main thread. */
+  /** Received replies that wait for the main thread. */
   readonly unread: () => number;
   readonly close: () => void;
 };
@@ -34,7 +34,7 @@ export type QueryAttemptsOptions = {
   readonly random16: () => number;
   /** How long each attempt waits before the next one; their number is the number of attempts. */
   readonly attemptTimeoutsMs: readonly number[];
-  /** How long a server that failed is asked last. */
+  /** How long a failed server is tried last. */
   readonly serverPenaltyMs: number;
   readonly finish: (question: Question, lookup: Lookup<RecordType>) => void;
   /** Called with a question that had no answer to an attempt in time. */
@@ -44,7 +44,7 @@ export type QueryAttemptsOptions = {
 /** From this attempt on EDNS is left out, for paths that drop messages which have it. */
 const PLAIN_FROM_ATTEMPT = 2;
 
-/** Asks one server after the other, healthy ones first. */
+/** Tries one server after the other, healthy ones first. */
 export function createQueryAttempts(options: QueryAttemptsOptions): QueryAttempts {
   const { addresses, clock, random16, attemptTimeoutsMs, serverPenaltyMs, finish, onLate } = options;
   const transport = createTransport({
@@ -118,7 +118,7 @@ export function createQueryAttempts(options: QueryAttemptsOptions): QueryAttempt
     transport.sendByTcp(question, server, query);
   }
 
-  /** A server has answered without an answer: the next one is asked at once, and each one twice at most. */
+  /** Handles a failure response: tries the next server at once, each one at most twice. */
   function refused(question: Question, server: Server, detail: string): void {
     question.detail = detail;
     question.refusals++;
@@ -128,14 +128,14 @@ export function createQueryAttempts(options: QueryAttemptsOptions): QueryAttempt
     else if (!isOpen(question)) attempt(question);
   }
 
-  /** Nobody listens there. A sole server may be on its way up again, so that is waited for. */
+  /** Handles an unreachable server. A sole one may be restarting, so its next attempt is awaited. */
   function onUnreachable({ question, server }: Exchange): void {
     question.detail = "unreachable";
     health.failed(server, true);
     if (!isOpen(question) && question.attempts < servers.length) attempt(question);
   }
 
-  /** Asks for the target of an alias that the reply named without its records. */
+  /** Queries the target of an alias whose records the reply does not contain. */
   function follow(
     question: Question,
     alias: { readonly target: string; readonly hops: number; readonly ttlSeconds: number },

@@ -1,14 +1,14 @@
-/** Who is on the way, and who waits for a turn. */
+/** Bounds the items in flight; others wait in a queue. */
 export type QueryQueue<Item> = {
-  /** Starts the item now, or when its turn comes; false where the queue is full. */
+  /** Starts the item now or queues it; false where the queue is full. */
   readonly enter: (item: Item) => boolean;
-  /** Ends an item's turn, or returns false where it had none. */
+  /** Ends an item; false where it was not in flight. */
   readonly leave: (item: Item) => boolean;
-  /** Starts the next in an item's place while that stays under way: it is late, and may stay so for long. */
+  /** Starts the next item instead of a late one, which stays in flight. */
   readonly markLate: (item: Item) => void;
-  /** What is on its way, late ones included, in the order in which it started. */
+  /** The items in flight, late ones included, in order of their starts. */
   readonly underWay: () => Item[];
-  /** Removes and returns all, those that waited too. */
+  /** Removes and returns all items, queued ones included. */
   readonly clear: () => Item[];
   readonly isFull: () => boolean;
   readonly counts: () => { readonly inFlight: number; readonly late: number; readonly waiting: number };
@@ -23,7 +23,7 @@ export type QueryQueueOptions<Item> = {
 
 const COMPACT_FROM = 1024;
 
-/** First come, first served; each step costs the same however many wait. */
+/** First come, first served; every operation takes constant time. */
 export function createQueryQueue<Item>({
   inFlightMax,
   lateMax,

@@ -1,13 +1,13 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** What looks every 10 ms whether something is due, from `start` to `stop`. Both may be called again. */
+/** Checks for due work every 10 ms, from `start` to `stop`. Both may be called again. */
 export type QueryReaper = { readonly start: () => void; readonly stop: () => void };
 
 const REAP_MS = 10;
-/** After such a gap the process was busy elsewhere, and replies that came meanwhile have yet to be read. */
+/** After such a gap between two checks the process was busy, and has received replies to read first. */
 const BUSY_GAP_MS = 100;
 
-/** `reap` is left out after a gap, once and not twice in a row: else a process that is always busy would end nothing. */
+/** Skips `reap` after a gap, but not twice in a row: otherwise a busy process would never reap. */
 export function createQueryReaper(clock: Clock, reap: (now: number) => void): QueryReaper {
   let timer: ReturnType<typeof setInterval> | null = null;
   let lookedAt = 0;

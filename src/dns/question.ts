@@ -6,13 +6,13 @@ import type { Transaction, UdpChannel } from "./udp-channel.ts";
 
 export type Server = { readonly address: ServerAddress; readonly channel: UdpChannel<Exchange> };
 
-/** A look-up that is on its way, or waits for a place. */
+/** A look-up that is in flight or queued. */
 export type Question = {
   name: string;
   readonly type: RecordType;
   readonly settle: (lookup: Lookup<RecordType>) => void;
   readonly allowance: QueryAllowance | null;
-  /** What is charged to the allowance. */
+  /** The queries charged to the allowance. */
   queries: number;
   /** In the order in which they are asked. */
   servers: readonly Server[];
@@ -27,7 +27,7 @@ export type Question = {
   aliasTtlSeconds: number;
 };
 
-/** What passes between a question and one server: by UDP, or by TCP where there is a connection to hang up. */
+/** An attempt of a question at one server: by UDP, or by TCP with a connection to close. */
 export interface Exchange extends Transaction<Exchange> {
   readonly question: Question;
   readonly server: Server;
@@ -81,7 +81,7 @@ export function endExchanges(question: Question): void {
   question.exchanges.length = 0;
 }
 
-/** Silence is a time-out; where any server has said no, that is the better word. */
+/** Returns the failure of any server, else a time-out. */
 export function exhausted(question: Question): Lookup<RecordType> {
   return question.detail === null ? emptyLookup("timeout") : emptyLookup("error", 0, question.detail);
 }

@@ -14,10 +14,10 @@ import {
 import { normalName } from "./name.ts";
 import { RECORD_READERS, readSoaMinimum, readTarget } from "./record-data.ts";
 
-/** What a reply amounts to. */
+/** The meaning of a reply. */
 export type Reading<T extends RecordType> =
   | { readonly kind: "done"; readonly lookup: Lookup<T> }
-  /** The records stand under another name, which this reply does not hold. */
+  /** The records belong to another name, which this reply does not contain. */
   | { readonly kind: "alias"; readonly target: string; readonly hops: number; readonly ttlSeconds: number }
   /** The server would not or could not answer; `rcode` in lower case. */
   | { readonly kind: "failed"; readonly rcode: string }
@@ -27,7 +27,7 @@ export type Reading<T extends RecordType> =
 /** How many CNAME records are followed from one name. */
 export const ALIASES_MAX = 8;
 
-/** More than anybody has: of more, with long names, each look-up would leave 200 KB to the collector of garbage. */
+/** More than real names have: with more long names, each look-up would leave 200 KB of garbage. */
 const EXCHANGES_MAX = 128;
 
 const RCODES: readonly string[] = ["noerror", "formerr", "servfail", "nxdomain", "notimp", "refused"];
@@ -81,7 +81,7 @@ function recordsOf({ answers }: Sections, owner: string, type: number): readonly
   return found;
 }
 
-/** No records where the chain ends: the name is missing, or has none of this type, or was left to be asked for. */
+/** Interprets a chain that ends without records: the name is missing, has none of this type, or must be queried. */
 function chainEnd<T extends RecordType>(
   message: Uint8Array,
   { rcode, authorities }: Sections,
@@ -93,7 +93,7 @@ function chainEnd<T extends RecordType>(
   const nameMissing = rcode === RCODE_NXDOMAIN;
   const soa = authorities.find((record) => record.type === TYPE_SOA);
   if (soa === undefined && !nameMissing) {
-    // Some other server would know: no answer, and no word that there is none (RFC 2308, 2.2).
+    // A referral: neither an answer nor a denial (RFC 2308, 2.2).
     const isReferral = !authoritative && authorities.some((record) => record.type === TYPE_NS);
     if (isReferral) return { kind: "failed", rcode: "referral" };
     if (hops > 0) return { kind: "alias", target, hops, ttlSeconds };
