@@ -4,6 +4,7 @@ import type { Offer } from "../payments/offer.ts";
 import type { PaidCall, PaidReply } from "../payments/paid-call.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { Clock } from "../platform/clock.ts";
+import { isObject, parseObject } from "../platform/json-value.ts";
 import { pause } from "../platform/pause.ts";
 import type { TaskRow, TaskStore } from "../store/task-port.ts";
 
@@ -104,15 +105,17 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     return true;
   }
 
-  /** Sends the payment again until its outcome is known. */
-  async function goOn({ taskId, sealed, createdAt }: TaskRow): Promise<void> {
+  /** Sends the payment again until its outcome is known: what may have been paid is not given up for being late. */
+  async function goOn({ taskId, sealed, createdAt, expiresAt }: TaskRow): Promise<void> {
     const text = sealed === null ? null : decryptText(sealed, secret, `call ${taskId}`);
     if (text === null) return end(taskId, "failed", LOST);
     const call = JSON.parse(text) as SentCall;
     while (!stopping.signal.aborted) {
-      if (clock.now() - createdAt > RUNNING_MS_MAX) return end(taskId, "failed", LATE);
       const reply = await takeSent(call).catch(asFailure);
       if (settleWith(taskId, reply)) return;
+      const now = clock.now();
+      if (now >= expiresAt) return;
+      if (now - createdAt > RUNNING_MS_MAX && !isOutcomeUnknown(reply)) return end(taskId, "failed", LATE);
       await pause(RETRY_MS, stopping.signal);
     }
   }
@@ -201,6 +204,11 @@ const LOST = JSON.stringify({
 const LATE = JSON.stringify({
   error: { code: "upstream_failed", message: "The task was not done in time. Nothing was charged." },
 });
+
+function isOutcomeUnknown({ body }: PaidReply): boolean {
+  const error = typeof body === "string" ? parseObject(body)?.error : undefined;
+  return isObject(error) && error.code === "settlement_unknown";
+}
 
 function viewOf(row: TaskRow, secret: string): TaskView {
   const text = row.answer === null ? null : decryptText(row.answer, secret, `answer ${row.taskId}`);

@@ -383,6 +383,22 @@ describe("a task", () => {
     expect((await ended(status_url)).status).toBe("done");
   });
 
+  test("whose payment may have been charged is not given up for being late", async () => {
+    let settlements = 0;
+    world.facilitator.setFault((path) => {
+      if (path === "verify") return Response.json({ isValid: true });
+      settlements += 1;
+      return new Response("", { status: 500 });
+    });
+    const { status_url } = (await (await world.pay("/task-request", BODY)).json()) as { status_url: string };
+    await until("settlement", () => settlements > 0);
+    world.advance(16 * 60_000);
+    const before = settlements;
+    await until("three more settlements", () => settlements > before + 3);
+    world.facilitator.setFault(null);
+    expect((await ended(status_url)).status).toBe("done");
+  });
+
   test("with a stream, or of an unknown id, is refused", async () => {
     const refused = await world.pay("/task-request", { ...BODY, stream: true });
     expect([refused.status, (await answerOf(refused)).error?.param]).toEqual([400, "stream"]);
