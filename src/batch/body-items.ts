@@ -103,7 +103,8 @@ function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax
   let lineNumber = 0;
   for (let start = 0; start < text.length; ) {
     const visible = afterBlanks(text, start);
-    if (text.charCodeAt(visible) === NEWLINE) {
+    const first = text.charCodeAt(visible);
+    if (first === NEWLINE) {
       start = visible + 1;
       lineNumber += 1;
       continue;
@@ -113,7 +114,7 @@ function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax
     const line = text.slice(start, text[end - 1] === "\r" ? end - 1 : end);
     start = end + 1;
     lineNumber += 1;
-    if (line.trim() === "") continue;
+    if (!(first > 0x20 && first < 0x7f) && line.trim() === "") continue;
     const value = form === "text" ? line : parseJson(line);
     if (value === TOO_MANY_VALUES) return refuse("invalid_json", `Line ${lineNumber} holds too many values.`);
     if (value === undefined) return refuse("invalid_json", `Line ${lineNumber} is not valid JSON.`);
@@ -126,12 +127,12 @@ function readLines(shape: Shape, form: "ndjson" | "text", text: string, itemsMax
 }
 
 const NEWLINE = 0x0a;
-const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d;
 
 /** The place of the first character from here on that is no blank: a body may be nothing but empty lines. */
 function afterBlanks(text: string, start: number): number {
   let at = start;
-  while (BLANKS.has(text.charCodeAt(at))) at += 1;
+  while (isBlank(text.charCodeAt(at))) at += 1;
   return at;
 }
 
