@@ -130,7 +130,10 @@ function verifyBody(
     details: { prefix: rule.prefix, number: numeral },
   };
   if (!rule.holds(body)) {
-    const message = `The check digits of ${normalized} do not follow from the rest of it.`;
+    const message =
+      finding.strength === "format"
+        ? `No person's number begins as ${normalized} does: it begins with a day of birth.`
+        : `The check digits of ${normalized} do not follow from the rest of it.`;
     return failed("vat", value, "checksum", message, finding);
   }
   if (isAllZeros(numeral) || (rule.isIssued !== undefined && !rule.isIssued(body))) {

@@ -2,10 +2,11 @@
 
 /**
  * Characters that no U-label has (RFC 5892, 2 and 3): all but letters, digits and marks, and of those the exceptions,
- * old Hangul and marks of symbols and music. The two joiners were looked at by the conversion.
+ * old Hangul and marks of symbols and music. The two joiners were looked at by the conversion. Emoji are let pass: no rule
+ * allows them, but registries such as those of ws and to have names of them, so that the DNS decides.
  */
 const DISALLOWED =
-  /(?!\u200c|\u200d)[^-.\p{L}\p{Nd}\p{Mn}\p{Mc}\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb]|[\u0640\u07fa\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]|[\u302e\u302f]|[\u20d0-\u20ff]|[\u{1d100}-\u{1d24f}]/u;
+  /(?!\u200c|\u200d)[^-.\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{L}\p{Nd}\p{Mn}\p{Mc}\u00b7\u0375\u05f3\u05f4\u06fd\u06fe\u0f0b\u3007\u30fb]|[\u0640\u07fa\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]|[\u302e\u302f]|[\u20d0-\u20ff]|[\u{1d100}-\u{1d24f}]/u;
 
 /** Characters that have a place of their own in their languages. */
 const PLACED = /[\u00b7\u0375\u05f3\u05f4\u0660-\u0669\u06f0-\u06f9\u30fb]/;

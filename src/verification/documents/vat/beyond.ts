@@ -68,13 +68,6 @@ function isIndianState(code: number): boolean {
   return (code >= 1 && code <= 38) || code === 96 || code === 97 || code === 99;
 }
 
-/** What the fourth letter of the taxpayer's PAN says of its holder: a company, a person, a trust and so on. */
-const PAN_HOLDERS = "ABCEFGHJKLPT";
-
-function isIndianPan(pan: string): boolean {
-  return PAN_HOLDERS.includes(pan.charAt(3)) && !pan.startsWith("0000", 5);
-}
-
 const india: VatRule = {
   prefix: "IN",
   country: "IN",
@@ -84,7 +77,7 @@ const india: VatRule = {
   // The thirteenth counts the registrations of one taxpayer in a state, from 1.
   fits: (body) => /^\d\d[A-Z]{5}\d{4}[A-Z][1-9A-Z][A-Z][0-9A-Z]$/.test(body),
   holds: holdsIndian,
-  isIssued: (body) => isIndianState(numberAt(body, 0, 2)) && isIndianPan(body.slice(2, 12)),
+  isIssued: (body) => isIndianState(numberAt(body, 0, 2)),
 };
 
 const RFC = /^[A-ZÑ&]{3,4}\d{6}[0-9A-Z]{2}[0-9A]$/;

@@ -56,24 +56,22 @@ function isCzechBirthday(body: string): boolean {
 
 /** The whole is a multiple of 11, but for births of 1954 to 1985 with a remainder of 10 and the digit 0. */
 function holdsCzechBirthNumber(body: string): boolean {
+  if (!isCzechBirthday(body)) return false;
   const remainder = numberAt(body, 0, 9) % 11;
   if (remainder !== 10) return remainder === digitAt(body, 9);
   const year = numberAt(body, 0, 2);
   return digitAt(body, 9) === 0 && year > CZECH_OLD_YEAR_MAX && year <= CZECH_ZERO_YEAR_MAX;
 }
 
-/** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten. */
-function fitsCzech(body: string): boolean {
-  if (!isDigits(body)) return false;
-  if (body.length === 8) return !body.startsWith("9");
-  if (body.length === 9 && body.startsWith("6")) return true;
-  return isCzechBirthday(body) && (body.length === 10 || numberAt(body, 0, 2) <= CZECH_OLD_YEAR_MAX);
+/** Birth numbers of nine digits end with the births of 1953 and have no check digit. */
+function isOldCzechBirthNumber(body: string): boolean {
+  return numberAt(body, 0, 2) <= CZECH_OLD_YEAR_MAX && isCzechBirthday(body);
 }
 
-/** Birth numbers of nine digits have no check digit. */
+/** Entities have eight digits, persons their birth number: nine digits until 1953 and then ten. */
 function holdsCzech(body: string): boolean {
   if (body.length === 10) return holdsCzechBirthNumber(body);
-  if (body.length === 9) return !body.startsWith("6") || holdsCzechSpecial(body);
+  if (body.length === 9) return body.startsWith("6") ? holdsCzechSpecial(body) : isOldCzechBirthNumber(body);
   const complement = 11 - (weightedSum(body, [8, 7, 6, 5, 4, 3, 2]) % 11);
   return complement % 10 === digitAt(body, 7);
 }
@@ -85,7 +83,7 @@ const czechia: VatRule = {
   lengths: [8, 9, 10],
   strength: "check_digit",
   strengthOf: (body) => (body.length === 9 && !body.startsWith("6") ? "format" : undefined),
-  fits: fitsCzech,
+  fits: (body) => isDigits(body) && !(body.length === 8 && body.startsWith("9")),
   holds: holdsCzech,
 };
 
@@ -155,10 +153,10 @@ const slovenia: VatRule = {
 const slovakia: VatRule = {
   prefix: "SK",
   country: "SK",
-  shape: "10 digits, the first not 0 and the third 2, 3, 4, 7, 8 or 9",
+  shape: "10 digits, the first not 0 and the third 2, 3, 4 or 6 to 9",
   lengths: [10],
   strength: "check_digit",
-  fits: (body) => /^[1-9]\d[2-47-9]\d{7}$/.test(body),
+  fits: (body) => /^[1-9]\d[2-46-9]\d{7}$/.test(body),
   holds: (body) => numberAt(body, 0, 10) % 11 === 0,
 };
 

@@ -52,16 +52,10 @@ const lithuania: VatRule = {
   holds: holdsLithuanian,
 };
 
-/** Legal entities begin with 4 to 9; persons with a birthday, or with 32 since 2017. */
-function fitsLatvian(body: string): boolean {
-  if (!isDigits(body)) return false;
-  if (digitAt(body, 0) > 3 || body.startsWith("32")) return true;
-  return isDay(numberAt(body, 4, 6), numberAt(body, 2, 4), numberAt(body, 0, 2));
-}
-
-/** Persons' numbers have no check digit that the Commission knows of. */
+/** Legal entities begin with 4 to 9 and have a check digit; persons begin with a birthday, or 32 since 2017. */
 function holdsLatvian(body: string): boolean {
-  return digitAt(body, 0) <= 3 || weightedSum(body, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 === 3;
+  if (digitAt(body, 0) > 3) return weightedSum(body, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 === 3;
+  return body.startsWith("32") || isDay(numberAt(body, 4, 6), numberAt(body, 2, 4), numberAt(body, 0, 2));
 }
 
 const latvia: VatRule = {
@@ -71,7 +65,7 @@ const latvia: VatRule = {
   lengths: [11],
   strength: "check_digit",
   strengthOf: (body) => (digitAt(body, 0) > 3 ? undefined : "format"),
-  fits: fitsLatvian,
+  fits: (body) => isDigits(body),
   holds: holdsLatvian,
 };
 
@@ -88,18 +82,13 @@ const norway: VatRule = {
     `NO ${body.slice(0, 3)} ${body.slice(3, 6)} ${body.slice(6, 9)} ${body.slice(9)}`.trimEnd(),
 };
 
-/** One legal entity may have several numbers, counted by the last two digits. */
-function isEstablishment(count: number): boolean {
-  return count >= 1 && count <= 94;
-}
-
 const sweden: VatRule = {
   prefix: "SE",
   country: "SE",
-  shape: "12 digits, the last two 01 to 94",
+  shape: "12 digits, the last two not 00",
   lengths: [12],
   strength: "check_digit",
-  fits: (body) => isDigits(body) && isEstablishment(numberAt(body, 10, 12)),
+  fits: (body) => isDigits(body) && !body.endsWith("00"),
   holds: (body) => luhnRemainder(body, 0, 10) === 0,
 };
 

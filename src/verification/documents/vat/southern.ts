@@ -85,10 +85,10 @@ const italy: VatRule = {
 const malta: VatRule = {
   prefix: "MT",
   country: "MT",
-  shape: "8 digits, the first not 0",
+  shape: "8 digits",
   lengths: [8],
   strength: "two_check_digits",
-  fits: (body) => isDigits(body) && !body.startsWith("0"),
+  fits: (body) => isDigits(body),
   // The check digits are what is missing to a multiple of 37: 01 to 37, and none of the numbers congruent to them.
   holds: (body) => 37 - (weightedSum(body, [3, 4, 6, 7, 8, 9]) % 37) === numberAt(body, 6, 8),
 };
@@ -99,7 +99,7 @@ const portugal: VatRule = {
   shape: "9 digits, the first not 0",
   lengths: [9],
   strength: "check_digit",
-  fits: (body) => isDigits(body) && !body.startsWith("0"),
+  fits: (body) => isDigits(body),
   holds: (body) => complementOf11(weightedSum(body, [9, 8, 7, 6, 5, 4, 3, 2]), 0) === digitAt(body, 8),
 };
 

@@ -18,10 +18,10 @@ const austria: VatRule = {
 const belgium: VatRule = {
   prefix: "BE",
   country: "BE",
-  shape: "10 digits, the first 0 or 1 and not 00",
+  shape: "10 digits, the first 0 or 1",
   lengths: [10, 9],
   strength: "two_check_digits",
-  fits: (body) => isDigits(body) && digitAt(body, 0) <= 1 && !body.startsWith("00"),
+  fits: (body) => isDigits(body) && digitAt(body, 0) <= 1,
   holds: (body) => 97 - (numberAt(body, 0, 8) % 97) === numberAt(body, 8, 10),
   modernize: (body) => (body.length === 9 ? `0${body}` : body),
   format: (body) => `BE ${body.slice(0, 4)}.${body.slice(4, 7)}.${body.slice(7)}`,
