@@ -200,7 +200,7 @@ describe.if(isPostgresInstalled)("jobs and webhooks on three nodes", () => {
 
   test("a small job is done while a large one of another account runs, and so are single checks", async () => {
     const [large, small] = [await signUp("growth"), await signUp()];
-    const rows = Array.from({ length: ROWS * 2 }, (_, at) => `large.${at}@good.com`);
+    const rows = Array.from({ length: ROWS * 5 }, (_, at) => `large.${at}@good.com`);
     const { job_id: largeId } = await create(0, large, rows);
     const { job_id: smallId } = await create(1, small, ["one@good.com", "two@good.com"]);
     const checked = await post(2, "/v1/phone/validate", small, { phone: "+5511987654321" });
