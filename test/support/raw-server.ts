@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from "node:tls";
 /** A server below HTTP on a free port of 127.0.0.1: says what a connection gets once it has asked. */
 export type RawServer = Disposable & {
   readonly port: number;
-  /** What each connection has sent, in the order of the connections. */
+  /** What each connection has sent, in the order of their first words. */
   readonly requests: readonly string[];
   readonly connections: () => number;
 };
@@ -26,15 +26,18 @@ export async function startRawServer(answer: Answer, certificateName?: string): 
   const requests: string[] = [];
   let connections = 0;
   const take = (socket: Socket): void => {
-    const place = requests.length;
+    let place: number | null = null;
     connections += 1;
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
     socket.on("data", (chunk) => {
-      const isFirst = requests[place] === undefined;
-      requests[place] = (requests[place] ?? "") + chunk.toString("latin1");
-      if (isFirst) answer(socket, requests[place] ?? "");
+      const text = chunk.toString("latin1");
+      if (place === null) {
+        // Only now: two connections may be opened before one of them sends anything.
+        place = requests.push(text) - 1;
+        answer(socket, text);
+      } else requests[place] += text;
     });
   };
   const server =

@@ -171,7 +171,6 @@ export function createConnection(
     requireSettled,
     emptyLog: () => {
       if (path === null) return true;
-      assertFileInPlace();
       requireSettled();
       try {
         return truncateLog();
