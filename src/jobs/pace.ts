@@ -21,11 +21,11 @@ export type PaceDependencies = {
 /** The wait of calls beyond the database's own time that is accepted: the target of the control loop. */
 const BEYOND_MS = 1;
 /** The longest gap between two chunks, however long calls wait: a chunk of most jobs has 4,000 rows. */
-export const GAP_MAX_MS = 800;
+export const GAP_MAX_MS = 1_600;
 /** A gap is shorter by up to this share, at random: nodes that begin a job together would begin all chunks together. */
 const SPREAD_SHARE = 1 / 4;
 /** The gap of reading as a part of that of chunks, as uploaders wait for all of it: 40,000 rows a second at least. */
-const READING_SHARE = 1 / 8;
+const READING_SHARE = 1 / 16;
 /** After this time without a chunk the gap is reset: the waits of calls say nothing about chunks any more. */
 const FORGOTTEN_AFTER_MS = 2_000;
 /** A gap of at most this is skipped. */
