@@ -99,7 +99,7 @@ const portugal: VatRule = {
   shape: "9 digits, the first not 0",
   lengths: [9],
   strength: "check_digit",
-  fits: (body) => isDigits(body),
+  fits: (body) => isDigits(body) && !body.startsWith("0"),
   holds: (body) => complementOf11(weightedSum(body, [9, 8, 7, 6, 5, 4, 3, 2]), 0) === digitAt(body, 8),
 };
 
