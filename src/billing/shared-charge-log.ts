@@ -14,7 +14,13 @@ import type { UsagePort } from "../store/billing-port.ts";
 import { chargeSums } from "../store/charge-sums.ts";
 import { ClaimLostError } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
-import { NoRoomError, RowsHeldError, StorageError, UnsettledError } from "../store/storage-error.ts";
+import {
+  isStorageFailure,
+  NoRoomError,
+  RowsHeldError,
+  StorageError,
+  UnsettledError,
+} from "../store/storage-error.ts";
 import { fitsMonth, plainUnitsOfMonth } from "./admission.ts";
 import {
   type ChargeLane,
@@ -140,7 +146,7 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
         setApart(way, group);
         return;
       }
-      if (error instanceof StorageError || error instanceof UnsettledError || group.length <= 1) {
+      if (isStorageFailure(error) || group.length <= 1) {
         fail(group, error);
         return;
       }

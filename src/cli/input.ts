@@ -93,12 +93,15 @@ function formatByText(firstLine: string): InputFormat {
 /** Text that holds the whole first line, unless that is longer than a line may be. */
 async function readStart(pieces: AsyncIterator<string>): Promise<string> {
   let start = "";
+  let hasBegun = false;
   let hasLineEnd = false;
   while (start.length <= LINE_CHARS_MAX && !hasLineEnd) {
     const { done, value } = await pieces.next();
     if (done === true) break;
     start += value;
-    hasLineEnd = start.trimStart().includes("\n");
+    const visible: string = hasBegun ? value : value.trimStart();
+    hasBegun ||= visible !== "";
+    hasLineEnd = visible.includes("\n");
   }
   return start;
 }

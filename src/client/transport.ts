@@ -39,7 +39,7 @@ export type Send = <Read>(
   read: (reply: Response) => Promise<Read>,
 ) => Promise<Read>;
 
-/** The code of a reply that is none of this API. */
+/** The code of a reply that is not one of this API. */
 export const UNREADABLE = "unreadable_reply";
 
 /** Waits before sending again where the server does not say how long: 250 ms, then twice as long each time. */
@@ -153,7 +153,7 @@ async function refusalOf(reply: Response): Promise<RefusedError> {
   return envelope === null ? unreadable(reply) : refusedWith(reply, envelope);
 }
 
-/** The failure of a reply that is none of this API, such as a page of a proxy or a portal. */
+/** The failure of a reply that is not one of this API, such as the page of a proxy or a portal. */
 function unreadable(reply: Response): RefusedError {
   const kind = reply.ok ? "reply" : "error";
   const message = `The server answered ${reply.status} with no ${kind} of this API.`;

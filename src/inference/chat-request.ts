@@ -42,9 +42,9 @@ const CHOICES_MAX = 128;
 const VALUES_MAX = 65_536;
 const DEPTH_MAX = 512;
 /** Fields that decide the price, or which answer comes. */
-const DECIDING_FIELDS: ReadonlySet<string> = new Set([
-  ...["model", "messages", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"],
-]);
+const DECIDING_FIELDS: ReadonlySet<string> = new Set(
+  "model messages stream stream_options n max_tokens max_completion_tokens".split(" "),
+);
 
 /** Reads the body of a chat completion, in JSON. */
 export async function readChatRequest(bytes: Uint8Array, step: Steps): Promise<ReadChatRequest> {

@@ -23,20 +23,13 @@ const TOKENS_AROUND_MESSAGE = 16;
 const TOKENS_AROUND_ALL = 256;
 
 /** Fields that are not a part of the model's input. */
-const UNREAD_FIELDS: ReadonlySet<string> = new Set([
-  ...["model", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens", "stop", "seed"],
-  ...[
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "frequency_penalty",
-    "presence_penalty",
-    "repetition_penalty",
-  ],
-  ...["logit_bias", "logprobs", "top_logprobs", "parallel_tool_calls", "reasoning_effort", "verbosity"],
-  ...["user", "safety_identifier", "prompt_cache_key", "metadata", "store", "service_tier"],
-]);
+const UNREAD_FIELDS: ReadonlySet<string> = new Set(
+  (
+    "model stream stream_options n max_tokens max_completion_tokens stop seed temperature top_p top_k min_p " +
+    "frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs parallel_tool_calls " +
+    "reasoning_effort verbosity user safety_identifier prompt_cache_key metadata store service_tier"
+  ).split(" "),
+);
 
 /**
  * Returns the most that a call can cost: each token stands for at least one byte of what the model reads, and output

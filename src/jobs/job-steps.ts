@@ -1,5 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
-import type { JobPort, JobRecord } from "../store/job-port.ts";
+import { type JobPort, type JobRecord, STOPPABLE } from "../store/job-port.ts";
 import { type Job, jobOf } from "./job.ts";
 import { createJobChanges } from "./job-changes.ts";
 import type { JobGaps } from "./job-gaps.ts";
@@ -68,7 +68,7 @@ export function createJobSteps(dependencies: JobStepsDependencies): JobSteps {
     async fail(job, reason) {
       leaveQueue(job);
       const failed = { ...ended(), status: "failed", statusReason: reason } as const;
-      await change(job, ["queued", "running", "paused"], failed);
+      await change(job, STOPPABLE, failed);
     },
     async finishRound(jobId) {
       const { changed: after, isWaiting } = await store.endRound(jobId, ended());

@@ -1,6 +1,6 @@
 import { type CursorPage, cursorPage } from "../contract/cursor-page.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type JobRecord, type JobStatus, UNFINISHED } from "../store/job-port.ts";
+import { type JobRecord, type JobStatus, STOPPABLE, UNFINISHED } from "../store/job-port.ts";
 import { createJobChanges } from "./job-changes.ts";
 import { createJobEraser, type JobEraser, type JobEraserDependencies } from "./job-eraser.ts";
 import { createJobReceiver, type JobReceiver, type JobReceiverDependencies } from "./job-receiver.ts";
@@ -70,7 +70,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
       const job = await find(accountId, jobId);
       if (job.status === "paused" && job.statusReason === "by_caller") return job;
       requireNotEnded(job);
-      const paused = await change(job, ["queued", "running", "paused"], {
+      const paused = await change(job, STOPPABLE, {
         status: "paused",
         statusReason: "by_caller",
       });
@@ -90,7 +90,7 @@ export function createJobs(dependencies: JobsDependencies): Jobs {
       const job = await find(accountId, jobId);
       if (job.status === "cancelled") return job;
       requireNotEnded(job);
-      const cancelling = await change(job, ["queued", "running", "paused"], {
+      const cancelling = await change(job, STOPPABLE, {
         status: "cancelling",
         statusReason: "by_caller",
       });

@@ -17,8 +17,8 @@ export type JobStatus =
 /** States of a job that has not ended. */
 export const UNFINISHED: readonly JobStatus[] = ["receiving", "queued", "running", "paused", "cancelling"];
 
-/** States of a job that can still be cancelled. */
-export const CANCELLABLE: readonly JobStatus[] = ["queued", "running", "paused"];
+/** States of a job that can still be paused, cancelled or given up. */
+export const STOPPABLE: readonly JobStatus[] = ["queued", "running", "paused"];
 
 /** Counts of results by the words of the summary. */
 export type JobCounts = { readonly [word: string]: number };

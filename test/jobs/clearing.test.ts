@@ -33,7 +33,7 @@ test("what is erased by many at once is cleared once", async () => {
   expect(begunAtMs).toHaveLength(1);
 });
 
-test("clearings take at most a tenth of the time, whoever erases again and again", async () => {
+test("clearings take at most a tenth of the time, however often something is erased", async () => {
   const { clear, note, begunAtMs } = clearingOf(20);
   for (let round = 0; round < 5; round++) {
     note();

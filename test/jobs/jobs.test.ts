@@ -7,6 +7,7 @@ import { createIntake } from "../../src/jobs/intake/intake-thread.ts";
 import { createJobs } from "../../src/jobs/jobs.ts";
 import type { JobRequest } from "../../src/jobs/new-job.ts";
 import type { JobPort, JobStatus } from "../../src/store/job-port.ts";
+import type { Store } from "../../src/store/port.ts";
 import { openStore } from "../../src/store/sqlite/open.ts";
 import { startedJob } from "../store/job-conformance.ts";
 import { clock, signUp } from "../store/store-conformance.ts";
@@ -63,6 +64,14 @@ function jobsOn(
   return { store, intake, jobs, droppedParts };
 }
 
+/** Signs an account up with the limits of a plan. */
+async function accountOn(store: Store, planName: string) {
+  await signUp(store, "acc_a");
+  const plan = DEFAULT_PLANS.find((one) => one.plan === planName);
+  if (plan === undefined) throw new Error(`there is no plan ${planName}`);
+  return { accountId: "acc_a", plan };
+}
+
 const OPTIONS = {
   ...{ deep: false, dns: true, country: null, type: null, column: null, delimiter: null, encoding: null },
   whenOutOfUnits: "refuse",
@@ -74,10 +83,7 @@ test.each(["text", "csv", "ndjson", "json"] as const)(
     using folder = temporaryFolder("jobs");
     const { store, intake, jobs } = jobsOn(folder.path);
     await using _ = intake;
-    await signUp(store, "acc_a");
-    const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
-    if (plan === undefined) throw new Error("there is no free plan");
-    const account = { accountId: "acc_a", plan };
+    const account = await accountOn(store, "free");
     const request: JobRequest = { kind: "email", name: null, webhookUrl: null, options: OPTIONS, form };
     const [start, end] = {
       text: ["", ""],
@@ -155,10 +161,7 @@ test("the rows of an input are stored when they may be beside the calls, for as 
     await turn.promise;
   });
   await using _ = intake;
-  await signUp(store, "acc_a");
-  const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
-  if (plan === undefined) throw new Error("there is no free plan");
-  const account = { accountId: "acc_a", plan };
+  const account = await accountOn(store, "free");
   const request = { kind: "email", name: null, webhookUrl: null, options: OPTIONS, form: "text" } as const;
   const job = await jobs.begin(account, request);
   const pieces = [new TextEncoder().encode("a@good.com\nb@good.com\n")];
@@ -184,10 +187,7 @@ test("an input that is refused has the store cleared by the pruning alone, a del
     },
   }));
   await using _ = intake;
-  await signUp(store, "acc_a");
-  const plan = DEFAULT_PLANS.find((one) => one.plan === "scale");
-  if (plan === undefined) throw new Error("there is no such plan");
-  const account = { accountId: "acc_a", plan };
+  const account = await accountOn(store, "scale");
   const request = { kind: "email", name: null, webhookUrl: null, options: OPTIONS } as const;
   for (let round = 0; round < 3; round++) {
     const { jobId } = await jobs.begin(account, request);
@@ -211,10 +211,7 @@ test("a job is refused by the units that the database has, not by those that wer
     stored: 1,
   });
   await using _ = intake;
-  await signUp(store, "acc_a");
-  const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
-  if (plan === undefined) throw new Error("there is no free plan");
-  const account = { accountId: "acc_a", plan };
+  const account = await accountOn(store, "free");
   const request = { kind: "email", name: null, webhookUrl: null, options: OPTIONS, form: "text" } as const;
   const job = await jobs.begin(account, request);
   const pieces = [new TextEncoder().encode("a@good.com\nb@good.com\n")];
@@ -228,12 +225,10 @@ test("the parts of an upload that was started are removed by its deletion, where
   using folder = temporaryFolder("jobs");
   const { store, intake, jobs, droppedParts } = jobsOn(folder.path);
   await using _ = intake;
-  await signUp(store, "acc_a");
-  const plan = DEFAULT_PLANS.find((one) => one.plan === "free");
-  if (plan === undefined) throw new Error("there is no free plan");
+  const account = await accountOn(store, "free");
   const upload = { given: "text", said: null, otherwise: null, encoding: null } as const;
   const request = { kind: "email", name: null, webhookUrl: null, options: { ...OPTIONS, upload } } as const;
-  const { jobId } = await jobs.begin({ accountId: "acc_a", plan }, request);
+  const { jobId } = await jobs.begin(account, request);
   store.changeJob(jobId, ["receiving"], { status: "completed", chunkCount: 0 });
   await jobs.remove("acc_a", jobId);
   expect(droppedParts).toEqual([jobId]);

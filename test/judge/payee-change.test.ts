@@ -9,7 +9,7 @@ const OWN: OwnEvidence = {
   ...{ observed: null, observed_usd: null, payee_first_seen: null, payee_changed_at: null },
 };
 
-test("the later change of a payee counts, whoever saw it: an old one of our own hides none", async () => {
+test("the later change of a payee counts: an older one that this server saw does not hide it", async () => {
   using pair = await syncedPair(3);
   const [old, recent] = ["2025-06-01T00:00:00.000Z", "2026-02-27T00:00:00.000Z"];
   const changed = listing(1, ({ evidence }) => {

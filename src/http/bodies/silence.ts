@@ -1,4 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
+import { within } from "../../platform/within.ts";
 
 /**
  * Yields the parts of a body. Throws `invalid_request` where the next one does not arrive within `silenceMs`: its caller
@@ -9,19 +10,13 @@ export async function* withinSilence(
   silenceMs: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
-    const { promise: silence, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(fellSilent(silenceMs)), silenceMs);
-    try {
-      const { done, value } = await Promise.race([parts.next(), silence]);
-      if (done === true) return;
-      clearTimeout(timer);
-      yield value;
-    } finally {
-      clearTimeout(timer);
+    const next = await within(parts.next(), silenceMs);
+    if (next === null) {
+      const message = `Nothing of the body arrived for ${silenceMs / 1_000} seconds.`;
+      throw new ApiError("invalid_request", message);
     }
+    const { done, value } = next.result;
+    if (done === true) return;
+    yield value;
   }
-}
-
-function fellSilent(silenceMs: number): ApiError {
-  return new ApiError("invalid_request", `Nothing of the body arrived for ${silenceMs / 1_000} seconds.`);
 }

@@ -2,7 +2,7 @@ import { and, count, eq, getTableColumns, inArray, isNull, lt, or, type SQL, sql
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import { jobEvent } from "../job-event.ts";
-import { CANCELLABLE, type JobRecord, type JobStatus } from "../job-port.ts";
+import { type JobRecord, type JobStatus, STOPPABLE } from "../job-port.ts";
 import { SERVER_NOW } from "./account-rows.ts";
 import type { Orm } from "./orm.ts";
 import { jobs } from "./schema.ts";
@@ -67,6 +67,6 @@ export async function deleteJobs(orm: Orm, accountId: string, at: number): Promi
   await orm
     .update(jobs)
     .set({ status: "cancelling", statusReason: "by_operator" })
-    .where(and(isKept, inArray(jobs.status, [...CANCELLABLE])));
+    .where(and(isKept, inArray(jobs.status, [...STOPPABLE])));
   await orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept);
 }

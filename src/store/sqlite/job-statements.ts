@@ -2,13 +2,13 @@ import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from "dr
 import { madeOnce } from "../../platform/made-once.ts";
 import { isTestTenant, ownerOf, testTenantOf } from "../../platform/test-tenant.ts";
 import {
-  CANCELLABLE,
   type FinishedChunk,
   type JobChange,
   type JobCounts,
   type JobPage,
   type JobRecord,
   type JobStatus,
+  STOPPABLE,
   UNFINISHED,
 } from "../job-port.ts";
 import type { Orm } from "./orm.ts";
@@ -156,7 +156,7 @@ export function createJobStatements(orm: Orm) {
       orm
         .update(jobs)
         .set({ status: "cancelling", statusReason: "by_operator" })
-        .where(and(isKept, inArray(jobs.status, [...CANCELLABLE])))
+        .where(and(isKept, inArray(jobs.status, [...STOPPABLE])))
         .run();
       orm.update(jobs).set({ deletedAt: at, expiresAt: at }).where(isKept).run();
     },

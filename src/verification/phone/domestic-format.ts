@@ -41,7 +41,7 @@ export function internationalTemplate({ groups }: DomesticFormat): string {
   return groups.map((_, at) => `$${at + 1}`).join("");
 }
 
-/** Writes a number for which the library has no format; as it is where there is none here either. */
+/** Writes a number for which the library has no format: in groups where a format here fits, otherwise as bare digits. */
 export function domesticForm(callingCode: string, digits: string): string {
   const format = domesticFormats.find(
     (one) =>
