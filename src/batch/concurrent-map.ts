@@ -43,19 +43,44 @@ export async function* prepend<Item>(
   yield* rest;
 }
 
-/** Yields the items in groups of these sizes, one after the other; what is left is the last group. */
+/**
+ * Yields the items in groups of these sizes, one after the other; what is left is the last group. The first group is
+ * divided where `due`, called at its first item, resolves before it is complete.
+ */
 export async function* inGroups<Item>(
-  items: AsyncIterable<Item>,
+  items: AsyncGenerator<Item, void, undefined>,
   sizes: readonly number[],
+  due?: () => Promise<void>,
 ): AsyncGenerator<readonly Item[], void, undefined> {
   let group: Item[] = [];
   let place = 0;
-  for await (const item of items) {
-    group.push(item);
-    if (group.length < (sizes[place] ?? Number.POSITIVE_INFINITY)) continue;
-    place += 1;
-    yield group;
-    group = [];
+  let taken = 0;
+  let late: Promise<null> | null = null;
+  try {
+    for (;;) {
+      const next = items.next();
+      let found = await (late === null ? next : Promise.race([next, late]));
+      if (found === null) {
+        late = null;
+        // A rejection is met below; until then it must not count as unhandled.
+        next.catch(() => undefined);
+        yield group;
+        group = [];
+        found = await next;
+      }
+      if (found.done === true) break;
+      group.push(found.value);
+      taken += 1;
+      if (place === 0 && taken === 1) late = due?.().then(() => null) ?? null;
+      if (taken < (sizes[place] ?? Number.POSITIVE_INFINITY)) continue;
+      place += 1;
+      taken = 0;
+      late = null;
+      yield group;
+      group = [];
+    }
+    if (group.length > 0) yield group;
+  } finally {
+    await items.return();
   }
-  if (group.length > 0) yield group;
 }

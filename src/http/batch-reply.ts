@@ -31,13 +31,14 @@ export type BatchRun = {
 
 /** About the items of one charge: smaller charges cost the disk or the shared database as much each. */
 const ITEMS_PER_CHARGE = 8000;
+/** The reply starts this long after its first chunk at the latest: what comes until then is one charge with it. */
+const FIRST_CHARGE_MS = 50;
 
-/** Returns the chunks of each charge: one at first, so that the reply starts early, then equal groups. */
+/** Returns the chunks of each charge, equal groups. */
 function chunksByCharge({ count, chunkCount }: BatchRun): readonly number[] {
-  const rest = chunkCount - 1;
-  const charges = Math.max(1, Math.round((count * rest) / chunkCount / ITEMS_PER_CHARGE));
-  const before = (charge: number) => Math.round((rest * charge) / charges);
-  return [1, ...Array.from({ length: charges }, (_, charge) => before(charge + 1) - before(charge))];
+  const charges = Math.max(1, Math.round(count / ITEMS_PER_CHARGE));
+  const before = (charge: number) => Math.round((chunkCount * charge) / charges);
+  return Array.from({ length: charges }, (_, charge) => before(charge + 1) - before(charge));
 }
 
 /** Verifies everything, charges it at once, then replies. */
@@ -78,7 +79,7 @@ export async function replyKept(run: BatchRun, entry: IdempotentCall): Promise<R
 }
 
 /**
- * Replies once the first chunk is charged, and verifies the rest as it is read. The headers contain the reserved units.
+ * Replies once the first charge is on disk, and verifies the rest as it is read. The headers contain the reserved units.
  * Takes ownership of the resources to clean up.
  */
 export async function replyStreamed(
@@ -87,7 +88,7 @@ export async function replyStreamed(
   stallMs: number,
 ): Promise<Reply> {
   const { call, reservation } = run;
-  const source = chargedBytes(run, chunksByCharge(run));
+  const source = chargedBytes(run, chunksByCharge(run), () => Bun.sleep(FIRST_CHARGE_MS));
   // Failures up to here are answered; later ones can only break off the connection.
   const first = await source.next();
   const left = cleanUp.move();
@@ -112,13 +113,14 @@ export async function replyStreamed(
 async function* chargedBytes(
   run: BatchRun,
   chunksOfCharges: readonly number[],
+  firstDue?: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { reservation, unitsPerItem } = run;
   const endpoint = run.call.route;
   const totals = newTotals();
   const writer = createReplyWriter(run.encoding);
   let started = false;
-  for await (const outcomes of inGroups(run.results, chunksOfCharges)) {
+  for await (const outcomes of inGroups(run.results, chunksOfCharges, firstDue)) {
     if (run.signal.aborted) return;
     const chargeable = outcomes.reduce((sum, outcome) => sum + outcome.chargeable, 0);
     await reservation.record({ endpoint, units: chargeable * unitsPerItem });

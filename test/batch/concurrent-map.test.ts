@@ -105,4 +105,51 @@ describe("in groups", () => {
   ])("%i items: by the sizes, and what is left by itself", async (count, groups) => {
     expect(await collect(inGroups(source(count), [1, 3, 2]))).toEqual(groups);
   });
+
+  test("the first group is divided once its time has come, and the others are not", async () => {
+    const held = [1, 2, 3, 4, 5, 6].map(() => Promise.withResolvers<void>());
+    async function* slowly() {
+      for (const [place, { promise }] of held.entries()) {
+        await promise;
+        yield place + 1;
+      }
+    }
+    const due = Promise.withResolvers<void>();
+    let asked = 0;
+    const groups = inGroups(slowly(), [3, 2, 1], () => {
+      asked += 1;
+      return due.promise;
+    });
+    const first = groups.next();
+    held[0]?.resolve();
+    await new Promise(setImmediate);
+    expect(asked).toBe(1);
+    due.resolve();
+    expect((await first).value).toEqual([1]);
+    for (const { resolve } of held) resolve();
+    expect(await collect(groups)).toEqual([[2, 3], [4, 5], [6]]);
+    expect(asked).toBe(1);
+  });
+
+  test("a failure behind the first group is met, and the source is closed when the groups are left", async () => {
+    let isClosed = false;
+    async function* failing() {
+      try {
+        yield 1;
+        await new Promise(setImmediate);
+        throw new Error("late");
+      } finally {
+        isClosed = true;
+      }
+    }
+    const groups = inGroups(failing(), [2], () => Promise.resolve());
+    expect((await groups.next()).value).toEqual([1]);
+    await new Promise(setImmediate);
+    await expect(groups.next()).rejects.toThrow("late");
+    isClosed = false;
+    const left = inGroups(failing(), [1]);
+    await left.next();
+    await left.return();
+    expect(isClosed).toBe(true);
+  });
 });

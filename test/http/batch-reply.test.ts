@@ -6,6 +6,8 @@ import type { Call } from "../../src/http/call.ts";
 
 const CHUNK_BYTES = 1_000_000;
 const CHUNKS = 5;
+/** Enough for two charges: of three chunks and of two. */
+const COUNT = 16_000;
 
 function runOf(results: BatchRun["results"]): BatchRun {
   const call: Call = {
@@ -24,7 +26,7 @@ function runOf(results: BatchRun["results"]): BatchRun {
     chargedUnits: () => CHUNKS,
   };
   return {
-    ...{ call, signal: new AbortController().signal, statuses: [], count: CHUNKS, chunkCount: CHUNKS },
+    ...{ call, signal: new AbortController().signal, statuses: [], count: COUNT, chunkCount: CHUNKS },
     ...{ distinct: CHUNKS, reservation, unitsPerItem: 1, results, lines: false, encoding: null },
   };
 }
@@ -48,7 +50,7 @@ test("of a streamed batch the results that were read take no memory any more, al
   }
   expect(read).toEqual([1, 2, 3, 4, 5]);
   // The chunks of one charge, which are at hand together.
-  expect([heldMost, made.filter(({ byteLength }) => byteLength > 0)]).toEqual([CHUNKS - 1, []]);
+  expect([heldMost, made.filter(({ byteLength }) => byteLength > 0)]).toEqual([3, []]);
 });
 
 test("of a batch that is replied to whole the results are in memory once", async () => {
@@ -61,6 +63,28 @@ test("of a batch that is replied to whole the results are in memory once", async
   const start = body.indexOf(1);
   expect([body[start + CHUNK_BYTES - 1], body[start + CHUNK_BYTES]]).toEqual([1, 2]);
   expect(made.map(({ byteLength }) => byteLength)).toEqual([0, 0]);
+});
+
+test("a reply starts soon after its first chunk, however long the others take, and nothing is charged twice", async () => {
+  const others = Promise.withResolvers<void>();
+  async function* results(): AsyncGenerator<VerifiedChunk, void, undefined> {
+    for (let at = 1; at <= CHUNKS; at++) {
+      yield { bytes: new Uint8Array(1).fill(at), counts: {}, chargeable: 1, failures: 0 };
+      await others.promise;
+    }
+  }
+  const run = runOf(results());
+  const charges: number[] = [];
+  const reservation: Reservation = {
+    ...run.reservation,
+    record: async ({ units }) => void charges.push(units),
+  };
+  const { body } = await replyStreamed({ ...run, reservation }, new DisposableStack(), 60_000);
+  if (!(body instanceof ReadableStream)) throw new Error("not streamed");
+  expect(charges).toEqual([1]);
+  others.resolve();
+  await Array.fromAsync(body);
+  expect(charges).toEqual([1, 2, 2]);
 });
 
 test("a charge that is under way when the reader leaves is in the report, which comes once it is on the disk", async () => {
@@ -91,9 +115,8 @@ test("a charge that is under way when the reader leaves is in the report, which 
   const { body } = await replyStreamed({ ...run, call, reservation }, new DisposableStack(), 60_000);
   if (!(body instanceof ReadableStream)) throw new Error("not streamed");
   const reader = body.getReader();
-  // The opening, and the chunk that is charged by itself.
-  await reader.read();
-  await reader.read();
+  // The opening, and the three chunks of the first charge.
+  for (let part = 0; part < 4; part += 1) await reader.read();
   const next = reader.read();
   await charging.promise;
   const leaving = reader.cancel();
