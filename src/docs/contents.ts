@@ -6,6 +6,7 @@ import client from "./client.md" with { type: "text" };
 import cluster from "./cluster.md" with { type: "text" };
 import commandLine from "./command-line.md" with { type: "text" };
 import consolePage from "./console.md" with { type: "text" };
+import data from "./data.md" with { type: "text" };
 import directory from "./directory.md" with { type: "text" };
 import email from "./email.md" with { type: "text" };
 import errors from "./errors.md" with { type: "text" };
@@ -60,6 +61,7 @@ export const CONTENTS: readonly Part[] = [
     title: "Money and data",
     chapters: [
       chapter("billing", billing, "Plans, what you pay, invoices."),
+      chapter("data", data, "What stays on the server, where, and until when."),
       chapter("directory", directory, "Paid services from a snapshot that readers can trust."),
       chapter("paid-services", paidServices, "Servers without keys: who pays a call is its caller."),
       chapter("inference", inference, "OpenAI's chat completions, paid by the call, with signed receipts."),

@@ -147,7 +147,9 @@ const SAMPLES = new RegExp(`(?:${SAMPLE}){2,}`, "g");
 /** Turns Markdown into the HTML of an article: links between pages, tables that scroll, samples side by side. */
 function articleHtml(markdown: string): string {
   // The renderer reads one word behind a fence.
-  const marked = markdown.replace(/^```(\w+) (refused|taken)$/gm, "```$1-$2");
+  const marked = markdown
+    .replace(/^```(\w+) (refused|taken)$/gm, "```$1-$2")
+    .replace(/^```(\w+) receiver$/gm, "```$1");
   return Bun.markdown
     .html(marked)
     .replace(/<h([1-6])>(.*?)<\/h\1>/g, (_, level: string, inner: string) => {

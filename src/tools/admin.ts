@@ -35,7 +35,7 @@ const ACTIONS: { readonly [Action in OperatorAction]: readonly [words: string, m
   credit: ["ACCOUNT UNITS", "units for nothing, for the running month"],
   "set-plan": ["ACCOUNT PLAN", "an upgrade at once, a downgrade with the next month"],
   "new-key": ["ACCOUNT", "a new key; all others end"],
-  erase: ["ACCOUNT", "its personal data and keys; counts and invoices stay"],
+  erase: ["ACCOUNT", "its personal data, keys and jobs; counts and invoices stay"],
   "confirm-clock": ["", "the clock is right, however far it jumped"],
 };
 

@@ -15,6 +15,7 @@ import { copyProject } from "../support/project-copy.ts";
 import { type Block, blocksOf, inlineCodesOf, readPages } from "../support/readme.ts";
 import { runScript, spawnScript } from "../support/script.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
+import { expectPythonReceiver, expectTypeScriptReceiver } from "../support/webhook-receivers.ts";
 
 /**
  * Everything in the README and the pages of src/docs that can be run is run, in a copy of the project that has nothing installed: every
@@ -95,6 +96,10 @@ beforeAll(async () => {
     // That benches run is what is seen here.
     BENCH_QUICK_SCALE: "0.02",
   };
+  const exported = ["client", "failure", "webhook"].map(
+    (name) => `export * from "./src/client/${name}.ts";\n`,
+  );
+  await Bun.write(join(copy.path, "client-package.ts"), exported.join(""));
   await run("bun install --frozen-lockfile --silent");
 });
 
@@ -130,6 +135,11 @@ const RUNNERS: { readonly [language: string]: (block: Block) => Promise<unknown>
   "json models": async ({ text }) => expect(readModels(text).ok).toBe(true),
   ts: runProgram,
   python: runPython,
+  "ts receiver": ({ text }) => expectTypeScriptReceiver(placed(text), copy.path),
+  "python receiver": async ({ text }) => {
+    if (Bun.which("python3") === null) return console.log("readme: no python3 here; its receiver is skipped");
+    await expectPythonReceiver(text, folder.path);
+  },
   ini: runUnit,
   nginx: runNginx,
   caddyfile: runCaddy,
@@ -169,7 +179,9 @@ describe("every command within the text of the README and the pages", () => {
   for (const [number, command] of commands.filter((each) => !inBlocks(each)).entries()) {
     test(`is run: ${command}`, async () => {
       if (command === "bun run bench:peers" && !(await hasPeers())) return;
-      await runShell({ text: filledIn(command, number), language: "sh", line: 0, below: null });
+      const account = command.includes(" ACCOUNT") ? await newAccount(number) : "";
+      const text = filledIn(command, number).replace(/\bACCOUNT\b/, account);
+      await runShell({ text, language: "sh", line: 0, below: null });
     });
   }
 });
@@ -209,6 +221,12 @@ function filledIn(command: string, number: number): string {
     .replaceAll("\\%", "%")
     .replace(/\bACTION\b/, "list")
     .replace(/\bFILE\b/, command.includes("verify") ? "people.csv" : join(folder.path, `made-${number}`));
+}
+
+/** Opens an account for a command to act on; returns its id. */
+async function newAccount(number: number): Promise<string> {
+  const email = `acted-on-${number}@posteo.de`;
+  return (await createClient({ baseUrl: server.url }).signUp({ email })).account_id;
 }
 
 /** Those packages are the only ones that the install of the project does not bring. */
@@ -321,8 +339,6 @@ function placed(text: string): string {
 }
 
 async function runProgram({ text, line }: Block): Promise<void> {
-  const exported = ["client", "failure"].map((name) => `export * from "./src/client/${name}.ts";\n`);
-  await Bun.write(join(copy.path, "client-package.ts"), exported.join(""));
   const file = join(copy.path, `program-${line}-${Bun.hash(text).toString(36)}.ts`);
   await Bun.write(file, placed(text));
   await run(`bun ${file}`);

@@ -28,6 +28,7 @@ import { RECORD_BYTES_MAX } from "../../src/jobs/intake/records.ts";
 import { ARRIVING } from "../../src/jobs/uploads/part-rules.ts";
 import { PARTS_MAX } from "../../src/jobs/uploads/uploads.ts";
 import { JUDGE_RULES } from "../../src/judge/judgement.ts";
+import { DAY_MS } from "../../src/platform/days.ts";
 import { CHECKS } from "../../src/scan/check-list.ts";
 import { TEST_ADDRESSES } from "../../src/test-keys/test-addresses.ts";
 import { documents } from "../../src/verification/documents/all-documents.ts";
@@ -48,6 +49,7 @@ import { hasTitle } from "../support/test-titles.ts";
  */
 
 const ROOT = join(import.meta.dir, "../..");
+const HOUR_MS = 3_600_000;
 const pages = readPages();
 const BENCH = /<!-- bench:begin -->\n([\s\S]*?)<!-- bench:end -->/;
 const bench = pages.flatMap(({ text }) => BENCH.exec(text)?.[1] ?? []).join("");
@@ -58,6 +60,16 @@ const server = await startFileServer();
 const specification = await readSpecification(server);
 
 type Rows = Table["rows"];
+
+/** A number that a source names, read as it stands there: not all are exported. */
+async function constant(path: string, name: string): Promise<number> {
+  const value = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(await source(path))?.[1];
+  if (value === undefined) throw new Error(`${path} has no ${name}`);
+  return value
+    .replaceAll("_", "")
+    .split("*")
+    .reduce((product, factor) => product * Number(factor), 1);
+}
 
 /** Whole rows, in any order. */
 function expectRows(rows: Rows, expected: Rows): void {
@@ -121,14 +133,6 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
 
   "what | limit | past it": async (rows) => {
     const { batch, limits, dns } = readConfig({}, 1);
-    const constant = async (path: string, name: string) => {
-      const value = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(await source(path))?.[1];
-      if (value === undefined) throw new Error(`${path} has no ${name}`);
-      return value
-        .replaceAll("_", "")
-        .split("*")
-        .reduce((product, factor) => product * Number(factor), 1);
-    };
     const { limit: invoices } = InvoicesQuery.properties;
     const { limit: listings } = DirectoryQuery.properties;
     const { limit: changes } = ChangesQuery.properties;
@@ -216,6 +220,12 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
     );
   },
 
+  "elsewhere | where | here": (rows) => {
+    const words: readonly string[] = [...Object.keys(SCORE_BANDS), ...EMAIL_SUB_STATUSES];
+    const named = rows.flatMap((cells) => codesIn(cells.at(-1) ?? ""));
+    expect(named.filter((word) => !words.includes(word))).toEqual([]);
+  },
+
   "sub_status | status | meaning": (rows) => {
     const decided = new Map<string, string>(
       SCORING.map(({ finding, decides }) => [finding, decides ?? "deliverable"]),
@@ -271,16 +281,19 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
 
   "reason | means": (rows) => expectNames(rows, PHONE_REASONS),
 
-  "plan | monthly | included units | overage per unit | calls a second | burst | max batch": (rows) =>
-    expect(rows).toEqual(
-      DEFAULT_PLANS.map((plan) => [
-        code(plan.plan),
-        formatUsdFixed(plan.monthlyPriceMicroUsd, 2),
-        thousands(plan.includedUnits),
-        plan.overagePriceMicroUsd === null ? "–" : formatUsdFixed(plan.overagePriceMicroUsd, 6),
-        ...[plan.requestsPerSecond, plan.burst, plan.maxBatchSize].map(thousands),
-      ]),
-    ),
+  "plan | monthly | included units | overage per unit | calls a second | burst | max batch | max job | jobs at a time":
+    (rows) =>
+      expect(rows).toEqual(
+        DEFAULT_PLANS.map((plan) => [
+          code(plan.plan),
+          formatUsdFixed(plan.monthlyPriceMicroUsd, 2),
+          thousands(plan.includedUnits),
+          plan.overagePriceMicroUsd === null ? "–" : formatUsdFixed(plan.overagePriceMicroUsd, 6),
+          ...[plan.requestsPerSecond, plan.burst, plan.maxBatchSize, plan.maxJobSize, plan.maxJobs].map(
+            thousands,
+          ),
+        ]),
+      ),
 
   "route | answers": (rows) => {
     const operations = specification.operations.filter(
@@ -314,6 +327,20 @@ const HELD: { readonly [head: string]: (rows: Rows) => void | Promise<void> } = 
       rows.map((cells) => cells.slice(0, 2)),
       [...asked].map((name) => [code(name), inCode(name)]),
     );
+  },
+
+  "what | where | until": async (rows) => {
+    const untilOf = (start: string) => rows.find(([what = ""]) => what.startsWith(start))?.[2];
+    const keptHours = (await constant("src/billing/idempotency.ts", "KEPT_MS")) / HOUR_MS;
+    const uploadHours = (await constant("src/app/jobs.ts", "UPLOAD_MS")) / HOUR_MS;
+    const eventDays = (await constant("src/webhooks/deliverer.ts", "KEPT_MS")) / DAY_MS;
+    const { retentionMs } = readConfig({}, 1).jobs;
+    const dnsHours = (await constant("src/dns/cache.ts", "POSITIVE_CAP_MS")) / HOUR_MS;
+    expect(untilOf("the reply to a call")).toBe(`${keptHours} hours after the call`);
+    expect(untilOf("parts of a job")).toStartWith(`${uploadHours} hours `);
+    expect(untilOf("events sent")).toStartWith(`${eventDays} days `);
+    expect(untilOf("the input and the results")).toStartWith(`${retentionMs / DAY_MS} days `);
+    expect(untilOf("what the DNS said")).toStartWith(`${dnsHours} hours `);
   },
 
   "event | when | data": (rows) => expectNames(rows, WEBHOOK_EVENTS),
