@@ -25,7 +25,7 @@ import {
 
 const NODES = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 3);
 const QUICK = process.argv.includes("--quick");
-const ROUNDS = QUICK ? 1 : 5;
+const ROUNDS = QUICK ? 1 : 7;
 const ROUND_MS = QUICK ? 500 : 3_000;
 const BATCH_SIZE = 10_000;
 const JOB_ROWS = QUICK ? 20_000 : 300_000;

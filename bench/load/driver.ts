@@ -1,6 +1,7 @@
 import { createBatchSender } from "./batches.ts";
 import type { Aim, BatchesRound, Job, JobReport, SinglesRound } from "./jobs.ts";
 import { singlesRound } from "./singles.ts";
+import { warmUpDriver } from "./warm-up.ts";
 
 // A process of its own, so that sending and reading take no time from the server that is measured, but a core.
 
@@ -9,7 +10,10 @@ const report = await run(job);
 process.stdout.write(JSON.stringify(report));
 
 async function run(job: Job): Promise<JobReport<SinglesRound> | JobReport<BatchesRound>> {
-  if (job.kind === "singles") return measured(job, (aim) => singlesRound(job, aim));
+  if (job.kind === "singles") {
+    await warmUpDriver();
+    return measured(job, (aim) => singlesRound(job, aim));
+  }
   return measured(job, createBatchSender(job));
 }
 
