@@ -72,9 +72,11 @@ export function createChargeLog(dependencies: {
     const calls = busiest.rise();
     if (isCommitDue || queue.length + committed.length === 0) return;
     const isGroup = queue.length >= Math.floor(calls / 2);
-    // Of a disk that hangs no more is asked than one group: the thread goes on.
-    if (isSyncing ? isGroup && committed.length === 0 : isGroup || committed.length > 0) commitInTurn();
-    else if (!isSyncing) groupTimer ??= setTimeout(commitInTurn, GROUP_WAIT_MAX_MS);
+    if (isSyncing) {
+      // Of a disk that hangs no more is asked than one group: the thread goes on.
+      if (isGroup && committed.length === 0) commitInTurn();
+    } else if (isGroup || committed.length > 0) commitInTurn();
+    else groupTimer ??= setTimeout(commitInTurn, GROUP_WAIT_MAX_MS);
   }
 
   function commitInTurn(): void {

@@ -133,8 +133,10 @@ export function createIdempotency(dependencies: IdempotencyDependencies<Idempote
       ended: (kept) => {
         running.delete(idempotencyKey);
         runningShares.release(accountId, 1);
-        if (kept === null) keptShares.release(accountId, takenBytes);
-        else keptShares.release(accountId, replacedBytes + takenBytes - kept.bodyBytes - ROW_BYTES);
+        const storedBytes = kept === null ? 0 : kept.bodyBytes + ROW_BYTES;
+        // What is kept has replaced a former reply under its key.
+        const freedBytes = kept === null ? 0 : replacedBytes;
+        keptShares.release(accountId, takenBytes - storedBytes + freedBytes);
         return claims?.releaseKey(accountId, idempotencyKey);
       },
     });

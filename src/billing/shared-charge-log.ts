@@ -155,6 +155,10 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
     }
   }
 
+  /**
+   * Sends a group until the store answers, or its first call is due an answer. Throws at once where waiting is of no
+   * use: the disk is full, or rows are held for which the accounts of the group are to be set apart.
+   */
   async function admit(way: GroupWay, group: readonly Waiting[]): Promise<Admitted> {
     const { lane, sequence, others } = way;
     const untilMs = Math.min(...group.map((waiting) => waiting.untilMs));
@@ -171,9 +175,10 @@ export function createSharedChargeLog(dependencies: SharedChargeLogDependencies)
       } catch (error) {
         if (error instanceof UnsettledError) unsettled = error;
         else if (!(error instanceof StorageError)) throw error;
-        // Of its fate nothing was unknown so far: it may go another way, or be refused.
-        const mayEnd = error instanceof NoRoomError || (error instanceof RowsHeldError && way.apart === null);
-        if (mayEnd && unsettled === undefined) throw error;
+        const isFinal =
+          error instanceof NoRoomError || (error instanceof RowsHeldError && way.apart === null);
+        // A group that may have been written is sent again until that is known, whatever else fails.
+        if (isFinal && unsettled === undefined) throw error;
         const isLate = clock.monotonic() + RETRY_EVERY_MS >= untilMs;
         if (isLate || !store.isOpen()) throw unsettled ?? error;
         await Bun.sleep(RETRY_EVERY_MS);

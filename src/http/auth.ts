@@ -63,7 +63,8 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
     return text;
   }
 
-  function letIn(call: Call, account: Account | null, needed: readonly KeyScope[]): Answer<Account> {
+  /** Throws `bad_key` without an account, `forbidden` where its key may not make the call, and 429 above its rate. */
+  function authorize(call: Call, account: Account | null, needed: readonly KeyScope[]): Answer<Account> {
     if (account === null) throw new ApiError("bad_key");
     if (!allows(account.scopes, needed)) {
       throw new ApiError("forbidden", `This call needs a key with the scope ${needed.join(" or ")}.`);
@@ -81,8 +82,8 @@ export function createGuard({ keyRing, accountLimiter, addressLimiter, meter }: 
       const found = keyRing.find(keyOf(call));
       // As `after`, here and below, without allocating a function for each call.
       return found instanceof Promise
-        ? found.then((account) => letIn(call, account, needed))
-        : letIn(call, found, needed);
+        ? found.then((account) => authorize(call, account, needed))
+        : authorize(call, found, needed);
     },
     accountForReplay(call) {
       if (!call.request.headers.has("idempotency-key")) return null;

@@ -14,7 +14,7 @@ import { type BatchRun, replyKept, replyStreamed, replyWhole, unreadReply } from
 import type { BodyReader, HeldBody } from "./bodies/body-reader.ts";
 import { isJson, mediaType } from "./bodies/request-body.ts";
 import type { Call } from "./call.ts";
-import { type ReplyEncoding, replyEncoding } from "./compression.ts";
+import { replyEncoding } from "./compression.ts";
 import { isCalledOff, stopWhenGone } from "./departure.ts";
 import type { Idempotent } from "./idempotent.ts";
 import { weightOf } from "./negotiation.ts";
@@ -144,11 +144,7 @@ async function verifyWhileChunking(
   route: BatchRoute,
   { query, account }: BatchCall,
   chunked: ChunkedBody,
-  {
-    lines,
-    encoding,
-    signal,
-  }: { readonly lines: boolean; readonly encoding: ReplyEncoding | null; readonly signal: AbortSignal },
+  { lines, encoding, signal }: Pick<BatchRun, "lines" | "encoding" | "signal">,
 ): Promise<Pick<BatchRun, "results" | "unitsPerItem">> {
   try {
     const settings = { ...query, ...chunked.options };
@@ -168,7 +164,7 @@ async function verifyWhileChunking(
 function verifyOptions(
   { deep = DEFAULTS.deep, dns = DEFAULTS.dns, country }: BatchSettings,
   lines: boolean,
-  encoding: ReplyEncoding | null,
+  encoding: BatchRun["encoding"],
   account: Account,
 ): VerifyOptions {
   return {

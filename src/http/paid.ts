@@ -106,6 +106,10 @@ export function createPaid(dependencies: PaidDependencies): Paid {
         callBytesMax: bodyBytesMax,
       });
 
+    /** Returns the 402 of a call without a payment. */
+    const challenge = (call: Call): Promise<PaidReply> =>
+      payments.take({ ...UNPAID, offer: offerOf(call, {}), headers: NO_HEADERS });
+
     async function answer(call: Call): Promise<PaidReply> {
       const { method, headers, url } = call.request;
       const { pathname, search } = requestPath(url);
@@ -117,9 +121,7 @@ export function createPaid(dependencies: PaidDependencies): Paid {
       call.suspendIdleTimeout();
       const isPaying = headers.has("payment-signature") || headers.has("x-payment");
       const asksNothing = body.byteLength === 0 && search === "";
-      if (method === "HEAD" || (asksNothing && !isPaying)) {
-        return await payments.take({ ...UNPAID, offer: offerOf(call, {}), headers: NO_HEADERS });
-      }
+      if (method === "HEAD" || (asksNothing && !isPaying)) return await challenge(call);
       const work = await prepare(call, body);
       return await take({
         ...work,

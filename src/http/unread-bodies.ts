@@ -69,6 +69,7 @@ export function createUnreadBodies({ monotonic }: Pick<Clock, "monotonic">, held
     return overMs;
   }
 
+  /** Holds a reply back for this time; false, and at once, where too many are held. */
   async function hold(ms: number): Promise<boolean> {
     if (held >= HELD_MAX) return false;
     held += 1;
@@ -95,7 +96,14 @@ export function createUnreadBodies({ monotonic }: Pick<Clock, "monotonic">, held
       const caller = call.account?.accountId ?? clientAddressKey(call.clientAddress());
       const isEndless = bytes > BYTES_AT_ONCE;
       const ms = waitMs(caller, isEndless ? UNREAD_BYTES_MIN : bytes);
-      if (ms !== 0) return !(await hold(ms ?? heldMs)) || isEndless || ms === null;
+      if (ms === null) {
+        await hold(heldMs);
+        return true;
+      }
+      if (ms > 0) {
+        const isHeld = await hold(ms);
+        return isEndless || !isHeld;
+      }
       if (!isEndless) return false;
       // Who breaks its body off has no use for the connection.
       const read = await within(

@@ -3,6 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { ChunkClaim, ClaimedWork, JobPort, JobRecord } from "../store/job-port.ts";
 import type { Upkeep } from "../store/port.ts";
 import { isStorageFailure } from "../store/storage-error.ts";
+import { attemptsBefore } from "./chunks/attempts.ts";
 import { createChunkClaims } from "./chunks/chunk-claims.ts";
 import { createChunkFailures } from "./chunks/chunk-failures.ts";
 import type { ChunkOutcome } from "./chunks/chunk-outcome.ts";
@@ -137,13 +138,13 @@ export function createJobRunner(dependencies: JobRunnerDependencies): JobRunner 
     try {
       const outcome = await runChunk(await steps.start(record), chunk, signal, onCommit);
       if (outcome === "out_of_units") {
-        await claims.release(claim, claim.attempt - 1);
+        await claims.release(claim, attemptsBefore(claim.attempt));
         await steps.pause(record, "out_of_units");
       }
     } catch (error) {
       const isGivenUp = signal.aborted && !isEnding();
       const settled = isGivenUp
-        ? claims.release(claim, claim.attempt - 1)
+        ? claims.release(claim, attemptsBefore(claim.attempt))
         : settleFailure(record, claim, error);
       await settled.catch((failure: unknown) => reportUnknown(failure, jobId));
     } finally {

@@ -2,13 +2,13 @@ import type { BatchKind } from "../batch/messages.ts";
 import type { JobRecord } from "../store/job-port.ts";
 import type { InputForm, InputTable } from "./intake/intake-messages.ts";
 
-/** The form and the encoding of an input that comes in parts. */
+/** The encoding of an input that comes in parts, and who named its form: the first of the three that did counts. */
 export type JobUpload = {
-  /** The form that was named when the job was created; it overrides `said`. */
+  /** The form that the call which created the job named. */
   readonly given: InputForm | null;
-  /** The form that the parts name. */
+  /** The form that the parts name, which must agree. */
   readonly said: InputForm | null;
-  /** The form where neither names one. */
+  /** JSON, where that call was sent as JSON without a body: many clients send the type with every call. */
   readonly otherwise: InputForm | null;
   /** The content encoding of the whole input. */
   readonly encoding: UploadEncoding | null;

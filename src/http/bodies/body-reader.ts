@@ -24,10 +24,11 @@ const NO_BYTES = new Uint8Array(0);
 /** Reads the bodies of calls. Large ones share a bounded memory. */
 export type BodyReader = {
   /**
-   * Reads a body; throws `payload_too_large` as soon as it is known to be over the limit, with the rest unread, and `overloaded` where it is over the tenant's share of what all may hold, at
-   * once where its length is declared, else when it is. What has arrived counts, not what is announced: a caller who
-   * sends nothing takes no room from others. Where all is held, bodies still arriving for tenants over their share are
-   * given up for one below its own. Small bodies always fit.
+   * Reads a body. Throws `payload_too_large` as soon as it is known to be over the limit, with the rest unread, and
+   * `overloaded` where it is over the tenant's share of what all may hold: at once where its length is declared, else
+   * when it is. What has arrived counts, not what is announced: a caller who sends nothing takes no room from others.
+   * Where all is held, bodies still arriving for tenants over their share are given up for one below its own. Small
+   * bodies always fit.
    */
   readonly read: (
     request: Request,
@@ -84,12 +85,16 @@ export function createBodyReader({
     release(body);
   }
 
-  /** Returns the largest body that is still arriving for a tenant over its share. */
+  /** Yields the arriving bodies that may be given up for this tenant: none where it is itself over its share. */
+  function* preemptibleFor(tenant: string): Generator<Arrival, void, undefined> {
+    if (shares.isOverShare(tenant)) return;
+    for (const body of arriving) if (body.tenant !== tenant && shares.isOverShare(body.tenant)) yield body;
+  }
+
+  /** Gives up the largest body that may be given up for this tenant; false where there is none. */
   function giveUpOne(tenant: string): boolean {
-    if (shares.isOverShare(tenant)) return false;
     let largest: Arrival | undefined;
-    for (const body of arriving) {
-      if (body.tenant === tenant || !shares.isOverShare(body.tenant)) continue;
+    for (const body of preemptibleFor(tenant)) {
       if (largest === undefined || body.held > largest.held) largest = body;
     }
     if (largest === undefined) return false;
@@ -146,16 +151,10 @@ export function createBodyReader({
     if (former.room !== null) rooms.giveBack(former.room);
   }
 
+  /** Whether a body of this length fits now, or could once others are given up. */
   function mayFit(tenant: string, bytes: number): boolean {
     if (isOverTenants(tenant, bytes)) return false;
-    return shares.fits(tenant, bytes) || mayGetRoom(tenant);
-  }
-
-  /** Whether dropping arriving bodies of others could make room for the tenant. */
-  function mayGetRoom(tenant: string): boolean {
-    if (shares.isOverShare(tenant)) return false;
-    for (const body of arriving) if (body.tenant !== tenant && shares.isOverShare(body.tenant)) return true;
-    return false;
+    return shares.fits(tenant, bytes) || preemptibleFor(tenant).next().done === false;
   }
 
   return {

@@ -35,37 +35,35 @@ export async function downloadOf(
   if (job.erasedAt !== null) throw new ApiError("gone");
   const isComplete = job.status === "completed";
   const isFinal = isComplete || job.status === "cancelled";
-  const isWhole = filter.statuses === null && filter.subStatuses === null;
+  const isUnfiltered = filter.statuses === null && filter.subStatuses === null;
+  /** Its length is known before it is read, so that bytes of it can be asked for. */
+  const isMeasurable = isFinal && isUnfiltered;
   const etag = `"${job.jobId}-${format}-${Bun.hash.xxHash32(JSON.stringify(filter)).toString(36)}"`;
   const headers: { [name: string]: string } = {
     "Content-Type": TYPES[format],
     "X-Job-Complete": `${isComplete}`,
     ...(isFinal ? { ETag: etag } : { "Cache-Control": "no-store" }),
-    ...(isFinal && isWhole ? { "Accept-Ranges": "bytes" } : {}),
+    ...(isMeasurable ? { "Accept-Ranges": "bytes" } : {}),
   };
-  if (isFinal && isCurrent(call.request, etag)) {
-    return { status: 304, body: null, headers };
-  }
+  if (isFinal && isCurrent(call.request, etag)) return { status: 304, body: null, headers };
   call.suspendIdleTimeout(readerStallMs);
   if (call.request.method === "HEAD") {
-    if (!isFinal || !isWhole) return { status: 200, body: unsentBody(), headers };
+    if (!isMeasurable) return { status: 200, body: unsentBody(), headers };
     const length = await results.length(job, format);
     return { status: 200, body: null, headers: { ...headers, ...AS_IS, "Content-Length": `${length}` } };
   }
-  const asked = isFinal && isWhole ? askedRange(call.request, etag) : null;
-  const length = asked === null ? 0 : await results.length(job, format);
-  const range = asked === null ? null : rangeWithin(asked, length);
-  if (range === "unsatisfiable") {
-    return unsatisfiable(headers, length);
-  }
   const stop = new AbortController();
-  const source = results.read(job, { format, filter, fromByte: range?.first ?? 0 }, stop.signal);
-  if (range === null) return sent(call, { status: 200, headers, source, stop, readerStallMs });
+  const read = (fromByte: number) => results.read(job, { format, filter, fromByte }, stop.signal);
+  const asked = isMeasurable ? askedRange(call.request, etag) : null;
+  if (asked === null) return sent(call, { status: 200, headers, source: read(0), stop, readerStallMs });
+  const length = await results.length(job, format);
+  const range = rangeWithin(asked, length);
+  if (range === "unsatisfiable") return unsatisfiable(headers, length);
   const { first, last } = range;
   return sent(call, {
     status: 206,
     headers: { ...headers, ...AS_IS, "Content-Range": `bytes ${first}-${last}/${length}` },
-    source: limited(source, last - first + 1),
+    source: limited(read(first), last - first + 1),
     stop,
     readerStallMs,
   });

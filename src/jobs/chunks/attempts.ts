@@ -41,9 +41,14 @@ export function attemptsAfter(attempt: number, rows: number): number {
   return halvings > 0 && halvings <= halvingsToOne(rows) ? attemptsAfterFailure(attempt) : 0;
 }
 
+/** Returns the attempts to count for a chunk that was put back through no fault of its rows: its claim does not count. */
+export function attemptsBefore(attempt: number): number {
+  return attempt - 1;
+}
+
 /** Returns the attempts to count for a chunk that failed while its process lived. */
 export function attemptsAfterFailure(attempt: number): number {
-  return attempt - 1 + FAILURE_ATTEMPTS;
+  return attemptsBefore(attempt) + FAILURE_ATTEMPTS;
 }
 
 /** Returns how often the rows of a chunk are halved at an attempt; below 1 all of them are taken. */

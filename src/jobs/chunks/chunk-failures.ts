@@ -6,7 +6,7 @@ import { isStorageFailure } from "../../store/storage-error.ts";
 import type { JobQueue } from "../job-queue.ts";
 import type { JobSteps } from "../job-steps.ts";
 import type { JobWaits } from "../job-waits.ts";
-import { attemptsAfterFailure } from "./attempts.ts";
+import { attemptsAfterFailure, attemptsBefore } from "./attempts.ts";
 import type { ChunkClaims } from "./chunk-claims.ts";
 import { HopelessChunkError } from "./chunk-outcome.ts";
 
@@ -40,7 +40,8 @@ export function createChunkFailures(dependencies: ChunkFailuresDependencies): Se
       waits.backOff(job.jobId);
       queue.remove(job.accountId, job.jobId);
     }
-    await claims.release(claim, isFault ? attemptsAfterFailure(claim.attempt) : claim.attempt - 1);
+    const { attempt } = claim;
+    await claims.release(claim, isFault ? attemptsAfterFailure(attempt) : attemptsBefore(attempt));
     if (isQuota && (await unitsLeft(job.accountId)) < job.unitsPerItem) {
       await steps.pause(job, "out_of_units");
     } else if (isStorage && pausesForStorage) await steps.pause(job, "storage");

@@ -123,12 +123,13 @@ export function createJobResults({
   /** Yields the download from a byte on. Whole chunks before it are skipped, except in JSON, which ends with a count of rows. */
   async function* fromByte(job: Job, request: ResultsRequest, signal: AbortSignal) {
     const { format } = request;
-    const start = startOf(job, format).byteLength;
+    const fromRowByte = request.fromByte - startOf(job, format).byteLength;
     const passed =
-      format === "json" || request.fromByte <= start
+      format === "json" || fromRowByte <= 0
         ? { chunks: 0, bytes: 0 }
-        : await chunksBefore(chunkBytes(job, format), request.fromByte - start);
-    let skip = request.fromByte - (passed.chunks === 0 ? 0 : start + passed.bytes);
+        : await chunksBefore(chunkBytes(job, format), fromRowByte);
+    // What precedes the rows is skipped with the first chunk.
+    let skip = passed.chunks === 0 ? request.fromByte : fromRowByte - passed.bytes;
     for await (const bytes of whole(job, request, passed.chunks, signal)) {
       if (skip >= bytes.byteLength) skip -= bytes.byteLength;
       else {
