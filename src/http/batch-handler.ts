@@ -74,6 +74,10 @@ type BatchCall = {
   readonly place: DisposableStack;
 };
 
+/**
+ * Chunks the body, begins to verify meanwhile, reserves the units, and replies. `cleanUp` releases what lasts until the
+ * reply was read: the place, the memory of the chunks, the reservation and the verifying. A streamed reply takes it over.
+ */
 async function replyTo(
   dependencies: BatchRouteDependencies,
   route: BatchRoute,

@@ -5,8 +5,9 @@ import { within } from "../platform/within.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Bounds what comes behind replies. Of a call's body the server reads what a reply has left unread, as fast as it is sent
- * and however much: a caller may look for a reply only when all is sent. That is work like any other, and nobody pays for it.
+ * Bounds the bytes of bodies that are read after their reply was decided. The runtime reads what a reply has left unread
+ * as fast as it is sent, however much it is, as a caller may read the reply only once all is sent. That takes time which
+ * no charge pays for.
  */
 export type UnreadBodies = {
   /**
@@ -23,7 +24,7 @@ export type UnreadBodies = {
 const UNREAD_BYTES_MIN = 65_536;
 /** How long a body without a length, or of more than comes at once, is read before its reply leaves: it may end. */
 const READ_ON_MS = 250;
-/** A smaller part takes as long. */
+/** A smaller part counts as this much: reading it takes as long. */
 const PART_BYTES_MIN = 1_024;
 /** Of one caller, about a hundredth of a core; the largest bodies of two calls come at once. */
 const BYTES_PER_MS = 16_384;

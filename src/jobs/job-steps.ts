@@ -71,17 +71,17 @@ export function createJobSteps(dependencies: JobStepsDependencies): JobSteps {
       await change(job, STOPPABLE, failed);
     },
     async finishRound(jobId) {
-      const { changed: after, isWaiting } = await store.endRound(jobId, ended());
-      if (after !== null) changed(after);
+      const { changed: next, isWaiting: hasChunks } = await store.endRound(jobId, ended());
+      if (next !== null) changed(next);
       // The second round begins once the cached failures have expired: before, nothing would be looked up.
-      if (after !== null && isWaiting && !after.isTest) {
+      if (next !== null && hasChunks && !next.isTest) {
         waits.lookUpLater(jobId);
-        leaveQueue(after);
-      } else if (isWaiting && !waits.isWaiting(jobId)) {
-        // What waits are the other rows of a chunk that is done in parts, or chunks that were put back.
-        const job = after ?? (await store.findJob(jobId));
+        leaveQueue(next);
+      } else if (hasChunks && !waits.isKeptOut(jobId)) {
+        // These are the other rows of a chunk that is done in parts, or chunks that were put back.
+        const job = next ?? (await store.findJob(jobId));
         if (job !== null) queue.add(job.accountId, jobId);
-      } else if (after !== null) leaveQueue(after);
+      } else if (next !== null) leaveQueue(next);
     },
   };
 }

@@ -8,7 +8,8 @@ export type JobWaits = {
   readonly lookUpLater: (jobId: string) => void;
   /** Whether the second look-up of a job is not due yet. */
   readonly isLater: (jobId: string) => boolean;
-  readonly isWaiting: (jobId: string) => boolean;
+  /** Whether a job is kept out of the queue, by either. */
+  readonly isKeptOut: (jobId: string) => boolean;
   /** Ends all back-offs, and the waits that are due. */
   readonly expire: () => void;
 };
@@ -22,7 +23,7 @@ export function createJobWaits(clock: Clock, lookUpAgainMs: number): JobWaits {
     backOff: (jobId) => void resting.add(jobId),
     lookUpLater: (jobId) => void laterMs.set(jobId, clock.monotonic() + lookUpAgainMs),
     isLater: (jobId) => laterMs.has(jobId),
-    isWaiting: (jobId) => resting.has(jobId) || laterMs.has(jobId),
+    isKeptOut: (jobId) => resting.has(jobId) || laterMs.has(jobId),
     expire() {
       resting.clear();
       for (const [jobId, ms] of laterMs) if (ms <= clock.monotonic()) laterMs.delete(jobId);

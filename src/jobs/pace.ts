@@ -62,6 +62,7 @@ export function createPace({ clock, pause = elapse, random = Math.random }: Pace
   /** Creates the turns of one kind of work, whose gap is `share` of the common one. */
   function createTurns(share: number): Pace["turn"] {
     let begunMs = Number.NEGATIVE_INFINITY;
+    /** The share of the gap that is now waited for, shortened at random. */
     let ownShare = share;
     return async (signal) => {
       for (;;) {

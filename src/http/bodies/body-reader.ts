@@ -171,7 +171,7 @@ export function createBodyReader({
         arriving.delete(body);
       }
       const digest = hash?.digest("hex");
-      /** A failed call may leave a thread reading them for a moment. */
+      /** Once the bytes were given out, a thread may read them even after the call has failed: that memory is not reused. */
       let isReadElsewhere = false;
       const letGo = () => {
         if (body.room !== null && !isReadElsewhere) rooms.giveBack(body.room);
@@ -185,6 +185,7 @@ export function createBodyReader({
         },
         digest: () => digest ?? bodyDigest(body.bytes),
         moveHold() {
+          // From here on the copy counts, and this body holds nothing.
           const moved = { ...body };
           body.held = 0;
           isReadElsewhere = false;

@@ -138,7 +138,7 @@ function canonical(filters: SentFilters): string {
   return JSON.stringify({ q, min_score, max_price_usd, min_uptime, payee, sort, order });
 }
 
-/** The query that a cursor carries; null where somebody wrote it himself. */
+/** Returns the query that a cursor carries; null for one that is invalid, as no cursor of this server's is. */
 function filtersOf(text: string, readers: Readers): SentFilters | null {
   try {
     return readers.filters(JSON.parse(text));

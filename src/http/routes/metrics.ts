@@ -44,7 +44,7 @@ export function createMetrics(readings: Readings): Metrics {
         registry = undefined;
         throw error;
       });
-      // The library writes what no number stands for as no reader of the form knows it.
+      // The library writes NaN in a way that Prometheus does not read.
       return (await loaded.metrics()).replaceAll(/ Nan$/gm, " NaN");
     },
   };

@@ -14,7 +14,7 @@ import type { Parts } from "./parts.ts";
 
 /** Jobs whose input comes in parts, for files that a connection may not survive. */
 export type Uploads = {
-  /** Begins a job that waits for its parts; `keep` returns the reply that stands with it. Throws `too_many_jobs`. */
+  /** Begins a job that waits for its parts; `keep` returns the reply to keep with it. Throws `too_many_jobs`. */
   readonly create: (
     account: JobAccount,
     request: Omit<JobRequest, "form">,
