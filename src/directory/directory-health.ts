@@ -7,9 +7,9 @@ export type View = {
   readonly snapshot: Snapshot;
   readonly feed: Feed;
   readonly syncedAt: number;
-  /** Seconds since the listings were known to be current, over all directories they have come through. */
+  /** Seconds since the listings were current, including their age at each directory upstream. */
   readonly ageSeconds: number;
-  /** Three syncs in a row have not come about. */
+  /** Whether three intervals have passed without a sync. */
   readonly stale: boolean;
   readonly quarantined: number;
 };
@@ -30,12 +30,12 @@ export type DirectoryStats = {
   readonly ageSeconds: number | null;
   readonly stale: boolean;
   readonly syncs: Readonly<Record<SyncKind, number>>;
-  /** This process syncs the directory for the others of its cluster; null where there is no cluster. */
+  /** Whether this process syncs the directory for its cluster; null without a cluster. */
   readonly isLeading: boolean | null;
   readonly lastSyncMs: number | null;
 };
 
-/** Remembers how the syncs went and says what the operator should know, in words that everybody may read. */
+/** Tracks the outcomes of syncs, and describes problems to the operator in words without paths, hosts and addresses. */
 export function createHealth() {
   const syncs: Record<SyncKind, number> = { changed: 0, unchanged: 0, refused: 0, failed: 0 };
   let lastSyncMs: number | null = null;

@@ -12,7 +12,7 @@ import type { Freshness, Published, Syncer, SyncOutcome } from "./sync/syncer.ts
 export type DirectoryDependencies = {
   readonly settings: DirectorySettings;
   readonly syncer: Syncer;
-  /** By which one of the processes of a cluster syncs for all; null where there is no cluster. */
+  /** Elects the process of a cluster that syncs for all; null without a cluster. */
   readonly turns?: DirectoryTurnPort | null;
   readonly clock: Clock;
   /** From 0 up to 1. */
@@ -25,7 +25,7 @@ export type DirectoryDependencies = {
 export type DirectorySettings = {
   readonly upstream: string | null;
   readonly syncIntervalMs: number;
-  /** Let the first sync that succeeds pass the breakers. */
+  /** Whether the first sync that succeeds passes the breakers. */
   readonly acceptNextSnapshot: boolean;
 };
 
@@ -36,17 +36,17 @@ export type DirectoryEvent = {
 };
 
 export type Directory = AsyncDisposable & {
-  /** Loads the last good state and starts the schedule, which opens a folder later that cannot be opened now. */
+  /** Loads the last good state and starts the schedule, which retries a folder that cannot be opened. */
   readonly start: () => Promise<void>;
-  /** Resolves at the end of the start, whatever came of it; null where there is nothing to wait for. */
+  /** Resolves at the end of the start, failed or not; null while no start runs. */
   readonly opening: () => Promise<void> | null;
-  /** Syncs now, or joins the sync that is under way. */
+  /** Syncs now, or joins the running sync. */
   readonly sync: () => Promise<SyncOutcome>;
   /** The newest state, null before the first. */
   readonly view: () => View | null;
-  /** The state a page walk began on: one of the last three, else null. */
+  /** The state on which a walk over pages began: one of the last three, else null. */
   readonly viewOf: (version: number, digestStart: string) => View | null;
-  /** Resolves once this process has what another one had published before the call, or cannot have it. */
+  /** Resolves once this process has the state that was published before the call, cannot get it, or 3 s have passed. */
   readonly catchUp: () => Promise<void>;
   readonly compressed: KeptExports;
   readonly status: () => DirectoryStatus;
@@ -54,12 +54,12 @@ export type Directory = AsyncDisposable & {
 };
 
 const STALE_INTERVALS = 3;
-/** How long a node that starts waits for the first state where another one syncs. */
+/** How long a starting node waits for the first state of another node. */
 const FIRST_STATE_MS = 5_000;
-/** How long a call waits for a state that another process has published. */
+/** How long a call waits for the state that another process has published. */
 const CATCH_UP_MS = 3_000;
 
-/** The reading side: holds the newest states, swaps them in one step, and keeps the schedule. */
+/** Creates the reading side: it keeps the newest states, swaps them atomically, and runs the schedule. */
 export function createDirectory(dependencies: DirectoryDependencies): Directory {
   const { settings, syncer, clock } = dependencies;
   const report = dependencies.report ?? (() => {});
@@ -68,12 +68,12 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const startedAt = clock.now();
   const ended = new AbortController();
   let acceptTripped = settings.acceptNextSnapshot;
-  /** The sync side could not be opened or broke down: it may have a state that never came here. */
+  /** The sync side failed or could not be opened: it may have a state that was never transferred. */
   let isLost = false;
 
   const staleMs = settings.syncIntervalMs * STALE_INTERVALS;
   const views = createKeptViews({ clock, staleMs });
-  // A moment before it would be dropped: then there are never four.
+  // Dropped before the swap, so that there are never four.
   syncer.beforeSwap?.(views.dropOldest);
   let warmUp: ((snapshot: Snapshot) => void) | undefined;
   const publish = (published: Published, freshness: Freshness): void => {
@@ -85,14 +85,14 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   const settle = (outcome: SyncOutcome, tookMs: number): void => {
     health.note(outcome, tookMs);
     if (outcome.kind === "failed" || outcome.kind === "refused") {
-      // The end of the server breaks off what is under way: that is no failure.
+      // A shutdown aborts the running sync, which is no failure.
       if (!ended.signal.aborted)
         report({ level: "warn", message: `sync ${outcome.kind}`, reason: outcome.reason });
       return;
     }
     if (outcome.kind === "followed") {
       const { published, freshness } = outcome;
-      // A sync of another process has taken the operator's permission.
+      // A sync of another process has used the operator's permission.
       if (freshness.syncedAt > startedAt) acceptTripped = false;
       if (published !== null) publish(published, freshness);
       else views.refresh(freshness);
@@ -107,7 +107,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
   };
   const openSyncer = async (): Promise<void> => {
     const opened = await syncer.open();
-    // What searches a state is read once there may be one: the first calls of the server are answered by then.
+    // Imported only now that there may be a state to search, so that the first calls do not wait for it.
     ({ warmUp } = await import("./snapshot/warm-up.ts"));
     isLost = false;
     health.open(opened);
@@ -116,7 +116,7 @@ export function createDirectory(dependencies: DirectoryDependencies): Directory 
     const { published, freshness } = opened;
     if (published === null || freshness === null) return;
     if (views.newest()?.snapshot.digest !== published.snapshot.digest) return publish(published, freshness);
-    // The same listings: the memory of a sync side that is gone is not held on to.
+    // The same listings in other memory: that of a former sync side is released.
     views.replaceNewest(published, freshness);
   };
   const settled = async (work: () => Promise<SyncOutcome>): Promise<SyncOutcome> => {
@@ -200,7 +200,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Callers that come while the work is under way share its result. */
+/** Returns a function whose concurrent callers share one run of the work. */
 function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {

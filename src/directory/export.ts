@@ -5,8 +5,8 @@ import type { ExportForm } from "./sync/syncer.ts";
 const PART_BYTES = 256 * 1024;
 
 /**
- * The whole directory in parts of about 256 KiB, by host: JSON lines or one JSON array. `createPart` may give the
- * memory of the part before once that is done with.
+ * Yields the directory in parts of about 256 KiB, sorted by host: JSON lines or one JSON array. `createPart` may
+ * reuse the memory of the part before, which the reader is done with.
  */
 export function* exportParts(
   snapshot: SnapshotRows,
@@ -45,7 +45,7 @@ export function* exportParts(
   if (used > 0) yield part.subarray(0, used);
 }
 
-/** Returns what all parts hold together: the texts and what stands between and around them. */
+/** Returns the length of the export: the texts, their separators and brackets. */
 export function exportBytes(snapshot: SnapshotRows, form: ExportForm): number {
   const { count, rowLength } = snapshot;
   let bytes = form === "json" ? Math.max(count, 1) + 1 : count;
@@ -53,7 +53,7 @@ export function exportBytes(snapshot: SnapshotRows, form: ExportForm): number {
   return bytes;
 }
 
-/** Copies texts one by one, each from where it lies by then: in memory without a view made for it. */
+/** Creates a function that copies the text of a row: from memory, without a new view for each, or from the file. */
 function createRowCopier(snapshot: SnapshotRows) {
   const { segments, rowSegment, rowOffset, rowLength } = snapshot;
   const seen: (Uint8Array | undefined)[] = [];
@@ -85,7 +85,7 @@ export async function compressedExport(
   gzip.on("data", (part: Uint8Array) => parts.push(part));
   gzip.on("end", resolve);
   gzip.on("error", reject);
-  // A failure is met at the end; until then it must not count as unhandled.
+  // A failure is thrown at the end; until then it must not count as unhandled.
   ended.catch(() => undefined);
   const deflated = (part: Uint8Array) => new Promise((done) => gzip.write(part, done));
   let memory = new Uint8Array();
@@ -99,7 +99,7 @@ export async function compressedExport(
   return joined(parts);
 }
 
-/** In memory of its own, to be transferred to another thread. */
+/** Concatenates parts into memory of their own, which can be transferred to another thread. */
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -1,10 +1,12 @@
 import type { Snapshot } from "./snapshot/snapshot.ts";
 import type { ExportForm, Syncer } from "./sync/syncer.ts";
 
-/** The compressed export, made once for each state; null where that state is not the newest any more. */
+/**
+ * Returns the compressed export, which is made once for each state; null where the state is not the newest any more.
+ */
 export type KeptExports = (snapshot: Snapshot, form: ExportForm) => Promise<Uint8Array | null>;
 
-/** Compressed exports of the newest snapshot, each form made on the first request for it. */
+/** Creates a cache of the compressed exports of the newest snapshot, each made on its first request. */
 export function createKeptExports(gzip: Syncer["gzip"]): KeptExports {
   let made: {
     readonly snapshot: Snapshot;
@@ -12,7 +14,7 @@ export function createKeptExports(gzip: Syncer["gzip"]): KeptExports {
   } | null = null;
   return (snapshot, form) => {
     if (made === null || made.snapshot !== snapshot) {
-      // A walker on an older state must not push out what all others ask for.
+      // A reader of an older state must not evict what all others request.
       if (made !== null && made.snapshot.version > snapshot.version) return Promise.resolve(null);
       made = { snapshot, forms: new Map() };
     }

@@ -7,7 +7,7 @@ type Kept = { readonly published: Published; readonly freshness: Freshness };
 
 const VIEWS_KEPT = 3;
 
-/** Keeps the newest states, at most three: the first is served, on the others walks over pages began. */
+/** Keeps the three newest states. The first is served; walks over pages continue in the state in which they began. */
 export function createKeptViews({ clock, staleMs }: { readonly clock: Clock; readonly staleMs: number }) {
   let kept: readonly Kept[] = [];
 
@@ -21,14 +21,14 @@ export function createKeptViews({ clock, staleMs }: { readonly clock: Clock; rea
       quarantined: freshness.quarantined,
     };
   };
-  const giveUp = (dropped: readonly Kept[]): void => {
+  const freeIndexes = (dropped: readonly Kept[]): void => {
     for (const { published } of dropped) freeIndex(published.snapshot);
   };
-  /** Swaps in one step; what is given up is so afterwards. */
+  /** Swaps the states atomically, then frees the dropped ones. */
   const swap = (next: readonly Kept[]): void => {
     const former = kept;
     kept = next;
-    giveUp(former.filter((each) => !next.includes(each)));
+    freeIndexes(former.filter((each) => !next.includes(each)));
   };
 
   return {
@@ -43,12 +43,12 @@ export function createKeptViews({ clock, staleMs }: { readonly clock: Clock; rea
     },
     add: (published: Published, freshness: Freshness): void =>
       swap([{ published, freshness }, ...kept.slice(0, VIEWS_KEPT - 1)]),
-    /** Puts the same listings in another memory in the place of the newest. */
+    /** Replaces the newest state by the same listings in other memory. */
     replaceNewest: (published: Published, freshness: Freshness): void =>
       swap([{ published, freshness }, ...kept.slice(1)]),
-    /** Makes room for one more. */
+    /** Drops the oldest of three states. */
     dropOldest: (): void => swap(kept.slice(0, VIEWS_KEPT - 1)),
-    /** Says anew how fresh the newest is. */
+    /** Updates the freshness of the newest state. */
     refresh(freshness: Partial<Freshness>): void {
       const [newest] = kept;
       if (newest === undefined) return;

@@ -14,14 +14,15 @@ const URL_LENGTH_MAX = 2048;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** Carries the reason of the first fault out of the nested readers; it never leaves this file. */
+/** Carries the reason of the first fault out of the nested readers. Never leaves this file. */
 class Fault extends Error {
   override readonly name = "Fault";
 }
 
 /**
- * Reads a record of an upstream. Only the fields of the contract are taken over. `now` in ms UTC bounds the
- * timestamps: five minutes in the future are still the clocks' fault.
+ * Parses a record of an upstream, with the fields of the contract alone. `now` in ms UTC bounds the timestamps, with
+ * five minutes for clock skew.
+ *
  * @example readListing({ host: "Example.com" }, 0) // { ok: false, host: null, reason: "bad_host" }
  */
 export function readListing(record: unknown, now: number): ListingRead {
@@ -108,7 +109,7 @@ function readResourceUrl(value: unknown, host: string): string {
   return String(value);
 }
 
-/** `{judge_url}/v1/check?resource=…` of one of the listing's own resources. */
+/** Reads `{judge_url}/v1/check?resource=…`, with one of the listing's own resources. */
 function readJudgedBy(value: unknown, resources: readonly Resource[]): string {
   const url = readUrl(value, "bad_judged_by");
   if (!/^https?:$/.test(url.protocol) || !url.pathname.endsWith("/v1/check"))
@@ -118,9 +119,9 @@ function readJudgedBy(value: unknown, resources: readonly Resource[]): string {
   return String(value);
 }
 
-/** User info is refused: it makes an address look like another's, or gives away a password. */
+/** Reads a URL. User info is refused, as it disguises the host or reveals a password. */
 function readUrl(value: unknown, reason: string): URL {
-  // URL drops tabs and line ends without a word, so the characters are checked before it sees them.
+  // Checked first, as URL silently drops tabs and line ends.
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(value)) {
     throw new Fault(reason);
   }
@@ -144,7 +145,7 @@ function timestamp(value: unknown, now: number, field: string): string {
   const shape = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,9})?(Z|\+00:00)$/;
   const [, seconds] = (typeof value === "string" ? shape.exec(value) : null) ?? [];
   const at = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`);
-  // A day that the month does not have is moved on by some parsers: what is written back must be the same.
+  // Some parsers roll over a day that the month does not have: the time must be formatted back the same.
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(seconds ?? ""))
     throw new Fault(`bad_${field}`);
   if (at > now + FUTURE_TOLERANCE_MS) throw new Fault(`${field}_in_future`);

@@ -1,20 +1,20 @@
 import type { ListingBody } from "../contract/directory-schemas.ts";
 
-/** A paid service and what was measured of it, in the spelling and the field order of the wire. */
+/** A paid service and its measures, in the spelling and the field order of the wire. */
 export type Listing = Omit<ListingBody, "evidence"> & { readonly evidence: Evidence };
 
-/** A measure is null where there is nothing to measure: never probed, never paid, no one price. */
+/** A measure is null without data: never probed, never paid, no single price. */
 export type Evidence = Omit<ListingBody["evidence"], "pay_to_changed_at"> & {
-  /** Undefined where the record says nothing of it: then the directory keeps it by itself. */
+  /** Undefined where the record does not have it: then the directory tracks the payee by itself. */
   readonly pay_to_changed_at: string | null | undefined;
 };
 
 export type Resource = ListingBody["resources"][number];
 
-/** What an upstream dates no later than this is still the clocks' fault; later is not believed. */
+/** The tolerance for clock skew: a time further in the future is not believed. */
 export const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
-/** Returns the listing as JSON text: one spelling for each content, so that equal bytes mean nothing has changed. */
+/** Returns the listing as JSON text, in a canonical form, so that equal bytes mean an unchanged listing. */
 export function listingText(listing: Listing, payToChangedAt: string | null): string {
   return JSON.stringify({
     ...listing,

@@ -3,16 +3,19 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 /**
- * Returns the key under which two spellings of one payee are equal, or null where the text is no address: an EVM
- * address (lower case; a mixed-case one must carry a right EIP-55 checksum, because a wrong one is a mistyped
- * payee) or 32 bytes in base58, as Solana writes them.
+ * Returns the key by which two spellings of one payee are equal, or null for an invalid address. An EVM address has
+ * its lower case as key; a mixed-case one needs a valid EIP-55 checksum, as a wrong one is a typo. Other addresses
+ * are 32 bytes in base58, as Solana writes them.
  */
 export function payeeKey(payTo: string): string | null {
   const isAddress = payTo.startsWith("0x") ? isEvmAddress(payTo) : isBase58Of32Bytes(payTo);
   return isAddress ? uncheckedPayeeKey(payTo) : null;
 }
 
-/** Returns the same key without a look at the checksum, which costs 0.1 ms: of what was checked, or is only compared. */
+/**
+ * Returns the key without verifying the checksum, which takes 0.1 ms: for addresses that are verified already, or
+ * only compared.
+ */
 export function uncheckedPayeeKey(payTo: string): string {
   return payTo.startsWith("0x") ? payTo.toLowerCase() : payTo;
 }
@@ -24,7 +27,7 @@ function isEvmAddress(address: string): boolean {
   return digits === lower || digits === digits.toUpperCase() || digits === checksummed(lower);
 }
 
-/** EIP-55: a letter is upper case where the same nibble of the hash of the lower-case digits is 8 or more. */
+/** Applies EIP-55: a letter is upper case where the same nibble of the hash of the lower-case digits is 8 or more. */
 function checksummed(lower: string): string {
   const hash = keccak_256(Buffer.from(lower));
   let text = "";

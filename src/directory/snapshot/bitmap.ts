@@ -1,10 +1,10 @@
 /**
- * Sets of rows as one bit each: what a filter lets through. A hundred thousand rows are 3,000 words, so that
- * joining two sets costs microseconds even in code that runs for the first time.
+ * A set of rows, one bit each: those that pass a filter. 100,000 rows are 3,125 words, so that an intersection takes
+ * microseconds even in code that runs for the first time.
  */
 export type Bitmap = Int32Array<ArrayBufferLike>;
 
-/** Returns how many words a set over this many rows takes. */
+/** Returns the length of a set over this number of rows, in words of 32 bits. */
 export function bitmapLength(rows: number): number {
   return (rows + 31) >>> 5;
 }
@@ -13,7 +13,7 @@ export function emptyBitmap(rows: number): Bitmap {
   return new Int32Array(bitmapLength(rows));
 }
 
-/** Returns the set of these rows, of `count` in all. */
+/** Returns the set of these rows, out of `count`. */
 export function bitmapOf(rows: Uint32Array, count: number): Bitmap {
   const bitmap = emptyBitmap(count);
   addRows(bitmap, rows);
@@ -27,7 +27,7 @@ function addRows(bitmap: Bitmap, rows: Uint32Array): void {
   }
 }
 
-/** Takes out rows that are in the set, or adds those that are not. */
+/** Toggles rows: removes those in the set, and adds the others. */
 export function flipRows(bitmap: Bitmap, rows: Uint32Array): void {
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at] ?? 0;
@@ -35,22 +35,22 @@ export function flipRows(bitmap: Bitmap, rows: Uint32Array): void {
   }
 }
 
-/** Keeps in the first set what is in the second one, too. */
-export function keepCommon(bitmap: Bitmap, other: Bitmap): void {
+/** Intersects the first set with the second, in place. */
+export function intersect(bitmap: Bitmap, other: Bitmap): void {
   for (let at = 0; at < bitmap.length; at++) bitmap[at] = (bitmap[at] ?? 0) & (other[at] ?? 0);
 }
 
-/** Keeps in the first set what is not in the second one. */
-export function keepOthers(bitmap: Bitmap, other: Bitmap): void {
+/** Subtracts the second set from the first, in place. */
+export function subtract(bitmap: Bitmap, other: Bitmap): void {
   for (let at = 0; at < bitmap.length; at++) bitmap[at] = (bitmap[at] ?? 0) & ~(other[at] ?? 0);
 }
 
-/** Adds to the first set what is in the second one. */
-export function addAll(bitmap: Bitmap, other: Bitmap): void {
+/** Adds the rows of the second set to the first, in place. */
+export function unite(bitmap: Bitmap, other: Bitmap): void {
   for (let at = 0; at < bitmap.length; at++) bitmap[at] = (bitmap[at] ?? 0) | (other[at] ?? 0);
 }
 
-/** Returns how many rows are in the set. */
+/** Returns the number of rows in the set. */
 export function countRows(bitmap: Bitmap): number {
   let count = 0;
   for (let at = 0; at < bitmap.length; at++) {

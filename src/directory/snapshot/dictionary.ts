@@ -1,15 +1,15 @@
-/** Numbers for words, given out once, and the words of each row as a run of such numbers. */
+/** A table of interned words: one number for each distinct word, and the words of each row as a run of numbers. */
 export type Dictionary = {
-  /** Keeps the words of a row and says where: at the place of its former ones, where they are the same. */
+  /** Stores the words of a row and returns their place: `formerPlace` where the words there are the same. */
   readonly keep: (words: Iterable<string>, formerPlace?: number) => number;
-  /** Takes the numbers that `keep` has put at this place, one by one. */
+  /** Calls `take` with each number of the run at this place. */
   readonly each: (place: number, take: (number: number) => void) => void;
-  /** How many numbers those are. */
+  /** The length of the run at this place. */
   readonly lengthOf: (place: number) => number;
   readonly wordOf: (number: number) => string;
-  /** How many different words there are. */
+  /** The number of distinct words. */
   readonly wordCount: () => number;
-  /** How much is kept in all, live or not. */
+  /** The length of all runs, unused ones included. */
   readonly size: () => number;
 };
 
@@ -21,7 +21,7 @@ export function createDictionary(): Dictionary {
   const numberOf = (word: string): number => {
     const known = numbers.get(word);
     if (known !== undefined) return known;
-    // A copy: the word is a part of the listing's text, and would keep all of it in memory.
+    // A copy: a substring would keep the whole text of the listing in memory.
     const own = Buffer.from(word).toString();
     numbers.set(own, words.length);
     words.push(own);

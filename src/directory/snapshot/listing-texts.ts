@@ -2,7 +2,7 @@ import { areInMemory, readRows, rowBytes, type SnapshotRows } from "./snapshot.t
 
 const COMMA = 0x2c;
 
-/** Returns the listings' texts, separated by commas, between two pieces of JSON. */
+/** Joins the texts of listings with commas, between `head` and `tail`. */
 export function joinListings(
   snapshot: SnapshotRows,
   rows: readonly number[],
@@ -13,7 +13,7 @@ export function joinListings(
   return joinTexts(texts, head, tail);
 }
 
-/** Returns the same for a snapshot whose texts may be in a file: a promise where they are. */
+/** Does the same for texts that may be in a file, and returns a promise where they are. */
 export function gatherListings(
   snapshot: SnapshotRows,
   rows: readonly number[],

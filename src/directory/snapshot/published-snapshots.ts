@@ -2,8 +2,8 @@ import { closeSync } from "node:fs";
 import { retireSegments, type SnapshotRows } from "./snapshot.ts";
 
 /**
- * The snapshots that the sync thread has transferred, as long as anybody here holds them: where their texts are
- * given up by the thread, they go on in the file, and a file is closed with the last snapshot that reads it.
+ * Tracks the snapshots that the sync thread has transferred, while they are referenced. Texts whose memory the thread
+ * reuses are read from the file, which is closed with the last snapshot that reads it.
  */
 export function createPublishedSnapshots() {
   let known: WeakRef<SnapshotRows>[] = [];
@@ -28,7 +28,7 @@ export function createPublishedSnapshots() {
       known = known.filter((reference) => reference.deref() !== undefined);
       known.push(new WeakRef(snapshot));
     },
-    /** Drops the memory of these segments from every snapshot: each one is read from its file from now on. */
+    /** Detaches the memory of these segments from every snapshot, which reads them from its file from now on. */
     retire(segmentIds: readonly number[]): void {
       const ids = new Set(segmentIds);
       for (const reference of known) {
@@ -36,8 +36,11 @@ export function createPublishedSnapshots() {
         if (snapshot !== undefined) retireSegments(snapshot, ids);
       }
     },
-    /** The thread is gone, and with it those who would give memory up. The next one numbers its segments anew. */
-    keepMemory(): void {
+    /**
+     * Forgets the snapshots of a thread that has ended: they keep their memory, and the next thread numbers its
+     * segments from 1.
+     */
+    forgetThread(): void {
       known = [];
     },
   };

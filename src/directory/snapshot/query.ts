@@ -3,9 +3,9 @@ import { payeeKey } from "../payee.ts";
 import type { SortOrder } from "./snapshot.ts";
 import { wordsOf } from "./words.ts";
 
-/** What a caller asks of the directory; null where a filter is not given. */
+/** A query of the directory; null for a filter that is not given. */
 export type DirectoryQuery = {
-  /** Words that must all occur, the last as the beginning of one; null: no search. */
+  /** Words that must all occur, the last as a prefix; null without a search. */
   readonly words: readonly string[] | null;
   readonly minScore: number | null;
   readonly maxPriceMicroUsd: number | null;
@@ -16,7 +16,7 @@ export type DirectoryQuery = {
   readonly order: SortOrder;
 };
 
-/** The query parameters by their names on the wire, already checked. */
+/** The validated query parameters, by their names on the wire. */
 export type QueryParameters = {
   readonly q?: string;
   readonly min_score?: number;
@@ -28,7 +28,7 @@ export type QueryParameters = {
   readonly order?: SortOrder;
 };
 
-/** What most callers want to see first. */
+/** The default order of each field. */
 const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
   score: "desc",
   price: "asc",
@@ -38,7 +38,10 @@ const BEST_FIRST: Readonly<Record<SortField, SortOrder>> = {
   last_paid: "desc",
 };
 
-/** The query of some parameters: by falling score where they say nothing, the best first where they name no order. */
+/**
+ * Returns the query of parameters. It sorts by descending score unless they name a field, whose default order is the
+ * best first.
+ */
 export function queryOf(parameters: QueryParameters): DirectoryQuery {
   const { q = "", payee = "", max_price_usd: maxPrice, sort = "score" } = parameters;
   return {
@@ -52,7 +55,10 @@ export function queryOf(parameters: QueryParameters): DirectoryQuery {
   };
 }
 
-/** EVM addresses are found in any case. What is no address has no listing, but is no fault of the query either. */
+/**
+ * Returns the key of a payee; EVM addresses are found in any case. A text that is no address matches nothing, which
+ * is no error.
+ */
 function keyOf(payee: string): string {
   return /^0x/i.test(payee) ? payee.toLowerCase() : (payeeKey(payee) ?? payee);
 }

@@ -1,7 +1,7 @@
 const [TAB, LINE_END, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** A byte order mark counts as space, and may come in pieces. */
+/** Returns a chunk without leading space. A byte order mark counts as space, also where chunks divide it. */
 export function withoutLeadingSpace(chunk: Uint8Array): Uint8Array {
   let at = 0;
   while (at < chunk.length && (isSpace(chunk[at] ?? 0) || BYTE_ORDER_MARK.includes(chunk[at] ?? 0))) at++;
@@ -12,7 +12,7 @@ function isSpace(byte: number): boolean {
   return byte === SPACE || byte === LINE_END || byte === RETURN || byte === TAB;
 }
 
-/** Holds the bytes of one row over chunk borders, and drops a row that grows past the limit. */
+/** Creates a buffer for the bytes of one row across chunks. A row over the limit is dropped. */
 export function createRowBuffer(rowBytesMax: number) {
   let bytes = new Uint8Array(4096);
   let length = 0;
@@ -29,7 +29,7 @@ export function createRowBuffer(rowBytesMax: number) {
       bytes.set(part, length);
       length += part.length;
     },
-    /** The row, null where it was too long; the buffer is empty afterwards. */
+    /** Returns the row, or null for a dropped one, and empties the buffer. */
     take(): Uint8Array | null {
       const row = dropped ? null : bytes.subarray(0, length);
       length = 0;

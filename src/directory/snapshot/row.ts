@@ -6,15 +6,15 @@ import { bytesAt, hasText, type Place, type Segment, type SegmentWriter } from "
 import { wordsOfListing } from "./words.ts";
 
 /**
- * A listing as the sync thread keeps it: where its text lies in shared memory, and what is sorted and searched
- * by. One flat object, as there are as many as listings.
+ * A listing in the sync thread: the place of its text in shared memory, and the fields that are sorted and searched.
+ * One flat object, as there is one for each listing.
  */
 export type Row = Place &
   Readonly<Record<SortField, number>> & {
     readonly host: string;
     readonly payee: string;
     readonly payToChangedAt: string | null;
-    /** Its words in the dictionary. */
+    /** The place of its words in the dictionary. */
     readonly words: number;
   };
 
@@ -22,8 +22,8 @@ export type Row = Place &
 export type Rows = ReadonlyMap<string, Row>;
 
 /**
- * Makes the row of a listing. Where nothing differs from `previous`, that row itself is given back, so that
- * an unchanged listing costs no memory.
+ * Creates the row of a listing. Returns `previous` itself where nothing differs, so that an unchanged listing costs
+ * no memory.
  */
 export function createRow(
   listing: Listing,
@@ -37,7 +37,7 @@ export function createRow(
   const { segment, offset, length } = dependencies.writer.write(bytes);
   const payee = payeeKey(evidence.pay_to) ?? evidence.pay_to;
   return {
-    // One text for the former row and the new one.
+    // Both rows share one string.
     host: previous?.host ?? listing.host,
     segment,
     offset,
@@ -54,7 +54,7 @@ export function createRow(
   };
 }
 
-/** Moves the rows' texts into new segments where these have become many, or hold much dead text. */
+/** Moves the texts into new segments where there are many segments, or much unused text in them. */
 export function compactTexts(rows: Rows, createWriter: () => SegmentWriter): Rows {
   let live = 0;
   const segments = new Set<Segment>();
@@ -72,7 +72,7 @@ export function compactTexts(rows: Rows, createWriter: () => SegmentWriter): Row
   return moved;
 }
 
-/** Puts the rows' words into a new dictionary where most of the present one has gone out of use. */
+/** Moves the words into a new dictionary where more than half of the present one is unused. */
 export function compactWords(rows: Rows, dictionary: Dictionary): { rows: Rows; dictionary: Dictionary } {
   let live = 0;
   for (const row of rows.values()) live += dictionary.lengthOf(row.words) + 1;

@@ -2,19 +2,18 @@ import type { Rows } from "./row.ts";
 import { SEGMENT_BYTES, type Segment } from "./shared-bytes.ts";
 import { fillFrom } from "./spool.ts";
 
-/** Lets the readers go on in the files of these segments; done when none of them looks into their memory any more. */
+/** Switches readers to the files of these segments. Resolves once none of them reads the memory. */
 export type Retire = (segmentIds: readonly number[]) => Promise<void>;
 
 /**
- * The memory of the segments that are read most: those of the newest snapshot. What a former snapshot alone has
- * is given up to the newest one, and its readers go on in the file: memory that is used again is worth more than
- * memory that is given back some time.
+ * Manages the memory of the segments of the newest snapshot. Memory that only former snapshots use is reused for the
+ * newest, and their readers read the file: collected garbage would be returned some time later.
  */
 export function createSegmentMemory(retire: Retire) {
   const free: ArrayBufferLike[] = [];
   let current: ReadonlySet<Segment> = new Set();
   return {
-    /** To be called before these rows become the newest: gives up what they have no text in. */
+    /** Frees the segments that contain no text of these rows. Must be called before the rows become the newest. */
     async makeRoom(rows: Rows): Promise<void> {
       const next = segmentsOf(rows);
       const retired = [...current].filter((segment) => {
@@ -29,7 +28,7 @@ export function createSegmentMemory(retire: Retire) {
         if (buffer.byteLength === SEGMENT_BYTES) free.push(buffer);
       }
     },
-    /** Brings the texts of the newest rows into memory. */
+    /** Loads the texts of the newest rows from their files. */
     load(): void {
       for (const segment of current) {
         if (segment.file === null || segment.bytes.length > 0) continue;

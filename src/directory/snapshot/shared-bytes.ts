@@ -1,8 +1,8 @@
 import { fillFrom, type Spool, type SpoolPlace } from "./spool.ts";
 
 /**
- * Memory that two threads read and none changes while anybody reads it: what crosses the border between the
- * sync thread and the main one costs nothing, however large it is.
+ * Shared memory that no thread writes while another reads it. Passing it from the sync thread to the main one costs
+ * nothing, whatever its size.
  */
 
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -12,40 +12,40 @@ const NO_BYTES = Buffer.alloc(0);
 
 /** A run of listing texts: in memory, in a file, or in both. */
 export type Segment = {
-  /** Distinguishes the segments of one sync side. */
+  /** Unique within one sync side. */
   readonly id: number;
   /** Empty while the texts are in the file alone. */
   bytes: Buffer<ArrayBufferLike>;
   length: number;
   file: SpoolPlace | null;
-  /** What was last read of the file. */
+  /** The range that was last read from the file. */
   window: Window | null;
-  /** Where `bytes` begin: they are the whole. */
+  /** The offset of `bytes`, which makes a segment the window on the whole of itself. */
   readonly from: 0;
 };
 
-/** Where a text lies. */
+/** The place of a text. */
 export type Place = { readonly segment: Segment; readonly offset: number; readonly length: number };
 
 export type SegmentWriter = {
-  /** The text as bytes that are good until the next call. */
+  /** Encodes a text; the bytes are valid until the next call. */
   readonly encode: (text: string) => Uint8Array;
   readonly write: (bytes: Uint8Array) => Place;
-  /** To be called once after the last text. */
+  /** Must be called once after the last text. */
   readonly finish: () => void;
-  /** Instead of `finish`, where nobody will read what was written. */
+  /** Closes the file, where nobody will read what was written. */
   readonly discard: () => void;
 };
 
 /**
- * Writes texts into segments. With a spool, what is more than one segment goes to the file and into memory only
- * when it is published: two whole directories are never held at a time. What the disk does not take stays in memory.
+ * Writes texts into segments. With a spool, more than one segment goes to the file, and into memory only when it is
+ * published, so that two whole directories are never in memory. Segments that the disk refuses stay in memory.
  */
 export function createSegmentWriter(options: SegmentWriterOptions = {}): SegmentWriter {
   const { spool, nextId = countFrom(1) } = options;
   let segment: Segment | null = null;
   let buffer = NO_BYTES;
-  const settle = (isLast: boolean): void => {
+  const flush = (isLast: boolean): void => {
     if (segment === null) return;
     const used = buffer.subarray(0, segment.length);
     segment.file = spool === undefined || (isLast && !spool.isOpen()) ? null : spool.write(used);
@@ -61,7 +61,7 @@ export function createSegmentWriter(options: SegmentWriterOptions = {}): Segment
       return scratch.subarray(0, encoder.encodeInto(text, scratch).written);
     },
     write(bytes) {
-      if (segment !== null && segment.length + bytes.length > buffer.length) settle(false);
+      if (segment !== null && segment.length + bytes.length > buffer.length) flush(false);
       if (segment === null) {
         const needed = Math.max(SEGMENT_BYTES, bytes.length);
         if (buffer.length < needed) buffer = Buffer.alloc(needed);
@@ -73,7 +73,7 @@ export function createSegmentWriter(options: SegmentWriterOptions = {}): Segment
       return place;
     },
     finish() {
-      settle(true);
+      flush(true);
       buffer = NO_BYTES;
     },
     discard() {
@@ -90,13 +90,13 @@ export function countFrom(first: number): () => number {
   return () => next++;
 }
 
-/** Returns the bytes of a text, good until another text of its segment is asked for. */
+/** Returns the bytes of a text, valid until another text of its segment is read. */
 export function bytesAt(place: Place): Uint8Array {
   const { bytes, from } = windowOn(place);
   return bytes.subarray(place.offset - from, place.offset - from + place.length);
 }
 
-/** Copies a text to a place in a buffer that has room for it, without leaving garbage behind; gives its length. */
+/** Copies a text into a buffer with enough room, without leaving garbage, and returns its length. */
 export function copyText(place: Place, target: Buffer, at: number): number {
   const { bytes, from } = windowOn(place);
   return bytes.copy(target, at, place.offset - from, place.offset - from + place.length);
@@ -114,7 +114,7 @@ export function hasText(place: Place, text: Uint8Array): boolean {
 export function isSameText(a: Place, b: Place): boolean {
   if (a.length !== b.length) return false;
   if (a.segment === b.segment && a.offset === b.offset) return true;
-  // Two windows on one segment would be the same memory.
+  // A segment has one window, so the first text is copied.
   if (a.segment === b.segment) return Buffer.from(bytesAt(a)).equals(bytesAt(b));
   const first = windowOn(a);
   const second = windowOn(b);
@@ -125,14 +125,16 @@ export function isSameText(a: Place, b: Place): boolean {
 
 type Window = { readonly bytes: Buffer<ArrayBufferLike>; readonly from: number };
 
-/** Bytes of the segment among which the text is, and where they begin. */
+/** Returns a window on the segment that contains the text. */
 function windowOn({ segment, offset, length }: Place): Window {
   const { file } = segment;
   if (segment.bytes.length > 0 || file === null) return segment;
   return windowAt(segment, file, offset, length);
 }
 
-/** Texts are mostly asked for in an order near that of the file: one read serves several. */
+/**
+ * Reads a window from the file. It serves several texts, as these are mostly read in an order near that of the file.
+ */
 function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: number): Window {
   const { window } = segment;
   if (window !== null && offset >= window.from && offset + length <= window.from + window.bytes.length) {
@@ -141,7 +143,7 @@ function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: nu
   const size = Math.min(Math.max(WINDOW_BYTES, length), segment.length - offset);
   const kept = window !== null && window.bytes.buffer.byteLength >= size ? window.bytes.buffer : null;
   const bytes = Buffer.from(kept ?? new ArrayBuffer(size), 0, size);
-  // Where the reading fails, its memory holds neither text.
+  // A failed read leaves the memory without any text.
   segment.window = null;
   fillFrom(bytes, file, offset);
   const filled = { bytes, from: offset };
@@ -149,7 +151,7 @@ function windowAt(segment: Segment, file: SpoolPlace, offset: number, length: nu
   return filled;
 }
 
-/** Returns integers in memory that threads share. */
+/** Returns an array of integers in shared memory. */
 export function sharedIntegers(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * 4));
 }

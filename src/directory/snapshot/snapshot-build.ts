@@ -19,7 +19,7 @@ const LINE_END = 0x0a;
 /** More than the longest text. */
 const BATCH_BYTES = 256 * 1024;
 
-/** Returns rows in the order of their hosts. */
+/** Returns the rows sorted by host. */
 export function sortedByHost(rows: Iterable<Row>): Row[] {
   return [...rows].sort((a, b) => (a.host < b.host ? -1 : 1));
 }
@@ -43,13 +43,13 @@ export function digestOf(sorted: readonly Row[]): string {
 
 type Identity = { readonly version: number; readonly digest: string; readonly feed: FeedPosition };
 
-/** Builds what a snapshot has of its rows, which are sorted by host. */
+/** Builds the rows of a snapshot from rows sorted by host. */
 export function buildRows(sorted: readonly Row[], identity: Identity): SnapshotRows {
   const bytes = sorted.reduce((sum, row) => sum + row.length + 1, 0);
   return { ...identity, count: sorted.length, bytes, ...placesOf(sorted) };
 }
 
-/** Builds what a snapshot finds and orders its rows by. */
+/** Builds the index by which a snapshot finds and sorts its rows. */
 export function buildIndex(sorted: readonly Row[], dictionary: Dictionary): SnapshotIndex {
   const columns = perField(SORT_FIELDS, (field) => column(sorted, (row) => row[field]));
   const orders = perField(SORT_FIELDS, (field) => orderRows(columns[field]));
@@ -97,7 +97,7 @@ function placesOf(sorted: readonly Row[]) {
   };
 }
 
-/** Plain loops here: whatever each of a hundred thousand rows leaves behind adds up to megabytes. */
+/** Groups rows by payee, in plain loops: garbage for each of 100,000 rows adds up to megabytes. */
 function payeesOf(sorted: readonly Row[]) {
   const payeeOf = (row: number): string => sorted[row]?.payee ?? "";
   const payeeRows = new Uint32Array(sorted.length);

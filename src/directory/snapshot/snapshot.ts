@@ -9,14 +9,14 @@ export const FILTER_FIELDS = ["score", "price", "uptime"] as const satisfies rea
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 /**
- * One state of the directory, complete and never changed: built in the sync thread and taken over by the main
- * thread as it is. Rows are in the order of their hosts.
+ * An immutable state of the directory, built in the sync thread and transferred to the main thread. Rows are sorted
+ * by host.
  */
 export type Snapshot = SnapshotRows & SnapshotIndex;
 
-/** The listings' texts and where they lie. */
+/** The texts of the listings and their places. */
 export type SnapshotRows = {
-  /** Grows by one with every change of content, over restarts too. */
+  /** Increases by one with every change of content, across restarts. */
   readonly version: number;
   /** SHA-256 of the export as JSON lines, in hex. */
   readonly digest: string;
@@ -34,10 +34,10 @@ export type SnapshotRows = {
   readonly rowLength: Uint32Array;
 };
 
-/** What is searched and sorted by: memory of one thread alone, which can be freed at a stroke. */
+/** The index for search and sorting, in memory of a single thread, which can be freed at once. */
 export type SnapshotIndex = {
   readonly hosts: TextTable;
-  /** What bounds are held against. Prices in micro-USD. */
+  /** The values that bounds are compared with. Prices are in micro-USD. */
   readonly bounds: Readonly<Record<FilterField, ValueBounds>>;
   /** Rows by value, equal ones by host, those without a value last in both orders. */
   readonly orders: Readonly<Record<SortField, Readonly<Record<SortOrder, Uint32Array>>>>;
@@ -51,8 +51,8 @@ export type SnapshotIndex = {
 export type FeedPosition = { readonly epoch: string; readonly seq: number };
 
 /**
- * Returns the text of a row: JSON without a line end. Copy the bytes before anything is awaited: their memory may be
- * given to another snapshot.
+ * Returns the text of a row: JSON without a line end. Copy the bytes before the next `await`: their memory may be
+ * reused for another snapshot.
  */
 export function rowBytes(snapshot: SnapshotRows, row: number): Uint8Array {
   const { segment, offset, length } = placeOf(snapshot, row);
@@ -71,7 +71,7 @@ function placeOf({ rowSegment, rowOffset, rowLength }: SnapshotRows, row: number
   return { segment: rowSegment[row] ?? 0, offset: rowOffset[row] ?? 0, length: rowLength[row] ?? 0 };
 }
 
-/** Lets the snapshot go on in the files of these segments: their memory is about to be given to another one. */
+/** Switches the snapshot to the files of these segments, whose memory is about to be reused. */
 export function retireSegments(snapshot: SnapshotRows, segmentIds: ReadonlySet<number>): void {
   for (const [at, id] of snapshot.segmentIds.entries()) {
     if (segmentIds.has(id)) snapshot.segments[at] = new Uint8Array();
@@ -87,7 +87,7 @@ export function areInMemory(snapshot: SnapshotRows, rows: readonly number[]): bo
   });
 }
 
-/** Returns the texts of rows wherever they are, without holding up the thread for a disk. */
+/** Returns the texts of rows, from memory or from a file, without blocking the thread. */
 export async function readRows(snapshot: SnapshotRows, rows: readonly number[]): Promise<Uint8Array[]> {
   const texts = await Promise.all(
     rows.map((row) => {
@@ -97,12 +97,12 @@ export async function readRows(snapshot: SnapshotRows, rows: readonly number[]):
       return isInFile ? readFrom(file, offset, length) : rowBytes(snapshot, row).slice();
     }),
   );
-  // The file stays open as long as the snapshot is held: up to here.
+  // Keeps the snapshot referenced up to here, and so its file open.
   if (texts.length !== rows.length) throw new Error(`Rows of snapshot ${snapshot.version} are missing.`);
   return texts;
 }
 
-/** Returns all memory of the index, for it to be transferred or freed. */
+/** Returns the buffers of the index, to be transferred or freed. */
 export function indexBuffers(index: SnapshotIndex): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   const gather = (part: object): void => {
@@ -115,7 +115,7 @@ export function indexBuffers(index: SnapshotIndex): ArrayBuffer[] {
   return [...buffers];
 }
 
-/** Frees the index of a snapshot that nobody will query any more; its texts can still be read. */
+/** Frees the index of a snapshot that is not queried any more; its texts can still be read. */
 export function freeIndex(index: SnapshotIndex): void {
   for (const buffer of indexBuffers(index)) buffer.transfer(0);
 }
@@ -126,7 +126,7 @@ export function findHost(snapshot: Snapshot, host: string): number {
   return findText(snapshot.hosts, host);
 }
 
-/** Returns how many rows a payee has, by its key. */
+/** Returns the number of rows of a payee, by its key. */
 export function countOfPayee(snapshot: Snapshot, payee: string): number {
   assertIndex(snapshot);
   const { payees, payeeStarts } = snapshot;
@@ -134,12 +134,12 @@ export function countOfPayee(snapshot: Snapshot, payee: string): number {
   return number < 0 ? 0 : (payeeStarts[number + 1] ?? 0) - (payeeStarts[number] ?? 0);
 }
 
-/** An index that was freed finds nothing, which must not be taken for an answer. */
+/** Throws where the index was freed, as it would find nothing. */
 export function assertIndex({ version, count, hosts }: Snapshot): void {
   if (hosts.ends.length !== count) throw new Error(`The index of snapshot ${version} was given up.`);
 }
 
-/** Returns the rows that have a value first, by it and then by host; the others after them, by host. */
+/** Returns the rows by value and then by host, those without a value last, by host. */
 export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint32Array>> {
   const count = column.length;
   const asc = new Uint32Array(count);
@@ -148,7 +148,7 @@ export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint
   for (let row = 0; row < count; row++) if (!Number.isNaN(column[row])) asc[valued++] = row;
   asc.subarray(0, valued).sort((a, b) => (column[a] ?? 0) - (column[b] ?? 0) || a - b);
   for (let row = 0, at = valued; row < count; row++) if (Number.isNaN(column[row])) asc[at++] = row;
-  // Downwards group by group, so that equal values stay in the order of their hosts.
+  // Reversed group by group, so that equal values stay sorted by host.
   for (let end = valued, at = 0; end > 0; ) {
     let start = end - 1;
     while (start > 0 && column[asc[start - 1] ?? 0] === column[asc[end - 1] ?? 0]) start--;
@@ -159,7 +159,7 @@ export function orderRows(column: Float64Array): Readonly<Record<SortOrder, Uint
   return { asc, desc };
 }
 
-/** Returns the values of all rows, in their order. */
+/** Returns the values of all rows, in order. */
 export function column<Row>(rows: readonly Row[], readValue: (row: Row) => number): Float64Array {
   const numbers = new Float64Array(rows.length);
   let at = 0;

@@ -1,25 +1,25 @@
 import { closeSync, openSync, read, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where bytes lie in a file that every thread of the process can read by its descriptor. */
+/** The position of bytes in a file, which every thread of the process can read by its descriptor. */
 export type SpoolPlace = { readonly descriptor: number; readonly position: number };
 
-/** A file that is written once and has no name, so that nothing is left of it however the process ends. */
+/** An append-only file without a name, which disappears with the process, however that ends. */
 export type Spool = {
-  /** Puts the bytes behind what was written; the first call makes the file. Null where the disk does not take them. */
+  /** Appends bytes and returns their place. The first call creates the file. Null where the disk refuses the bytes. */
   readonly write: (bytes: Uint8Array) => SpoolPlace | null;
   readonly isOpen: () => boolean;
-  /** Gives the file up: only while nobody knows a place in it. */
+  /** Closes the file, of which no place may be in use. */
   readonly close: () => void;
 };
 
 const SPOOL_NAME = "rows.tmp";
 
 /**
- * Opens the file for the texts of former snapshots. One spool of a folder is opened at a time.
+ * Creates the file for the texts of former snapshots. One spool of a folder is opened at a time.
  *
- * The texts of 80,000 listings are 58 MB a snapshot. Two former ones kept in memory for their cursors would add 117 MB to
- * the 309 to 335 MB of a server whose listings have all changed four times: over the 400 MB that it may take.
+ * The texts of 80,000 listings are 58 MB a snapshot. Two former ones kept in memory for their cursors would add 117
+ * MB to the 309 to 335 MB of a server whose listings have all changed four times: over the limit of 400 MB.
  */
 export function createSpool(folder: string): Spool {
   let descriptor: number | null = null;
@@ -59,24 +59,24 @@ export function createSpool(folder: string): Spool {
   };
 }
 
-const CUT_SHORT = "the file of the listings' texts is cut short";
+const TRUNCATED = "the file of the listings' texts is cut short";
 
-/** Fills the bytes from behind the place, holding up the thread. Throws where the file is cut short. */
+/** Reads bytes from `offset` bytes after the place on, synchronously. Throws where the file is truncated. */
 export function fillFrom(bytes: Uint8Array, place: SpoolPlace, offset: number): void {
   for (let at = 0; at < bytes.length; ) {
     const got = readSync(place.descriptor, bytes, at, bytes.length - at, place.position + offset + at);
-    if (got === 0) throw new Error(CUT_SHORT);
+    if (got === 0) throw new Error(TRUNCATED);
     at += got;
   }
 }
 
-/** Reads from behind the place without holding up the thread. Rejects where the file is cut short. */
+/** Reads bytes from `offset` bytes after the place on, asynchronously. Rejects where the file is truncated. */
 export function readFrom(place: SpoolPlace, offset: number, length: number): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const bytes = new Uint8Array(length);
   read(place.descriptor, bytes, 0, length, place.position + offset, (error, got) => {
     if (error !== null) reject(error);
-    else if (got !== length) reject(new Error(CUT_SHORT));
+    else if (got !== length) reject(new Error(TRUNCATED));
     else resolve(bytes);
   });
   return promise;

@@ -1,10 +1,10 @@
-import { addAll, type Bitmap, bitmapLength, bitmapOf, emptyBitmap, keepCommon } from "./bitmap.ts";
+import { type Bitmap, bitmapLength, bitmapOf, emptyBitmap, intersect, unite } from "./bitmap.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { createTextTable, findText, lowerBound, type TextTable, textAt } from "./text-table.ts";
 
 /**
- * Which rows hold which word: the rows of word `n` are `rows[starts[n]]` up to `rows[starts[n + 1]]`, or where it
- * is in enough rows for a set of bits to be smaller, the set with the number `sets[n]` in `setBits`.
+ * An inverted index. The rows of word `n` are `rows[starts[n]]` up to `rows[starts[n + 1]]`, or where a bitmap is
+ * smaller, the one with the number `sets[n]` in `setBits`.
  */
 export type TextIndex = {
   readonly words: TextTable;
@@ -17,7 +17,7 @@ export type TextIndex = {
 const NO_SET = -1;
 const PAST_ROWS = 0x8000_0000;
 
-/** Inverts the rows' words by counting; linear but for the sorting of the words. */
+/** Builds the index by counting, in linear time but for the sorting of the words. */
 export function buildTextIndex(rowWords: Uint32Array, dictionary: Dictionary): TextIndex {
   const counts = countWords(rowWords, dictionary);
   const used = counts
@@ -29,7 +29,7 @@ export function buildTextIndex(rowWords: Uint32Array, dictionary: Dictionary): T
   const rows = new Uint32Array(starts[used.length] ?? 0);
   const setBits = new Int32Array(setCount * length);
   let row = 0;
-  const enter = (number: number): void => {
+  const add = (number: number): void => {
     const at = next[number] ?? 0;
     if (at >= PAST_ROWS) {
       const word = (at - PAST_ROWS) * length + (row >>> 5);
@@ -39,11 +39,11 @@ export function buildTextIndex(rowWords: Uint32Array, dictionary: Dictionary): T
     rows[at] = row;
     next[number] = at + 1;
   };
-  for (; row < rowWords.length; row++) dictionary.each(rowWords[row] ?? 0, enter);
+  for (; row < rowWords.length; row++) dictionary.each(rowWords[row] ?? 0, add);
   return { words: createTextTable(Array.from(used, dictionary.wordOf)), starts, rows, sets, setBits };
 }
 
-/** In how many rows each word stands, by its number. */
+/** Returns the number of rows that contain each word, by its number. */
 function countWords(rowWords: Uint32Array, dictionary: Dictionary): Uint32Array {
   const counts = new Uint32Array(dictionary.wordCount());
   const count = (number: number): void => {
@@ -53,11 +53,11 @@ function countWords(rowWords: Uint32Array, dictionary: Dictionary): Uint32Array 
   return counts;
 }
 
-/** Gives each word its place: a run of rows, or a set of `length` numbers where that is smaller. */
+/** Assigns each word a run of rows, or a bitmap of `length` words where that is smaller. */
 function layOut(used: Uint32Array, counts: Uint32Array, length: number) {
   const starts = new Uint32Array(used.length + 1);
   const sets = new Int32Array(used.length).fill(NO_SET);
-  /** Where the next row of a word goes; for a word with a set that is past all rows, by the number of its set. */
+  /** The position of the next row of each word; `PAST_ROWS` plus the number of its bitmap for a word with one. */
   const next = new Uint32Array(counts.length);
   let setCount = 0;
   for (let at = 0, start = 0; at < used.length; at++) {
@@ -76,7 +76,7 @@ function layOut(used: Uint32Array, counts: Uint32Array, length: number) {
   return { starts, sets, setCount, next };
 }
 
-/** Returns the rows that hold all words, the last one as the beginning of a word; for the caller to keep. */
+/** Returns the rows that contain all words, the last one as a prefix. The caller owns the set. */
 export function searchTextIndex(index: TextIndex, words: readonly string[], rowCount: number): Bitmap {
   let found: Bitmap | null = null;
   for (const [at, word] of words.entries()) {
@@ -86,27 +86,27 @@ export function searchTextIndex(index: TextIndex, words: readonly string[], rowC
     const end = isLast ? endOfPrefix(index.words, first, word) : first + 1;
     const rows = rowsOfWords(index, first, end, rowCount);
     if (found === null) found = rows;
-    else keepCommon(found, rows);
+    else intersect(found, rows);
   }
-  // Text without a letter or a digit finds nothing.
+  // A query without a letter or a digit matches nothing.
   return found ?? emptyBitmap(rowCount);
 }
 
-/** The rows that hold any of the words from `first` up to `end`. */
+/** Returns the rows that contain any of the words in [first, end). */
 function rowsOfWords(index: TextIndex, first: number, end: number, rowCount: number): Bitmap {
   const { starts, sets, setBits } = index;
   const length = bitmapLength(rowCount);
   const found = bitmapOf(index.rows.subarray(starts[first] ?? 0, starts[end] ?? 0), rowCount);
   for (let at = first; at < end; at++) {
     const set = sets[at] ?? NO_SET;
-    if (set !== NO_SET) addAll(found, setBits.subarray(set * length, (set + 1) * length));
+    if (set !== NO_SET) unite(found, setBits.subarray(set * length, (set + 1) * length));
   }
   return found;
 }
 
-/** The first position after `from` whose text does not begin with the prefix. */
-function endOfPrefix(words: TextTable, from: number, prefix: string): number {
-  let low = from;
+/** Returns the first position from `start` on whose text does not begin with the prefix. */
+function endOfPrefix(words: TextTable, start: number, prefix: string): number {
+  let low = start;
   let high = words.ends.length;
   while (low < high) {
     const middle = (low + high) >>> 1;

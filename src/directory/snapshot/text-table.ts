@@ -1,7 +1,7 @@
-/** Sorted texts in one block; text `n` ends at `ends[n]`. */
+/** Sorted texts in one buffer; text `n` ends at `ends[n]`. */
 export type TextTable = { readonly bytes: Uint8Array; readonly ends: Uint32Array };
 
-/** `texts` must be sorted by `<` where `findText` is to work. */
+/** Creates a table; `findText` works only where `texts` are sorted by `<`. */
 export function createTextTable(texts: readonly string[]): TextTable {
   const ends = new Uint32Array(texts.length);
   let size = 0;
@@ -16,11 +16,11 @@ export function createTextTable(texts: readonly string[]): TextTable {
 
 /** Returns the text at a position. */
 export function textAt(table: TextTable, at: number): string {
-  const from = at === 0 ? 0 : (table.ends[at - 1] ?? 0);
+  const start = at === 0 ? 0 : (table.ends[at - 1] ?? 0);
   return Buffer.from(
     table.bytes.buffer,
-    table.bytes.byteOffset + from,
-    (table.ends[at] ?? 0) - from,
+    table.bytes.byteOffset + start,
+    (table.ends[at] ?? 0) - start,
   ).toString();
 }
 

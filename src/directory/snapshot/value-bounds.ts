@@ -1,13 +1,13 @@
 import { type Bitmap, bitmapLength, flipRows } from "./bitmap.ts";
 
 /**
- * The rows below a bound, without a look at each: for some ranks of the order by value the set of all rows
- * before them is kept, and a bound in between differs from the nearest such set by few rows.
+ * An index of the rows below a bound. For every `step`-th rank of the order by value it contains the set of all rows
+ * before it, from which the set for any other bound differs by few rows.
  */
 export type ValueBounds = {
-  /** Of each row; NaN where the listing has no value. */
+  /** The value of each row; NaN for a listing without one. */
   readonly values: Float64Array;
-  /** How many rows have a value: they come first in the order. */
+  /** The number of rows with a value, which come first in the order. */
   readonly valued: number;
   /** The sets of the rows before rank 0, `step`, 2 × `step` … one after the other, then of all that have a value. */
   readonly sets: Int32Array;
@@ -16,7 +16,7 @@ export type ValueBounds = {
 
 const STEPS = 32;
 
-/** `order` holds the rows by rising value, those without one last. */
+/** Builds the index; `order` contains the rows by ascending value, those without one last. */
 export function buildValueBounds(values: Float64Array, order: Uint32Array): ValueBounds {
   let valued = 0;
   for (let row = 0; row < values.length; row++) if (!Number.isNaN(values[row])) valued += 1;
@@ -47,7 +47,7 @@ export function rankOf(bounds: ValueBounds, order: Uint32Array, bound: number, i
   return low;
 }
 
-/** Returns the set of the rows before a rank, for the caller to keep. */
+/** Returns the set of the rows before a rank. The caller owns it. */
 export function rowsBefore(bounds: ValueBounds, order: Uint32Array, rank: number): Bitmap {
   const { step, sets, valued } = bounds;
   const length = bitmapLength(order.length);

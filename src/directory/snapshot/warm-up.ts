@@ -12,7 +12,7 @@ const QUERIES: readonly QueryParameters[] = [
 ];
 const PAGE_LIMIT = 50;
 
-/** Asks a snapshot something of each kind, so that the first caller does not wait for code that has never run. */
+/** Runs a query of each kind, so that no caller waits for code that runs for the first time. */
 export function warmUp(snapshot: Snapshot): void {
   for (const parameters of QUERIES) {
     const { rows } = findMatches(snapshot, queryOf(parameters), 0, PAGE_LIMIT);

@@ -5,19 +5,25 @@ const LISTING_WORDS_MAX = 512;
 const COMBINING_MARKS = /\p{M}+/gu;
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** The words of a text in order: runs of letters and digits, lower case, without accents, cut at 32 characters. */
+/**
+ * Returns the words of a text in order: runs of letters and digits, in lower case without accents, truncated to 32
+ * characters.
+ */
 export function wordsOf(text: string): string[] {
   const plain = isAscii(text) ? text : text.normalize("NFKD").replace(COMBINING_MARKS, "");
   const words = plain.toLowerCase().match(WORD) ?? [];
-  return words.map((word) => (word.length > WORD_LENGTH_MAX ? cut(word) : word));
+  return words.map((word) => (word.length > WORD_LENGTH_MAX ? truncate(word) : word));
 }
 
-/** Half of a surrogate pair at the end would not come back from UTF-8, and so never be found again. */
-function cut(word: string): string {
+/** Truncates a word. Half a surrogate pair at its end would not survive UTF-8, so that the word is not found. */
+function truncate(word: string): string {
   return word.slice(0, WORD_LENGTH_MAX).toWellFormed();
 }
 
-/** Returns the distinct words a listing is found by: of host, name, description and the paths of its resources. */
+/**
+ * Returns the distinct words by which a listing is found: those of host, name, description and the paths of its
+ * resources.
+ */
 export function wordsOfListing(listing: Listing): Set<string> {
   const paths = listing.resources.map((resource) => resource.url.slice(resource.url.indexOf("/", 8)));
   const text = `${listing.host} ${listing.service_name ?? ""} ${listing.description} ${paths.join(" ")}`;

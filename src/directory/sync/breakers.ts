@@ -1,27 +1,27 @@
 import { nounOf } from "../../contract/noun.ts";
 import { FUTURE_TOLERANCE_MS } from "../listing.ts";
 
-/** What a sync would change, as far as it can show that something is wrong with the upstream. */
+/** The facts of a sync that show whether something is wrong with the upstream. */
 export type SyncFacts = {
   readonly now: number;
   readonly countBefore: number;
   readonly count: number;
-  /** Good and bad records together. */
+  /** Valid and invalid records together. */
   readonly records: number;
   readonly quarantined: number;
-  /** Why most of them are; empty where none is. */
+  /** The most frequent reason; empty without quarantined records. */
   readonly quarantineReason: string;
-  /** How many bad ones the operator has let pass already. */
+  /** The number of quarantined records that the operator has accepted already. */
   readonly quarantinedAccepted: number;
   readonly payeesCompared: number;
   readonly payeesChanged: number;
   /** Of the same epoch; null where the upstream does not number its states. */
   readonly versionBefore: number | null;
   readonly version: number | null;
-  /** What the upstream said outright of the time of its export, in ms UTC. */
+  /** The times of the exports in ms UTC, where the upstream states them. */
   readonly generatedAtBefore: number | null;
   readonly generatedAt: number | null;
-  /** When the export was made as far as is known, be it by its age. */
+  /** The time of the export, stated or computed from its age. */
   readonly exportedAt: number | null;
 };
 
@@ -31,10 +31,10 @@ export type Trip = {
 };
 
 const FREEZE_MS = 48 * 3_600_000;
-/** A single record of a small directory is no sign of anything: shares count from two records on. */
+/** Shares count from two records on: a single record of a small directory shows nothing. */
 const RECORDS_MIN = 2;
 
-/** Returns the reasons not to take over what the upstream offers; none for a sync that looks like any other. */
+/** Returns the breakers that a sync trips; empty for an ordinary one. */
 export function trippedBreakers(facts: SyncFacts): Trip[] {
   return [quarantine(facts), countDrop(facts), rollback(facts), freeze(facts), payeeChange(facts)].filter(
     (trip) => trip !== null,
@@ -69,7 +69,7 @@ function rollback(facts: SyncFacts): Trip | null {
   if (version !== null && versionBefore !== null && version < versionBefore) {
     return { breaker: "rollback", message: `version ${version} is older than ${versionBefore}` };
   }
-  // A remembered time that still lies ahead says nothing: it would refuse every true one until it has come.
+  // A stored time in the future is ignored, as it would refuse every export until then.
   const isKnown = generatedAtBefore !== null && generatedAtBefore <= now + FUTURE_TOLERANCE_MS;
   if (generatedAt !== null && isKnown && generatedAt < generatedAtBefore) {
     const [offered, ours] = [new Date(generatedAt).toISOString(), new Date(generatedAtBefore).toISOString()];

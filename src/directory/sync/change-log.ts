@@ -5,8 +5,8 @@ import { createBatchWriter } from "./durable-file.ts";
 import { linesOfFile } from "./line-file.ts";
 
 /**
- * The change feed on disk: files of JSON lines, one line for each change and in the very spelling in which
- * the feed answers it. Lines are only ever added; what lies past `bytes` was never committed.
+ * A file of the change feed: JSON lines, one for each change, in the form in which the feed returns them. It is
+ * append-only; bytes beyond `bytes` were never committed.
  */
 export type LogFile = {
   readonly file: string;
@@ -16,7 +16,7 @@ export type LogFile = {
   /** When the first and the last line were written, ms UTC. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Where every 64th line begins, so that a reader need not count from the top. */
+  /** The offset of every 64th line, so that no reader counts from the start. */
   readonly marks: readonly number[];
 };
 
@@ -25,7 +25,7 @@ const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const FILE_MS_MAX = 86_400_000;
 const RETENTION_MS = 30 * 86_400_000;
 
-/** Adds the changes behind `lastSeq` durably and gives the files as they then are. */
+/** Appends the changes after `lastSeq` durably, and returns the files with them. */
 export function appendChanges(
   folder: string,
   files: readonly LogFile[],
@@ -35,8 +35,8 @@ export function appendChanges(
   if (changes.length === 0) return files;
   const { now, lastSeq, epoch } = position;
   const last = files.at(-1);
-  const goesOn = last !== undefined && last.bytes < FILE_BYTES_MAX && now - last.firstAt < FILE_MS_MAX;
-  const open: LogFile = goesOn
+  const continues = last !== undefined && last.bytes < FILE_BYTES_MAX && now - last.firstAt < FILE_MS_MAX;
+  const open: LogFile = continues
     ? last
     : {
         file: `changes-${epoch}-${lastSeq + 1}.ndjson`,
@@ -48,7 +48,7 @@ export function appendChanges(
         marks: [],
       };
   const written = appendTo(join(folder, open.file), open, changes, now);
-  return goesOn ? [...files.slice(0, -1), written] : [...files, written];
+  return continues ? [...files.slice(0, -1), written] : [...files, written];
 }
 
 function appendTo(path: string, log: LogFile, changes: readonly Change[], now: number): LogFile {
@@ -56,14 +56,14 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
   const marks = [...log.marks];
   const descriptor = openSync(path, "a", 0o600);
   try {
-    // A sync that was cut short may have left lines which no state speaks of.
+    // An interrupted sync may have left lines that are not committed.
     ftruncateSync(descriptor, log.bytes);
     const writer = createBatchWriter(descriptor);
     let seq = log.lastSeq;
     for (const change of changes) {
       seq += 1;
       if ((seq - log.firstSeq) % MARK_LINES === 0) marks.push(log.bytes + writer.bytes());
-      // A host needs no escape in JSON.
+      // A host needs no escaping in JSON.
       writer.put(`{"seq":${seq},"op":"${change.op}","host":"`);
       writer.put(change.host);
       writer.put('"');
@@ -78,7 +78,7 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
     const bytes = log.bytes + writer.bytes();
     return { ...log, lastSeq: log.lastSeq + changes.length, bytes, lastAt: now, marks };
   } catch (error) {
-    // On a full disk others need the room.
+    // Frees the space, which others need on a full disk.
     ftruncateSync(descriptor, log.bytes);
     throw error;
   } finally {
@@ -89,18 +89,18 @@ function appendTo(path: string, log: LogFile, changes: readonly Change[], now: n
 /** Returns the files that are still needed: those with a change of the last 30 days, the newest up to `bytesMax`. */
 export function retainedFiles(files: readonly LogFile[], now: number, bytesMax: number): readonly LogFile[] {
   let bytes = 0;
-  let from = files.length;
-  while (from > 0) {
-    const file = files[from - 1];
+  let start = files.length;
+  while (start > 0) {
+    const file = files[start - 1];
     if (file === undefined || now - file.lastAt > RETENTION_MS) break;
     bytes += file.bytes;
-    if (bytes > bytesMax && from < files.length) break;
-    from -= 1;
+    if (bytes > bytesMax && start < files.length) break;
+    start -= 1;
   }
-  return files.slice(from);
+  return files.slice(start);
 }
 
-/** The committed lines behind `seq`, in order. Throws where a file is shorter than it was when committed. */
+/** Yields the committed lines after `seq`, in order. Throws where a file is shorter than when it was committed. */
 export function* linesAfter(folder: string, files: readonly LogFile[], seq: number): Generator<string> {
   for (const log of files) {
     if (log.lastSeq <= seq) continue;
@@ -108,9 +108,9 @@ export function* linesAfter(folder: string, files: readonly LogFile[], seq: numb
     const { size } = statSync(path);
     if (size < log.bytes) throw new Error(`${log.file} has ${size} of ${log.bytes} bytes`);
     const skip = Math.max(0, seq + 1 - log.firstSeq);
-    const from = log.marks[Math.floor(skip / MARK_LINES)] ?? log.bytes;
+    const start = log.marks[Math.floor(skip / MARK_LINES)] ?? log.bytes;
     let current = log.firstSeq + Math.floor(skip / MARK_LINES) * MARK_LINES;
-    const lines = linesOfFile(path, from, log.bytes, () => {
+    const lines = linesOfFile(path, start, log.bytes, () => {
       throw new Error(`${log.file} is cut inside a line`);
     });
     for (const line of lines) {
@@ -120,7 +120,7 @@ export function* linesAfter(folder: string, files: readonly LogFile[], seq: numb
   }
 }
 
-/** Removes a file that may be gone already. */
+/** Removes a file if it exists. */
 export function removeFile(path: string): void {
   try {
     unlinkSync(path);

@@ -1,22 +1,22 @@
 import type { Row, Rows } from "../snapshot/row.ts";
 
-/** A record that was not taken over, and why. */
+/** A rejected record, and why it is. */
 export type QuarantinedRecord = {
   readonly host: string | null;
   readonly reason: string;
   /** ISO 8601 UTC. */
   readonly firstSeen: string;
-  /** The beginning of the record, as an operator needs it to find the fault. */
+  /** The beginning of the record, in which the operator finds the fault. */
   readonly record: string;
 };
 
 /** Quarantined records by host, or by a hash of the record where no host could be read. */
 export type Quarantine = ReadonlyMap<string, QuarantinedRecord>;
 
-/** The payee of a deleted host, so that one that comes back with another payee is noticed. */
+/** The payee of a deleted host, to detect another payee when the host returns. */
 export type Tombstone = { readonly payee: string; readonly at: number };
 
-/** All that a sync starts from and ends with. */
+/** The contents of the directory before and after a sync. */
 export type Contents = {
   readonly rows: Rows;
   readonly quarantine: Quarantine;
@@ -27,13 +27,13 @@ export type Change =
   | { readonly op: "upsert"; readonly host: string; readonly row: Row }
   | { readonly op: "delete"; readonly host: string };
 
-/** What a sync would make of the directory, before anything is decided. */
+/** The contents that a sync would publish, before the breakers decide. */
 export type Draft = Contents & {
-  /** Deletions first, each kind by host: one change at most for a host. */
+  /** Deletions first, each kind sorted by host: at most one change for a host. */
   readonly changes: readonly Change[];
-  /** Good records and bad ones, as the upstream counts them. */
+  /** Valid and invalid records, as the upstream counts them. */
   readonly records: number;
-  /** Hosts known before and after, and how many of them are paid at another address. */
+  /** Hosts whose payee was known before, and those among them that have another payee now. */
   readonly payeesCompared: number;
   readonly payeesChanged: number;
 };

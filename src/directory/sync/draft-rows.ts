@@ -11,17 +11,17 @@ export type DraftDependencies = {
   readonly now: number;
   readonly writer: SegmentWriter;
   readonly dictionary: Dictionary;
-  /** Puts in what this server knows better than the source. */
+  /** Sets the fields that this server measures itself. */
   readonly complete?: Complete;
-  /** Gives back what was left behind just now; to be called after every half megabyte that is read. */
+  /** Collects young garbage. Called for every 512 KiB that are read. */
   readonly collectYoungGarbage?: () => void;
-  /** Gives back all that can be; to be called after every few megabytes. */
+  /** Collects all garbage. Called for every few megabytes that are read. */
   readonly collectGarbage?: () => void;
 };
 
 const RECORD_EXCERPT_LENGTH = 1000;
 
-/** Returns what keeps a record that is not taken over, with the time at which it was first seen. */
+/** Returns a function that quarantines a record, with the time at which it was first seen. */
 export function createRejecter(before: Quarantine, into: Map<string, QuarantinedRecord>, now: number) {
   return (key: string | null, reason: string, record: string): void => {
     const id = key ?? `#${sha256(record).slice(0, 16)}`;
@@ -43,8 +43,8 @@ export function rowOf(read: Listing, base: Contents, dependencies: DraftDependen
   return createRow(listing, payToChangedAt(listing, known, dependencies.now), previous, dependencies);
 }
 
-/** Returns what is wrong with another record of a host; null where it repeats the first one word for word. */
-export function repeatFault(
+/** Returns the fault of a further record of a host; null for an exact duplicate of the first one. */
+export function duplicateFault(
   first: Row,
   read: Listing,
   base: Contents,
@@ -58,17 +58,17 @@ export function repeatFault(
 }
 
 /**
- * When the payee was last seen to change. What the upstream says counts, but a change that was seen here and
- * that it does not own up to is dated now.
+ * Returns the time of the last change of the payee: the one that the upstream states, but now for a change that is
+ * seen here and that the upstream does not state.
  */
 function payToChangedAt(
   listing: Listing,
   known: { readonly payee: string; readonly payToChangedAt?: string | null } | undefined,
   now: number,
 ): string | null {
-  const said = listing.evidence.pay_to_changed_at;
-  if (known === undefined) return said ?? null;
+  const stated = listing.evidence.pay_to_changed_at;
+  if (known === undefined) return stated ?? null;
   const before = known.payToChangedAt ?? null;
-  if (payeeKey(listing.evidence.pay_to) === known.payee) return said ?? before;
-  return said !== undefined && said !== null && said !== before ? said : new Date(now).toISOString();
+  if (payeeKey(listing.evidence.pay_to) === known.payee) return stated ?? before;
+  return stated !== undefined && stated !== null && stated !== before ? stated : new Date(now).toISOString();
 }

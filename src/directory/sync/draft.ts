@@ -3,21 +3,24 @@ import { readListing } from "../listing-reader.ts";
 import { createRow, type Row, type Rows } from "../snapshot/row.ts";
 import { bytesAt, isSameText } from "../snapshot/shared-bytes.ts";
 import type { Change, Contents, Draft, Quarantine, QuarantinedRecord, Tombstone } from "./contents.ts";
-import { createRejecter, type DraftDependencies, repeatFault, rowOf } from "./draft-rows.ts";
+import { createRejecter, type DraftDependencies, duplicateFault, rowOf } from "./draft-rows.ts";
 
-/** A row of an export, and the little that may be added to it here. Readers of the change feed rely on it. */
+/** Bytes of a row of an export with the fields that are added here. Readers of the change feed rely on this limit. */
 export const TEXT_BYTES_MAX = 66_000;
 const TOMBSTONE_MS = 30 * 86_400_000;
 const TOMBSTONES_MAX = 20_000;
 
-/** Takes the rows of a whole export. A host that is not among them is gone, unless its record was bad. */
+/**
+ * Creates the draft of a whole export. A host without a record is deleted; one whose record is rejected stays as it
+ * was.
+ */
 export function createFullDraft(base: Contents, dependencies: DraftDependencies) {
   const rows = new Map<string, Row>();
   const quarantine = new Map<string, QuarantinedRecord>();
   const conflicts = new Set<string>();
   const reject = createRejecter(base.quarantine, quarantine, dependencies.now);
   return {
-    /** Takes a row as it stood in the body, null for one that was too long. */
+    /** Adds a row as it is in the body; null for one that was too long. */
     take(text: string | null): void {
       const record = text === null ? undefined : parseRecord(text);
       if (record === undefined) {
@@ -38,10 +41,10 @@ export function createFullDraft(base: Contents, dependencies: DraftDependencies)
         return;
       }
       const fault =
-        first === undefined ? "conflicting_payee" : repeatFault(first, read.listing, base, dependencies);
+        first === undefined ? "conflicting_payee" : duplicateFault(first, read.listing, base, dependencies);
       if (fault === null) return;
       if (fault === "conflicting_payee") {
-        // Which of two payees is right cannot be known here: neither is taken over.
+        // Which of two payees is right is unknown here, so the host is rejected.
         conflicts.add(host);
         rows.delete(host);
       }
@@ -58,7 +61,7 @@ export function createFullDraft(base: Contents, dependencies: DraftDependencies)
   };
 }
 
-/** Applies changes of a feed, one after the other. */
+/** Creates the draft of changes of a feed, which are applied in order. */
 export function createDeltaDraft(base: Contents, dependencies: DraftDependencies) {
   const rows = new Map(base.rows);
   const quarantine = new Map(base.quarantine);
@@ -87,7 +90,7 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
       clear(host);
       rows.delete(host);
     },
-    /** Keeps a change that says something unknown. */
+    /** Quarantines a change that is not understood. */
     reject: (host: string | null, reason: string, record: unknown): void =>
       reject(host, reason, JSON.stringify(record) ?? ""),
     finish(): Draft {
@@ -98,7 +101,10 @@ export function createDeltaDraft(base: Contents, dependencies: DraftDependencies
   };
 }
 
-/** Returns the draft with these hosts completed anew; where the source had nothing new, one of that alone, or null. */
+/**
+ * Returns the draft with the own measures of these hosts renewed. Without a draft, returns one of these changes
+ * alone, or null where nothing changes.
+ */
 export function renewed(
   base: Contents,
   draft: Draft | null,

@@ -4,11 +4,11 @@ import { bytesAt, copyText, type Place } from "../snapshot/shared-bytes.ts";
 
 const BATCH_BYTES = 1024 * 1024;
 
-/** Gathers small pieces into one buffer, so that a large file costs few writes and no garbage. */
+/** Buffers small writes, so that a large file takes few system calls and leaves no garbage. */
 export type BatchWriter = {
   readonly put: (piece: Uint8Array | string) => void;
   readonly putText: (place: Place) => void;
-  /** Bytes taken so far. */
+  /** Bytes written so far, buffered ones included. */
   readonly bytes: () => number;
   readonly flush: () => void;
 };
@@ -50,8 +50,8 @@ export function createBatchWriter(descriptor: number): BatchWriter {
 }
 
 /**
- * Writes a file so that after a crash there is either the old one or the whole new one: temporary file, fsync,
- * rename, fsync of the folder. Gives its size. Where it fails, the room it took is given back.
+ * Replaces a file atomically and durably: temporary file, fsync, rename, fsync of the folder. Returns its size.
+ * Removes the temporary file on failure.
  */
 export function writeDurably(path: string, fill: (writer: BatchWriter) => void): number {
   const temporary = `${path}.tmp`;
@@ -72,7 +72,7 @@ export function writeDurably(path: string, fill: (writer: BatchWriter) => void):
   return writer.bytes();
 }
 
-/** Makes created and renamed names of a folder durable. */
+/** Makes creations and renames in a folder durable. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   try {

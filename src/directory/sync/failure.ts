@@ -1,10 +1,13 @@
 import { FormatError } from "../upstream/row-splitter.ts";
 import { UpstreamError } from "../upstream/upstream-limits.ts";
 
-/** What went wrong: in whole for the log, and for everybody without a path, a host or an address. */
+/** A failure: in full for the log, and without paths, hosts and addresses for everybody. */
 export type Failure = { readonly reason: string; readonly shown: string };
 
-/** Of a sync. What is neither the upstream's doing nor the body's may name anything, so only its code is shown. */
+/**
+ * Returns the failure of a sync. Of an error that is neither the upstream's nor the body's only the code is shown, as
+ * its message may contain anything.
+ */
 export function failureOf(error: unknown): Failure {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   const detail = cause instanceof Error ? ` (${systemCode(cause) ?? cause.message})` : "";
@@ -14,11 +17,11 @@ export function failureOf(error: unknown): Failure {
   return { reason, shown: `the sync broke down${codeText(error)}` };
 }
 
-/** Of a stored file. The system's errors name its path. */
+/** Returns the failure of a stored file. System errors contain its path, so only their code is shown. */
 export function damageOf(file: string, error: unknown): Failure {
   const reason = `${file}: ${error instanceof Error ? error.message : String(error)}`;
-  const isSystems = systemCode(error) !== null;
-  return { reason, shown: isSystems ? `${file}: it cannot be read${codeText(error)}` : reason };
+  const isSystemError = systemCode(error) !== null;
+  return { reason, shown: isSystemError ? `${file}: it cannot be read${codeText(error)}` : reason };
 }
 
 function codeText(error: unknown): string {

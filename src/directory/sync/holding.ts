@@ -16,19 +16,19 @@ import type { ExportForm, Published } from "./syncer.ts";
 export type HoldingDependencies = {
   readonly folder: string;
   readonly source: { readonly name: string };
-  /** A new random id of letters and digits. */
+  /** Returns a new random id of letters and digits. */
   readonly newId: () => string;
-  /** Gives back memory; called only where there is much to give back. */
+  /** Collects all garbage. Called only where there is much. */
   readonly collectGarbage?: () => void;
-  /** Gives back what was left behind since the last time, at little cost. */
+  /** Collects young garbage, at little cost. */
   readonly collectYoungGarbage?: () => void;
-  /** Where the readers are in another thread, and can be notified of memory that is given up. Else all texts stay in memory. */
+  /** Switches readers in another thread to files before memory is reused. Without it all texts stay in memory. */
   readonly retire?: Retire;
 };
 
 export type Holding = ReturnType<typeof createHolding>;
 
-/** Holds the newest state with its listings, and builds from it what readers get. */
+/** Creates the holder of the newest state and its listings, which builds the snapshots for readers. */
 export function createHolding(dependencies: HoldingDependencies) {
   const { source, newId, collectYoungGarbage, collectGarbage } = dependencies;
   const memoryDependencies = {
@@ -41,7 +41,7 @@ export function createHolding(dependencies: HoldingDependencies) {
   };
   let held: Held = nothing();
   let problems: readonly Failure[] = [];
-  /** Of each export that is under way, however many swaps it takes. */
+  /** The snapshots of running exports, which may outlast several swaps. */
   const compressing: SnapshotRows[] = [];
   const nextId = countFrom(1);
   const memory = createSegmentMemory(async (segmentIds) => {
@@ -56,7 +56,7 @@ export function createHolding(dependencies: HoldingDependencies) {
       dependencies.retire === undefined ? { nextId } : { nextId, spool: createSpool(dependencies.folder) },
     );
   };
-  /** What the reading of rows needs. */
+  /** Returns the dependencies of reading rows. */
   const rowsInto = (writer: SegmentWriter) => ({ writer, dictionary, ...memoryDependencies });
   const publishedOf = (state: StoredState, snapshot: Snapshot): Published => {
     const feed = { epoch: state.epoch, lastSeq: state.seq, folder: dependencies.folder, files: state.log };
@@ -64,7 +64,7 @@ export function createHolding(dependencies: HoldingDependencies) {
   };
   const take = async (state: StoredState, contents: Contents, writer: SegmentWriter): Promise<Published> => {
     const texts = compactTexts(contents.rows, createWriter);
-    // Then all have moved, and no reader knows the offsets that the writer gave them.
+    // All texts have moved, so no reader uses the file of the writer.
     if (texts !== contents.rows) writer.discard();
     const compacted = compactWords(texts, dictionary);
     dictionary = compacted.dictionary;
@@ -82,20 +82,20 @@ export function createHolding(dependencies: HoldingDependencies) {
   };
 
   return {
-    /** What is held now. */
+    /** Returns the held state. */
     current: () => held,
-    /** Holds other listings, and returns what readers get of them. */
+    /** Replaces the listings, and returns their snapshot for readers. */
     take,
-    /** Holds the same listings with other facts. */
+    /** Updates other facts of the held state. */
     revise(facts: Partial<Omit<Held, "snapshot">>): void {
       held = { ...held, ...facts };
     },
-    /** Holds nothing any more, under the version that was reached. */
+    /** Drops the held state, but for its version. */
     clear(version: number): void {
       const { state, ...rest } = nothing();
       held = { ...rest, state: { ...state, version } };
     },
-    /** Holds the last good state of the folder; null if it is missing, or this source may not go on from it. */
+    /** Loads the last good state of the folder; null if it is missing, or if this source must not continue from it. */
     async load(folder: StateFolder): Promise<Published | null> {
       using cleanUp = new DisposableStack();
       const writer = createWriter();
@@ -115,9 +115,12 @@ export function createHolding(dependencies: HoldingDependencies) {
       cleanUp.move();
       return published;
     },
-    /** What was wrong with the state that was loaded. */
+    /** The problems of the state that was loaded. */
     problems: () => problems,
-    /** The held state once more: an index belongs to the thread that it was transferred to. */
+    /**
+     * Publishes the held state again, with a new index: the former one belongs to the thread that it was transferred
+     * to.
+     */
     publishAgain(): Published | null {
       const { state, contents, snapshot } = held;
       if (snapshot === null) return null;
@@ -126,7 +129,7 @@ export function createHolding(dependencies: HoldingDependencies) {
     },
     createWriter,
     rowsInto,
-    /** The export of a version, compressed; null where that version is not the newest any more. */
+    /** Returns the compressed export of a version; null where it is not the newest any more. */
     async gzip(version: number, form: ExportForm): Promise<Uint8Array<ArrayBuffer> | null> {
       const { snapshot } = held;
       if (snapshot?.version !== version) return null;

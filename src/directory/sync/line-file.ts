@@ -4,12 +4,12 @@ import { basename } from "node:path";
 const CHUNK_BYTES = 512 * 1024;
 const LINE_END = 0x0a;
 
-/** The bytes of a file from one place to another in chunks; each is good until the next one. */
-export function* chunksOfFile(path: string, from: number, end: number): Generator<Buffer> {
+/** Yields the bytes [start, end) of a file in chunks, each valid until the next one. */
+export function* chunksOfFile(path: string, start: number, end: number): Generator<Buffer> {
   const descriptor = openSync(path, "r");
   try {
     const chunk = Buffer.alloc(CHUNK_BYTES);
-    for (let at = from; at < end; ) {
+    for (let at = start; at < end; ) {
       const read = readSync(descriptor, chunk, 0, Math.min(chunk.length, end - at), at);
       if (read === 0) throw new Error(`${basename(path)} ends before byte ${end}`);
       at += read;
@@ -20,24 +20,27 @@ export function* chunksOfFile(path: string, from: number, end: number): Generato
   }
 }
 
-/** The lines of that part of a file. `rest` gets what stands behind the last line end, where anything does. */
+/**
+ * Yields the lines in [start, end) of a file. `rest` is called with the number of bytes after the last line end,
+ * unless it is 0.
+ */
 export function* linesOfFile(
   path: string,
-  from: number,
+  start: number,
   end: number,
   rest: (bytes: number) => void,
 ): Generator<string> {
-  let cut: Buffer | null = null;
-  for (const chunk of chunksOfFile(path, from, end)) {
-    let start = 0;
-    for (let to = chunk.indexOf(LINE_END); to >= 0; to = chunk.indexOf(LINE_END, start)) {
-      const line = chunk.subarray(start, to);
-      yield (cut === null ? line : Buffer.concat([cut, line])).toString();
-      cut = null;
-      start = to + 1;
+  let partial: Buffer | null = null;
+  for (const chunk of chunksOfFile(path, start, end)) {
+    let lineStart = 0;
+    for (let lineEnd = chunk.indexOf(LINE_END); lineEnd >= 0; lineEnd = chunk.indexOf(LINE_END, lineStart)) {
+      const line = chunk.subarray(lineStart, lineEnd);
+      yield (partial === null ? line : Buffer.concat([partial, line])).toString();
+      partial = null;
+      lineStart = lineEnd + 1;
     }
-    const tail = chunk.subarray(start);
-    if (tail.length > 0) cut = Buffer.concat(cut === null ? [tail] : [cut, tail]);
+    const tail = chunk.subarray(lineStart);
+    if (tail.length > 0) partial = Buffer.concat(partial === null ? [tail] : [partial, tail]);
   }
-  if (cut !== null) rest(cut.length);
+  if (partial !== null) rest(partial.length);
 }

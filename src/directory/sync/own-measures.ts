@@ -1,21 +1,21 @@
 import type { Evidence, Listing } from "../listing.ts";
 
-/** What this server has measured of a host by itself; null leaves what the source says. */
+/** The measures of a host by this server. A null price or time of change leaves that of the source. */
 export type Measured = Pick<Evidence, "uptime_30d" | "probes_30d" | "median_latency_ms" | "price_usd"> & {
   readonly pay_to_changed_at: string | null;
 };
 
 export type OwnMeasures = {
-  /** Returns the hosts whose measures are others than at the last time, or are shown anew. */
+  /** Returns the hosts whose measures have changed enough to be published since the last call. */
   readonly renew: () => readonly string[];
-  /** Returns what is shown of a host until it is renewed; null where nothing was measured. */
+  /** Returns the published measures of a host; null without any. */
   readonly of: (host: string) => Measured | null;
 };
 
-/** Puts what this server knows better than the source into a listing. */
+/** Sets the fields of a listing that this server measures itself. */
 export type Complete = (listing: Listing) => Listing;
 
-/** Creates what completes listings: with what this server measured, and the judging check at `judgeUrl`. */
+/** Creates a function that completes listings with this server's measures, and the judging check at `judgeUrl`. */
 export function createCompletion(measures: OwnMeasures | null, judgeUrl: string | null): Complete {
   return (listing) => {
     const measured = measures?.of(listing.host) ?? null;

@@ -10,11 +10,11 @@ export type ScheduleDependencies = {
 
 const BACKOFF_BASE_MS = 1000;
 const BACKOFF_MS_MAX = 900_000;
-/** No failure makes the wait longer than this many intervals, so that recovery shows within a few of them. */
+/** The longest wait after failures, in intervals, so that recovery shows within a few of them. */
 const BACKOFF_INTERVALS_MAX = 5;
 const BACKOFF_MS_MIN = 100;
 
-/** Syncs again and again, one at a time, until stopped. */
+/** Syncs repeatedly, one sync at a time, until stopped. */
 export function createSchedule(dependencies: ScheduleDependencies) {
   const controller = new AbortController();
   const run = async (firstDelayMs: number): Promise<void> => {
@@ -36,7 +36,10 @@ export function createSchedule(dependencies: ScheduleDependencies) {
   };
 }
 
-/** The interval give or take a fifth; after failures a time drawn from 0 to a growing bound, or what the upstream asks. */
+/**
+ * Returns the interval with 20 % of jitter; after failures an exponential back-off with full jitter, or the
+ * upstream's Retry-After where that is longer.
+ */
 export function nextDelayMs(
   outcome: SyncOutcome,
   failures: number,

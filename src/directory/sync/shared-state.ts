@@ -9,7 +9,7 @@ import type { StoredState } from "./stored-state.ts";
 /** A state that the processes of a cluster share. */
 export type SharedState = DirectoryAge & { readonly state: StoredState; readonly revision: number };
 
-/** Puts the files of a state where the others find them, then the state. Returns its revision. */
+/** Uploads the files of a state, then publishes the state. Returns its revision. */
 export async function publishState(
   shared: DirectoryFilePort,
   term: number,
@@ -22,7 +22,7 @@ export async function publishState(
     const startsAt = known.find((each) => each.file === file)?.bytes ?? 0;
     return startsAt < bytes ? [{ file, startsAt, bytes }] : [];
   });
-  // An earlier try may have put parts that no state speaks of.
+  // An earlier attempt may have left parts that belong to no state.
   if (unknown.length > 0) await shared.keepDirectoryFiles(term, known);
   for (const { file, startsAt, bytes } of unknown) {
     let at = startsAt;
@@ -36,9 +36,9 @@ export async function publishState(
 }
 
 /**
- * Brings the files of the published state into the folder; the state itself is not written there. Returns null where it
- * is the revision that is known. `known` is a state whose files are there. Throws where files go meanwhile: then a newer
- * state is published.
+ * Downloads the files of the published state into the folder, but not the state itself. Returns null where the
+ * revision is the known one. The files of the known state must be there. Throws where files are removed meanwhile, as
+ * a newer state is published then.
  */
 export async function fetchState(
   shared: DirectoryFilePort,
@@ -77,7 +77,7 @@ async function fetchFile(
 ): Promise<void> {
   const descriptor = openSync(join(folder, file), "a", 0o600);
   try {
-    // A sync of this process that was not published may have left lines.
+    // An unpublished sync of this process may have left lines.
     ftruncateSync(descriptor, startsAt);
     const writer = createBatchWriter(descriptor);
     for (let at = startsAt; at < bytes; ) {

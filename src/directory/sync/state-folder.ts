@@ -11,7 +11,7 @@ import type { Change, Contents } from "./contents.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
 import { damageOf, type Failure } from "./failure.ts";
 import { chunksOfFile, linesOfFile } from "./line-file.ts";
-import { keptOut, readState, readText, type StoredState, writeState } from "./stored-state.ts";
+import { exclusionsOf, readState, readText, type StoredState, writeState } from "./stored-state.ts";
 
 export type Loaded = {
   readonly state: StoredState;
@@ -35,18 +35,20 @@ const ROWS_PER_FULL_COLLECTION = 8 * ROWS_PER_COLLECTION;
 const SMALL_BASE_BYTES = 1024 * 1024;
 
 /**
- * The directory's folder. Throws where it cannot be made. Nothing is served from it that does not match its
- * digest and its count.
+ * Opens the folder of the directory. Throws where it cannot be created. Contents that do not match their digest and
+ * count are never served.
  */
 export function openStateFolder(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
     load: (dependencies: RowDependencies): Loaded | { readonly problems: readonly Failure[] } =>
       load(folder, dependencies),
-    /** Writes the changes of a new state, and its base where one is due; returns it. Nothing counts before `commit`. */
+    /**
+     * Writes the changes of a new state, and its base where one is due; returns the state. Nothing is committed yet.
+     */
     stage: (state: StoredState, contents: Contents, changes: readonly Change[], bytesMax: number) =>
       stage(folder, state, contents, changes, bytesMax),
-    /** Makes a state the one that counts: its files are there. */
+    /** Commits a state whose files are there. */
     commit(state: StoredState, contents: Pick<Contents, "quarantine">, hasNewBase: boolean): void {
       writeQuarantine(folder, contents);
       writeState(folder, state, hasNewBase);
@@ -65,7 +67,7 @@ export function openStateFolder(folder: string) {
         return null;
       }
     },
-    /** Returns the contents of a state whose files are there. `known` is one that its log goes on from. */
+    /** Returns the contents of a state whose files are there. `known` are rows from which its log continues. */
     contentsOf: (state: StoredState, dependencies: RowDependencies, known: KnownRows | null): Contents =>
       loadContents(folder, state, dependencies, known),
   };
@@ -73,7 +75,7 @@ export function openStateFolder(folder: string) {
 
 export type Staged = { readonly state: StoredState; readonly hasNewBase: boolean };
 
-/** Listings as they were at a place of the log. */
+/** Listings as of a position in the log. */
 export type KnownRows = { readonly rows: Rows; readonly seq: number };
 
 export type StateFolder = ReturnType<typeof openStateFolder>;
@@ -103,7 +105,7 @@ function loadContents(
   known: KnownRows | null = null,
 ): Contents {
   const rows = new Map<string, Row>(known?.rows);
-  /** Not the size of the map, which stays where it is while known rows change. */
+  /** Not the size of the map, which stays the same while known rows change. */
   let read = 0;
   const put = (listing: Listing): void => {
     const changedAt = listing.evidence.pay_to_changed_at ?? null;
@@ -129,10 +131,10 @@ function loadContents(
   dependencies.writer.finish();
   if (rows.size !== state.count) throw new Error(`${rows.size} listings instead of ${state.count}`);
   if (digestOf(sortedByHost(rows.values())) !== state.digest) throw new Error("the listings' digest differs");
-  return { rows, ...keptOut(state) };
+  return { rows, ...exclusionsOf(state) };
 }
 
-/** Makes what a new state consists of durable: changes first, then the base where one is due. */
+/** Makes the files of a new state durable: changes first, then the base where one is due. */
 function stage(
   folder: string,
   state: StoredState,
@@ -152,7 +154,10 @@ function stage(
   return { state: { ...state, base, log }, hasNewBase: base !== state.base };
 }
 
-/** A large base is written anew when the changes since then are half as large: that bounds the next start. */
+/**
+ * Returns whether a new base is due. A large one is written once the changes since the last are half as large, which
+ * bounds the work of the next start.
+ */
 function isBaseDue(state: StoredState, appended: readonly LogFile[], log: readonly LogFile[]): boolean {
   if (state.base.file === "" || state.base.bytes <= SMALL_BASE_BYTES) return true;
   if (appended.some((file) => !log.includes(file) && file.lastSeq > state.base.seq)) return true;
@@ -176,7 +181,7 @@ function writeBase(folder: string, state: StoredState, rows: Rows): StoredState[
   return { file, seq: state.seq, digest: state.digest, bytes };
 }
 
-/** For the operator: what is kept out and why. */
+/** Writes the quarantined records, for the operator. */
 function writeQuarantine(folder: string, contents: Pick<Contents, "quarantine">): void {
   writeDurably(join(folder, "quarantine.ndjson"), (writer) => {
     for (const { host, reason, firstSeen, record } of contents.quarantine.values()) {
@@ -185,7 +190,7 @@ function writeQuarantine(folder: string, contents: Pick<Contents, "quarantine">)
   });
 }
 
-/** Deletes what neither the current nor the previous state speaks of. */
+/** Deletes files that neither the current nor the previous state uses. */
 function removeUnused(folder: string): void {
   const states = ["current.json", "previous.json"].map(
     (file) => readText(join(folder, file))?.toString() ?? "",

@@ -6,17 +6,17 @@ import type { LogFile } from "./change-log.ts";
 import type { Contents, QuarantinedRecord, Tombstone } from "./contents.ts";
 import { writeDurably } from "./durable-file.ts";
 
-/** What `current.json` says: the one place that decides which bytes of the other files count. */
+/** The contents of `current.json`, which alone decides which bytes of the other files are committed. */
 export type StoredState = {
   readonly format: 1;
-  /** Where the listings come from. */
+  /** The name of the source. */
   readonly source: string;
   readonly epoch: string;
   readonly version: number;
   readonly digest: string;
   readonly count: number;
   readonly seq: number;
-  /** All listings as they were at `seq`; the changes since then are in the log. */
+  /** All listings as of `seq`; later changes are in the log. */
   readonly base: {
     readonly file: string;
     readonly seq: number;
@@ -48,13 +48,15 @@ export function readState(path: string): StoredState | null {
   return state;
 }
 
-/** Returns what a state says of records and hosts that are not in the listings. */
-export function keptOut(state: StoredState): Pick<Contents, "quarantine" | "tombstones"> {
+/** Returns the quarantine and the tombstones of a state. */
+export function exclusionsOf(state: StoredState): Pick<Contents, "quarantine" | "tombstones"> {
   const quarantine = state.quarantine.map(([key, entry]) => [key, { ...entry, record: "" }] as const);
   return { quarantine: new Map(quarantine), tombstones: new Map(state.tombstones) };
 }
 
-/** `previous.json` is left alone until there is a new base: the two never hang on the same file. */
+/**
+ * Writes `current.json`. `previous.json` changes with a new base only, so that the two never depend on the same base.
+ */
 export function writeState(folder: string, state: StoredState, hasNewBase: boolean): void {
   const current = join(folder, "current.json");
   const before = hasNewBase ? readText(current) : null;
@@ -63,7 +65,7 @@ export function writeState(folder: string, state: StoredState, hasNewBase: boole
   writeDurably(current, (writer) => writer.put(`${sha256(json)}\n${json}\n`));
 }
 
-/** Returns what a file holds, or null where it is missing. */
+/** Returns the contents of a file, or null where it is missing. */
 export function readText(path: string): Buffer | null {
   try {
     return readFileSync(path);

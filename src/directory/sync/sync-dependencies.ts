@@ -12,7 +12,7 @@ import { createSyncEngine } from "./sync-engine.ts";
 import { SAMPLE_SOURCE } from "./sync-state.ts";
 import type { Syncer, SyncSettings } from "./syncer.ts";
 
-/** What the sync side needs from outside. */
+/** The dependencies of the sync side. */
 export type SyncDependencies = {
   readonly lookUp: AddressLookup;
   readonly clock: Clock;
@@ -21,19 +21,19 @@ export type SyncDependencies = {
   readonly collectGarbage?: () => void;
   readonly collectYoungGarbage?: () => void;
   readonly retire?: Retire;
-  /** Evidence of this server's own, to stand in the listings. */
+  /** This server's own measures, which replace those of the source. */
   readonly measures?: OwnMeasures;
-  /** Where the processes of a cluster share what one of them syncs. */
+  /** The store through which the processes of a cluster share the directory. */
   readonly shared?: DirectoryFilePort;
 };
 
-/** Puts the sync side together: an upstream, else a file, else the bundled sample. */
+/** Creates the sync side, with an upstream, else a file, else the bundled sample as its source. */
 export function createSyncer(settings: SyncSettings, dependencies: SyncDependencies): Syncer {
   const { clock, newId } = dependencies;
   const { collectGarbage, collectYoungGarbage, retire, measures = null, shared = null } = dependencies;
   const { judgeUrl = null } = settings;
   const source = sourceOf(settings, dependencies);
-  // Under another name it is read whole once, so that what was completed before is the source's own again.
+  // Part of the source's name: with other settings the source is read whole once, which restores its own values.
   const completedBy = `${measures === null ? "" : " measured"}${judgeUrl === null ? "" : ` judged by ${judgeUrl}`}`;
   return createSyncEngine({
     folder: settings.folder,

@@ -5,7 +5,7 @@ import type { Intake, Source } from "../upstream/source.ts";
 import { UpstreamError } from "../upstream/upstream-limits.ts";
 import { renewed } from "./draft.ts";
 import { failureOf } from "./failure.ts";
-import { createFollowing, type Shown } from "./following.ts";
+import { createFollowing, type PublishedState } from "./following.ts";
 import { createHolding, type HoldingDependencies } from "./holding.ts";
 import type { Complete, OwnMeasures } from "./own-measures.ts";
 import { openStateFolder, type StateFolder } from "./state-folder.ts";
@@ -28,34 +28,34 @@ export type SyncEngineDependencies = HoldingDependencies & {
   readonly clock: Clock;
   readonly complete?: Complete | null;
   readonly measures?: OwnMeasures | null;
-  /** Where the processes of a cluster share what one of them syncs. */
+  /** The store through which the processes of a cluster share the directory. */
   readonly shared?: DirectoryFilePort | null;
 };
 
 const LOG_BYTES_MAX = 1024 * 1024 * 1024;
-/** How often the time of the last sync is written down where nothing else has changed. */
+/** How often the time of the last sync is stored where nothing else changes. */
 const TOUCH_MS = 300_000;
-/** As many changes leave some ten megabytes behind. */
+/** Changes that leave some 10 MB of garbage. */
 const LARGE_CHANGES = 5000;
 
-/** The sync itself: reads the source, decides, makes the result durable, then has what readers get built. */
+/** Creates the sync: it reads the source, decides, makes the result durable, then builds the snapshot for readers. */
 export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
   const { source, clock, shared = null, complete = null } = dependencies;
   const holding = createHolding(dependencies);
   const following = shared === null ? null : createFollowing({ ...dependencies, shared }, holding);
   let folder: StateFolder | null = null;
-  /** Hosts with new measures of our own that no committed state shows yet. */
-  const unshown = new Set<string>();
+  /** Hosts whose new measures are in no committed state yet. */
+  const unpublishedHosts = new Set<string>();
 
   const load = async (): Promise<Published | null> => {
     const opened = openStateFolder(dependencies.folder);
     const published = await (following === null ? holding.load(opened) : following.follow(opened));
-    // From here on a sync builds on what is held.
+    // Set last, as a sync builds on the held state from here on.
     folder = opened;
     return published;
   };
-  /** Returns what is published then. */
-  const publish = async (state: StoredState, term: number | null): Promise<Shown | null> =>
+  /** Publishes a state in the cluster; null without one. */
+  const publish = async (state: StoredState, term: number | null): Promise<PublishedState | null> =>
     following === null || term === null ? null : following.publish(term, state);
 
   const take = async (
@@ -70,25 +70,25 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
     if (accepted.length > 0 && !acceptTripped) return { kind: "refused", reason: accepted.join("; ") };
     const known = stateAfter(held, intake, draft, dependencies, accepted.length > 0);
     const freshness = freshnessOf(known, draft);
-    const isUnpublished = following?.isShown() === false;
+    const isUnpublished = following?.isPublished() === false;
     if (draft.changes.length > 0 || known.base === NO_BASE || isUnpublished) {
       const isLarge = draft.changes.length > LARGE_CHANGES;
       if (isLarge) dependencies.collectGarbage?.();
       const staged = opened.stage(withContents(known, draft), draft, draft.changes, LOG_BYTES_MAX);
       const { state } = staged;
-      const nowShown = await publish(state, term);
+      const lastPublished = await publish(state, term);
       opened.commit(state, draft, staged.hasNewBase);
       if (isLarge) dependencies.collectGarbage?.();
       const published = await holding.take(state, draft, writer);
-      // Not before it is held: where that fails, what is published is taken over like another process's.
-      following?.show(nowShown);
+      // Set once it is held: on a failure before, the published state is adopted like that of another process.
+      following?.setPublished(lastPublished);
       return { kind: "changed", published, freshness, accepted };
     }
     const isNews = known.syncedAt - held.writtenAt >= TOUCH_MS || differs(held.state, known);
     if (isNews) {
-      const nowShown = await publish(known, term);
+      const lastPublished = await publish(known, term);
       opened.touch(known, draft);
-      following?.show(nowShown);
+      following?.setPublished(lastPublished);
     } else if (term !== null) await following?.confirm(term, known);
     const writtenAt = isNews ? known.syncedAt : held.writtenAt;
     holding.revise({ state: known, contents: contentsOf(draft, held.contents.rows), writtenAt });
@@ -111,7 +111,7 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
         if (folder === null) await load();
         const opened = folder ?? openStateFolder(dependencies.folder);
         await following?.requireNewest(opened);
-        for (const host of dependencies.measures?.renew() ?? []) unshown.add(host);
+        for (const host of dependencies.measures?.renew() ?? []) unpublishedHosts.add(host);
         const drafting = {
           now: clock.now(),
           ...holding.rowsInto(writer),
@@ -119,13 +119,16 @@ export function createSyncEngine(dependencies: SyncEngineDependencies): Syncer {
         };
         const held = holding.current();
         const read = await source.read(held.state.upstream, held.contents, drafting);
-        const draft = unshown.size === 0 ? read.draft : renewed(held.contents, read.draft, unshown, drafting);
+        const draft =
+          unpublishedHosts.size === 0
+            ? read.draft
+            : renewed(held.contents, read.draft, unpublishedHosts, drafting);
         const intake = { ...read, draft };
         writer.finish();
         const options = { acceptTripped: acceptTripped || isSample(source.name), term };
         const outcome = await take(opened, intake, writer, options);
         if (outcome.kind === "changed") cleanUp.move();
-        if (outcome.kind !== "refused") unshown.clear();
+        if (outcome.kind !== "refused") unpublishedHosts.clear();
         return outcome;
       } catch (error) {
         const retryAfterMs = error instanceof UpstreamError ? error.retryAfterMs : null;

@@ -7,28 +7,28 @@ import type { Contents, Draft, Quarantine } from "./contents.ts";
 import type { StoredState } from "./stored-state.ts";
 import type { Freshness } from "./syncer.ts";
 
-/** What the sync side holds between two syncs. */
+/** The state of the sync side between two syncs. */
 export type Held = {
   readonly state: StoredState;
   readonly contents: Contents;
   /** Null before the first state. */
   readonly snapshot: SnapshotRows | null;
-  /** What `current.json` says of the last sync. */
+  /** The time of the last sync in `current.json`. */
   readonly writtenAt: number;
 };
 
-/** Name of the source that is never mixed with another: its listings are nobody's. */
+/** The name of the bundled sample, which is never mixed with another source: nobody offers its listings. */
 export const SAMPLE_SOURCE = "sample";
 
 export const NO_CONTENTS: Contents = { rows: new Map(), quarantine: new Map(), tombstones: new Map() };
 export const NO_BASE: StoredState["base"] = { file: "", seq: 0, digest: "", bytes: 0 };
 
-/** Returns the contents alone: a draft also holds its changes, and with them all that they speak of. */
+/** Returns the contents alone: a draft also references its changes, and the rows of these. */
 export function contentsOf({ quarantine, tombstones }: Contents, rows: Contents["rows"]): Contents {
   return { rows, quarantine, tombstones };
 }
 
-/** What a draft adds to the contents, where it is missing. */
+/** The fields of a draft without changes. */
 export const NOTHING_NEW = {
   changes: [],
   records: Number.POSITIVE_INFINITY,
@@ -36,7 +36,7 @@ export const NOTHING_NEW = {
   payeesChanged: 0,
 };
 
-/** Returns the state before anything was taken. */
+/** Returns the state before the first sync. */
 export function firstState(source: string, newId: () => string): StoredState {
   return {
     format: 1,
@@ -58,24 +58,24 @@ export function firstState(source: string, newId: () => string): StoredState {
 }
 
 /**
- * The feed of a state that is not the newest: its readers may know changes that are lost, so they must begin
- * anew. The changes up to here are not there to be read, as they would be without their beginning.
+ * Returns a state that is not the newest in a new epoch: readers of its feed may know changes that are lost, and must
+ * start again. Its log is empty, as earlier changes are incomplete.
  */
 export function inNewEpoch(state: StoredState, newId: () => string): StoredState {
   return { ...state, epoch: newId(), seq: state.count, log: [], base: NO_BASE, upstream: null };
 }
 
-/** Returns whether one of two sources is the bundled sample, and the other is not. */
+/** Returns whether exactly one of two sources is the bundled sample. */
 export function isOtherSample(stored: string, present: string): boolean {
   return isSample(stored) !== isSample(present);
 }
 
-/** What completes the listings stands after the source's name. */
+/** Returns whether a source is the bundled sample; the settings that complete its listings follow its name. */
 export function isSample(source: string): boolean {
   return source === SAMPLE_SOURCE || source.startsWith(`${SAMPLE_SOURCE} `);
 }
 
-/** Returns what the breakers say of a draft, a sentence each; none where it may be published. */
+/** Returns a sentence for each breaker that a draft trips; empty where it may be published. */
 export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): string[] {
   const before = intake.isSameEpoch ? held.state.upstream : null;
   const trips = trippedBreakers({
@@ -97,14 +97,14 @@ export function tripsOf(held: Held, intake: Intake, draft: Draft, now: number): 
   return trips.map((trip) => trip.message);
 }
 
-/** Returns the reason that most records have; empty where there is none. */
+/** Returns the most frequent reason; empty without quarantined records. */
 function commonestReason(quarantine: Quarantine): string {
   const counts = new Map<string, number>();
   for (const { reason } of quarantine.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
 }
 
-/** Returns the state after a sync whose contents are those before. */
+/** Returns the state after a sync, with the contents before it. */
 export function stateAfter(
   held: Held,
   intake: Intake,
@@ -143,7 +143,7 @@ export function differs(a: StoredState, b: StoredState): boolean {
   return reportOf(a) !== reportOf(b);
 }
 
-/** Returns how old what is served is, and what was kept out of it. */
+/** Returns the age of a state, and the number of its quarantined records. */
 export function freshnessOf(state: StoredState, contents: Contents): Freshness {
   const { syncedAt, upstreamAgeMs } = state;
   return { syncedAt, upstreamAgeMs, quarantined: contents.quarantine.size };

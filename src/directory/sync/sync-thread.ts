@@ -12,11 +12,11 @@ type Call = Extract<SyncRequest, { id: number }>;
 type CallWithoutId = Call extends infer Each ? (Each extends Call ? Omit<Each, "id"> : never) : never;
 
 /**
- * The sync side in a thread of its own. A thread that ends by itself fails the calls under way with
- * SyncThreadError; the next call starts another one, which goes on from the stored state.
+ * Runs the sync side in a thread of its own. Where the thread ends unexpectedly, pending calls fail with
+ * SyncThreadError; the next call starts another thread, which continues from the stored state.
  */
 export function createSyncThread(dependencies: {
-  /** The worker file: an address that `new Worker` takes. */
+  /** The URL of the worker file, as `new Worker` takes it. */
   readonly workerFile: string;
   readonly settings: SyncSettings;
 }): Syncer {
@@ -25,23 +25,23 @@ export function createSyncThread(dependencies: {
   let worker: Worker | null = null;
   let calls = 0;
   let isClosed = false;
-  let giveUpOldest = (): void => {};
+  let dropOldest = (): void => {};
 
   const lose = (lost: Worker, message: string): void => {
     if (worker !== lost) return;
     worker = null;
     lost.terminate();
-    snapshots.keepMemory();
+    snapshots.forgetThread();
     for (const { reject } of waiting.values()) reject(new SyncThreadError(message));
     waiting.clear();
   };
   const start = (): Worker => {
     const started = new Worker(dependencies.workerFile, { type: "module", smol: true });
     started.addEventListener("message", ({ data }: MessageEvent<SyncReply>) => {
-      // What a lost thread had still to say numbers other segments than those of the next one.
+      // Late messages of a lost thread number other segments than those of the next one.
       if (worker !== started) return;
       if ("retire" in data) {
-        giveUpOldest();
+        dropOldest();
         snapshots.retire(data.retire);
         started.postMessage({ call: "retired" } satisfies SyncRequest);
         return;
@@ -73,10 +73,10 @@ export function createSyncThread(dependencies: {
     sync: (options) => ask<SyncOutcome>({ call: "sync", ...options }),
     follow: () => ask<SyncOutcome>({ call: "follow" }),
     beforeSwap(listener) {
-      giveUpOldest = listener;
+      dropOldest = listener;
     },
     gzip: (version, form) => ask<Uint8Array<ArrayBuffer> | null>({ call: "gzip", version, form }),
-    /** Ends the thread wherever it is: what it had not committed is done again after the next start. */
+    /** Terminates the thread at once: uncommitted work is done again after the next start. */
     async [Symbol.asyncDispose]() {
       isClosed = true;
       if (worker !== null) lose(worker, "the sync thread is closed");
@@ -84,7 +84,7 @@ export function createSyncThread(dependencies: {
   };
 }
 
-/** The snapshot in what the thread has answered to one of its calls. */
+/** Returns the published state in a reply of the thread, or null. */
 function publishedIn(value: unknown): Published | null {
   const answer = value as Partial<Opened> | null;
   return answer?.published ?? null;

@@ -7,9 +7,9 @@ export type SyncTurnDependencies = {
   readonly turns: DirectoryTurnPort;
   /** Syncs with the source, in a term of this process. */
   readonly lead: (term: number) => Promise<SyncOutcome>;
-  /** Takes over what is published. */
+  /** Adopts the published state. */
   readonly follow: () => Promise<SyncOutcome>;
-  /** What is published was the source's again. */
+  /** Called when the source has confirmed the published state. */
   readonly confirmed: (age: DirectoryAge) => void;
   readonly failed: (error: unknown) => void;
   readonly intervalMs: number;
@@ -19,12 +19,12 @@ export type SyncTurnDependencies = {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-const LOOK_EVERY_MS = 1_000;
-const SOON_MS = 100;
+const POLL_MS = 1_000;
+const START_POLL_MS = 100;
 
 /**
- * Has this process sync the directory of a cluster while it is its turn, and follow the one whose turn it is
- * otherwise. It looks each second, also while a sync is under way: who syncs must not lose its turn by that.
+ * Syncs the directory of a cluster while this process leads, and follows the leader otherwise. It polls every second,
+ * also during a sync, so that a leader does not lose its turn by a long one.
  */
 export function createSyncTurns(dependencies: SyncTurnDependencies) {
   const { turns, clock } = dependencies;
@@ -33,7 +33,7 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
   let followed = 0;
   let dueMs = 0;
   let failures = 0;
-  /** A sync or a take-over: one at a time. */
+  /** The running sync or adoption: one at a time. */
   let working: Promise<SyncOutcome> | null = null;
 
   const work = (begin: () => Promise<SyncOutcome>): Promise<SyncOutcome> => {
@@ -42,9 +42,9 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
     });
     return working;
   };
-  const look = async (): Promise<DirectoryTurn> => {
+  const poll = async (): Promise<DirectoryTurn> => {
     const turn = await turns.takeDirectoryTurn();
-    // Who had it before may have been away for long.
+    // The leader before may have been away for long, so a sync is due.
     if (turn.term !== null && turn.term !== term) dueMs = 0;
     term = turn.term;
     return turn;
@@ -65,7 +65,7 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
     if (outcome.kind === "followed") followed = outcome.revision;
   };
   const step = async (): Promise<void> => {
-    const turn = await look();
+    const turn = await poll();
     if (working !== null) return;
     await catchUp(turn);
     if (turn.term === null || turn.revision !== followed || clock.monotonic() < dueMs) return;
@@ -74,33 +74,33 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
   const stepSafely = (): Promise<void> => step().catch(dependencies.failed);
   const run = async (): Promise<void> => {
     while (!controller.signal.aborted) {
-      await dependencies.wait(LOOK_EVERY_MS, controller.signal);
+      await dependencies.wait(POLL_MS, controller.signal);
       if (!controller.signal.aborted) await stepSafely();
     }
   };
-  /** One look at a time, and one for all that ask for another meanwhile. */
-  let looking: Promise<void> | null = null;
+  /** One poll at a time, and one more for all callers meanwhile. */
+  let polling: Promise<void> | null = null;
   let next: Promise<void> | null = null;
   const refresh = (): Promise<void> => {
-    if (looking === null) {
-      looking = (async () => {
+    if (polling === null) {
+      polling = (async () => {
         if (working !== null) await working;
-        await catchUp(await look());
+        await catchUp(await poll());
       })()
         .catch(dependencies.failed)
         .finally(() => {
-          looking = null;
+          polling = null;
         });
-      return looking;
+      return polling;
     }
-    next ??= looking.then(() => {
+    next ??= polling.then(() => {
       next = null;
       return refresh();
     });
     return next;
   };
   return {
-    /** Looks at once, then each second. Where `until` is false, goes on looking for up to `withinMs` until it is not. */
+    /** Polls at once, then every second. Resolves once `until` is true, or after `withinMs`. */
     async start({
       until,
       withinMs,
@@ -113,20 +113,20 @@ export function createSyncTurns(dependencies: SyncTurnDependencies) {
       while (!until() && clock.monotonic() - startedMs < withinMs && !controller.signal.aborted) {
         if (working !== null) await working;
         else {
-          await dependencies.wait(SOON_MS, controller.signal);
+          await dependencies.wait(START_POLL_MS, controller.signal);
           await stepSafely();
         }
       }
       void run();
     },
-    /** Syncs now where it is this process's turn, else takes over what is published. */
+    /** Syncs now where this process leads, else adopts the published state. */
     async sync(): Promise<SyncOutcome> {
       if (working !== null) return working;
-      const turn = await look();
+      const turn = await poll();
       await catchUp(turn);
       return turn.term === null ? work(dependencies.follow) : lead(turn.term);
     },
-    /** Takes over what was published before the call. */
+    /** Adopts the state that was published before the call. */
     refresh,
     isLeading: () => term !== null,
     async stop(): Promise<void> {

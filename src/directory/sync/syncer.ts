@@ -3,35 +3,35 @@ import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { LogFile } from "./change-log.ts";
 import type { Failure } from "./failure.ts";
 
-/** What the main thread asks of the sync side. One call at a time for `open` and `sync`. */
+/** The sync side, as the main thread calls it. `open` and `sync` run one call at a time. */
 export type Syncer = AsyncDisposable & {
   /** Loads the last good state. Throws where the folder cannot be made or written. */
   readonly open: () => Promise<Opened>;
-  /** Brings the directory up to date; whatever goes wrong with the source is an outcome. */
+  /** Syncs with the source. Every failure of the source is an outcome. */
   readonly sync: (options: SyncOptions) => Promise<SyncOutcome>;
-  /** Takes over what another process of the cluster has published. */
+  /** Adopts the state that another process of the cluster has published. */
   readonly follow: () => Promise<SyncOutcome>;
-  /** Sets what is called when a state is about to come that needs the memory of the oldest one. */
-  readonly beforeSwap?: (giveUpOldest: () => void) => void;
-  /** The export of a version, compressed; null where that version is not the newest any more. */
+  /** Sets a function that is called before a state arrives that needs the memory of the oldest one. */
+  readonly beforeSwap?: (dropOldest: () => void) => void;
+  /** Returns the compressed export of a version; null where it is not the newest any more. */
   readonly gzip: (version: number, form: ExportForm) => Promise<Uint8Array<ArrayBuffer> | null>;
 };
 
 export type SyncOptions = {
   readonly acceptTripped: boolean;
-  /** Of this process's turn to sync the directory of a cluster; none where there is no cluster. */
+  /** The term in which this process leads the cluster; none without a cluster. */
   readonly term?: number | null;
 };
 
 export type ExportForm = "ndjson" | "json";
 
-/** The state that readers get, and what is known of its age. */
+/** The state that readers get, with its change feed. */
 export type Published = {
   readonly snapshot: Snapshot;
   readonly feed: Feed;
 };
 
-/** Where the changes up to a snapshot lie. */
+/** The change feed up to a snapshot, and the files that contain it. */
 export type Feed = {
   readonly epoch: string;
   readonly lastSeq: number;
@@ -44,7 +44,7 @@ export type Freshness = DirectoryAge & { readonly quarantined: number };
 export type Opened = {
   readonly published: Published | null;
   readonly freshness: Freshness | null;
-  /** What is wrong with the stored state, for the operator. */
+  /** The problems of the stored state, for the operator. */
   readonly problems: readonly Failure[];
 };
 
@@ -53,11 +53,11 @@ export type SyncOutcome =
       readonly kind: "changed";
       readonly published: Published;
       readonly freshness: Freshness;
-      /** Breakers that the operator let pass. */
+      /** The tripped breakers that the operator let pass. */
       readonly accepted: readonly string[];
     }
   | { readonly kind: "unchanged"; readonly freshness: Freshness; readonly accepted: readonly string[] }
-  /** What another process has published; null where that is what this one had. */
+  /** The state of another process; `published` is null where this one has it already. */
   | {
       readonly kind: "followed";
       readonly published: Published | null;
@@ -68,7 +68,7 @@ export type SyncOutcome =
   | { readonly kind: "refused"; readonly reason: string }
   | ({ readonly kind: "failed"; readonly retryAfterMs: number | null } & Failure);
 
-/** What the sync side needs to know, as plain data. */
+/** The settings of the sync side, as plain data. */
 export type SyncSettings = {
   readonly folder: string;
   readonly upstream: string | null;
@@ -77,8 +77,8 @@ export type SyncSettings = {
   readonly allowRedirects: boolean;
   /** The PostgreSQL of a cluster, through which processes share the directory; none unless given. */
   readonly database?: { readonly url: string; readonly isPooled: boolean } | null;
-  /** The data directory of a prober whose evidence stands in the listings; none unless given. */
+  /** The data directory of a prober, whose measures replace those of the source; none by default. */
   readonly probesDir?: string | null;
-  /** The server whose judging check all listings point to; the one that each names unless given. */
+  /** The server to whose judging check all listings point; by default each keeps its own. */
   readonly judgeUrl?: string | null;
 };

@@ -9,18 +9,18 @@ import { numberOf, offerOf } from "./upstream-offer.ts";
 
 const FEED_PAGE_LIMIT = 1000;
 const FEED_PAGES_MAX = 200;
-/** Past this the export is the shorter way. */
+/** Above this the export is the smaller download. */
 const FEED_BYTES_MAX = 256 * 1024 * 1024;
 const FEED_PAGE_BYTES_MAX = 80 * 1024 * 1024;
 
-/** The feed cannot be followed; the export can still be taken. */
+/** The feed cannot be followed, so the export is read instead. */
 export class FeedGap extends Error {
   override readonly name = "FeedGap";
 }
 
 /**
- * Reads what has changed since the last sync. Throws a FeedGap where changes are missing, and an UpstreamError where the
- * upstream refuses or says too much.
+ * Reads the changes since the last sync. Throws a FeedGap where changes are missing, and an UpstreamError where the
+ * upstream refuses or exceeds a limit.
  */
 export async function followFeed(
   { upstream, rowLimits }: { readonly upstream: Upstream; readonly rowLimits: RowLimits },
@@ -113,12 +113,12 @@ function parsePage(text: string): Readonly<Record<string, unknown>> {
     const page: unknown = JSON.parse(text);
     if (typeof page === "object" && page !== null) return page as Record<string, unknown>;
   } catch {
-    // Falls through: whatever is no object is no page.
+    // Falls through: a page is an object.
   }
   throw new FeedGap("the feed is not JSON");
 }
 
-/** Applies one change and gives the number that must come before the next one. A repeated one is left out. */
+/** Applies a change, unless it repeats an earlier one. Returns the sequence number that the next one must follow. */
 function applyChange(
   change: unknown,
   lastSeq: number | null,

@@ -2,7 +2,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
 const LISTS = new Set(["listings", "items", "data"]);
 
-/** Follows JSON bytes one at a time; `depth` counts the brackets and braces that are open outside strings. */
+/** Tracks the nesting of JSON, byte by byte: `depth` counts the brackets and braces that are open outside strings. */
 export function createNesting() {
   let escaped = false;
   const nesting = {
@@ -21,13 +21,13 @@ export function createNesting() {
   return nesting;
 }
 
-/** Reads the keys of the outermost object and says where the array of listings opens. */
+/** Finds where the array of listings opens, by the keys of the outermost object. */
 export function createKeyReader() {
   let text = "";
   let key = "";
   let hostSeen = false;
   return {
-    /** To be asked with the nesting as it was before the byte. */
+    /** Takes the nesting as it is before the byte. */
     opensList(byte: number, depth: number, inString: boolean): boolean {
       if (depth !== 1) return false;
       if (inString) {
@@ -44,7 +44,7 @@ export function createKeyReader() {
   };
 }
 
-/** Returns whether the bytes are one whole JSON value. */
+/** Returns whether the bytes are one complete JSON value. */
 export function isJson(row: Uint8Array): boolean {
   try {
     JSON.parse(new TextDecoder().decode(row));

@@ -1,24 +1,24 @@
 import { createRowBuffer, withoutLeadingSpace } from "../snapshot/row-bytes.ts";
 import { createKeyReader, createNesting, isJson } from "./json-nesting.ts";
 
-/** A body that holds no directory: another format, cut off, or past a limit. */
+/** A body that is not a directory: of another format, truncated, or over a limit. */
 export class FormatError extends Error {
   override readonly name = "FormatError";
 }
 
 export type RowSplitter = {
-  /** Takes the next bytes of the body and emits the rows that are complete. */
+  /** Reads the next bytes of the body and emits the rows that are complete. */
   readonly push: (chunk: Uint8Array) => void;
-  /** Says that the body is over. Throws FormatError where it ended inside a row, an array or an object. */
+  /** Ends the body. Throws FormatError where that is inside a row, an array or an object. */
   readonly end: () => Envelope;
 };
 
-/** What an object that holds the listings says beside them; empty for the other forms. */
+/** The other fields of an object that contains the listings; empty for the other forms. */
 export type Envelope = { readonly [name: string]: unknown };
 
 export type RowLimits = { readonly rowBytesMax: number; readonly rowsMax: number };
 
-/** Gets each row's bytes, or null for a row past `rowBytesMax`; the bytes are valid during the call only. */
+/** Receives the bytes of each row, or null for a row over `rowBytesMax`; the bytes are valid during the call only. */
 export type RowTaker = (row: Uint8Array | null) => void;
 
 const LINE_END = 0x0a;
@@ -26,8 +26,8 @@ const COMMA = 0x2c;
 const [BRACKET_OPEN, BRACE_OPEN] = [0x5b, 0x7b];
 
 /**
- * Cuts a body into rows as it arrives, without holding more than one row: JSON lines, an array, or an object
- * with an array under listings, items or data. Throws FormatError for anything else and past `rowsMax`.
+ * Splits a body into rows as it arrives, with at most one row in memory: JSON lines, an array, or an object with an
+ * array under listings, items or data. Throws FormatError for anything else and above `rowsMax`.
  */
 export function createRowSplitter(limits: RowLimits, takeRow: RowTaker): RowSplitter {
   let rows = 0;
@@ -50,7 +50,7 @@ export function createRowSplitter(limits: RowLimits, takeRow: RowTaker): RowSpli
         if (rest.length === 0) return;
         mode = begin(rest[0] ?? 0);
       }
-      // A mode that has seen enough hands the rest over to the next one.
+      // A mode that ends passes the rest of the chunk to the next one.
       while (rest !== null && rest.length > 0) {
         const turn: Turn = mode.push(rest);
         mode = turn.mode ?? mode;
@@ -63,27 +63,27 @@ export function createRowSplitter(limits: RowLimits, takeRow: RowTaker): RowSpli
 
 type Turn = { readonly mode: Mode | null; readonly rest: Uint8Array | null };
 type Mode = { readonly push: (chunk: Uint8Array) => Turn; readonly end: () => Envelope };
-const TAKEN: Turn = { mode: null, rest: null };
+const CONSUMED: Turn = { mode: null, rest: null };
 
 function createLineMode(limits: RowLimits, take: RowTaker): Mode {
   const line = createRowBuffer(limits.rowBytesMax);
   const isBlank = (row: Uint8Array | null): boolean => row !== null && withoutLeadingSpace(row).length === 0;
   return {
     push(chunk) {
-      let from = 0;
-      for (let to = chunk.indexOf(LINE_END); to >= 0; to = chunk.indexOf(LINE_END, from)) {
-        line.add(chunk.subarray(from, to));
+      let start = 0;
+      for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
+        line.add(chunk.subarray(start, end));
         const row = line.take();
         if (!isBlank(row)) take(row);
-        from = to + 1;
+        start = end + 1;
       }
-      line.add(chunk.subarray(from));
-      return TAKEN;
+      line.add(chunk.subarray(start));
+      return CONSUMED;
     },
     end() {
       const last = line.take();
       if (isBlank(last)) return {};
-      // Only whole JSON shows that the line end is missing by intent and nothing else with it.
+      // Only a complete JSON value shows that nothing but the line end is missing.
       if (last === null || !isJson(last)) throw new FormatError("the body ends inside a row");
       take(last);
       return {};
@@ -91,7 +91,7 @@ function createLineMode(limits: RowLimits, take: RowTaker): Mode {
   };
 }
 
-/** An array from its opening bracket on; `prefix` is what stood before it in an object, null for a bare array. */
+/** Creates the mode for an array, from its opening bracket on. `prefix` is the text before it in an object, or null. */
 function createArrayMode(limits: RowLimits, take: RowTaker, prefix: string | null): Mode {
   const nesting = createNesting();
   const row = createRowBuffer(limits.rowBytesMax);
@@ -103,26 +103,26 @@ function createArrayMode(limits: RowLimits, take: RowTaker, prefix: string | nul
   };
   return {
     push(chunk) {
-      let from = 0;
+      let start = 0;
       if (!opened) {
         nesting.step(chunk[0] ?? 0);
         opened = true;
-        from = 1;
+        start = 1;
       }
-      for (let at = from; at < chunk.length; at++) {
+      for (let at = start; at < chunk.length; at++) {
         const byte = chunk[at] ?? 0;
         nesting.step(byte);
         if (nesting.depth === 0) {
-          endRow(chunk.subarray(from, at));
+          endRow(chunk.subarray(start, at));
           return { mode: createSuffixMode(limits, prefix), rest: chunk.subarray(at + 1) };
         }
         if (byte === COMMA && nesting.depth === 1 && !nesting.inString) {
-          endRow(chunk.subarray(from, at));
-          from = at + 1;
+          endRow(chunk.subarray(start, at));
+          start = at + 1;
         }
       }
-      row.add(chunk.subarray(from));
-      return TAKEN;
+      row.add(chunk.subarray(start));
+      return CONSUMED;
     },
     end() {
       throw new FormatError("the body ends inside the array");
@@ -130,13 +130,13 @@ function createArrayMode(limits: RowLimits, take: RowTaker, prefix: string | nul
   };
 }
 
-/** What follows the array: the rest of the object, or nothing. */
+/** Creates the mode for what follows the array: the rest of the object, or space alone. */
 function createSuffixMode(limits: RowLimits, prefix: string | null): Mode {
   const suffix = createRowBuffer(limits.rowBytesMax);
   return {
     push(chunk) {
       suffix.add(chunk);
-      return TAKEN;
+      return CONSUMED;
     },
     end() {
       const bytes = suffix.take();
@@ -156,8 +156,8 @@ function parseEnvelope(text: string): Envelope {
 }
 
 /**
- * A body that begins with a brace, until it shows what it is: an array under one of the known names before
- * any `host` makes it an object that holds the listings; else it is JSON lines.
+ * Creates the mode for a body that begins with a brace, until its form is known: an object with the listings where an
+ * array under one of the known names comes before any `host`, else JSON lines.
  */
 function createObjectMode(limits: RowLimits, take: RowTaker): Mode {
   const seen = createRowBuffer(limits.rowBytesMax);
@@ -188,7 +188,7 @@ function createObjectMode(limits: RowLimits, take: RowTaker): Mode {
         }
       }
       seen.add(chunk);
-      return TAKEN;
+      return CONSUMED;
     },
     end: () => asLines(new Uint8Array()).mode?.end() ?? {},
   };

@@ -5,11 +5,11 @@ import type { DraftDependencies } from "../sync/draft-rows.ts";
 import { createRowSplitter, type Envelope, type RowLimits } from "./row-splitter.ts";
 import { UpstreamError } from "./upstream-limits.ts";
 
-/** Where the listings come from, and how that place was left the last time. */
+/** A source of listings. */
 export type Source = {
-  /** Distinguishes one source from another over restarts. */
+  /** Identifies the source across restarts. */
   readonly name: string;
-  /** Throws UpstreamError or FormatError where nothing can be taken. */
+  /** Reads what has changed since `memory`, or all listings. Throws UpstreamError or FormatError. */
   readonly read: (
     memory: UpstreamMemory | null,
     base: Contents,
@@ -17,53 +17,54 @@ export type Source = {
   ) => Promise<Intake>;
 };
 
-/** What must be known of an upstream to go on from where the last sync ended. */
+/** The position in an upstream at which the last sync ended. */
 export type UpstreamMemory = {
   readonly epoch: string | null;
   /** The highest version seen in this epoch. */
   readonly version: number | null;
-  /** What the upstream said outright of the time of its export. */
+  /** The time of the export in ms UTC, where the upstream states one. */
   readonly generatedAt: number | null;
-  /** Where to go on in the change feed; null where the upstream has none. */
+  /** The cursor of the change feed; null for an upstream without one. */
   readonly cursor: string | null;
-  /** The last change applied; null where none was since the export. */
+  /** The sequence number of the last change applied; null without one since the export. */
   readonly lastSeq: number | null;
-  /** Of the empty page at the cursor. */
+  /** The ETag of the empty page at the cursor. */
   readonly feedEtag: string | null;
-  /** Of the export that the present contents are equal to; null once changes were applied. */
+  /** The ETag of the export that the contents are equal to; null once changes are applied. */
   readonly exportEtag: string | null;
   readonly exportedAt: number;
-  /** The upstream's count less ours at the time of the export: it must stay so. */
+  /** The upstream's count minus ours at the time of the export. Another difference later is a drift. */
   readonly countOffset: number | null;
 };
 
 export type Intake = {
-  /** Null where the upstream says that nothing is new. */
+  /** Null where nothing has changed. */
   readonly draft: Draft | null;
-  /** To be remembered if the draft is taken over. */
+  /** The position to store with the draft. */
   readonly memory: UpstreamMemory;
-  /** Of the state that is offered; null where the source does not say. */
+  /** The version of the offered state; null for a source without versions. */
   readonly version: number | null;
-  /** When it was made: said outright, or counted back from its age. */
+  /** The time of the offered state, stated or computed from its age. */
   readonly generatedAt: number | null;
-  /** Whether version and time can be compared with the remembered ones. */
+  /** Whether version and time can be compared with those in memory. */
   readonly isSameEpoch: boolean;
-  /** How old the upstream says its listings are. */
+  /** The age of the listings as the upstream states it. */
   readonly ageMs: number;
 };
 
+/** Bytes read between two garbage collections, one in six of which is a full one. */
 const COLLECTION_BYTES = 512 * 1024;
-const YOUNG_PER_FULL = 6;
+const COLLECTIONS_PER_FULL = 6;
 
 export const ROW_LIMITS: RowLimits = { rowBytesMax: 65_536, rowsMax: 200_000 };
 
-/** Reads a whole body into a draft. */
+/** Reads a body into a draft. */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   base: Contents,
   dependencies: DraftDependencies,
   limits: RowLimits,
-  see: (chunk: Uint8Array) => void = () => {},
+  onChunk: (chunk: Uint8Array) => void = () => {},
 ): Promise<{ readonly draft: Draft; readonly envelope: Envelope; readonly rows: number }> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const draft = createFullDraft(base, dependencies);
@@ -75,20 +76,20 @@ export async function readBody(
   let bytes = 0;
   let collections = 0;
   for await (const chunk of body) {
-    see(chunk);
+    onChunk(chunk);
     splitter.push(chunk);
     bytes += chunk.length;
     if (bytes < COLLECTION_BYTES) continue;
     bytes = 0;
     collections += 1;
-    if (collections % YOUNG_PER_FULL === 0) dependencies.collectGarbage?.();
+    if (collections % COLLECTIONS_PER_FULL === 0) dependencies.collectGarbage?.();
     else dependencies.collectYoungGarbage?.();
   }
   const envelope = splitter.end();
   return { draft: draft.finish(), envelope, rows };
 }
 
-/** Bytes that are no UTF-8 become a record that is no JSON: it is quarantined like one. */
+/** Decodes a row. Invalid UTF-8 becomes a text that is not JSON, so that the record is quarantined. */
 function decode(decoder: TextDecoder, row: Uint8Array): string {
   try {
     return decoder.decode(row);
@@ -109,7 +110,7 @@ export const NO_MEMORY: UpstreamMemory = {
   countOffset: null,
 };
 
-/** Listings that came with the program. */
+/** Creates the source of listings that are part of the program. */
 export function createTextSource(name: string, text: string): Source {
   const etag = `${text.length}-${Bun.hash(text).toString(36)}`;
   return {
@@ -127,7 +128,7 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** A file of the operator's, read again when its time or size has changed. */
+/** Creates the source of an operator's file, which is read again when its time, size or inode changes. */
 export function createFileSource(path: string): Source {
   return {
     name: `file:${path}`,
@@ -159,7 +160,7 @@ function unreadable(path: string, cause: unknown): UpstreamError {
 
 const UNNUMBERED = { version: null, generatedAt: null, isSameEpoch: true, ageMs: 0 } as const;
 
-/** Counts hosts as the upstream does: those held, and those that are kept out. */
+/** Counts hosts as the upstream does: listed ones, and quarantined ones that are not listed. */
 export function countOf(contents: Contents): number {
   let count = contents.rows.size;
   for (const key of contents.quarantine.keys()) if (!contents.rows.has(key)) count += 1;

@@ -1,8 +1,8 @@
-/** The upstream cannot be reached, refuses, or passes a limit. The message is for the operator. */
+/** The upstream cannot be reached, refuses, or exceeds a limit. The message is for the operator. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly retryAfterMs: number | null;
-  /** The message without paths, hosts and addresses, for everybody. */
+  /** The message without paths, hosts and addresses, which /health shows. */
   readonly shown: string;
 
   constructor(message: string, options?: { retryAfterMs?: number | null; shown?: string; cause?: unknown }) {
@@ -13,9 +13,9 @@ export class UpstreamError extends Error {
 }
 
 export type UpstreamLimits = {
-  /** For the look-up, for the connection, and from there until the head of the reply has come. */
+  /** For each of the look-up, the connection, and the head of the reply. */
   readonly connectTimeoutMs: number;
-  /** Between two parts of the body. */
+  /** Between two chunks of the body. */
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
   readonly rawBytesMax: number;

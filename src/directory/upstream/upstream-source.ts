@@ -9,9 +9,10 @@ import { refusalOf, type Upstream } from "./upstream.ts";
 import { numberOf, offerOf } from "./upstream-offer.ts";
 
 const FULL_EXPORT_MS = 86_400_000;
+
 /**
- * An upstream that speaks the two feeds of this API, or the export alone. The change feed is followed while it
- * is whole; the export is taken on a gap, another epoch, a count that drifts, and once a day.
+ * Creates the source of an upstream with the two feeds of this API, or with the export alone. Follows the change
+ * feed, and reads the export on a gap, another epoch, a count that drifts, and once a day.
  */
 export function createUpstreamSource(
   name: string,
@@ -80,7 +81,7 @@ async function takeExport(
   };
 }
 
-/** Our contents are the export's: the feed goes on from where the export says, whatever became of the cursor. */
+/** Handles an unchanged export: the feed continues at the cursor of the export, whatever became of the former cursor. */
 function unchangedExport(memory: UpstreamMemory, headers: Headers, base: Contents, now: number): Intake {
   const offer = offerOf(headers, {}, now);
   const count = numberOf(headers.get("x-directory-count"));
@@ -101,7 +102,7 @@ function unchangedExport(memory: UpstreamMemory, headers: Headers, base: Content
   };
 }
 
-/** Where the upstream says how many rows there are or what they add up to, that must be what has come. */
+/** Throws FormatError where the rows or their digest differ from the headers. */
 function checkWhole(headers: Headers, rows: number, digest: string): void {
   const count = numberOf(headers.get("x-directory-count"));
   if (count !== null && count !== rows) throw new FormatError(`${rows} of ${count} rows have come`);

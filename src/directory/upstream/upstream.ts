@@ -15,13 +15,13 @@ export type UpstreamSettings = {
 export type UpstreamReply = {
   readonly status: number;
   readonly headers: Headers;
-  /** The body, inflated and within the limits; to be read once, or let go with `cancel`. Throws UpstreamError. */
+  /** The decompressed body, within the limits. Read it once, or call `cancel`. Throws UpstreamError. */
   readonly body: AsyncGenerator<Uint8Array>;
   readonly cancel: () => void;
 };
 
 export type Upstream = {
-  /** Throws UpstreamError for whatever keeps a reply from coming; any status but a redirect is a reply. */
+  /** Throws UpstreamError where no reply arrives. Any status is a reply, but a redirect that is not allowed. */
   readonly get: (path: string, headers: Readonly<Record<string, string>>) => Promise<UpstreamReply>;
 };
 
@@ -29,7 +29,7 @@ const REDIRECTS_MAX = 3;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
-/** Speaks HTTP to the upstream, by the one way out: any port and any address that is public. */
+/** Creates the client of an upstream: the one outgoing HTTP client, for any port and any public address. */
 export function createUpstream(settings: UpstreamSettings, dependencies: OutgoingDependencies): Upstream {
   const { baseUrl, allowPrivate, allowRedirects, limits } = settings;
   const client = createHttpClient(dependencies, {
@@ -56,7 +56,7 @@ export function createUpstream(settings: UpstreamSettings, dependencies: Outgoin
       if (!reply.ok) throw errorOf(reply, new URL(url).host);
       if (!allowRedirects) refuseRedirect(reply);
       const { status, headers: fields, body, cancel } = reply;
-      return { status, headers: fields, body: rethrown(body), cancel };
+      return { status, headers: fields, body: rethrowing(body), cancel };
     },
   };
 }
@@ -73,7 +73,7 @@ function refuseRedirect({ status, headers, url, cancel }: OpenReply): void {
   );
 }
 
-/** Says what went wrong, in words that name the setting which permits it. */
+/** Returns the error for a failed call, which names the setting that permits it. */
 function errorOf({ reason, message, cause }: OutgoingFailure, host: string): UpstreamError {
   switch (reason) {
     case "dns_not_found":
@@ -99,23 +99,23 @@ function errorOf({ reason, message, cause }: OutgoingFailure, host: string): Ups
   }
 }
 
-async function* rethrown(body: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* rethrowing(body: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error;
-    const isCut = error.reason === "body_incomplete";
-    throw new UpstreamError(isCut ? "the body was cut off" : error.message, { cause: error });
+    const isTruncated = error.reason === "body_incomplete";
+    throw new UpstreamError(isTruncated ? "the body was cut off" : error.message, { cause: error });
   }
 }
 
-/** Returns how long a reply asks to wait, in ms and at most an hour; null where it does not say. */
+/** Returns the Retry-After of a reply in ms, at most an hour; null without one. */
 export function waitMsOf(headers: Headers, now: number): number | null {
   const ms = retryAfterMs(headers.get("retry-after"), now);
   return ms === null ? null : Math.min(ms, RETRY_AFTER_MS_MAX);
 }
 
-/** Returns the error for an unexpected reply, and lets go of its body. */
+/** Cancels an unexpected reply and returns the error for it. */
 export function refusalOf(reply: UpstreamReply, what: string, now: number): UpstreamError {
   reply.cancel();
   return new UpstreamError(`${what} answers ${reply.status}`, {
