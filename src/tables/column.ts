@@ -2,13 +2,13 @@ import type { BatchKind } from "../batch/messages.ts";
 import { TableError } from "./table-error.ts";
 import { KINDS } from "./task.ts";
 
-/** What the command line says about the columns of a CSV file. */
+/** The options of the command line for the columns of a CSV file. */
 export type ColumnOptions = {
   /** A name, or a number from 1. */
   readonly column: string | undefined;
-  /** Undefined: find out. */
+  /** Undefined to detect it. */
   readonly header: boolean | undefined;
-  /** What a caller names the column with; `--column` unless given. */
+  /** The option that names the column, for messages; `--column` by default. */
   readonly optionName?: string;
 };
 
@@ -20,12 +20,12 @@ export type ColumnChoice = {
 
 type Records = readonly (readonly string[])[];
 
-/** Rows that are looked at to find the column. */
+/** Rows that are searched for the column. */
 export const SAMPLE_ROWS = 200;
 
 /**
- * Finds the column of the items. The first row is a header where a column is named, or where none of its cells
- * looks like an item. Throws TableError with the columns there are.
+ * Finds the column of the items. The first row is a header where a column is named, or where none of its cells looks
+ * like an item. Throws a TableError that lists the columns.
  */
 export function chooseColumn(
   file: string,
@@ -61,7 +61,7 @@ function named(file: string, name: string, names: readonly string[]): number {
   throw new TableError(`${file} has no column "${name}": it has ${listOf(names)}.`);
 }
 
-/** By the header's words, then by what the cells look like. */
+/** Finds the column by its header, else by its cells. */
 function found(
   file: string,
   rows: Records,

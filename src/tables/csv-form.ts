@@ -1,4 +1,4 @@
-/** Separators that a file is looked through for. */
+/** The delimiters that are detected. */
 export const DELIMITERS: readonly string[] = [",", ";", "\t", "|"];
 
 export type CsvForm = {
@@ -11,7 +11,7 @@ export type CsvForm = {
 /** A CSV text's form, and the line `sep=;` above its records with its line end; empty if it is missing. */
 export type HintedForm = CsvForm & { readonly hint: string };
 
-/** Finds out how a CSV text is written from its start, which contains its first line unless that is too long. */
+/** Detects the form of a CSV text from its start, which contains its first line unless that is too long. */
 export function csvFormOf(start: string): HintedForm {
   const hint = /^"?sep=(.)"?\r?\n/i.exec(start);
   return {
@@ -22,7 +22,7 @@ export function csvFormOf(start: string): HintedForm {
   };
 }
 
-/** Returns the hint as it names this delimiter. */
+/** Returns the hint with this delimiter. */
 export function hintFor(hint: string, delimiter: string): string {
   return hint.replace(/=./, () => `=${delimiter}`);
 }
@@ -32,7 +32,7 @@ export function firstLineOf(start: string): string {
   return start.trimStart().split(/\r\n|\n|\r/, 1)[0] ?? "";
 }
 
-/** The separator that stands most often in the line outside of quotes; a comma without one. */
+/** Returns the most frequent delimiter of the line outside of quotes; a comma without one. */
 function delimiterOf(firstLine: string): string {
   const bare = firstLine.replace(/"[^"]*"/g, "");
   const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length);

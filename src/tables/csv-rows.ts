@@ -2,13 +2,13 @@ import { type CsvError, type Parser, parse } from "csv-parse";
 import type { BatchKind } from "../batch/messages.ts";
 import { type ColumnOptions, chooseColumn, SAMPLE_ROWS } from "./column.ts";
 import { type CsvForm, csvFormOf } from "./csv-form.ts";
-import { LINE_CHARS_MAX, type Row, type Rows, rejoined } from "./rows.ts";
+import { LINE_CHARS_MAX, prepend, type Row, type Rows } from "./rows.ts";
 import { TableError } from "./table-error.ts";
 
-/** Records as their cells. */
+/** Records, each a list of cells. */
 export type Records = readonly (readonly string[])[];
 
-/** Returns the rows of a CSV file: the delimiter, the header and the column are found out where they are not named. */
+/** Returns the rows of a CSV file. Delimiter, header and column are detected where they are not named. */
 export async function csvRows(
   name: string,
   text: AsyncIterable<string>,
@@ -19,12 +19,12 @@ export async function csvRows(
   const records = csvRecords(name, withoutStart(text, hint.length), form);
   const first = await firstRecords(records);
   if (first.length === 0) {
-    return { columns: null, delimiter, hint, runs: rejoined<Row>(undefined, noRows()), chosen: null };
+    return { columns: null, delimiter, hint, runs: prepend<Row>(undefined, noRows()), chosen: null };
   }
   const { index, names, hasHeader } = chooseColumn(name, first, kind, options);
   async function* runs() {
     let skip = hasHeader ? 1 : 0;
-    for await (const run of rejoined(first, records)) {
+    for await (const run of prepend(first, records)) {
       yield run.slice(skip).map((cells): Row => ({ item: cells[index] ?? "", original: cells }));
       skip = 0;
     }
@@ -33,7 +33,7 @@ export async function csvRows(
   return { columns: names, delimiter, hint, runs: runs(), chosen: { number: index + 1, header } };
 }
 
-/** Returns enough records to find the column in, or all there are; those that were read along come with them. */
+/** Reads enough records to find the column in, or all; complete runs, so that none is lost. */
 export async function firstRecords(records: AsyncIterator<Records>): Promise<Records> {
   const first: (readonly string[])[] = [];
   while (first.length <= SAMPLE_ROWS) {
@@ -46,7 +46,7 @@ export async function firstRecords(records: AsyncIterator<Records>): Promise<Rec
 
 async function* noRows(): AsyncGenerator<readonly Row[]> {}
 
-/** Leaves out the first characters; they stand in the first piece. */
+/** Skips the first characters, which are all in the first piece. */
 async function* withoutStart(text: AsyncIterable<string>, chars: number): AsyncGenerator<string> {
   let skip = chars;
   for await (const piece of text) {
@@ -55,7 +55,7 @@ async function* withoutStart(text: AsyncIterable<string>, chars: number): AsyncG
   }
 }
 
-/** The records of a CSV text, in runs as long as the pieces make them. Those before a fault come before it is thrown. */
+/** Yields the records of a CSV text, one run for each piece. Those before a fault are yielded before it is thrown. */
 export async function* csvRecords(
   name: string,
   text: AsyncIterable<string>,
@@ -97,7 +97,7 @@ export async function* csvRecords(
   }
 }
 
-/** A quote that is opened in one row and closed inside another. */
+/** A quote is opened in one row and closed inside another. */
 class OpenQuoteError extends Error {
   override readonly name = "OpenQuoteError";
   readonly row: number;
@@ -109,7 +109,7 @@ class OpenQuoteError extends Error {
 }
 
 /**
- * Collects the records of a parser, up to the first that an unclosed quote has swallowed rows into. The parser takes
+ * Collects the records of a parser, up to the first in which an unclosed quote has swallowed rows. The parser takes
  * such a quote for a character of the cell, which then begins with a quote and contains a line end.
  */
 function createCollector(parser: Parser) {
@@ -137,7 +137,7 @@ function createCollector(parser: Parser) {
   };
 }
 
-/** Enough of a cell to find it in the text again. */
+/** Characters of a cell by which it is found in the text. */
 const CELL_START_CHARS = 40;
 
 function beginsUnclosed(cell: string, text: string): boolean {
@@ -150,7 +150,7 @@ function isCsvError(error: unknown): error is CsvError {
   return error instanceof Error && "code" in error && String(error.code).startsWith("CSV_");
 }
 
-/** Rows are counted as a spreadsheet does: from 1, the header and empty rows included. */
+/** Describes a fault. Rows are counted as a spreadsheet does: from 1, the header and empty rows included. */
 function faultOf(error: CsvError | OpenQuoteError, rowsBefore: number): string {
   if (error instanceof OpenQuoteError) {
     return `a quote is opened in row ${rowsBefore + error.row} and never closed there`;

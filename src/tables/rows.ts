@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, parseJson } from "../platform/json-value.ts";
 import { TableError } from "./table-error.ts";
 
-/** One item to check, with the cells or the object that it stood in. */
+/** An item to check, with the cells or the object that contain it. */
 export type Row = { readonly item: string; readonly original: Original };
 
 export type Original = readonly string[] | JsonObject | null;
 
-/** The rows of an input as they are read, in runs of no certain length. */
+/** The rows of an input, streamed in runs of any length. */
 export type Rows = {
   /** The names of the original columns; null without columns. */
   readonly columns: readonly string[] | null;
@@ -14,24 +14,24 @@ export type Rows = {
   /** The line `sep=;` of a CSV with its line end; empty if it is missing. */
   readonly hint: string;
   readonly runs: AsyncIterable<readonly Row[]>;
-  /** The column that holds the items; null where the input has none. */
+  /** The column that contains the items; null without columns. */
   readonly chosen: ChosenColumn | null;
 };
 
 /** Counted from 1; `header` is null where the file has no header. */
 export type ChosenColumn = { readonly number: number; readonly header: string | null };
 
-/** A line longer than this is no line of such a file. */
+/** The longest line that is accepted. */
 export const LINE_CHARS_MAX = 1_048_576;
 
-/** Splits text into lines without their ends; LF, CR LF. Blank lines are passed over but counted. */
+/** Splits text into lines at LF or CR LF. Blank lines are skipped, but counted. */
 export async function* linesOf(
   name: string,
   text: AsyncIterable<string>,
 ): AsyncGenerator<readonly { readonly line: string; readonly number: number }[], void, undefined> {
   let rest = "";
   let number = 0;
-  const readable = (line: string) => {
+  const numbered = (line: string) => {
     number += 1;
     return { line: line.endsWith("\r") ? line.slice(0, -1) : line, number };
   };
@@ -43,9 +43,9 @@ export async function* linesOf(
         `${name}: line ${number + lines.length + 1} is longer than ${LINE_CHARS_MAX} characters.`,
       );
     }
-    yield lines.map(readable).filter(isNotBlank);
+    yield lines.map(numbered).filter(isNotBlank);
   }
-  yield [readable(rest)].filter(isNotBlank);
+  yield [numbered(rest)].filter(isNotBlank);
 }
 
 function isNotBlank({ line }: { readonly line: string }): boolean {
@@ -61,7 +61,7 @@ export function textRows(name: string, text: AsyncIterable<string>): Rows {
   return { columns: null, delimiter: ",", hint: "", runs: runs(), chosen: null };
 }
 
-/** Reads on each line a JSON string, or an object with the item in `field`; other fields are kept. */
+/** Reads a JSON string from each line, or an object with the item in `field`; its other fields are kept. */
 export async function ndjsonRows(name: string, text: AsyncIterable<string>, field: string): Promise<Rows> {
   const runs = parsedLines(name, text, field);
   const first = await firstRun(runs);
@@ -70,7 +70,7 @@ export async function ndjsonRows(name: string, text: AsyncIterable<string>, fiel
     columns: original === null ? null : Object.keys(original),
     delimiter: ",",
     hint: "",
-    runs: rejoined(first, runs),
+    runs: prepend(first, runs),
     chosen: null,
   };
 }
@@ -90,7 +90,7 @@ async function* parsedLines(name: string, text: AsyncIterable<string>, field: st
   }
 }
 
-/** Returns the first run that holds anything; undefined at the end of an empty input. */
+/** Returns the first run that is not empty; undefined for an empty input. */
 async function firstRun<T>(runs: AsyncIterator<readonly T[]>): Promise<readonly T[] | undefined> {
   for (;;) {
     const { done, value } = await runs.next();
@@ -99,8 +99,8 @@ async function firstRun<T>(runs: AsyncIterator<readonly T[]>): Promise<readonly 
   }
 }
 
-/** Puts a run that was read ahead back before the others. */
-export async function* rejoined<T>(first: readonly T[] | undefined, rest: AsyncIterable<readonly T[]>) {
+/** Prepends a run that was read ahead. */
+export async function* prepend<T>(first: readonly T[] | undefined, rest: AsyncIterable<readonly T[]>) {
   if (first === undefined) return;
   yield first;
   yield* rest;

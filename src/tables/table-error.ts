@@ -1,4 +1,4 @@
-/** A list that cannot be read as it is. The message is for its sender. */
+/** A list that cannot be read. The message is for its sender. */
 export class TableError extends Error {
   override readonly name = "TableError";
 }

@@ -4,9 +4,9 @@ import type { TextForm } from "./text-form.ts";
 
 export type OutputFormat = "csv" | "ndjson";
 
-/** Writes rows with their results down as lines. */
+/** Formats rows with their results as lines. */
 export type Table = {
-  /** The first line, or nothing. */
+  /** The first line, or empty. */
   readonly header: string;
   readonly line: (row: Row, result: Result) => string;
 };
@@ -16,7 +16,7 @@ export type TableForm = {
   readonly format: OutputFormat;
   readonly columns: readonly string[] | null;
   readonly delimiter: string;
-  /** Stands above the header of a CSV: `sep=;` with its line end, or nothing. */
+  /** The line before the header of a CSV: `sep=;` with its line end, or empty. */
   readonly hint: string;
   readonly textForm: TextForm;
 };
@@ -26,7 +26,7 @@ export function createTable(task: Task, form: TableForm): Table {
   return form.format === "csv" ? csvTable(task, form) : ndjsonTable(form.columns);
 }
 
-/** The original columns, then ours; without original columns the item itself comes first. */
+/** Creates a CSV table: the original columns, then ours; without original columns the item comes first. */
 function csvTable(task: Task, { columns, delimiter, hint, textForm }: TableForm): Table {
   const fields = columns === null ? [KINDS[task.kind].field, ...resultColumns(task)] : resultColumns(task);
   const original = columns ?? [];
@@ -43,7 +43,7 @@ function csvTable(task: Task, { columns, delimiter, hint, textForm }: TableForm)
   };
 }
 
-/** As many cells as there are columns, or more where the row has more. */
+/** Returns a cell for each column, and those beyond the columns. */
 function cellsOf(original: Original, columns: readonly string[]): readonly string[] {
   if (original === null) return columns.map(() => "");
   if (!isCells(original)) return columns.map((column) => cellOf(original[column]));
@@ -52,7 +52,7 @@ function cellsOf(original: Original, columns: readonly string[]): readonly strin
     : columns.map((_, position) => original[position] ?? "");
 }
 
-/** A name of ours that an original column has already gets a prefix. */
+/** Returns the names of our columns, with a prefix where an original column has the same name. */
 function freeNames(fields: readonly string[], taken: readonly string[]): readonly string[] {
   const names = new Set(taken.map((name) => name.trim().toLowerCase()));
   return fields.map((field) => {
@@ -62,7 +62,7 @@ function freeNames(fields: readonly string[], taken: readonly string[]): readonl
   });
 }
 
-/** Lists of words are joined by spaces; what has more parts is JSON. */
+/** Formats a value. Lists of words are joined by spaces; other lists and objects are JSON. */
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
@@ -70,13 +70,16 @@ function cellOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** RFC 4180: what holds a separator, a quote or a line end is quoted, and so are outer blanks. */
+/** Quotes a cell that contains a separator, a quote or a line end (RFC 4180), or has blanks at either end. */
 function quoted(cell: string, delimiter: string): string {
   const isPlain = !cell.includes(delimiter) && !/["\r\n]|^\s|\s$/.test(cell);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** The result as the API gives it; where the input had more than the item, with it in `input`. */
+/**
+ * Creates an NDJSON table: results as the API returns them, with the original row in `input` where it has more than
+ * the item.
+ */
 function ndjsonTable(columns: readonly string[] | null): Table {
   const nameOf = createCellNames(columns ?? []);
   return {
@@ -99,8 +102,8 @@ function objectOf(original: NonNullable<Original>, nameOf: CellNames): object {
 type CellNames = { readonly count: number; readonly at: (position: number) => string };
 
 /**
- * Names every cell of a row differently: by its header, by `name_2` where an earlier column has the header already,
- * and by `column_3` where there is none.
+ * Gives every cell of a row a name of its own: its header, `name_2` where an earlier column has the same header, and
+ * `column_3` without a header.
  */
 function createCellNames(columns: readonly string[]): CellNames {
   const headers = new Set(columns);

@@ -1,7 +1,7 @@
 import type { BatchKind } from "../batch/messages.ts";
 import { DOCUMENT_TYPES, type DocumentType, SUMMARY_WORDS, UNCHECKED_WORDS } from "../contract/words.ts";
 
-/** What every item is checked for. */
+/** The check that every item gets. */
 export type Task =
   | { readonly kind: "email"; readonly deep: boolean; readonly dns: boolean }
   /** Without a type it is detected. */
@@ -11,9 +11,9 @@ export type Task =
 /** One result in the spelling of the API. */
 export type Result = { readonly [field: string]: unknown };
 
-/** What the three kinds of items have of their own on the command line. */
+/** The words of a kind of item on the command line. */
 type KindWords = {
-  /** The field that repeats the item, in results and in NDJSON input. */
+  /** The field that contains the item, in results and in NDJSON input. */
   readonly field: string;
   readonly plural: string;
   readonly statuses: readonly string[];
@@ -108,7 +108,7 @@ export const KINDS: { readonly [kind in BatchKind]: KindWords } = {
   },
 };
 
-/** Of a document whose type was detected, behind its other columns. */
+/** The further columns of a document whose type was detected. */
 const DETECTION_COLUMNS = ["confidence", "candidates"];
 
 /** Returns the fields of a result that become columns. */
@@ -117,13 +117,13 @@ export function resultColumns(task: Task): readonly string[] {
   return task.kind === "identity" && task.type === null ? [...columns, ...DETECTION_COLUMNS] : columns;
 }
 
-/** Returns the word by which a result is counted and chosen. */
+/** Returns the word by which a result is counted and filtered. */
 export function statusOf(task: Task, result: Result): string {
   if (task.kind === "email") return String(result.status);
   return result.valid === true ? "valid" : "invalid";
 }
 
-/** Returns why a check found nothing through no fault of the item, or null: such items are worth a second run. */
+/** Returns why a check failed through no fault of the item, or null: such items are worth a second run. */
 export function uncheckedReason(task: Task, result: Result): string | null {
   const word = String(task.kind === "email" ? result.sub_status : result.reason);
   return UNCHECKED_WORDS.includes(word) ? word : null;

@@ -1,7 +1,7 @@
-/** How a file writes its text. A CSV output is written as its input was. */
+/** The encoding and the line ends of a file. A CSV output has those of its input. */
 export type TextForm = {
   readonly encoding: WrittenEncoding;
-  /** Whether a byte order mark stands first. */
+  /** Whether the file begins with a byte order mark. */
   readonly hasMark: boolean;
   readonly lineEnd: "\n" | "\r\n";
 };
@@ -11,10 +11,10 @@ export type WrittenEncoding = "utf-8" | "utf-16le" | "utf-16be";
 
 export const PLAIN_TEXT: TextForm = { encoding: "utf-8", hasMark: false, lineEnd: "\n" };
 
-/** Bytes that are enough to see every mark. */
+/** The length of the longest byte order mark. */
 export const MARK_BYTES = 3;
 
-/** Returns the encoding whose byte order mark stands first in these bytes, or null. */
+/** Returns the encoding of the byte order mark at the start, or null. */
 export function encodingByMark(bytes: Uint8Array): WrittenEncoding | null {
   const [a, b, c] = bytes;
   if (a === 0xff && b === 0xfe) return "utf-16le";
@@ -22,7 +22,7 @@ export function encodingByMark(bytes: Uint8Array): WrittenEncoding | null {
   return a === 0xef && b === 0xbb && c === 0xbf ? "utf-8" : null;
 }
 
-/** Returns the name of an encoding as one that can be written. */
+/** Returns the encoding in which the output of an input is written. */
 export function writtenEncoding(name: string): WrittenEncoding {
   return name === "utf-16le" || name === "utf-16be" ? name : "utf-8";
 }

@@ -1,7 +1,7 @@
 import { chooseColumn } from "../../tables/column.ts";
 import { type CsvForm, csvFormOf } from "../../tables/csv-form.ts";
 import { csvRecords, firstRecords, type Records } from "../../tables/csv-rows.ts";
-import { rejoined } from "../../tables/rows.ts";
+import { prepend } from "../../tables/rows.ts";
 import { TableError } from "../../tables/table-error.ts";
 import { createLineReader } from "./csv-lines.ts";
 import type { InputTable, IntakeOptions } from "./intake-messages.ts";
@@ -89,7 +89,7 @@ async function readParsed(
   const first = await firstRecords(records);
   if (first.length === 0) return { table: null };
   const { table, hasHeader } = tableOf(first, { form, lineEnd, options });
-  return takeCells(rejoined(first, records), sink, table, hasHeader);
+  return takeCells(prepend(first, records), sink, table, hasHeader);
 }
 
 async function takeCells(
