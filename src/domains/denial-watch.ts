@@ -34,12 +34,12 @@ export const PROBED_DOMAINS: readonly string[] = typoTargets()
   .slice(0, PROBED_MAX)
   .map(({ domain }) => domain);
 
-type Round = "mute" | "honest" | { readonly denied: string };
+type Round = "silent" | "answering" | { readonly denied: string };
 
 /** Creates a watch that does nothing before `start`. */
 export function createDenialWatch({ resolver, report }: DenialWatchDependencies): DenialWatch {
   let denied: string | null = null;
-  let isMute = false;
+  let isSilent = false;
   /** Whether it has ever answered for a provider: from then on a time-out does not change the trust in denials. */
   let isProven = false;
   let epoch = 0;
@@ -50,19 +50,19 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
   function trouble(): string | null {
     if (denied !== null)
       return `The DNS denies that ${denied} exists: nothing that it denies is believed until it finds it. Check DNS_SERVERS.`;
-    return isMute ? "The DNS does not answer. Check DNS_SERVERS and the network." : null;
+    return isSilent ? "The DNS does not answer. Check DNS_SERVERS and the network." : null;
   }
 
-  const isTrusted = () => denied === null && (isProven || !isMute);
+  const isTrusted = () => denied === null && (isProven || !isSilent);
 
   async function probe(): Promise<void> {
     const before = trouble();
     const wasTrusted = isTrusted();
-    const round = await askForProviders(resolver);
-    isMute = round === "mute";
-    isProven ||= round === "honest";
+    const round = await lookUpProviders(resolver);
+    isSilent = round === "silent";
+    isProven ||= round === "answering";
     // A time-out shows neither that the denials continue nor that they have ended.
-    if (round !== "mute") denied = round === "honest" ? null : round.denied;
+    if (round !== "silent") denied = round === "answering" ? null : round.denied;
     if (wasTrusted !== isTrusted()) epoch += 1;
     const now = trouble();
     if (now !== null) report?.("warn", now);
@@ -95,12 +95,12 @@ export function createDenialWatch({ resolver, report }: DenialWatchDependencies)
   };
 }
 
-/** The largest provider with an answer decides: others may be down, or filtered. */
-async function askForProviders(resolver: Resolver): Promise<Round> {
+/** Looks up the providers. The largest one with an answer decides, as others may be down or filtered. */
+async function lookUpProviders(resolver: Resolver): Promise<Round> {
   const lookups = await Promise.all(PROBED_DOMAINS.map((domain) => resolver.lookUp(domain, "MX")));
   for (const [at, { outcome }] of lookups.entries()) {
-    if (outcome === "answer") return "honest";
+    if (outcome === "answer") return "answering";
     if (outcome === "nxdomain" || outcome === "nodata") return { denied: PROBED_DOMAINS[at] ?? "" };
   }
-  return "mute";
+  return "silent";
 }

@@ -12,26 +12,26 @@ type Policy = NonNullable<MailPolicy["dmarc"]["policy"]>;
 export type DmarcFinding = {
   readonly state: MailPolicy["dmarc"]["state"];
   readonly policy: Policy | null;
-  /** The policy if the domain turns out not to exist. */
+  /** The policy that applies if the domain does not exist. */
   readonly policyIfMissing: Policy | null;
   readonly expiresAt: number;
 };
 
-/** A record that holds a policy, or `policy: null` for one that is there and asks for nothing that can be done. */
+/** A DMARC record; `policy` is null where its policies are invalid and it is ignored (4.10.1). */
 export type DmarcRecord = {
   readonly policy: Policy | null;
   readonly subdomainPolicy: Policy | null;
   readonly missingPolicy: Policy | null;
-  /** Whether the name is a public suffix: `y`, `n`, or not said. */
+  /** The tag `psd`: whether the name is a public suffix. */
   readonly publicSuffix: "y" | "n" | null;
 };
 
-/** From a name of this number of labels on, the walk goes on with the last seven, which bounds it to eight queries. */
+/** A name with this number of labels or more continues with its last seven, which bounds the walk to eight queries. */
 const LABELS_MAX = 8;
 
 /**
- * Finds the policy that applies to a domain. Parents are asked for after `before`, through the cache, which their
- * children share; where the allowance ends, the walk does.
+ * Finds the policy of a domain. Parents are looked up after `before`, through the cache that their children share.
+ * The walk ends where the allowance does.
  */
 export async function findDmarc(
   cache: DnsCache,
@@ -41,7 +41,7 @@ export async function findDmarc(
 ): Promise<DmarcFinding> {
   let expiresAt = Number.POSITIVE_INFINITY;
   const found: { name: string; record: DmarcRecord }[] = [];
-  for (const name of namesToAsk(domain)) {
+  for (const name of namesToLookUp(domain)) {
     if (name !== domain) await before;
     const lookup = await lookUpWithin(cache, `_dmarc.${name}`, "TXT", shared);
     if (lookup.detail === NOT_ALLOWED) break;
@@ -69,8 +69,8 @@ function applied(record: DmarcRecord, policy: Policy | null, policyIfMissing: Po
   return { state, policy, policyIfMissing } as const;
 }
 
-/** The domain itself, then its parents down to the last label: eight names at most. */
-export function namesToAsk(domain: string): string[] {
+/** Returns the names to look up: the domain, then its parents up to the top-level domain, at most eight. */
+export function namesToLookUp(domain: string): string[] {
   const labels = domain.split(".");
   const names = [domain];
   for (let count = Math.min(labels.length, LABELS_MAX) - 1; count >= 1; count--) {
@@ -79,7 +79,10 @@ export function namesToAsk(domain: string): string[] {
   return names;
 }
 
-/** The record of the organizational domain, else that of the public suffix; `found` goes from the longest name up. */
+/**
+ * Selects the record of the organizational domain, else that of the public suffix. `found` is from the longest name
+ * to the shortest.
+ */
 function selectRecord(
   domain: string,
   found: readonly { readonly name: string; readonly record: DmarcRecord }[],
@@ -93,13 +96,13 @@ function selectRecord(
   return found.find(({ name }) => name === organizational)?.record ?? last.record;
 }
 
-/** The one DMARC record among TXT records; several are all discarded. */
+/** Returns the DMARC record among TXT records; several are all discarded. */
 function soleRecord(texts: readonly string[]): DmarcRecord | null {
   const records = texts.map(parseDmarc).filter((record) => record !== null);
   return records.length === 1 ? (records[0] ?? null) : null;
 }
 
-/** Reads a DMARC record; null for any other text. Unknown tags are ignored, of repeated ones the first counts. */
+/** Parses a DMARC record; null for any other text. Unknown tags are ignored; of repeated ones the first counts. */
 function parseDmarc(text: string): DmarcRecord | null {
   const [version, ...rest] = text.split(";").map(readTag);
   if (version?.name !== "v" || version.value !== "DMARC1") return null;
@@ -116,8 +119,8 @@ function readTag(text: string): { name: string; value: string } | null {
 }
 
 /**
- * A record without `p` counts as `none` (4.7); one whose policies cannot be read does so if it asks for reports,
- * and else counts for nothing (4.10.1). While a record is being tested (`t=y`) its policies are not to be applied.
+ * Reads the policies of a record. One without `p` counts as `none` (4.7). One with an invalid policy counts as `none`
+ * if it asks for reports, and is ignored otherwise (4.10.1). In test mode (`t=y`) no policy is applied.
  */
 function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "publicSuffix"> {
   const policy = readPolicy(tags.get("p") ?? "none");
@@ -128,7 +131,7 @@ function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "pub
     (tags.has("sp") && subdomainPolicy === null) ||
     (tags.has("np") && missingPolicy === null);
   if (!faulty) {
-    const inForce = tags.get("t")?.toLowerCase() === "y" ? untilTested : (asked: Policy | null) => asked;
+    const inForce = tags.get("t")?.toLowerCase() === "y" ? noneInTestMode : (asked: Policy | null) => asked;
     return {
       policy: inForce(policy),
       subdomainPolicy: inForce(subdomainPolicy),
@@ -139,7 +142,7 @@ function readPolicies(tags: ReadonlyMap<string, string>): Omit<DmarcRecord, "pub
   return { policy: asksForReports ? "none" : null, subdomainPolicy: null, missingPolicy: null };
 }
 
-function untilTested(policy: Policy | null): Policy | null {
+function noneInTestMode(policy: Policy | null): Policy | null {
   return policy === null ? null : "none";
 }
 

@@ -59,7 +59,7 @@ const BYTES_PER_ENTRY = { offline: 200, plain: 500, deep: 400 };
 const QUERIES_MAX = 20;
 /** Queries reserved for the preferred exchangers: enough for the five of the largest providers. */
 const PREFERRED_QUERIES = 10;
-const CUT_SHORT: MailPolicy = {
+const POLICY_AT_DEADLINE: MailPolicy = {
   spf: { state: "temperror", all: null, sendsNoMail: false },
   dmarc: { state: "temperror", policy: null },
 };
@@ -105,14 +105,14 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     if (known !== undefined) return known;
     counts.misses++;
     if (!options.dns) return keepOffline(domain);
-    if (isOver(options)) return cutShort(domain, options, null);
+    if (hasEnded(options)) return factsAtDeadline(domain, options, null);
     const gathering = gather(domain, options.deep);
-    const whole = await untilOver(gathering.whole, options, clock);
+    const whole = await withinDeadline(gathering.whole, options, clock);
     if (whole !== null && whole.epoch !== epoch()) return findDomain(domain, options);
-    return whole ?? cutShort(domain, options, gathering);
+    return whole ?? factsAtDeadline(domain, options, gathering);
   }
 
-  function isOver({ deadlineMs, signal }: FactsOptions): boolean {
+  function hasEnded({ deadlineMs, signal }: FactsOptions): boolean {
     return signal?.aborted === true || (deadlineMs !== undefined && clock.monotonic() >= deadlineMs);
   }
 
@@ -127,8 +127,8 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
 
   /** Starts the look-ups of a domain, or joins those that are running. */
   function gather(domain: string, deep: boolean): Gathering {
-    const onTheirWay = deep ? gatherings.deep : gatherings.plain;
-    const same = onTheirWay.get(domain);
+    const pending = deep ? gatherings.deep : gatherings.plain;
+    const same = pending.get(domain);
     if (same !== undefined) return same;
     const sofar: Gathering["sofar"] = { mail: { state: "timeout" } };
     const allowance: QueryAllowance = { left: QUERIES_MAX - PREFERRED_QUERIES };
@@ -148,7 +148,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     });
     const whole = keepWhole(domain, routed, policy);
     const gathering: Gathering = { whole, sofar };
-    onTheirWay.set(domain, gathering);
+    pending.set(domain, gathering);
     return gathering;
   }
 
@@ -157,12 +157,12 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
     routed: Promise<RoutingFinding>,
     deep: Promise<PolicyFinding> | null,
   ): Promise<KnownDomain> {
-    const askedIn = epoch();
+    const startEpoch = epoch();
     const { mail, expiresAt } = await routed;
     const policy = await deep;
     const facts = factsFrom(domain, mail, policy?.policyFor(mail.state !== "no_domain"));
     const expiresAtMs = Math.min(expiresAt, policy?.expiresAt ?? expiresAt);
-    const known = withJson(facts, { epoch: askedIn, expiresAtMs });
+    const known = withJson(facts, { epoch: startEpoch, expiresAtMs });
     if (expiresAtMs > clock.monotonic())
       (policy === null ? tables.plain : tables.deep).get().set(domain, known);
     (policy === null ? gatherings.plain : gatherings.deep).delete(domain);
@@ -170,9 +170,9 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
   }
 
   /** Returns the facts for a caller at its deadline, which are not cached. */
-  function cutShort(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
+  function factsAtDeadline(domain: string, { deep }: FactsOptions, gathering: Gathering | null): KnownDomain {
     const mail = gathering?.sofar.mail ?? { state: "timeout" };
-    const facts = factsFrom(domain, mail, deep ? CUT_SHORT : undefined);
+    const facts = factsFrom(domain, mail, deep ? POLICY_AT_DEADLINE : undefined);
     return withJson(facts, { epoch: epoch(), expiresAtMs: clock.monotonic() });
   }
 
@@ -192,7 +192,7 @@ export function createDomainFacts(dependencies: DomainFactsDependencies): Domain
 }
 
 /** Waits for a promise that never rejects; null where the caller's deadline or signal comes first. */
-function untilOver<T>(
+function withinDeadline<T>(
   work: Promise<T>,
   { deadlineMs, signal }: FactsOptions,
   clock: Clock,

@@ -16,7 +16,7 @@ export type KnownDomain = {
   domainVerdict: DomainVerdict | null;
 };
 
-/** Of an entry, beside its texts. */
+/** Bytes of an entry beside its texts. */
 const BYTES_BESIDE_TEXTS = 150;
 
 export function withJson(
@@ -26,7 +26,7 @@ export function withJson(
   return { json: JSON.stringify(facts), epoch, expiresAtMs, domainVerdict: null };
 }
 
-/** Reads the facts of a known domain: some three microseconds. */
+/** Parses the facts of a known domain, in some 3 µs. */
 export function factsIn({ json }: KnownDomain): DomainFacts {
   return JSON.parse(json);
 }

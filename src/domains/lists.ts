@@ -11,9 +11,9 @@ export type DomainListing = {
 };
 
 /**
- * What the lists say of a domain in A-label form and lower case, and of the hosts that take its mail. About 3 MB
- * of sets, so one for the process, made with the first domain that is no provider's. A domain of the provider table is
- * never disposable, whatever the lists say.
+ * Creates the look-up of domains, in A-label form and lower case, and of their mail hosts in the lists. The sets take
+ * about 3 MB, so there is one for the process, made with the first domain that is not a provider's. A domain of the
+ * provider table is never disposable.
  */
 export function createDomainLists(): DomainListing {
   const made = madeOnce(() => ({
@@ -39,7 +39,10 @@ function entries(text: string): ReadonlySet<string> {
   return new Set(text.split("\n").filter((line) => line !== "" && !line.startsWith("#")));
 }
 
-/** Whether the set has the name or a parent of it, up to the registrable domain and never a public suffix. */
+/**
+ * Returns whether the set contains the name or a parent of it, up to the registrable domain and never a public
+ * suffix.
+ */
 function isListed(set: ReadonlySet<string>, name: string): boolean {
   const registrable = getDomain(name, {
     allowPrivateDomains: false,

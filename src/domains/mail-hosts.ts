@@ -47,30 +47,30 @@ export function createMailHosts({
       }),
   );
   /** Single flight; at most as many as there are look-ups. */
-  const onTheirWay = new Map<string, Promise<MailHost>>();
+  const inFlight = new Map<string, Promise<MailHost>>();
 
   function reachOf(host: string, allowance: QueryAllowance): Promise<MailHost> {
     const before = known.get().get(host);
     if (before !== undefined && before.epoch === epoch()) return Promise.resolve(before);
-    const same = onTheirWay.get(host);
+    const same = inFlight.get(host);
     if (same !== undefined)
-      return same.then((found) => (found.reach === "not_asked" ? findAndKeep(host, allowance) : found));
+      return same.then((found) => (found.reach === "not_asked" ? resolveAndCache(host, allowance) : found));
     const fixed = reachWithoutDns(host);
     if (fixed !== null) {
       return Promise.resolve({ reach: fixed, alias: false, expiresAt: Number.POSITIVE_INFINITY });
     }
-    const work = findAndKeep(host, allowance);
-    onTheirWay.set(host, work);
+    const work = resolveAndCache(host, allowance);
+    inFlight.set(host, work);
     return work;
   }
 
-  async function findAndKeep(host: string, allowance: QueryAllowance): Promise<MailHost> {
-    const askedIn = epoch();
+  async function resolveAndCache(host: string, allowance: QueryAllowance): Promise<MailHost> {
+    const startEpoch = epoch();
     const found = await resolve(cache, host, allowance);
-    onTheirWay.delete(host);
+    inFlight.delete(host);
     if (found.reach === "not_asked") return found;
     const ttlMs = found.expiresAt - clock.monotonic();
-    if (ttlMs > 0) known.get().set(host, { ...found, epoch: askedIn }, { ttl: ttlMs });
+    if (ttlMs > 0) known.get().set(host, { ...found, epoch: startEpoch }, { ttl: ttlMs });
     return found;
   }
 

@@ -7,19 +7,19 @@ import type { MailHost, MailHosts } from "./mail-hosts.ts";
 
 export type RoutingFinding = {
   readonly mail: MailRouting;
-  /** The instant on `Clock.monotonic` up to which this holds. */
+  /** The expiry, on `Clock.monotonic`. */
   readonly expiresAt: number;
 };
 
 export type RouteOptions = {
   readonly allowance: QueryAllowance;
-  /** What the preferred exchangers may take; what they leave is added to the allowance. */
+  /** Queries reserved for the preferred exchangers; those left over are added to the allowance. */
   readonly preferredAllowance: QueryAllowance;
-  /** Gets the exchangers before they are resolved, as routing whose targets are unknown. */
+  /** Called with the exchangers before they are resolved, as routing whose targets are unknown. */
   readonly onHosts?: (mail: MailRouting) => void;
-  /** Called when that is added. */
+  /** Called when the left-over queries are added. */
   readonly onReturned?: () => void;
-  /** What is to be found out before the other exchangers. */
+  /** Settles before the other exchangers are looked up. */
   readonly before?: Promise<unknown>;
 };
 
@@ -28,14 +28,14 @@ export type MailRoutes = {
   readonly routeOf: (domain: string, options: RouteOptions) => Promise<RoutingFinding>;
 };
 
-/** More exchangers than any sender tries: those after them are not reported. */
+/** The exchangers that are reported: more than any sender tries. */
 const HOSTS_MAX = 64;
-/** Of the names of all that are reported, which go to a thread and into each result: 64 of the longest take 16 KB. */
+/** Characters of all reported names, which go to a thread and into each result: 64 of the longest take 16 KB. */
 const HOSTS_CHARACTERS_MAX = 4_096;
-/** Exchangers that are resolved together, the preferred first; the next only where none of them can be used. */
+/** Exchangers that are resolved at a time, the preferred first; further ones only where none of them is usable. */
 const HOSTS_TOGETHER = 16;
 
-/** Only a firm answer is read as one: a failed look-up never makes a domain missing nor its MX implicit. */
+/** Creates the routing. A failed look-up never makes a domain missing, nor its MX implicit. */
 export function createMailRouting(dependencies: {
   readonly cache: DnsCache;
   readonly mailHosts: MailHosts;
@@ -44,16 +44,16 @@ export function createMailRouting(dependencies: {
 
   async function routeOf(domain: string, options: RouteOptions): Promise<RoutingFinding> {
     const preferred = options.preferredAllowance;
-    const giveBack = () => {
+    const returnQueries = () => {
       options.allowance.left += preferred.left;
       preferred.left = 0;
       options.onReturned?.();
     };
-    const { mail, expiresAt } = await routeAsTold(domain, { ...options, onReturned: giveBack });
+    const { mail, expiresAt } = await routeAsAnswered(domain, { ...options, onReturned: returnQueries });
     return { mail: isDenied(mail) && isMajorProvider(domain) ? { state: "error" } : mail, expiresAt };
   }
 
-  async function routeAsTold(domain: string, options: RouteOptions): Promise<RoutingFinding> {
+  async function routeAsAnswered(domain: string, options: RouteOptions): Promise<RoutingFinding> {
     const mx = await cache.lookUp(domain, "MX", options.allowance);
     if (mx.outcome === "answer") return routeByExchangers(mx, options);
     const routed = await routeWithoutMx(domain, mx, options.allowance);
@@ -95,7 +95,7 @@ export function createMailRouting(dependencies: {
     };
   }
 
-  /** Resolves exchangers as far as the allowance goes, in the order of preference. */
+  /** Resolves exchangers within the allowance, in order of preference. */
   async function resolveHosts(hosts: readonly string[], options: RouteOptions): Promise<readonly MailHost[]> {
     const { allowance, preferredAllowance, onReturned, before } = options;
     const first = hosts.slice(0, HOSTS_TOGETHER);
@@ -105,7 +105,7 @@ export function createMailRouting(dependencies: {
       await before;
       resolved = await resolveTogether(first, allowance);
     }
-    while (resolved.length < hosts.length && resolved.every(isNoHelp)) {
+    while (resolved.length < hosts.length && resolved.every(isUnusable)) {
       await before;
       const next = hosts.slice(resolved.length, resolved.length + HOSTS_TOGETHER);
       resolved.push(...(await resolveTogether(next, allowance)));
@@ -113,7 +113,7 @@ export function createMailRouting(dependencies: {
     return resolved;
   }
 
-  /** Begins as many as the allowance holds, and others with what these leave of it. */
+  /** Resolves exchangers concurrently within the allowance, and repeats for the others while some of it is returned. */
   async function resolveTogether(hosts: readonly string[], allowance: QueryAllowance): Promise<MailHost[]> {
     for (;;) {
       const { left } = allowance;
@@ -126,14 +126,14 @@ export function createMailRouting(dependencies: {
 }
 
 /**
- * A DNS that denies one of the world's large mail providers is itself at fault: a filter, a captive portal, a
- * resolver that has lost its upstream. Nothing of what it denies is known then.
+ * Returns whether the DNS denies the domain. Where it denies a large mail provider it is itself at fault: a filter, a
+ * captive portal, a resolver without its upstream. No denial of such a domain is believed.
  */
 function isDenied({ state }: MailRouting): boolean {
   return state === "no_domain" || state === "no_mail_server";
 }
 
-/** What follows for a domain without MX from what its own name resolves to. */
+/** The routing of a domain without MX, by the reach of its own name. */
 const IMPLICIT: { readonly [Reach in MailHost["reach"]]: MailRouting } = {
   public: { state: "implicit_mx" },
   private: { state: "no_mail_server" },
@@ -144,7 +144,7 @@ const IMPLICIT: { readonly [Reach in MailHost["reach"]]: MailRouting } = {
   not_asked: { state: "error" },
 };
 
-/** Each host once, the lowest preference first; servers rotate equal ones, so those go by name. */
+/** Returns each host once, by preference. Equal ones are sorted by name, as servers rotate them. */
 function hostsByPreference(records: readonly MailExchange[]): string[] {
   const sorted = [...records].sort(
     (a, b) => a.preference - b.preference || (a.exchange < b.exchange ? -1 : a.exchange > b.exchange ? 1 : 0),
@@ -162,7 +162,7 @@ function isUseless({ reach }: MailHost): boolean {
   return reach === "dead" || reach === "private" || reach === "literal";
 }
 
-function isNoHelp(host: MailHost): boolean {
+function isUnusable(host: MailHost): boolean {
   return isUseless(host) || isNotAsked(host);
 }
 

@@ -3,7 +3,7 @@ import { parseIpv4, parseIpv6 } from "../dns/public-address.ts";
 
 export type SpfQualifier = "+" | "-" | "~" | "?";
 
-/** A mechanism as far as it matters here: what it makes a receiver look up. */
+/** A mechanism, as far as it causes look-ups. */
 export type SpfMechanism =
   | { readonly kind: "all"; readonly qualifier: SpfQualifier }
   | { readonly kind: "include" | "exists"; readonly domain: string }
@@ -15,18 +15,18 @@ export type SpfRecord = { readonly mechanisms: readonly SpfMechanism[]; readonly
 
 const VERSION = "v=spf1";
 
-/** Whether a TXT record is an SPF record: the version, in any case, and then a space or the end. */
+/** Returns whether a TXT record is an SPF record: the version, in any case, and then a space or the end. */
 export function isSpf(text: string): boolean {
   return text.slice(0, VERSION.length).toLowerCase() === VERSION && (text[VERSION.length] ?? " ") === " ";
 }
 
-/** Whether a record says that no host sends mail for the domain, and nothing else. */
-export function isEmptyHanded(text: string): boolean {
+/** Returns whether a record is `v=spf1 -all` alone: no host sends mail for the domain. */
+export function isDenyAll(text: string): boolean {
   const terms = text.split(" ").filter((term) => term !== "");
   return terms.length === 2 && terms[1]?.toLowerCase() === "-all";
 }
 
-/** Reads an SPF record; null for a syntax error anywhere in it, which is a permanent error. */
+/** Parses an SPF record; null for a syntax error anywhere in it, which is a permanent error. */
 export function parseSpf(text: string): SpfRecord | null {
   const mechanisms: SpfMechanism[] = [];
   const modifiers = new Map<string, string>();
@@ -37,13 +37,16 @@ export function parseSpf(text: string): SpfRecord | null {
       const mechanism = parseMechanism(term);
       if (mechanism === null) return null;
       mechanisms.push(mechanism);
-    } else if (!takeModifier(modifiers, (modifier[1] ?? "").toLowerCase(), modifier[2] ?? "")) return null;
+    } else if (!addModifier(modifiers, (modifier[1] ?? "").toLowerCase(), modifier[2] ?? "")) return null;
   }
   return { mechanisms, redirect: modifiers.get("redirect") ?? null };
 }
 
-/** `redirect` and `exp` may stand once and need a domain; other modifiers only need readable macros. */
-function takeModifier(modifiers: Map<string, string>, name: string, value: string): boolean {
+/**
+ * Adds a modifier; false for an invalid one. `redirect` and `exp` may occur once and need a domain; others need valid
+ * macros only.
+ */
+function addModifier(modifiers: Map<string, string>, name: string, value: string): boolean {
   if (name !== "redirect" && name !== "exp") return isMacroString(value);
   if (modifiers.has(name) || !isDomainSpec(value)) return false;
   modifiers.set(name, value);
@@ -86,7 +89,7 @@ function parseHost(kind: "a" | "mx" | "ptr", rest: string | null): SpfMechanism 
   return { kind, domain: rest.slice(1) };
 }
 
-/** Takes `/24`, `//64` or `/24//64` off the end; null where the number is too large. */
+/** Removes `/24`, `//64` or `/24//64` from the end; null for a number that is too large. */
 function withoutPrefixLengths(rest: string): string | null {
   let left = rest;
   const ipv6 = /\/\/(\d{1,3})$/.exec(left);
@@ -106,7 +109,10 @@ function isLength(digits: string | undefined, max: number): boolean {
   return digits === undefined || (/^(0|[1-9]\d{0,2})$/.test(digits) && Number(digits) <= max);
 }
 
-/** A macro string that ends with a top label or a macro, without the macros of explanations alone (7.2). */
+/**
+ * Returns whether a text is a macro string that ends with a top label or a macro, without the macros of explanations
+ * (7.2).
+ */
 function isDomainSpec(text: string): boolean {
   if (!isMacroString(text, MACRO)) return false;
   if (/%(\{[^}]*\}|[%_-])$/.test(text)) return text.endsWith("}");
@@ -122,7 +128,7 @@ function isDomainSpec(text: string): boolean {
   );
 }
 
-/** Visible ASCII in which each `%` begins `%%`, `%_`, `%-` or a macro (7.1). */
+/** Returns whether a text is visible ASCII in which each `%` begins `%%`, `%_`, `%-` or a macro (7.1). */
 function isMacroString(text: string, form: RegExp = MACRO_OF_TEXT): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -141,8 +147,8 @@ const MACRO = /^%(?:[%_-]|\{([slodiphv])((?!0+\D)\d{0,3})(r?)([.\-+,/_=]{0,7})\}
 const MACRO_OF_TEXT = new RegExp(MACRO.source.replace("slodiphv", "slodiphvcrt"), "i");
 
 /**
- * Expands the macros that depend on the domain alone. Null where another one is left, such as the sender's address,
- * which is not known before a message comes.
+ * Expands the macros that depend on the domain alone; null for any other, such as the sender's address, which is
+ * unknown before a message arrives.
  */
 export function expandMacros(text: string, domain: string, sender: string): string | null {
   let expanded = "";

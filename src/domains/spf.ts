@@ -1,6 +1,6 @@
 /**
- * What a domain's SPF record says (RFC 7208), without a sender at hand: every mechanism before `all` is taken
- * not to match, so all that a receiver may have to look up is counted.
+ * Evaluation of a domain's SPF record (RFC 7208) without a sender: no mechanism before `all` is taken to match, so
+ * that all look-ups a receiver may need are counted.
  */
 import type { CachedLookup, DnsCache } from "../dns/cache.ts";
 import type { RecordType } from "../dns/lookup.ts";
@@ -8,7 +8,7 @@ import type { MailPolicy } from "../verification/email/domain-facts.ts";
 import { lookUpWithin, type SharedAllowance } from "./allowed-lookup.ts";
 import {
   expandMacros,
-  isEmptyHanded,
+  isDenyAll,
   isSpf,
   type SpfMechanism,
   type SpfQualifier,
@@ -20,7 +20,7 @@ export type SpfFinding = { readonly finding: MailPolicy["spf"]; readonly expires
 
 /** Terms that need the DNS, in all records together (4.6.4). */
 const LOOKUPS_MAX = 10;
-/** Of these, those that find nothing. */
+/** Void look-ups among these: without records (4.6.4). */
 const VOIDS_MAX = 2;
 const MX_NAMES_MAX = 10;
 
@@ -29,7 +29,7 @@ type Outcome =
   | { readonly state: "found"; readonly all: SpfQualifier | null; readonly text: string }
   | { readonly state: "none" | Failure };
 
-/** One evaluation: the limits hold for all the records that it comes through. */
+/** One evaluation. The limits apply to all its records together. */
 type Evaluation = {
   readonly cache: DnsCache;
   readonly records: SpfRecords;
@@ -38,14 +38,14 @@ type Evaluation = {
   readonly sender: string;
   lookups: number;
   voids: number;
-  /** Names without an IPv4 address that may have another: void or not, as long as it makes no difference. */
+  /** Names without an IPv4 address. Whether they are void depends on AAAA, which is looked up only where it decides. */
   readonly doubtful: string[];
   expiresAt: number;
 };
 
 /**
- * Evaluates a domain's record, one look-up after the other, and none past the limits. Never rejects. Where the
- * allowance ends the outcome is `temperror`.
+ * Evaluates a domain's record, one look-up after the other, within the limits. Never rejects. The outcome is
+ * `temperror` where the allowance ends.
  */
 export async function evaluateSpf(
   sources: Pick<Evaluation, "cache" | "records">,
@@ -67,14 +67,14 @@ export async function evaluateSpf(
     finding: {
       state: outcome.state,
       all: found ? outcome.all : null,
-      sendsNoMail: found && isEmptyHanded(outcome.text),
+      sendsNoMail: found && isDenyAll(outcome.text),
     },
     expiresAt: evaluation.expiresAt,
   };
 }
 
 async function evaluateDomain(evaluation: Evaluation, domain: string): Promise<Outcome> {
-  const lookup = await ask(evaluation, domain, "TXT");
+  const lookup = await lookUp(evaluation, domain, "TXT");
   if (isTransient(lookup)) return { state: "temperror" };
   const texts = lookup.records.filter(isSpf);
   const [text] = texts;
@@ -113,7 +113,7 @@ async function evaluateRedirect(
   return { state: outcome.state === "none" ? "permerror" : outcome.state };
 }
 
-/** Counts what a mechanism looks up, and follows an include; null where nothing is wrong. */
+/** Counts the look-ups of a mechanism, and follows an include; null without a failure. */
 async function evaluateMechanism(
   evaluation: Evaluation,
   domain: string,
@@ -127,7 +127,7 @@ async function evaluateMechanism(
     case "include":
       return evaluateInclude(evaluation, target);
     case "mx":
-      return checkMx(evaluation, await ask(evaluation, target, "MX"));
+      return checkMx(evaluation, await lookUp(evaluation, target, "MX"));
     case "a":
     case "exists":
       return checkAddress(evaluation, target, mechanism.kind);
@@ -147,31 +147,34 @@ async function checkMx(evaluation: Evaluation, lookup: CachedLookup<"MX">): Prom
   return settleVoids(evaluation);
 }
 
-/** `a` is void only without an address of either family, since the sender's may be either; `exists` asks for A. */
+/**
+ * Checks the address of a mechanism. `a` is void only where neither A nor AAAA exists, as the sender may use either;
+ * `exists` looks up A alone.
+ */
 async function checkAddress(
   evaluation: Evaluation,
   target: string,
   kind: "a" | "exists",
 ): Promise<Failure | null> {
-  const a = await ask(evaluation, target, "A");
+  const a = await lookUp(evaluation, target, "A");
   if (isTransient(a)) return "temperror";
   if (kind === "a" && a.outcome === "nodata") evaluation.doubtful.push(target);
   else countVoid(evaluation, a);
   return settleVoids(evaluation);
 }
 
-/** Asks for the other addresses of doubtful names, as long as these could be the voids that are too many. */
+/** Looks up AAAA of doubtful names, while these could exceed the limit of voids. */
 async function settleVoids(evaluation: Evaluation): Promise<Failure | null> {
   const { doubtful } = evaluation;
   while (evaluation.voids <= VOIDS_MAX && evaluation.voids + doubtful.length > VOIDS_MAX) {
-    const aaaa = await ask(evaluation, doubtful.shift() ?? "", "AAAA");
+    const aaaa = await lookUp(evaluation, doubtful.shift() ?? "", "AAAA");
     if (isTransient(aaaa)) return "temperror";
     countVoid(evaluation, aaaa);
   }
   return evaluation.voids <= VOIDS_MAX ? null : "permerror";
 }
 
-async function ask<T extends RecordType>(
+async function lookUp<T extends RecordType>(
   evaluation: Evaluation,
   name: string,
   type: T,
@@ -190,7 +193,7 @@ function countVoid(evaluation: Evaluation, lookup: CachedLookup<RecordType>): vo
   if (lookup.outcome !== "answer") evaluation.voids++;
 }
 
-/** A name that cannot be asked for is no passing failure: it finds nothing for every sender (4.8). */
+/** Returns whether a look-up failed for the moment. An invalid name did not: it is void for every sender (4.8). */
 function isTransient({ outcome, detail }: CachedLookup<RecordType>): boolean {
   return outcome === "timeout" || (outcome === "error" && detail !== "unusable_name");
 }

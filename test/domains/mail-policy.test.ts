@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createDnsCache, type DnsCache } from "../../src/dns/cache.ts";
-import { findDmarc, namesToAsk } from "../../src/domains/dmarc.ts";
+import { findDmarc, namesToLookUp } from "../../src/domains/dmarc.ts";
 import { evaluateSpf } from "../../src/domains/spf.ts";
 import { createSpfRecords } from "../../src/domains/spf-records.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -56,7 +56,7 @@ describe("DMARC", () => {
   });
 
   test("asks at most eight names, as the standard's own example does", () => {
-    expect(namesToAsk("a.b.c.d.e.f.g.h.i.j.mail.example.com")).toEqual([
+    expect(namesToLookUp("a.b.c.d.e.f.g.h.i.j.mail.example.com")).toEqual([
       "a.b.c.d.e.f.g.h.i.j.mail.example.com",
       "g.h.i.j.mail.example.com",
       "h.i.j.mail.example.com",
@@ -66,7 +66,7 @@ describe("DMARC", () => {
       "example.com",
       "com",
     ]);
-    expect(namesToAsk("example.com")).toEqual(["example.com", "com"]);
+    expect(namesToLookUp("example.com")).toEqual(["example.com", "com"]);
   });
 
   test("asks for the parents that many domains share once", () => {
